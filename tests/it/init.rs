@@ -106,6 +106,36 @@ fn configurations_of_clients_are_found_and_listed() {
 }
 
 #[test]
+fn configurations_are_found_from_folders_below_and_of_this_project_alone() {
+    let project = Project::new();
+    git2::Repository::init(project.path("repository")).unwrap();
+    let at = |name: &str| json!({ "mcpServers": { name: { "command": name } } });
+    project.file("repository/.mcp.json", at("above").to_string());
+    project.file(".mcp.json", at("too-far").to_string());
+    project.file(
+        "repository/deep/down/.vscode/mcp.json",
+        "{ // of the editor\n \"servers\": { \"edited\": { \"command\": \"x\" }, } }",
+    );
+    let folder = project.path("repository").canonicalize().unwrap();
+    let of_claude = json!({ "numStartups": 7, "projects": {
+        folder.to_str().unwrap(): at("local"),
+        "/somewhere/else": at("elsewhere"),
+    } });
+    project.file("home/.claude.json", of_claude.to_string());
+    let mut command = project.command();
+    let below = project.path("repository/deep/down");
+    command.args(["init"]).current_dir(&below);
+    let listed = crate::common::ran(command.env("HOME", project.path("home")));
+    assert_eq!(listed.code, 0, "{listed:#?}");
+    listed
+        .says("--mcp-config .vscode/mcp.json # VS Code: edited")
+        .says("--mcp-config ../../.mcp.json # Claude Code: above")
+        .says(".claude.json # Claude Code: local")
+        .says_not("too-far")
+        .says_not("elsewhere");
+}
+
+#[test]
 fn a_server_becomes_a_scenario_a_baseline_and_a_verdict() {
     let project = Project::new();
     let command = server(&project, &tools());
@@ -121,14 +151,16 @@ fn a_server_becomes_a_scenario_a_baseline_and_a_verdict() {
         "  - tool: weather\n    args: { unit: celsius }\n",
         "  # Not called: nobody can guess `path`\n  # - tool: read\n  #   args: { path: \"...\" }\n",
         "  # Not called: tried once, it failed: the disk is on fire\n  # - tool: broken\n",
-        "  # Not called: tried once, it took longer than 1 s\n  # - tool: slow\n",
+        "  # Not called: tried once, no answer came within 1.5 s\n  # - tool: slow\n",
         "  # Not called: it is not marked as read-only\n  # - tool: reset\n",
     ] {
         assert!(scenario.contains(line), "no {line:?} in {scenario}");
     }
+    ran.says("too slow for a first verdict in seconds: `slow`")
+        .says("`--call TOOL`");
     assert!(ran.took.as_secs() < 10, "{ran:#?}");
-    // To list, to record twice, to compare.
-    assert_eq!(starts(&project), 4);
+    // To list, again because it was busy with the slow one, to record twice, to compare.
+    assert_eq!(starts(&project), 5);
     assert!(project.read(".gitignore").contains("pending.json"));
     assert!(project.path("reports/latest/index.html").is_file());
     project.expect(0, &["compare"]);
@@ -148,7 +180,8 @@ fn where_nothing_is_marked_nothing_is_called_unless_somebody_wants_it() {
     let logged = format!("{command} --call-log calls.jsonl");
     let ran = project.expect(0, &["init", "--server", &logged, "--name", "quiet"]);
     ran.says("✓ quiet passed 1.00 0 calls, 2 tools pinned")
-        .says("no tool of `quiet` is both marked as read-only and free of arguments that nobody can guess");
+        .says("no tool of `quiet` is called (not marked as read-only: 2 tools)")
+        .says("--allow-effects");
     assert_eq!(project.read("calls.jsonl"), "");
     // What is written is right with the comments in it, and without the `#` before them.
     let scenario = project.read("scenarios/quiet.yaml");
@@ -263,7 +296,10 @@ fn a_server_that_does_not_start_is_told_with_what_it_said() {
         ("my-server ${NOT_SET_ANYWHERE}", "NOT_SET_ANYWHERE"),
     ] {
         let ran = project.expect(3, &["init", "--server", command]);
-        ran.says(says).says("nothing was written");
+        // There is no scenario yet whose options could be changed.
+        ran.says(says)
+            .says("nothing was written")
+            .says_not("connect_timeout");
         assert!(!project.path("scenarios").exists() && !project.path("baselines").exists());
     }
     for command in ["'open", "a && b", "", "A=b"] {
@@ -279,11 +315,21 @@ fn a_server_that_does_not_start_is_told_with_what_it_said() {
 
 #[test]
 fn a_workflow_lies_in_the_root_of_the_repository_and_names_the_folder() {
+    // Where there is no repository yet, this folder may become one.
+    let alone = Project::new();
+    alone
+        .expect(0, &["init", "--workflow", "github"])
+        .says("wrote scenarios/first.yaml")
+        .says("wrote .github/workflows/mcp-eval.yml")
+        .says("this folder is in no git repository")
+        .says("run `git init` here");
+    assert!(alone.path(".github/actions/mcp-eval/action.yml").is_file());
+    assert!(
+        alone
+            .read(".github/workflows/mcp-eval.yml")
+            .contains("working-directory: \".\"")
+    );
     let project = Project::new();
-    project
-        .expect(2, &["init", "--workflow", "github"])
-        .says("git init");
-    assert!(!project.path("scenarios").exists() && !project.path(".github").exists());
     git2::Repository::init(project.path("")).unwrap();
     let read = |name: &str| -> Value { serde_yaml::from_str(&project.read(name)).unwrap() };
     let inside = |arguments: &[&str]| {
@@ -414,6 +460,193 @@ fn somebody_at_a_terminal_is_asked_what_to_call() {
 }
 
 #[test]
+fn who_wants_none_of_the_tools_gets_none_called() {
+    let any = json!({ "type": "object" });
+    for answer in ["n\n", "q\n"] {
+        let project = Project::new();
+        // Both only read, and neither can be called in time.
+        let tools = json!([
+            reading(
+                "slow",
+                &any,
+                &json!({ "content": "at last", "delay": "30s" })
+            ),
+            reading(
+                "broken",
+                &any,
+                &json!({ "content": "the disk is on fire", "is_error": true })
+            ),
+        ]);
+        let command = server(&project, &tools);
+        let arguments = ["init", "--server", &command];
+        let what = "the questions of `init`";
+        let Some(ran) = in_terminal(what, &project, &arguments, "q] ", &[answer, answer]) else {
+            return;
+        };
+        assert_eq!(ran.code, 0, "{ran:#?}");
+        ran.says("too slow for a first verdict in seconds: 1 tool")
+            .says("(tried once, no answer came within 1.5 s)")
+            .says("0 calls, 2 tools pinned");
+        let scenario = project.read("scenarios/hub.yaml");
+        assert!(!scenario.contains("\n  - tool:"), "{scenario}");
+        assert!(
+            scenario.contains("it failed: the disk is on fire"),
+            "{scenario}"
+        );
+    }
+}
+
+#[test]
+fn a_slow_tool_holds_up_no_other_one() {
+    let any = json!({ "type": "object" });
+    let answered =
+        |name: &str, delay: &str| reading(name, &any, &json!({ "content": name, "delay": delay }));
+    for (tools, calls, slow) in [
+        (
+            json!([
+                answered("a", "900ms"),
+                answered("b", "900ms"),
+                answered("c", "900ms")
+            ]),
+            "2 calls",
+            "`c`",
+        ),
+        (
+            json!([
+                answered("never", "30s"),
+                answered("quick", "0s"),
+                answered("soon", "800ms")
+            ]),
+            "2 calls",
+            "`never`",
+        ),
+    ] {
+        let project = Project::new();
+        let command = server(&project, &tools);
+        let ran = project.expect(0, &["init", "--server", &command]);
+        ran.says(&format!("wrote scenarios/hub.yaml: {calls}"))
+            .says(&format!("too slow for a first verdict in seconds: {slow}"));
+        // Starts of the server do not count, and there are up to six.
+        assert!(ran.took.as_secs() < 12, "{ran:#?}");
+    }
+    // That they are slow is said where nothing else can be called.
+    let project = Project::new();
+    let command = server(&project, &json!([answered("never", "30s")]));
+    project
+        .expect(0, &["init", "--server", &command])
+        .says("no tool of `hub` is called (too slow for a first verdict in seconds: 1 tool)")
+        .says("--call TOOL");
+}
+
+#[test]
+fn an_effect_that_lasts_gets_no_verdict_from_a_comparison() {
+    let project = Project::new();
+    // What was created once is there: the second time there is nothing to create.
+    let script = r#"import json, os, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    if asked["method"] == "initialize":
+        result = {"protocolVersion": asked["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "memory", "version": "1"}}
+    elif asked["method"] == "tools/list":
+        result = {"tools": [{"name": it, "inputSchema": {"type": "object"}} for it in ["create", "say"]]}
+    else:
+        name = asked["params"]["name"]
+        new = not os.path.exists("kept")
+        if name == "create":
+            open("kept", "a").write("x")
+        text = json.dumps([{"name": "Ada"}] if new else []) if name == "create" else "said"
+        result = {"content": [{"type": "text", "text": text}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"#;
+    project.file("memory.py", script);
+    let server = "python3 memory.py";
+    let call = ["init", "--server", server, "--call", "create"];
+    let ran = project.run(&call);
+    if ran.stderr.contains("No such file") {
+        crate::common::skipped("effects that last", "there is no python3");
+        return;
+    }
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    ran.says("not marked as read-only, and called: `create`")
+        .says("memory recorded")
+        .says("what `create` of `memory` does may still be there in the next run")
+        .says("mcp-eval compare scenarios/memory.yaml")
+        .says_not("failed");
+    // To record it, with a third take because two disagreed, and not once more only to compare.
+    assert_eq!(project.read("kept"), "xxx");
+    assert!(
+        project
+            .read("baselines/memory/baseline.json")
+            .contains("Ada")
+    );
+
+    // One that does the same each time is compared.
+    let call = [
+        "init", "--server", server, "--name", "other", "--call", "say",
+    ];
+    project
+        .expect(0, &call)
+        .says("called: `say`")
+        .says("Suite Results: 1/1 tests passed")
+        .says_not("may still be there");
+}
+
+#[test]
+fn every_tool_stands_in_the_scenario_however_many_and_odd_they_are() {
+    let project = Project::new();
+    let odd = json!({ "type": "object", "required": ["text"], "properties": { "text": { "default": "{{city}} ${HOME}" } } });
+    let mut tools: Vec<Value> = (0..400)
+        .map(|it| json!({ "name": format!("tool_{it}"), "responses": [{ "content": "x" }] }))
+        .collect();
+    tools.push(reading("greet", &odd, &json!({ "content": "hello" })));
+    tools.push(json!({ "name": "{{odd}}", "responses": [{ "content": "x" }] }));
+    let command = server(&project, &json!(tools));
+    project
+        .expect(0, &["init", "--server", &command])
+        .says("401 tools are comments in it, each with the reason; of 1 tool there is the name");
+    let scenario = project.read("scenarios/hub.yaml");
+    assert_eq!(scenario.matches("\n  # - tool: ").count(), 401);
+    assert!(scenario.contains("  # - tool: tool_399\n"), "{scenario}");
+    assert!(
+        scenario.contains("a scenario cannot say: `{{` begins a variable there\n  # - tool: greet\n  #   args: { text: \"...\" }\n"),
+        "{scenario}"
+    );
+    assert!(scenario.contains("  # · {{odd}}\n"), "{scenario}");
+}
+
+#[test]
+fn what_a_server_refuses_at_first_is_asked_otherwise() {
+    let project = Project::new();
+    let zone = json!({ "type": "object", "properties": { "zone": { "enum": ["none", "UTC"] } }, "required": ["zone"] });
+    let whole = json!({ "type": "object", "properties": { "q": { "type": "string" } }, "required": ["q"], "examples": [{ "q": "whole" }] });
+    let home = std::env::var("HOME").unwrap();
+    let tools = json!([
+        { "name": "time", "annotations": { "read_only_hint": true }, "input_schema": zone, "responses": [
+            { "match": { "zone": "none" }, "content": "no such zone", "is_error": true },
+            { "content": "noon" },
+        ] },
+        reading("find", &whole, &json!({ "content": "found {{args.q}}" })),
+        reading("environment", &json!({ "type": "object" }), &json!({ "content": format!("HOME={home}/x") })),
+    ]);
+    let command = server(&project, &tools);
+    let mut init = project.command();
+    init.args(["init", "--server", &command]).env("HOME", &home);
+    let ran = crate::common::ran(&mut init);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    ran.says("3 calls to `hub`");
+    let scenario = project.read("scenarios/hub.yaml");
+    for line in [
+        "  - tool: time\n    args: { zone: UTC }\n",
+        "  - tool: find\n    args: { q: whole }\n",
+        "  # Its answer holds HOME of this machine: elsewhere it is another one.\n  - tool: environment\n",
+    ] {
+        assert!(scenario.contains(line), "no {line:?} in {scenario}");
+    }
+}
+
+#[test]
 fn a_read_that_ends_its_server_is_left_out() {
     let project = Project::new();
     let tools = json!([
@@ -532,6 +765,7 @@ fn ci_writes_no_baseline() {
     ci.args(["init", "--server", &command]).env("CI", "true");
     let ran: Ran = crate::common::ran(&mut ci);
     assert_eq!(ran.code, 2, "{ran:#?}");
+    ran.says("development machine").says_not("--force");
     assert!(!project.path("scenarios").exists() && !project.path("starts.log").exists());
 }
 
@@ -661,7 +895,8 @@ fn calls() -> impl Strategy<Value = FirstCall> {
     parts.prop_map(|(tool, arguments, description, why_not)| FirstCall {
         tool,
         arguments: arguments.into_iter().collect(),
-        description,
+        description: description.clone(),
+        caution: description,
         why_not,
     })
 }
@@ -675,7 +910,6 @@ proptest! {
         name in "[a-z]{1,8}",
         server in texts(),
         args in prop::collection::vec(texts().prop_map(|it| it.replace("${", "$")), 0..3),
-        left_out in prop::option::of(texts()),
     ) {
         // Double braces would be a variable in the full name of a tool.
         prop_assume!(!server.is_empty() && !server.contains("{{"));
@@ -689,11 +923,11 @@ proptest! {
                 ready: None,
             },
             calls: calls.clone(),
-            left_out,
         };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.yaml");
-        let text = first_scenario(&scenario, folder.path());
+        let (text, only_named) = first_scenario(&scenario, folder.path());
+        prop_assert_eq!(only_named, calls.iter().filter(|it| !it.can_be_written()).count());
         for (text, is_whole) in [(text.clone(), false), (uncommented(&text), true)] {
             fs::write(&path, &text).unwrap();
             let (found, _) = scenario_file::find(std::slice::from_ref(&path));

@@ -19,6 +19,13 @@ const DEPTH: usize = 20;
 const NAME: usize = 200;
 const REMARK: usize = 100;
 
+/// How much of the text calls may take that are not made, and names of tools that are no more than named, in bytes: a scenario of more than a
+/// MiB is read by nobody, this program included.
+const COMMENTS: usize = 400_000;
+const NAMES: usize = 200_000;
+/// What stands for a value that cannot be written.
+const UNSAYABLE: &str = "...";
+
 /// A first scenario for one server.
 #[derive(Debug, Clone)]
 pub struct FirstScenario {
@@ -26,8 +33,6 @@ pub struct FirstScenario {
     /// As it is to be written: without secrets.
     pub server: Server,
     pub calls: Vec<FirstCall>,
-    /// What is said at the end of the list, in a sentence.
-    pub left_out: Option<String>,
 }
 
 /// A call of it.
@@ -38,6 +43,8 @@ pub struct FirstCall {
     pub arguments: Object,
     /// What the server says the tool is for.
     pub description: Option<String>,
+    /// What its readers should know of its answer.
+    pub caution: Option<String>,
     /// Why it is a comment; `None` for a call that is made.
     pub why_not: Option<String>,
 }
@@ -49,6 +56,18 @@ impl FirstCall {
         let is_name = !name.trim().is_empty() && name.chars().count() <= NAME;
         let arguments = Value::Object(self.arguments.clone());
         is_name && !name.contains("{{") && is_plain(&arguments, DEPTH)
+    }
+
+    /// The same with `...` in the place of arguments that cannot be written, for somebody to fill in.
+    #[must_use]
+    pub fn as_far_as_it_can_be_written(mut self) -> Self {
+        self.arguments.retain(|key, _| !key.contains("{{"));
+        for value in self.arguments.values_mut() {
+            if !is_plain(value, DEPTH - 1) {
+                *value = Value::from(UNSAYABLE);
+            }
+        }
+        self
     }
 }
 
@@ -64,8 +83,9 @@ fn is_plain(value: &Value, depth: usize) -> bool {
     }
 }
 
-/// The text of the scenario, for a file in `folder`. Calls that cannot be written are left out.
-pub fn first_scenario(scenario: &FirstScenario, folder: &Path) -> String {
+/// The text of the scenario, for a file in `folder`, and how many tools are no more than named in it: those of calls that cannot be written,
+/// and of comments that would be too long.
+pub fn first_scenario(scenario: &FirstScenario, folder: &Path) -> (String, usize) {
     let mut text = String::from(
         "# Written by `mcp-eval init`; from here on it is yours. `mcp-eval help scenario` explains every key.\n",
     );
@@ -76,37 +96,78 @@ pub fn first_scenario(scenario: &FirstScenario, folder: &Path) -> String {
     for (key, value) in keys(&server.transport, &absolute(folder)) {
         let _ = writeln!(text, "    {key}: {value}");
     }
+    if let (Transport::Stdio { .. }, Some(timeout)) = (&server.transport, server.connect_timeout) {
+        let seconds = timeout.as_secs();
+        let _ = writeln!(
+            text,
+            "    connect_timeout: {seconds}s # it took its time to start"
+        );
+    }
     text.push_str(
         "\n# A tool that is gone, or that accepts less than before, fails, whether it is called or not.\nscoring: { drift: fail }\n\n",
     );
-    let calls = scenario.calls.iter().filter(|it| it.can_be_written());
-    let (made, comments): (Vec<_>, Vec<_>) = calls.partition(|it| it.why_not.is_none());
+    let (writable, mut named): (Vec<_>, Vec<_>) =
+        scenario.calls.iter().partition(|it| it.can_be_written());
+    let (made, comments): (Vec<_>, Vec<_>) =
+        writable.into_iter().partition(|it| it.why_not.is_none());
     if made.is_empty() {
         text.push_str("# Nothing is called yet: what the server lists is compared. Take the `#` away from calls that are to be made.\n");
     }
     text.push_str("expected_trajectory:\n");
     for call in &made {
         described(&mut text, call);
+        if let Some(caution) = &call.caution {
+            let _ = writeln!(text, "  # {}", remark(first_line(caution)));
+        }
         let _ = writeln!(text, "  - tool: {}", word(&tool_name(server, &call.tool)));
         if !call.arguments.is_empty() {
             let _ = writeln!(text, "    args: {}", members(&call.arguments));
         }
     }
-    for call in &comments {
-        text.push('\n');
-        described(&mut text, call);
-        if let Some(why) = &call.why_not {
-            let _ = writeln!(text, "  # Not called: {}", remark(why));
-        }
-        let _ = writeln!(text, "  # - tool: {}", word(&tool_name(server, &call.tool)));
-        if !call.arguments.is_empty() {
-            let _ = writeln!(text, "  #   args: {}", members(&call.arguments));
+    let most = text.len() + COMMENTS;
+    for call in comments {
+        let comment = comment(server, call);
+        if text.len() + comment.len() > most {
+            named.push(call);
+        } else {
+            text.push_str(&comment);
         }
     }
-    if let Some(left_out) = &scenario.left_out {
-        let _ = writeln!(text, "\n  # {}", remark(first_line(left_out)));
+    by_name(&mut text, &named);
+    (text, named.len())
+}
+
+/// A call as a comment, which becomes a call when the `#` is taken away.
+fn comment(server: &Server, call: &FirstCall) -> String {
+    let mut text = "\n".to_owned();
+    described(&mut text, call);
+    if let Some(why) = &call.why_not {
+        let _ = writeln!(text, "  # Not called: {}", remark(why));
+    }
+    let _ = writeln!(text, "  # - tool: {}", word(&tool_name(server, &call.tool)));
+    if !call.arguments.is_empty() {
+        let _ = writeln!(text, "  #   args: {}", members(&call.arguments));
     }
     text
+}
+
+/// Tools that are no more than named.
+fn by_name(text: &mut String, calls: &[&FirstCall]) {
+    if calls.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "\n  # Not called, and too long or too odd to be written down:"
+    );
+    let most = text.len() + NAMES;
+    for (index, call) in calls.iter().enumerate() {
+        if text.len() > most {
+            let _ = writeln!(text, "  # and {} more", calls.len() - index);
+            return;
+        }
+        let _ = writeln!(text, "  # · {}", remark(&call.tool));
+    }
 }
 
 fn described(text: &mut String, call: &FirstCall) {

@@ -15,6 +15,8 @@ const MEMBERS: usize = 50;
 const BRANCHES: usize = 8;
 /// The longest arguments that anybody wants to read in a scenario, as JSON, in bytes.
 const LONGEST: usize = 2_000;
+/// How many other arguments are known of a tool at most.
+const OTHERS: usize = 3;
 /// What stands for a text that nobody can guess.
 const SOME_TEXT: &str = "...";
 
@@ -27,14 +29,60 @@ pub struct Guess {
     pub unknown: Vec<String>,
 }
 
-/// The required arguments of a tool, from what its schema says of them: constants, defaults, examples, lists of values and bounds. Truth
-/// values are guessed to be false; free texts, and numbers without a bound, are not guessed.
+/// The required arguments of a tool, from what its schema says of them: examples of them all, else for each its constant, default, examples,
+/// list of values and bounds. Truth values are guessed to be false; free texts, and numbers without a bound, are not guessed.
 pub fn guess_arguments(tool: &Tool) -> Guess {
     let Some(schema) = tool.input_schema() else {
         return Guess::default();
     };
+    match whole(schema).into_iter().next() {
+        Some(arguments) => Guess {
+            arguments,
+            unknown: Vec::new(),
+        },
+        None => filled(schema, 0),
+    }
+}
+
+/// What a tool may be asked with as well, where its schema names more than one value: of a list of values, the server may refuse the first.
+pub fn other_arguments(tool: &Tool) -> Vec<Object> {
+    let Some(schema) = tool.input_schema() else {
+        return Vec::new();
+    };
+    let mut known = vec![guess_arguments(tool).arguments];
+    let turns = (0..=OTHERS).map(|turn| filled(schema, turn));
+    let turns = turns.filter(|it| it.unknown.is_empty());
+    for arguments in whole(schema)
+        .into_iter()
+        .chain(turns.map(|it| it.arguments))
+    {
+        if known.len() <= OTHERS && !known.contains(&arguments) {
+            known.push(arguments);
+        }
+    }
+    known.split_off(1)
+}
+
+/// The examples that a schema gives of all arguments at once, as far as it accepts them itself.
+fn whole(schema: &Value) -> Vec<Object> {
+    let node = Node::of(schema, schema);
+    let listed = node.get("examples").and_then(Value::as_array);
+    let examples = listed.into_iter().flatten().chain(node.get("example"));
+    let examples = examples.filter_map(Value::as_object);
+    let examples = examples.filter(|it| is_readable(it) && refusal::refused(schema, it).is_empty());
+    examples.take(1 + OTHERS).cloned().collect()
+}
+
+/// Whether anybody wants to read such arguments.
+fn is_readable(arguments: &Object) -> bool {
+    Value::Object(arguments.clone()).to_string().len() <= LONGEST
+}
+
+/// The required arguments one by one; where several values are known, the one whose turn it is, counted from 0.
+fn filled(schema: &Value, turn: usize) -> Guess {
     let mut filling = Filling {
         root: schema,
+        turn,
         unknown: Vec::new(),
     };
     let Value::Object(arguments) = filling.object(&Node::of(schema, schema), "", DEPTH) else {
@@ -44,7 +92,7 @@ pub fn guess_arguments(tool: &Tool) -> Guess {
         arguments,
         unknown: filling.unknown,
     };
-    if Value::Object(guess.arguments.clone()).to_string().len() > LONGEST {
+    if !is_readable(&guess.arguments) {
         guess = Guess {
             arguments: Object::new(),
             unknown: vec!["arguments too long to write here".to_owned()],
@@ -58,6 +106,8 @@ pub fn guess_arguments(tool: &Tool) -> Guess {
 
 struct Filling<'a> {
     root: &'a Value,
+    /// Which of several values is taken.
+    turn: usize,
     unknown: Vec<String>,
 }
 
@@ -92,7 +142,7 @@ impl<'a> Filling<'a> {
             return self.unknown_value(at);
         };
         let node = Node::of(self.root, schema);
-        if let Some(value) = said(&node) {
+        if let Some(value) = said(&node, self.turn) {
             return value;
         }
         let types = node.types().unwrap_or_default();
@@ -152,19 +202,27 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// A value that the schema names itself.
-fn said(node: &Node<'_>) -> Option<Value> {
-    let first = |keyword: &str| {
-        let listed = node.get(keyword)?.as_array()?;
-        listed.iter().find(|it| !it.is_null())
+/// A value that the schema names itself; of several the one whose turn it is, and the last where there are fewer.
+fn said(node: &Node<'_>, turn: usize) -> Option<Value> {
+    if let Some(only) = node.get("const").filter(|it| !it.is_null()) {
+        return Some(only.clone());
+    }
+    let list = |keyword: &str| {
+        let listed = node.get(keyword).and_then(Value::as_array);
+        listed.into_iter().flatten()
     };
-    let single = |keyword: &str| node.get(keyword).filter(|it| !it.is_null());
-    let said = single("const")
-        .or_else(|| single("default"))
-        .or_else(|| first("examples"))
-        .or_else(|| single("example"))
-        .or_else(|| first("enum"));
-    said.cloned()
+    let named = (node.get("default").into_iter())
+        .chain(list("examples"))
+        .chain(node.get("example"))
+        .chain(list("enum"))
+        .filter(|it| !it.is_null());
+    let mut values: Vec<&Value> = Vec::new();
+    for value in named {
+        if values.len() <= turn && !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values.last().map(|it| (*it).clone())
 }
 
 /// A number at the edge of what is allowed.
@@ -271,6 +329,34 @@ mod tests {
         assert_eq!(
             guessed(&references),
             (json!({ "unit": "celsius" }), Vec::new())
+        );
+    }
+
+    #[test]
+    fn examples_of_all_arguments_come_first_and_other_values_after() {
+        let others = |schema: &Value| {
+            let Value::Object(served) = json!({ "name": "t", "inputSchema": schema }) else {
+                unreachable!("an object");
+            };
+            json!(super::other_arguments(&Tool { served }))
+        };
+        let mut schema = json!({
+            "type": "object", "required": ["q"],
+            "properties": { "q": { "type": "string" }, "n": { "type": "integer" } },
+            "examples": [7, { "n": 1 }, { "q": "whole" }, { "q": "more", "n": 2 }],
+        });
+        // Neither what is no object nor what lacks an argument is an example of them.
+        assert_eq!(guessed(&schema), (json!({ "q": "whole" }), Vec::new()));
+        assert_eq!(others(&schema), json!([{ "q": "more", "n": 2 }]));
+        schema["examples"] = json!([]);
+        assert_eq!(guessed(&schema).1, ["q"]);
+        assert_eq!(others(&schema), json!([]));
+        schema["properties"]["q"] =
+            json!({ "default": "a", "enum": ["a", "b", "c", "d", "e", "f"] });
+        assert_eq!(guessed(&schema).0, json!({ "q": "a" }));
+        assert_eq!(
+            others(&schema),
+            json!([{ "q": "b" }, { "q": "c" }, { "q": "d" }])
         );
     }
 

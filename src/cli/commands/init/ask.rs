@@ -5,6 +5,8 @@ use std::io::IsTerminal;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
+use super::calls::Plan;
+use super::why_not::WhyNot;
 use crate::cli::args::AddedCall;
 use crate::cli::console::Console;
 use crate::model::catalogue::ServerCatalogue;
@@ -41,16 +43,18 @@ impl Person {
         }
     }
 
-    /// Asks of each tool whether it is to be called, and with what. Nobody answers any more where the input ends.
+    /// Asks of each tool that the plan leaves out whether it is to be called, and with what. Nobody answers any more where the input ends.
     pub(super) async fn calls(
         &mut self,
         server: &ServerCatalogue,
+        plan: &Plan,
         redactor: &Redactor,
     ) -> Vec<AddedCall> {
         self.console.note(&format!(
-            "No tool of `{}` is both marked as read-only and free of arguments that nobody can guess. Which are to be called?\n\
+            "No tool of `{}` is called so far ({}). Which are to be? What they do, they do again in every run.\n\
              y: yes · n or Enter: no · {{…}}: with these arguments, as JSON · q: no more",
-            server.server
+            server.server,
+            plan.reasons()
         ));
         let mut calls = Vec::new();
         for tool in &server.tools {
@@ -60,8 +64,15 @@ impl Person {
                 "" => String::new(),
                 words => format!(" – {}", text::shorten(&text::line(words), DESCRIPTION)),
             };
+            let planned = plan.calls.iter().find(|it| it.call.tool == tool.name());
+            let why_not = planned.and_then(|it| it.why_not.as_ref());
+            // That it is not marked is the rule here, and what nobody can guess is in the question.
+            let why_not = match why_not {
+                None | Some(WhyNot::NotReadOnly | WhyNot::Unguessed(_)) => String::new(),
+                Some(why) => format!(" ({})", text::line(&why.to_string())),
+            };
             self.console
-                .note(&format!("  {}{about}", text::line(tool.name())));
+                .note(&format!("  {}{about}{why_not}", text::line(tool.name())));
             let guess = score::guess_arguments(tool);
             match self.answer(tool.name(), &guess).await {
                 Answer::Call(call) => calls.push(call),

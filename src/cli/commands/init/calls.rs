@@ -1,8 +1,10 @@
 //! Which calls a first scenario makes: those that only read and can be guessed, and those that the user wants.
 
-use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
+use super::patience::Patience;
+use super::why_not::WhyNot;
 use crate::cli::args::AddedCall;
 use crate::cli::failure::Failure;
 use crate::model::Object;
@@ -11,13 +13,6 @@ use crate::redact::Redactor;
 use crate::scenario_file::FirstCall;
 use crate::score::{self, Guess};
 use crate::suite::{Introduction, Tried};
-
-/// How long a call may take that nobody has asked for, and all of them together: a first scenario should be played in seconds.
-const LONGEST_CALL: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_secs(3);
-
-/// The most calls that are written as comments.
-const MOST_COMMENTS: usize = 150;
 
 /// The calls of a scenario, and how they came into it.
 #[derive(Debug, Default)]
@@ -28,94 +23,57 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub(super) struct Planned {
     pub(super) call: FirstCall,
+    /// Why it is a comment; `None` for a call that is made.
+    pub(super) why_not: Option<WhyNot>,
     /// Nobody has asked for it: if it fails, it becomes a comment.
     pub(super) is_guessed: bool,
-    /// It may be made to see whether it works.
-    only_reads: bool,
+    /// It may be made to see whether it works, and made again without a second thought.
+    pub(super) only_reads: bool,
+    /// What it may be made with instead, if it fails.
+    others: Vec<Object>,
+    was_tried: bool,
 }
 
 impl Planned {
     pub(super) fn is_made(&self) -> bool {
-        self.call.why_not.is_none()
+        self.why_not.is_none()
     }
 }
 
 impl Plan {
-    /// What the tools of a server are asked: of those that only read, all that can be guessed; of the others only what the user has named,
-    /// or with `allow_effects`, too.
+    /// What the tools of a server are asked without anybody wanting it: of those that only read, all that can be guessed; with `allow_effects`
+    /// of the others, too.
+    pub(super) fn guessed(
+        server: &ServerCatalogue,
+        redactor: &Redactor,
+        allow_effects: bool,
+    ) -> Self {
+        let tools = server.tools.iter();
+        let calls = tools.map(|it| guessed(it, redactor, allow_effects));
+        Self {
+            calls: calls.collect(),
+        }
+    }
+
+    /// Adds what the user wants, in the place of what was guessed of the same tools. All else stays as it was found to be.
     ///
     /// # Errors
     ///
     /// When a call is wanted that cannot be made.
-    pub(super) fn new(
+    pub(super) fn add(
+        &mut self,
+        added: &[AddedCall],
         server: &ServerCatalogue,
         redactor: &Redactor,
-        added: &[AddedCall],
-        allow_effects: bool,
-    ) -> Result<Self, Failure> {
-        let mut calls = Vec::new();
-        for tool in &server.tools {
-            if added.iter().any(|it| names(it, server, tool)) {
-                continue;
-            }
-            let only_reads = tool.read_only_hint() == Some(true);
-            let guess = score::guess_arguments(tool);
-            let why_not = if !only_reads && !allow_effects {
-                Some("it is not marked as read-only".to_owned())
-            } else {
-                unguessed(&guess)
-            };
-            let mut call = first_call(tool, guess.arguments, redactor);
-            let clean = redactor.object(call.arguments.clone()).into_inner();
-            let unwritable = if clean != call.arguments {
-                Some("what it would be asked with looks like a secret")
-            } else if call.can_be_written() {
-                None
-            } else {
-                Some("a scenario cannot say it")
-            };
-            call.arguments = clean;
-            call.why_not = why_not.or_else(|| unwritable.map(str::to_owned));
-            calls.push(Planned {
-                call,
-                is_guessed: true,
-                only_reads,
-            });
-        }
+    ) -> Result<(), Failure> {
         for wanted in added {
             if let Some(tool) = server.tools.iter().find(|it| names(wanted, server, it)) {
-                let guess = score::guess_arguments(tool);
-                let arguments = match &wanted.arguments {
-                    Some(arguments) => arguments.clone(),
-                    None => match unguessed(&guess) {
-                        None => guess.arguments,
-                        Some(why) => return Err(incomplete_call(tool, &guess, &why)),
-                    },
-                };
-                let call = first_call(tool, arguments, redactor);
-                if *redactor.object(call.arguments.clone()) != call.arguments {
-                    let failure = format!(
-                        "--call {}: the arguments hold a secret, which no scenario should",
-                        wanted.tool
-                    );
-                    return Err(Failure::usage(failure).hint(
-                        "leave the call away, and write it into the scenario with a variable: `mcp-eval help scenario`, \"Secrets\"",
-                    ));
-                }
-                if !call.can_be_written() {
-                    return Err(Failure::usage(format!(
-                        "--call {}: a scenario cannot say that, because `{{{{` begins a variable there",
-                        wanted.tool
-                    )));
-                }
-                calls.push(Planned {
-                    call,
-                    is_guessed: false,
-                    only_reads: tool.read_only_hint() == Some(true),
-                });
+                let planned = self::wanted(wanted, tool, redactor)?;
+                (self.calls).retain(|it| !it.is_guessed || it.call.tool != tool.name());
+                self.calls.push(planned);
             }
         }
-        Ok(Self { calls })
+        Ok(())
     }
 
     pub(super) fn made(&self) -> usize {
@@ -130,71 +88,128 @@ impl Plan {
             .len()
     }
 
+    /// The tools that are called and may do more than read.
+    pub(super) fn effects(&self) -> Vec<&str> {
+        let made = self.calls.iter().filter(|it| it.is_made());
+        let mut tools: Vec<&str> = made
+            .filter(|it| !it.only_reads)
+            .map(|it| it.call.tool.as_str())
+            .collect();
+        tools.dedup();
+        tools
+    }
+
+    /// The tools that are not called only because that takes its time.
+    pub(super) fn slow(&self) -> Vec<&str> {
+        let calls = self.calls.iter();
+        let slow = calls.filter(|it| it.why_not.as_ref().is_some_and(WhyNot::is_slow));
+        slow.map(|it| it.call.tool.as_str()).collect()
+    }
+
+    /// Why tools are not called, and how many for each reason: "not marked as read-only: 2 tools".
+    pub(super) fn reasons(&self) -> String {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for why in self.calls.iter().filter_map(|it| it.why_not.as_ref()) {
+            *counts.entry(why.kind()).or_default() += 1;
+        }
+        let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+        counts.sort_by_key(|it| std::cmp::Reverse(it.1));
+        let counts = counts.into_iter().map(|(why, count)| match count {
+            1 => format!("{why}: 1 tool"),
+            more => format!("{why}: {more} tools"),
+        });
+        counts.collect::<Vec<_>>().join(", ")
+    }
+
     /// The position in the plan of a call, by its number among those that are made, counted from 1.
     pub(super) fn position(&self, number: usize) -> Option<usize> {
         let made = self.calls.iter().enumerate().filter(|(_, it)| it.is_made());
         made.map(|(at, _)| at).nth(number.checked_sub(1)?)
     }
 
-    /// Turns a call into a comment.
-    pub(super) fn leave_out(&mut self, position: usize, why: String) {
-        if let Some(planned) = self.calls.get_mut(position) {
-            planned.call.why_not = Some(why);
-        }
-    }
-
-    /// Makes each guessed call that only reads once, and leaves out those that fail or take long. Returns whether the session can be used
-    /// no longer.
-    pub(super) async fn try_out(&mut self, session: &Introduction, server: &str) -> bool {
-        let started = Instant::now();
+    /// Makes each guessed call that only reads once, and leaves out those that fail or take long. Returns whether another session is needed
+    /// to go on: where the server has gone away, and if one `may_follow`, where it is still busy with a call that took too long.
+    pub(super) async fn try_out(
+        &mut self,
+        session: &Introduction,
+        server: &str,
+        patience: &mut Patience,
+        may_follow: bool,
+    ) -> bool {
         for planned in &mut self.calls {
-            if !planned.is_made() || !planned.is_guessed || !planned.only_reads {
+            if planned.was_tried || !planned.is_made() || !planned.is_guessed || !planned.only_reads
+            {
                 continue;
             }
-            let left = LONGEST.saturating_sub(started.elapsed());
-            if left.is_zero() {
-                planned.call.why_not = Some("there was no time left to try it".to_owned());
-                continue;
+            planned.was_tried = true;
+            match planned.try_out(session, server, patience).await {
+                Some(WhyNot::Ended(_)) => return true,
+                Some(WhyNot::TooSlow(_)) if may_follow => return true,
+                _ => {}
             }
-            let limit = LONGEST_CALL.min(left);
-            let (tool, arguments) = (&planned.call.tool, &planned.call.arguments);
-            planned.call.why_not = match session.try_call(server, tool, arguments, limit).await {
-                Tried::Answered => None,
-                Tried::Failed(why) => Some(format!("tried once, it failed: {why}")),
-                Tried::TooSlow => Some(format!(
-                    "tried once, it took longer than {} s",
-                    limit.as_secs_f64().ceil()
-                )),
-                Tried::Gone(why) => {
-                    planned.call.why_not = Some(format!("tried once, it ended the server: {why}"));
-                    return true;
-                }
-            };
         }
         false
     }
 
-    /// The calls as they are written: those that are made, and as many of the others as anybody reads.
-    pub(super) fn written(&self) -> (Vec<FirstCall>, Option<String>) {
-        let mut comments = 0;
-        let mut left_out = 0;
-        let mut written = Vec::new();
-        for planned in &self.calls {
-            if !planned.is_made() {
-                if comments == MOST_COMMENTS || !planned.call.can_be_written() {
-                    left_out += 1;
-                    continue;
+    /// Leaves out the calls that were not tried.
+    pub(super) fn leave_untried(&mut self) {
+        let calls = self.calls.iter_mut();
+        let untried =
+            calls.filter(|it| it.is_made() && it.is_guessed && it.only_reads && !it.was_tried);
+        untried.for_each(|it| it.why_not = Some(WhyNot::Untried));
+    }
+
+    /// The calls as they are written.
+    pub(super) fn written(&self) -> Vec<FirstCall> {
+        let calls = self.calls.iter().map(|it| FirstCall {
+            why_not: it.why_not.as_ref().map(ToString::to_string),
+            ..it.call.clone()
+        });
+        calls.collect()
+    }
+}
+
+impl Planned {
+    /// Makes the call, with other arguments if it fails; returns why it is left out.
+    async fn try_out(
+        &mut self,
+        session: &Introduction,
+        server: &str,
+        patience: &mut Patience,
+    ) -> Option<&WhyNot> {
+        let mut candidates = vec![self.call.arguments.clone()];
+        candidates.append(&mut self.others);
+        let mut why_not = None;
+        for arguments in candidates {
+            let Some(limit) = patience.limit() else {
+                why_not = why_not.or(Some(WhyNot::NoTime));
+                break;
+            };
+            let started = Instant::now();
+            let tried = session
+                .try_call(server, &self.call.tool, &arguments, limit)
+                .await;
+            patience.spend(started.elapsed(), tried == Tried::Answered);
+            match tried {
+                Tried::Answered => {
+                    self.call.arguments = arguments;
+                    why_not = None;
+                    break;
                 }
-                comments += 1;
+                // What was said to the first is said; that of the others is much the same.
+                Tried::Failed(why) => why_not = why_not.or(Some(WhyNot::Failed(why))),
+                Tried::TooSlow => {
+                    why_not = Some(WhyNot::TooSlow(limit));
+                    break;
+                }
+                Tried::Gone(why) => {
+                    why_not = Some(WhyNot::Ended(why));
+                    break;
+                }
             }
-            written.push(planned.call.clone());
         }
-        let left_out = match left_out {
-            0 => None,
-            1 => Some("1 more tool is not written down here.".to_owned()),
-            more => Some(format!("{more} more tools are not written down here.")),
-        };
-        (written, left_out)
+        self.why_not = why_not;
+        self.why_not.as_ref()
     }
 }
 
@@ -207,15 +222,81 @@ pub(super) fn names(added: &AddedCall, server: &ServerCatalogue, tool: &Tool) ->
             .is_some_and(|it| it == name)
 }
 
-/// Why a tool cannot be asked with what was guessed.
-fn unguessed(guess: &Guess) -> Option<String> {
-    let unknown: Vec<String> = guess.unknown.iter().map(|it| format!("`{it}`")).collect();
-    (!unknown.is_empty()).then(|| format!("nobody can guess {}", unknown.join(", ")))
+/// A call that nobody has asked for.
+fn guessed(tool: &Tool, redactor: &Redactor, allow_effects: bool) -> Planned {
+    let only_reads = tool.read_only_hint() == Some(true);
+    let guess = score::guess_arguments(tool);
+    let call = first_call(tool, guess.arguments, redactor);
+    let clean = redactor.object(call.arguments.clone()).into_inner();
+    let why_not = if !only_reads && !allow_effects {
+        Some(WhyNot::NotReadOnly)
+    } else if !guess.unknown.is_empty() {
+        Some(WhyNot::Unguessed(guess.unknown))
+    } else if clean != call.arguments {
+        Some(WhyNot::Secret)
+    } else if call.can_be_written() {
+        None
+    } else {
+        Some(WhyNot::Unsayable)
+    };
+    let with = |arguments: Object| FirstCall {
+        arguments,
+        ..call.clone()
+    };
+    let is_usable =
+        |it: &Object| *redactor.object(it.clone()) == *it && with(it.clone()).can_be_written();
+    let others = match why_not {
+        None if only_reads => score::other_arguments(tool),
+        _ => Vec::new(),
+    };
+    Planned {
+        others: others.into_iter().filter(is_usable).collect(),
+        call: with(clean).as_far_as_it_can_be_written(),
+        why_not,
+        is_guessed: true,
+        only_reads,
+        was_tried: false,
+    }
 }
 
-fn incomplete_call(tool: &Tool, guess: &Guess, why: &str) -> Failure {
+/// A call that somebody wants.
+fn wanted(wanted: &AddedCall, tool: &Tool, redactor: &Redactor) -> Result<Planned, Failure> {
+    let guess = score::guess_arguments(tool);
+    let arguments = match &wanted.arguments {
+        Some(arguments) => arguments.clone(),
+        None if guess.unknown.is_empty() => guess.arguments,
+        None => return Err(incomplete_call(tool, guess)),
+    };
+    let call = first_call(tool, arguments, redactor);
+    if *redactor.object(call.arguments.clone()) != call.arguments {
+        let failure = format!(
+            "--call {}: the arguments hold a secret, which no scenario should",
+            wanted.tool
+        );
+        return Err(Failure::usage(failure).hint(
+            "leave the call away, and write it into the scenario with a variable: `mcp-eval help scenario`, \"Secrets\"",
+        ));
+    }
+    if !call.can_be_written() {
+        return Err(Failure::usage(format!(
+            "--call {}: a scenario cannot say that, because `{{{{` begins a variable there",
+            wanted.tool
+        )));
+    }
+    Ok(Planned {
+        call,
+        why_not: None,
+        is_guessed: false,
+        only_reads: tool.read_only_hint() == Some(true),
+        others: Vec::new(),
+        was_tried: false,
+    })
+}
+
+fn incomplete_call(tool: &Tool, guess: Guess) -> Failure {
     let name = tool.name();
-    let example = serde_json::Value::Object(guess.arguments.clone());
+    let example = serde_json::Value::Object(guess.arguments);
+    let why = WhyNot::Unguessed(guess.unknown);
     Failure::usage(format!("--call {name} needs arguments: {why}"))
         .hint(format!("give them as JSON: --call '{name}={example}'"))
 }
@@ -226,6 +307,7 @@ fn first_call(tool: &Tool, arguments: Object, redactor: &Redactor) -> FirstCall 
         tool: tool.name().to_owned(),
         arguments,
         description: tool.description().map(clean),
+        caution: None,
         why_not: None,
     }
 }

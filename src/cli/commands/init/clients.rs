@@ -1,5 +1,6 @@
 //! Where MCP clients keep what they know of servers.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::scenario_file;
@@ -42,16 +43,27 @@ pub(super) struct Configured {
     pub(super) servers: Vec<String>,
 }
 
-/// The configurations of clients that name servers, those of this folder first.
-pub(super) fn configured(folder: &Path, home: Option<&Path>) -> Vec<Configured> {
-    let here = OF_PROJECT.iter().map(|it| (folder.join(it.0), it.1));
+/// The configurations of clients that name servers: those of this folder first, then those of the folders above it in its repository, then
+/// those of the person.
+pub(super) fn configured(home: Option<&Path>) -> Vec<Configured> {
+    let mut above = PathBuf::new();
+    let mut of_project = Vec::new();
+    for _ in scenario_file::project_folders() {
+        of_project.extend(OF_PROJECT.iter().map(|it| (above.join(it.0), it.1)));
+        above.push("..");
+    }
     let home = home.filter(|it| it.is_absolute());
     let own = home
         .into_iter()
         .flat_map(|home| OF_PERSON.iter().map(|it| (home.join(it.0), it.1)));
     let mut found = Vec::new();
-    for (path, client) in here.chain(own) {
-        if !path.is_file() {
+    let mut seen = HashSet::new();
+    for (path, client) in of_project.into_iter().chain(own) {
+        // Whoever works at home has some of them twice.
+        let Ok(file) = path.canonicalize() else {
+            continue;
+        };
+        if !file.is_file() || !seen.insert(file) {
             continue;
         }
         // A file that cannot be read, or says nothing of servers, is no business of ours.

@@ -1,12 +1,14 @@
 //! Servers are asked what they offer, and the scenarios drafted that follow from it. Nothing is written here.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
 use super::ask::{self, Person};
 use super::calls::{self, Plan};
 use super::files::is_there;
+use super::patience::Patience;
 use super::secrets::without_secrets;
 use super::servers::{self, Asked};
 use crate::cli::args::{AddedCall, InitArgs};
@@ -18,19 +20,34 @@ use crate::cli::runtime;
 use crate::cli::scenario_name::file;
 use crate::cli::suite::program;
 use crate::model::catalogue::{ServerCatalogue, Tool};
-use crate::model::scenario::{Scenario, Server};
+use crate::model::scenario::{Scenario, Server, Transport};
 use crate::scenario_file::{self, FirstScenario, Options};
 use crate::score;
 use crate::store::{Baselines, check_writable};
 use crate::suite::{self, BASELINES, Introduction, Settings};
 
-/// How often a server may go away over a call that is tried.
-const MOST_LOST: usize = 3;
+/// How often a server is begun anew because of a call that is tried.
+const MOST_BEGUN_ANEW: usize = 3;
+
+/// How long a program may take until it can be asked: it may have to be downloaded first.
+const START: Duration = Duration::from_secs(60);
+
+/// A program that takes longer than this is given more time in its scenario than others.
+const SLOW_START: Duration = Duration::from_secs(10);
 
 /// The scenarios that are to be, and how many servers could not be asked.
 pub(super) struct Drafts {
     pub(super) drafts: Vec<Draft>,
     pub(super) exit: Exit,
+}
+
+/// The text of a scenario that is to be.
+pub(super) struct DraftText {
+    pub(super) text: String,
+    /// How many tools it has the names of, and no more.
+    pub(super) only_named: usize,
+    /// The variables that stand for secrets in it, with whether they are set.
+    pub(super) variables: Vec<(String, bool)>,
 }
 
 /// A scenario that is to be.
@@ -45,18 +62,20 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// The text of the scenario, and the variables that stand for secrets in it, with whether they are set.
-    pub(super) fn text(&self, folder: &Path) -> (String, Vec<(String, bool)>) {
+    /// The text of the scenario, for a file in this folder.
+    pub(super) fn text(&self, folder: &Path) -> DraftText {
         let written = without_secrets(&self.server);
-        let (calls, left_out) = self.plan.written();
         let scenario = FirstScenario {
             name: self.name.clone(),
             server: written.server,
-            calls,
-            left_out,
+            calls: self.plan.written(),
         };
-        let text = scenario_file::first_scenario(&scenario, folder);
-        (text, written.variables)
+        let (text, only_named) = scenario_file::first_scenario(&scenario, folder);
+        DraftText {
+            text,
+            only_named,
+            variables: written.variables,
+        }
     }
 
     /// The scenario of a file with this text, its server with all that it is given.
@@ -107,10 +126,12 @@ async fn all(asked: Vec<Asked>, args: &InitArgs, console: Console) -> Result<Dra
     let mut listed: Vec<ServerCatalogue> = Vec::new();
     let mut person = (ask::can_ask(console) && args.calls.is_empty() && !args.allow_effects)
         .then(|| Person::new(console));
+    let servers = asked.len();
     for it in asked {
         let taken: Vec<PathBuf> = drafts.iter().map(|it| it.target.clone()).collect();
         let name = it.server.name.clone();
-        match draft(it, args, &taken, &mut person, &mut listed).await {
+        let patience = Patience::of_one_in(servers);
+        match draft(it, (args, &taken, patience), &mut person, &mut listed).await {
             Ok(draft) => drafts.push(draft),
             // Another server may be asked all the same; what the user has typed wrong is wrong for all.
             Err(failure) if failure.exit == Exit::Usage => return Err(failure),
@@ -161,8 +182,7 @@ fn unknown_calls(
 
 async fn draft(
     asked: Asked,
-    args: &InitArgs,
-    taken: &[PathBuf],
+    (args, taken, mut patience): (&InitArgs, &[PathBuf], Patience),
     person: &mut Option<Person>,
     listed: &mut Vec<ServerCatalogue>,
 ) -> Result<Draft, Failure> {
@@ -170,7 +190,16 @@ async fn draft(
         mut server,
         is_named,
     } = asked;
-    let mut session = open(&server).await?;
+    let is_program = matches!(server.transport, Transport::Stdio { .. });
+    let patient = Server {
+        connect_timeout: server.connect_timeout.or(is_program.then_some(START)),
+        ..server.clone()
+    };
+    let started = Instant::now();
+    let mut session = open(&patient).await?;
+    if is_program && started.elapsed() > SLOW_START {
+        server.connect_timeout = Some(START * 2);
+    }
     // The session knows the server by the name it was begun with.
     let called = server.name.clone();
     let offered = session.catalogue().servers.first();
@@ -187,30 +216,25 @@ async fn draft(
             server.name
         )));
     }
-    let mut plan = Plan::new(
-        &offered,
-        session.redactor(),
-        &args.calls,
-        args.allow_effects,
-    )?;
-    let mut lost = 0;
-    while plan.try_out(&session, &called).await {
-        lost += 1;
-        session.close().await;
-        let again = Server {
-            name: called.clone(),
-            ..server.clone()
-        };
-        session = open(&again).await?;
-        if lost == MOST_LOST {
+    let mut plan = Plan::guessed(&offered, session.redactor(), args.allow_effects);
+    plan.add(&args.calls, &offered, session.redactor())?;
+    let mut begun_anew = 0;
+    let mut may_follow = true;
+    while (plan.try_out(&session, &called, &mut patience, may_follow)).await {
+        if !may_follow {
+            plan.leave_untried();
             break;
         }
+        session.close().await;
+        session = open(&patient).await?;
+        begun_anew += 1;
+        may_follow = begun_anew < MOST_BEGUN_ANEW;
     }
     if plan.made() == 0
         && let Some(person) = person
     {
-        let wanted = person.calls(&offered, session.redactor()).await;
-        plan = Plan::new(&offered, session.redactor(), &wanted, false)?;
+        let wanted = person.calls(&offered, &plan, session.redactor()).await;
+        plan.add(&wanted, &offered, session.redactor())?;
     }
     session.close().await;
     Ok(Draft {
@@ -236,14 +260,34 @@ async fn open(server: &Server) -> Result<Introduction, Failure> {
         tools: 0,
     };
     let path = folder.path().join("server.yaml");
-    let (text, _) = draft.text(folder.path());
+    let text = draft.text(folder.path()).text;
     std::fs::write(&path, text).map_err(failed)?;
     let scenario = draft.load(&path)?;
     let settings = Settings {
         program: Some(program()),
         ..Settings::default()
     };
-    Ok(suite::introduce(&scenario, &settings).await?)
+    let introduced = suite::introduce(&scenario, &settings).await;
+    introduced.map_err(|error| without_options(error.into(), server))
+}
+
+/// The failure without what it says of options of a scenario, which there is none of yet.
+fn without_options(failure: Failure, server: &Server) -> Failure {
+    let Some((start, rest)) = failure.message.split_once(" (`connect_timeout` changes") else {
+        return failure;
+    };
+    let end = rest.split_once(')').map_or("", |(_, end)| end);
+    let hint = match server.transport {
+        Transport::Stdio { .. } => {
+            "what takes longer to start can be started before, and given by its URL; or write its scenario by hand, with `connect_timeout`: `mcp-eval help scenario`"
+        }
+        _ => "is it running, and is that its address?",
+    };
+    Failure {
+        message: format!("{start}{end}"),
+        ..failure
+    }
+    .hint(hint)
 }
 
 /// What the scenario of a server is called and where it goes; nothing may be there.

@@ -5,9 +5,11 @@ mod calls;
 mod clients;
 mod draft;
 mod files;
+mod patience;
 mod secrets;
 mod servers;
 mod verdict;
+mod why_not;
 mod workflow;
 
 use std::borrow::Cow;
@@ -42,7 +44,10 @@ pub(in crate::cli) fn run(
         return without_server(args, ci.as_ref(), console);
     }
     // What is asked of a server becomes a baseline.
-    ci::refuse(false)?;
+    ci::refuse(false).map_err(|failure| Failure {
+        hints: vec!["run this on a development machine, and commit what it writes".to_owned()],
+        ..failure
+    })?;
     let asked = servers::asked(args, console)?;
     if args.name.is_some() && asked.len() > 1 {
         let failure = "--name is for one scenario, and each server becomes one";
@@ -79,6 +84,16 @@ fn begin(ci: Option<&(Workflow, Place)>, console: Console) -> Result<(), Failure
     }
     if !files.is_empty() {
         console.note(&workflow::next(*kind, &files));
+        if let Some(why) = &place.no_repository {
+            let names = match kind {
+                Workflow::Github => "`working-directory`",
+                Workflow::Gitlab => "`MCP_EVAL_FOLDER`",
+            };
+            console.note(&format!(
+                "this folder is in no git repository ({why}), and CI reads these files in the root of one: run `git init` here, or move them \
+                 there and let {names} name this folder"
+            ));
+        }
     }
     Ok(())
 }
@@ -123,7 +138,7 @@ fn without_server(
         ));
     }
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    let clients = clients::configured(Path::new(""), home.as_deref());
+    let clients = clients::configured(home.as_deref());
     if clients.is_empty() {
         console.result(
             "a scenario of a server of yours: `mcp-eval init --server \"COMMAND WITH ARGUMENTS\"`, or its URL",

@@ -1,9 +1,13 @@
 //! Drafted scenarios are written, recorded and compared: the first verdict.
 
+use std::env;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
-use super::draft::Draft;
+use super::draft::{Draft, DraftText};
+use super::why_not::WhyNot;
 use crate::cli::args::OutputArgs;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -13,13 +17,21 @@ use crate::cli::reports::Reports;
 use crate::cli::select::plural;
 use crate::cli::suite::{play, program};
 use crate::evaluate::wrong_outcomes;
+use crate::model::call::Outcome;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status};
 use crate::store;
 use crate::suite::{self, BASELINES, Finished, Settings};
+use crate::text;
 
 /// How often a scenario is recorded at most, each time without the guessed calls that failed.
 const ROUNDS: usize = 3;
+
+/// How many tools a sentence names.
+const MOST_NAMED: usize = 5;
+
+/// Shorter values are found in many texts, in bytes.
+const SHORTEST_OF_MACHINE: usize = 5;
 
 /// What came of it.
 pub(super) struct First {
@@ -47,6 +59,7 @@ pub(super) fn verdict(
     let mut open: Vec<Begun> = Vec::new();
     for draft in drafts {
         let scenario = written(&draft)?;
+        tell_effects(&draft, console);
         open.push(Begun { draft, scenario });
     }
     let settings = Settings {
@@ -54,6 +67,8 @@ pub(super) fn verdict(
         ..Settings::default()
     };
     let mut done: Vec<Begun> = Vec::new();
+    // What is not compared at once, with what came of recording it.
+    let mut lasting: Vec<(Begun, Finished)> = Vec::new();
     let mut exit = Exit::Passed;
     for round in 1..=ROUNDS {
         if open.is_empty() {
@@ -77,7 +92,14 @@ pub(super) fn verdict(
         let mut is_final = true;
         for (mut begun, result) in open.into_iter().zip(&recorded.suite.scenarios) {
             if result.status == Status::Recorded {
-                done.push(begun);
+                if caution(&mut begun.draft, result) {
+                    begun.scenario = written(&begun.draft)?;
+                }
+                if has_lasting_effects(&begun.draft, result) {
+                    lasting.push((begun, alone(&recorded, result)));
+                } else {
+                    done.push(begun);
+                }
                 continue;
             }
             if leave_out_failed(&mut begun, result) && round < ROUNDS {
@@ -92,31 +114,128 @@ pub(super) fn verdict(
             break;
         }
     }
-    if done.is_empty() {
-        return Ok(First {
-            exit,
-            compare: None,
-        });
-    }
-    for begun in &done {
+    for (begun, recorded) in &lasting {
         tell(&begun.draft, console);
+        exit = exit.and(finish(recorded, true, output, console)?);
+        tell_lasting(&begun.draft, console);
     }
-    let scenarios = done.iter().map(|it| it.scenario.clone()).collect();
-    let finished = play(
-        ("compare", scenarios),
-        &settings,
-        (output, console),
-        |suite| suite::compare(suite, &settings),
-    )?;
-    exit = exit.and(finish(&finished, true, output, console)?);
-    let compare = match done.as_slice() {
-        [only] => format!("mcp-eval compare {}", only.draft.target.display()),
-        _ => "mcp-eval compare".to_owned(),
+    if !done.is_empty() {
+        for begun in &done {
+            tell(&begun.draft, console);
+        }
+        let scenarios = done.iter().map(|it| it.scenario.clone()).collect();
+        let finished = play(
+            ("compare", scenarios),
+            &settings,
+            (output, console),
+            |suite| suite::compare(suite, &settings),
+        )?;
+        exit = exit.and(finish(&finished, true, output, console)?);
+        for (begun, result) in done.iter().zip(&finished.suite.scenarios) {
+            if result.status == Status::Failed && !begun.draft.plan.effects().is_empty() {
+                tell_lasting(&begun.draft, console);
+            }
+        }
+    }
+    let compared = done.iter().chain(lasting.iter().map(|(it, _)| it));
+    let compare = match compared.collect::<Vec<_>>().as_slice() {
+        [] => None,
+        [only] => Some(format!("mcp-eval compare {}", only.draft.target.display())),
+        _ => Some("mcp-eval compare".to_owned()),
     };
-    Ok(First {
-        exit,
-        compare: Some(compare),
-    })
+    Ok(First { exit, compare })
+}
+
+/// Whether a recording shows, or cannot rule out, that a call which does more than read has an effect that is still there the next time: then
+/// a comparison right after it would compare the server with itself in another state.
+fn has_lasting_effects(draft: &Draft, result: &ScenarioResult) -> bool {
+    let run = result.current.as_ref();
+    !draft.plan.effects().is_empty() && run.is_some_and(|it| !it.answered_once().is_empty())
+}
+
+/// The suite as if it had been of this scenario alone.
+fn alone(finished: &Finished, result: &ScenarioResult) -> Finished {
+    let scenarios = finished.suite.scenarios.iter();
+    let files = scenarios.zip(&finished.files);
+    Finished {
+        files: (files.filter(|(it, _)| it.id == result.id))
+            .map(|(_, files)| files.clone())
+            .collect(),
+        suite: finished.suite.derive(|suite| {
+            let mut suite = suite.clone();
+            suite.scenarios.retain(|it| it.id == result.id);
+            suite
+        }),
+        runs: Arc::clone(&finished.runs),
+    }
+}
+
+/// Notes beside each call whose answer holds something of this machine that it is another one elsewhere; whether there is any.
+fn caution(draft: &mut Draft, result: &ScenarioResult) -> bool {
+    let mut is_any = false;
+    let calls = result.current.iter().flat_map(|it| it.calls());
+    for (index, call) in calls.enumerate() {
+        let found = of_this_machine(&call.outcome);
+        if let Some(at) = draft.plan.position(index + 1)
+            && !found.is_empty()
+        {
+            let found = found.join(" and ");
+            let caution =
+                format!("Its answer holds {found} of this machine: elsewhere it is another one.");
+            draft.plan.calls[at].call.caution = Some(caution);
+            is_any = true;
+        }
+    }
+    is_any
+}
+
+/// The variables of the environment that tell one machine from another and whose values an answer holds.
+fn of_this_machine(outcome: &Outcome) -> Vec<&'static str> {
+    let holds = |name: &&str| {
+        let value = env::var(name)
+            .ok()
+            .filter(|it| it.len() >= SHORTEST_OF_MACHINE);
+        value.is_some_and(|value| {
+            let mut is_there = false;
+            outcome.each_text(&mut |text| is_there |= text.contains(&value));
+            is_there
+        })
+    };
+    ["HOME", "PATH"].into_iter().filter(holds).collect()
+}
+
+/// Says what calls that do more than read will do.
+fn tell_effects(draft: &Draft, console: Console) {
+    let effects = draft.plan.effects();
+    if effects.is_empty() {
+        return;
+    }
+    console.note(&format!(
+        "not marked as read-only, and called: {}. Every run makes such calls again, recording two or three times, and nothing is reset in between",
+        named(&effects)
+    ));
+}
+
+/// Says why there is no comparison of calls that do more than read, or what to think of it.
+fn tell_lasting(draft: &Draft, console: Console) {
+    let target = draft.target.display();
+    console.note(&format!(
+        "what {} of `{}` does may still be there in the next run, which then gets other answers from the same server: a comparison at once \
+         would say nothing about it. Reset what the server keeps before every run – by `before:` in {target}, a container under `docker:`, or a \
+         folder of its own –, then `mcp-eval record {target}`",
+        named(&draft.plan.effects()),
+        draft.server.name
+    ));
+}
+
+/// The names of tools, as many as anybody reads.
+fn named(tools: &[&str]) -> String {
+    let first = tools.iter().take(MOST_NAMED);
+    let mut names: Vec<String> = first.map(|it| format!("`{}`", text::line(it))).collect();
+    if tools.len() > MOST_NAMED {
+        names.push(format!("{} more", tools.len() - MOST_NAMED));
+    }
+    names.join(", ")
 }
 
 /// Prints what came of a suite, and with `pages` writes its report.
@@ -141,8 +260,7 @@ fn finish(
 /// Writes a scenario, and reads it as it will be read from now on.
 fn written(draft: &Draft) -> Result<Scenario, Failure> {
     let folder = draft.target.parent().unwrap_or(Path::new(""));
-    let (text, _) = draft.text(folder);
-    store::write(&draft.target, text.as_bytes())?;
+    store::write(&draft.target, draft.text(folder).text.as_bytes())?;
     draft.load(&draft.target).inspect_err(|_| {
         let _ = fs::remove_file(&draft.target);
     })
@@ -172,10 +290,8 @@ fn leave_out_failed(begun: &mut Begun, result: &ScenarioResult) -> bool {
     }
     for (at, it) in &failed {
         let said = it.said.as_deref().unwrap_or("it did not fail");
-        begun
-            .draft
-            .plan
-            .leave_out(*at, format!("it failed: {said}"));
+        let why = WhyNot::FailedLater(said.to_owned());
+        begun.draft.plan.calls[*at].why_not = Some(why);
     }
     !failed.is_empty()
 }
@@ -211,24 +327,43 @@ fn unrecorded(
 fn tell(draft: &Draft, console: Console) {
     let target = draft.target.display();
     let made = draft.plan.made();
+    let DraftText {
+        text: _,
+        only_named,
+        variables,
+    } = draft.text(draft.target.parent().unwrap_or(Path::new("")));
     let others = draft.tools.saturating_sub(draft.plan.tools_called());
-    let comments = match others {
+    let mut comments = match others.saturating_sub(only_named) {
         0 => String::new(),
         1 => "; 1 tool is a comment in it, with the reason".to_owned(),
         more => format!("; {more} tools are comments in it, each with the reason"),
     };
+    if only_named > 0 {
+        let _ = write!(
+            comments,
+            "; of {} there is the name",
+            plural(only_named, "tool")
+        );
+    }
     let server = &draft.server.name;
     console.note(&format!(
         "wrote {target}: {} to `{server}`{comments}",
         plural(made, "call")
     ));
+    let slow = draft.plan.slow();
     if made == 0 {
         console.note(&format!(
-            "nothing is called, because no tool of `{server}` is both marked as read-only and free of arguments that nobody can guess: \
-             take the `#` away from calls in {target} and fill in their arguments, then `mcp-eval record {target}`"
+            "no tool of `{server}` is called ({}): take the `#` away from calls in {target} and fill in their arguments, then `mcp-eval record \
+             {target}`; or begin again under another --name, where `--call TOOL={{…}}` adds a call and `--allow-effects` all that can be guessed",
+            draft.plan.reasons()
+        ));
+    } else if !slow.is_empty() {
+        console.note(&format!(
+            "too slow for a first verdict in seconds: {}. Take the `#` away from them, then `mcp-eval record {target}`; `--call TOOL` makes such a \
+             call at once",
+            named(&slow)
         ));
     }
-    let (_, variables) = draft.text(draft.target.parent().unwrap_or(Path::new("")));
     for (variable, is_set) in variables {
         let rest = if is_set {
             "which has it already"

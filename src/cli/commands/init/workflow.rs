@@ -27,28 +27,33 @@ pub(super) struct Place {
     folder: String,
     /// The root as the folder sees it: nothing or `../..`.
     root: PathBuf,
+    /// Why this folder is taken for the root, where no repository says so.
+    pub(super) no_repository: Option<String>,
 }
 
-/// Finds the root of the repository.
+/// Finds the root of the repository; without one, this folder may become one.
 ///
 /// # Errors
 ///
-/// When there is no repository.
+/// When the folder is gone.
 pub(super) fn place() -> Result<Place, Failure> {
     let here = Path::new(".").canonicalize();
     let here = here.map_err(|error| Failure::incomplete(format!("the folder is gone: {error}")))?;
-    let root = git::root(&here).map_err(|why| {
-        let failure = "--workflow writes into the root of a git repository, and here is none";
-        Failure::usage(format!("{failure}: {why}"))
-            .hint("run `git init` first, or leave --workflow away")
-    })?;
+    let (root, no_repository) = match git::root(&here) {
+        Ok(root) => (root, None),
+        Err(why) => (here.clone(), Some(why)),
+    };
     let below = here.strip_prefix(&root).unwrap_or(Path::new(""));
     let folder = match below.to_string_lossy() {
         it if it.is_empty() => ".".to_owned(),
         it => it.into_owned(),
     };
     let root = below.components().map(|_| "..").collect();
-    Ok(Place { folder, root })
+    Ok(Place {
+        folder,
+        root,
+        no_repository,
+    })
 }
 
 /// Writes the files of a workflow. What is there stays.
