@@ -21,22 +21,30 @@
   };
   const rows = Array.from(table.querySelectorAll("tr[data-s]"), (element, at) => {
     const cells = element.cells;
-    const names = (letter) => (element.dataset[letter] || "").split(" ");
+    // Several that were left out for one reason share a row, and are found by what is their own.
+    const several = Array.from(element.querySelectorAll(".left-out .of"));
+    const summary = element.querySelector("summary");
+    const scenario = (of, text) => ({
+      element: of,
+      text: text.toLowerCase(),
+      lists: Object.fromEntries(lists.map((it) => [it.id, (of.dataset[it.letter] || "").split(" ")])),
+    });
     return {
       element,
       at,
       home: element.parentNode,
       state: element.dataset.s,
-      count: Number(element.dataset.n || 1),
-      text: element.textContent.toLowerCase(),
-      lists: Object.fromEntries(lists.map((it) => [it.id, names(it.letter)])),
+      scenarios: several.length
+        ? several.map((of) => scenario(of, `${element.cells[0].textContent} ${summary.textContent} ${of.title} ${of.textContent}`))
+        : [scenario(element, element.textContent)],
+      number: several.length ? summary.querySelector(".n") : null,
       name: (element.querySelector("th a, summary") || element).textContent,
       score: cells[2] ? numberIn(cells[2].textContent) : null,
       calls: cells[3] ? numberIn(cells[3].textContent) : null,
       duration: element.dataset.d ? Number(element.dataset.d) : null,
     };
   });
-  const all = rows.reduce((sum, it) => sum + it.count, 0);
+  const all = rows.reduce((sum, it) => sum + it.scenarios.length, 0);
   const groups = Array.from(table.tBodies);
   const sorted = document.createElement("tbody");
   sorted.hidden = true;
@@ -77,14 +85,20 @@
     const seen = new Map(groups.map((it) => [it, 0]));
     let count = 0;
     for (const row of rows) {
-      const fits = words.every((word) => row.text.includes(word)) &&
-        chosen.every((it) => row.lists[it.id].includes(it.select.value));
-      if (fits) counts.set(row.state, counts.get(row.state) + row.count);
-      const isSeen = fits && (states.size === 0 || states.has(row.state));
+      let fitting = 0;
+      for (const { element, text, lists: of } of row.scenarios) {
+        const fits = words.every((word) => text.includes(word)) &&
+          chosen.every((it) => of[it.id].includes(it.select.value));
+        fitting += fits;
+        element.hidden = !fits;
+      }
+      counts.set(row.state, counts.get(row.state) + fitting);
+      const isSeen = fitting > 0 && (states.size === 0 || states.has(row.state));
       row.element.hidden = !isSeen;
+      if (row.number) row.number.textContent = fitting === 1 ? "1 scenario" : `${fitting} scenarios`;
       if (isSeen) {
-        count += row.count;
-        seen.set(row.home, seen.get(row.home) + row.count);
+        count += fitting;
+        seen.set(row.home, seen.get(row.home) + fitting);
       }
     }
     for (const chip of chips) chip.querySelector(".n").textContent = counts.get(chip.dataset.state);

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::published::result::{ResultDocument, Scenario, Status};
 use crate::text::line;
 
-/// Runs these scenarios again in the same way; all there are where their files are more than `most`.
+/// The most bytes that names of files and scenarios take in a command.
+const NAMES: usize = 8_000;
+
+/// Runs these scenarios again in the same way; all there are where their files are more than `most`, or have very long names.
 pub fn again(result: &ResultDocument, scenarios: &[&Scenario], most: usize) -> String {
     let command = match result.command.as_str() {
         // What servers do to answers is judged as `run` does.
@@ -19,7 +22,7 @@ pub fn again(result: &ResultDocument, scenarios: &[&Scenario], most: usize) -> S
     let mut words = vec!["mcp-eval".to_owned(), command.to_owned()];
     if let Some(stored) = stored_in(&paths) {
         words.extend(["--run".to_owned(), quoted(&stored.to_string_lossy())]);
-    } else if paths.len() <= most {
+    } else if fitting(&paths, most) == paths.len() {
         words.extend(paths.into_iter().map(quoted));
     }
     words.extend(shared_options(command, scenarios));
@@ -107,10 +110,26 @@ pub fn is_acceptable(result: &ResultDocument, scenario: &Scenario) -> bool {
         && !is_stored(&scenario.path)
 }
 
+/// The first of these scenarios, as many as can be named in a command, and at most so many.
+pub fn first<'s, 'a>(scenarios: &'s [&'a Scenario], most: usize) -> &'s [&'a Scenario] {
+    let ids: Vec<&str> = scenarios.iter().map(|it| it.id.as_str()).collect();
+    &scenarios[..fitting(&ids, most)]
+}
+
+/// How many of these names find room in a command.
+fn fitting(names: &[&str], most: usize) -> usize {
+    let mut left = NAMES;
+    let fits = names.iter().take(most).take_while(|it| {
+        let room = left.checked_sub(quoted(it).len() + 1);
+        left = room.unwrap_or_default();
+        room.is_some()
+    });
+    fits.count()
+}
+
 /// Makes what these scenarios did their baselines, without running anything: from what is pending, or from the report of another machine.
-/// Only the first are named where they are more than `most`.
-pub fn accept(scenarios: &[&Scenario], most: usize, from: Option<&str>) -> String {
-    let ids = scenarios.iter().take(most).map(|it| it.id.as_str());
+pub fn accept(scenarios: &[&Scenario], from: Option<&str>) -> String {
+    let ids = scenarios.iter().map(|it| it.id.as_str());
     let mut command = with_words("mcp-eval review --accept".to_owned(), ids);
     if let Some(folder) = from {
         command.push_str(" --from ");

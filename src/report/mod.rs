@@ -24,6 +24,7 @@
 //! | [`repository`] | where the commits of a repository are looked at |
 //! | [`label`] | what a call is for, where its tool only passes calls on |
 //! | [`method`] | how two values were compared, for people |
+//! | `counts` | how many scenarios came out in which way, in words |
 //! | [`bytes`], [`duration`], [`moment`], [`wrap`] | how sizes, times and long lines are written |
 
 pub mod advice;
@@ -32,6 +33,7 @@ pub mod bytes;
 pub mod causes;
 pub mod command;
 pub mod compact;
+mod counts;
 pub mod ctrf;
 pub mod description;
 pub mod deviations;

@@ -2,6 +2,8 @@
 //!
 //! Remotes and labels of images say anything. Only what has exactly the form of a repository there becomes an address.
 
+use crate::model::stamp::DIRTY;
+
 /// The fewest and most letters of a commit's id.
 const ID: std::ops::RangeInclusive<usize> = 7..=64;
 
@@ -100,7 +102,7 @@ fn is_step(step: &str) -> bool {
 
 /// The id of a commit, without the remark that files differed from it.
 fn known(id: &str) -> Option<&str> {
-    let id = id.strip_suffix("-dirty").unwrap_or(id);
+    let id = id.strip_suffix(DIRTY).unwrap_or(id);
     (ID.contains(&id.len()) && id.bytes().all(|it| it.is_ascii_hexdigit())).then_some(id)
 }
 

@@ -133,8 +133,8 @@ pub(crate) fn suite() -> Project {
             let more = json!({ "tags": [tag] });
             project.faulty_with(name, &[fault], &call, &more);
         }
-        for name in ["off", "away"] {
-            let more = json!({ "enabled": false });
+        for (name, tags) in [("off", vec!["slow"]), ("away", vec![])] {
+            let more = json!({ "enabled": false, "tags": tags });
             project.faulty_with(name, &[harmless], &call, &more);
         }
     };
@@ -174,7 +174,10 @@ fn rows(dom: &str) -> Vec<String> {
     let rows = dom.split("<tr data-s=").skip(1);
     let seen = rows.filter(|it| !it.split_once('>').unwrap().0.contains("hidden"));
     let name = |row: &str| -> Option<String> {
-        let (_, name) = row.split_once("<a href=\"")?;
+        // Of several in a row, the first that is to be seen.
+        let several = row.split("<span class=\"of\"").skip(1);
+        let mut several = several.filter(|it| !it.split_once('>').unwrap().0.contains("hidden"));
+        let (_, name) = several.next().unwrap_or(row).split_once("<a href=\"")?;
         Some(name.split_once(".html")?.0.to_owned())
     };
     seen.filter_map(name).collect()
@@ -198,8 +201,18 @@ fn the_scenarios_are_filtered_and_sorted_in_a_browser() {
         ),
         (
             "#?tag=slow",
-            &["one", "three"],
-            "2 of 5 scenarios are shown.",
+            &["one", "three", "off"],
+            "3 of 5 scenarios are shown.",
+        ),
+        (
+            "#?find=disabled+off",
+            &["off"],
+            "1 of 5 scenarios are shown.",
+        ),
+        (
+            "#?find=scenarios/away",
+            &["away"],
+            "1 of 5 scenarios are shown.",
         ),
         (
             "#?state=failed&tag=slow",
@@ -228,11 +241,20 @@ fn the_scenarios_are_filtered_and_sorted_in_a_browser() {
     let failed = seen.split("data-state=\"failed\"").nth(1).unwrap();
     let failed = failed.split_once("</button>").unwrap().0;
     assert!(failed.contains("<span class=\"n\">1</span>"), "{failed}");
+    // Of those that were left out for one reason, each counts for itself.
+    let seen = dom(browser, &project, index, "#?tag=slow");
+    let skipped = seen.split("data-state=\"skipped\"").nth(1).unwrap();
+    let skipped = skipped.split_once("</button>").unwrap().0;
+    assert!(skipped.contains("<span class=\"n\">1</span>"), "{skipped}");
+    assert!(
+        seen.contains("<span class=\"n\">1 scenario</span>: "),
+        "{seen}"
+    );
     // Without a script, all of it stands there, in sections.
     let plain = project.read(index);
     assert_eq!(rows(&plain), ["one", "two", "three", "away"]);
     assert!(
-        plain.contains("2 scenarios: the scenario is disabled"),
+        plain.contains("2 scenarios</span>: the scenario is disabled"),
         "{plain}"
     );
     assert!(plain.contains("id=\"toolbar\"") && plain.contains("hidden>"));

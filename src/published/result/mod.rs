@@ -248,12 +248,6 @@ impl ResultDocument {
         self.scenarios.iter().any(Scenario::has_recorded_servers)
     }
 
-    /// The causes that more than one scenario failed for.
-    pub fn shared_causes(&self) -> impl Iterator<Item = &Cause> {
-        let causes = self.causes.iter();
-        causes.filter(|it| it.fails && it.scenarios.len() > 1)
-    }
-
     /// The causes of what happened in one scenario.
     pub fn causes_of<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a Cause> {
         let causes = self.causes.iter();

@@ -169,6 +169,16 @@ impl Scenario {
         current.is_some_and(|it| it.stamp.servers == Servers::Recorded)
     }
 
+    /// The left side where it was recorded; for the command `run` it is what the scenario expects, which has neither stamp nor servers.
+    pub fn recorded_baseline(&self, command: &str) -> Option<&Side> {
+        self.baseline.as_ref().filter(|_| command != "run")
+    }
+
+    /// Nothing is known of it but why it was left out. What was interrupted may have a run to look at.
+    pub fn is_left_out(&self) -> bool {
+        self.status.is_left_out() && self.current.is_none()
+    }
+
     /// Whatever differs between baseline and run, whether it fails the gate or not.
     pub fn changes(&self) -> &[Change] {
         self.comparison.as_ref().map_or(&[], |it| &it.changes)
@@ -318,7 +328,7 @@ impl Scenario {
         if calls != "0" {
             return Some(words);
         }
-        let baseline = self.baseline.as_ref().filter(|_| command != "run");
+        let baseline = self.recorded_baseline(command);
         let servers = &baseline.or(self.current.as_ref())?.servers;
         let verb = if command == "run" { "listed" } else { "pinned" };
         Some(match servers.iter().map(|it| it.tools).sum() {

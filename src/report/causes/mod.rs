@@ -47,8 +47,9 @@ pub fn headline(cause: &Cause) -> &str {
 
 /// Gives the causes of a result of an earlier program, which told them in one sentence each, everything that is told of them today.
 pub fn complete(result: &mut ResultDocument) {
-    let is_complete = result.causes.iter().all(|it| it.kind.is_some());
-    if !is_complete || result.causes.is_empty() {
+    // Version 1 has no causes, or sentences alone. That a later one has none says that there are none.
+    let is_complete = result.format_version > 1 && result.causes.iter().all(|it| it.kind.is_some());
+    if !is_complete {
         result.causes = causes(&result.scenarios, &result.command);
     }
 }

@@ -13,7 +13,6 @@ use crate::report::diff::{self, Diff, Known};
 use crate::report::duration;
 use crate::text::aligned::aligned;
 
-use super::PageFile;
 use super::content::{self, Content, Part};
 
 /// One call on one side.
@@ -92,7 +91,15 @@ pub(super) struct Picture {
     pub(super) words: String,
 }
 
-/// The whole of an answer in a file beside the page.
+/// The whole of an answer that a page does not show all of.
+#[derive(Debug)]
+pub struct PageFile {
+    /// Relative to the page.
+    pub path: String,
+    pub content: Vec<u8>,
+}
+
+/// Leads to the whole of an answer in a file beside the page.
 #[derive(Debug)]
 pub(super) struct WholeFile {
     /// Whose answer it is: `Baseline`.

@@ -25,7 +25,7 @@ pub(super) struct ToolView<'a> {
     pub(super) diff: Option<Diff>,
 }
 
-/// The tools that changed, those first that the baseline uses.
+/// The tools that changed: those that break their callers first, and of either kind those that the baseline uses.
 pub(super) fn tools<'a>(
     drift: &'a [Drift],
     baseline: Option<&Trajectory>,

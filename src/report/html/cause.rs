@@ -64,10 +64,9 @@ pub(super) fn of_scenario<'a>(
     result: &'a ResultDocument,
     scenario: &'a Scenario,
 ) -> [Vec<Card<'a>>; 2] {
-    let own = result.causes.iter().filter(|it| {
-        let is_shown = it.kind.is_some() && (it.was.is_some() || it.now.is_some() || it.fails);
-        is_shown && it.scenarios.contains(&scenario.id)
-    });
+    let own = result
+        .causes_of(&scenario.id)
+        .filter(|it| it.kind.is_some() && (it.was.is_some() || it.now.is_some() || it.fails));
     let cards = own.map(|it| Card::on_page(it, scenario));
     let (failing, others) = cards.partition(|it| it.cause.fails);
     [failing, others]

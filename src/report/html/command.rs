@@ -19,13 +19,13 @@ pub(super) fn commands(result: &ResultDocument, scenario: &Scenario) -> Vec<Comm
     if is_acceptable(result, scenario) {
         commands.push(Command {
             what: "Accept what it did as the new baseline",
-            text: accept(&[scenario], 1, None),
+            text: accept(&[scenario], None),
         });
         // A report with links to its job comes from there.
         if !result.links.is_empty() {
             commands.push(Command {
                 what: "The same, from a downloaded report",
-                text: accept(&[scenario], 1, Some("REPORT_FOLDER")),
+                text: accept(&[scenario], Some("REPORT_FOLDER")),
             });
         }
     }

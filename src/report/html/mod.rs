@@ -45,6 +45,7 @@ use crate::text::word_diff::Piece;
 
 use answer::Answers;
 
+pub use answer::PageFile;
 pub use page_name::page_name;
 pub use single::{Single, single};
 
@@ -58,14 +59,6 @@ pub fn index(result: &ResultDocument) -> String {
 pub struct Page {
     pub html: String,
     pub files: Vec<PageFile>,
-}
-
-/// The whole of an answer that a page does not show all of.
-#[derive(Debug)]
-pub struct PageFile {
-    /// Relative to the page.
-    pub path: String,
-    pub content: Vec<u8>,
 }
 
 /// The page of one scenario. Without a trajectory, what it would show of answers and messages is left out and said so.

@@ -163,9 +163,7 @@ impl<'a> ScenarioPage<'a> {
         };
         let [left_title, right_title] = answers.titles;
         let compared = scenario.comparison.is_some();
-        // What the scenario expects was never recorded, so it has no stamp of its own.
-        let stamped = scenario.baseline.as_ref();
-        let stamped = stamped.filter(|_| result.command != "run");
+        let stamped = scenario.recorded_baseline(&result.command);
         let lacks = |side: Option<&Side>, trajectory: Option<&Trajectory>| {
             side.is_some() && trajectory.is_none()
         };

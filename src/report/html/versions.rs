@@ -42,6 +42,27 @@ pub(super) struct Version {
     commit: Option<(String, Repository)>,
 }
 
+impl Version {
+    fn new(id: String, notes: impl IntoIterator<Item = Option<String>>) -> Self {
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
+        Self {
+            id,
+            notes: notes.join(", "),
+            link: None,
+            commit: None,
+        }
+    }
+
+    /// The same version, which is a commit and may be looked at somewhere.
+    fn of_commit(self, commit: &str, repository: Option<Repository>) -> Self {
+        Self {
+            link: repository.as_ref().and_then(|it| it.commit(commit)),
+            commit: repository.map(|it| (commit.to_owned(), it)),
+            ..self
+        }
+    }
+}
+
 impl VersionLine {
     fn new(
         subject: &'static str,
@@ -93,9 +114,7 @@ pub(super) fn of_all(result: &ResultDocument) -> (Vec<VersionLine>, usize) {
     let mut known: HashMap<(&'static str, Option<Version>, Option<Version>), usize> =
         HashMap::new();
     for scenario in &result.scenarios {
-        // What a scenario expects was never recorded, so it has no version of its own.
-        let baseline = scenario.baseline.as_ref();
-        let baseline = baseline.filter(|_| result.command != "run");
+        let baseline = scenario.recorded_baseline(&result.command);
         for line in of_sides(baseline, scenario.current.as_ref(), &result.started_at) {
             let key = (line.subject, line.baseline.clone(), line.current.clone());
             let at = *known.entry(key).or_insert_with(|| {
@@ -147,18 +166,20 @@ fn of_git(stamp: &Git, now: &str) -> Option<Version> {
         return None;
     };
     // A tag on an earlier commit says less than the branch.
-    let tag = describe
-        .as_ref()
-        .filter(|it| !it.ends_with(&format!("-g{short}")) && !it.contains("-g"));
+    let tag = describe.as_ref().filter(|it| !is_after_tag(it, commit));
     let name = tag.or(branch.as_ref()).or(describe.as_ref());
     let dirty = (*dirty == Some(true)).then(|| "dirty".to_owned());
     let notes = [name.cloned(), moment::day(committed_at, now), dirty];
     let repository = remote.as_deref().and_then(Repository::of);
-    Some(Version {
-        id: short.clone(),
-        notes: notes.into_iter().flatten().collect::<Vec<_>>().join(", "),
-        link: repository.as_ref().and_then(|it| it.commit(commit)),
-        commit: repository.map(|it| (commit.clone(), it)),
+    Some(Version::new(short.clone(), notes).of_commit(commit, repository))
+}
+
+/// Whether a description is of a commit behind a tag, as `v1.4.2-3-g3f2c1ab` is of the third one; `v2.0-gamma` is a tag itself.
+fn is_after_tag(describe: &str, commit: &str) -> bool {
+    describe.rsplit_once("-g").is_some_and(|(tag, id)| {
+        let count = tag.rsplit_once('-').map_or("", |it| it.1);
+        let is_counted = !count.is_empty() && count.bytes().all(|it| it.is_ascii_digit());
+        is_counted && !id.is_empty() && commit.starts_with(id)
     })
 }
 
@@ -173,13 +194,7 @@ fn of_image(image: &Image) -> Version {
     let Some(commit) = commit else {
         let id = image.id.strip_prefix("sha256:").unwrap_or(&image.id);
         let id = id.chars().take(12).collect::<String>();
-        let notes = [image.version.clone(), Some(id)];
-        return Version {
-            id: image.name.clone(),
-            notes: notes.into_iter().flatten().collect::<Vec<_>>().join(", "),
-            link: None,
-            commit: None,
-        };
+        return Version::new(image.name.clone(), [image.version.clone(), Some(id)]);
     };
     let short = if is_id(commit) {
         commit.chars().take(SHORT).collect()
@@ -193,12 +208,7 @@ fn of_image(image: &Image) -> Version {
         dirty,
     ];
     let repository = image.source.as_deref().and_then(Repository::of);
-    Version {
-        id: short,
-        notes: notes.into_iter().flatten().collect::<Vec<_>>().join(", "),
-        link: repository.as_ref().and_then(|it| it.commit(commit)),
-        commit: repository.map(|it| (commit.to_owned(), it)),
-    }
+    Version::new(short, notes).of_commit(commit, repository)
 }
 
 fn is_said(version: Option<&Version>) -> bool {
@@ -213,10 +223,32 @@ fn of_servers(side: &Side) -> Option<Version> {
     });
     let mut named: Vec<String> = named.collect();
     named.dedup();
-    (!named.is_empty()).then(|| Version {
-        id: named.join(", "),
-        notes: SAID.to_owned(),
-        link: None,
-        commit: None,
-    })
+    (!named.is_empty()).then(|| Version::new(named.join(", "), [Some(SAID.to_owned())]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_after_tag;
+
+    #[test]
+    fn a_tag_is_told_from_what_comes_after_it() {
+        let commit = "a3f2c1ab00000000000000000000000000000000";
+        for tag in [
+            "v1.4.2",
+            "v2.0-gamma",
+            "release-ga",
+            "v1-2-gbeef",
+            "v2-g",
+            "x-1-g",
+        ] {
+            assert!(!is_after_tag(tag, commit), "{tag}");
+        }
+        for after in [
+            "v1.4.2-3-ga3f2c1a",
+            "release-ga-1-ga3f2c1ab0",
+            "v2.0-gamma-12-ga3f2",
+        ] {
+            assert!(is_after_tag(after, commit), "{after}");
+        }
+    }
 }

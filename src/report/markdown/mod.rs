@@ -8,10 +8,10 @@ mod escape;
 use std::fmt::Write as _;
 
 use crate::model::points::score;
-use crate::published::result::{Cause, ResultDocument, Scenario, Status, Summary};
+use crate::published::result::{Cause, ResultDocument, Scenario, Status};
 use crate::published::stamp::Git;
 use crate::report::attention::{self, Attention, attention};
-use crate::report::{command, duration};
+use crate::report::{command, counts, duration};
 
 use self::escape::{Place, code, fence, prose};
 
@@ -40,7 +40,7 @@ pub fn markdown(result: &ResultDocument) -> String {
     let end = [next_steps(result, &troubled), footer(result)].concat();
     let mut page = Page {
         text: head(result),
-        left: LIMIT - end.len(),
+        left: LIMIT.saturating_sub(end.len()),
     };
     page.left = page.left.saturating_sub(page.text.len());
     page.causes(result);
@@ -166,7 +166,7 @@ impl Page {
         });
     }
 
-    /// Scenarios that passed with changes, folded.
+    /// Scenarios that came out well with changes, folded.
     fn changed(&mut self, result: &ResultDocument) {
         let changed: Vec<&Scenario> = result
             .scenarios
@@ -176,14 +176,12 @@ impl Page {
         if changed.is_empty() {
             return;
         }
-        let noun = if changed.len() == 1 {
-            "scenario"
-        } else {
-            "scenarios"
-        };
         let head = format!(
-            "<details><summary>{} {noun} passed with changes</summary>\n\n",
-            changed.len()
+            "<details><summary>{} {} {} {}</summary>\n\n",
+            changed.len(),
+            noun(changed.len()),
+            counts::verb(&result.command),
+            counts::changes(&result.command)
         );
         let end = "\n</details>\n\n";
         if !self.add(&head) {
@@ -224,7 +222,7 @@ fn head(result: &ResultDocument) -> String {
         text.push_str(&fence("text", &lines));
         return text;
     }
-    let mut facts = vec![counts(result)];
+    let mut facts = vec![counts_words(result)];
     facts.extend(result.duration_ms.map(duration::words));
     if let Git::Known {
         short,
@@ -265,57 +263,25 @@ fn head(result: &ResultDocument) -> String {
 }
 
 /// `**7 of 9 scenarios passed** (1 with changes), 1 failed, 1 error`.
-fn counts(result: &ResultDocument) -> String {
-    let Summary {
-        selected,
-        passed: _,
-        changed,
-        failed,
-        inconclusive,
-        error,
-        timeout,
-        interrupted,
-        skipped,
-        recorded: _,
-        recorded_failing,
-    } = result.summary;
-    let verb = match result.command.as_str() {
-        "record" => "recorded",
-        _ => "passed",
-    };
-    let noun = if selected == 1 {
+fn counts_words(result: &ResultDocument) -> String {
+    let summary = result.summary;
+    format!(
+        "**{} of {} {} {}**{}{}",
+        summary.succeeded(),
+        summary.selected,
+        noun(summary.selected),
+        counts::verb(&result.command),
+        counts::remarks(result),
+        counts::others(summary)
+    )
+}
+
+fn noun(scenarios: usize) -> &'static str {
+    if scenarios == 1 {
         "scenario"
     } else {
         "scenarios"
-    };
-    let mut text = format!(
-        "**{} of {selected} {noun} {verb}**",
-        result.summary.succeeded()
-    );
-    let but = [(recorded_failing, "failing"), (changed, "with changes")];
-    let but: Vec<String> = counted(&but);
-    if !but.is_empty() {
-        let _ = write!(text, " ({})", but.join(", "));
     }
-    let others = [
-        (failed, "failed"),
-        (inconclusive, "inconclusive"),
-        (error, "error"),
-        (timeout, "timeout"),
-        (interrupted, "interrupted"),
-        (skipped, "skipped"),
-    ];
-    for it in counted(&others) {
-        let _ = write!(text, ", {it}");
-    }
-    text
-}
-
-fn counted(counts: &[(usize, &str)]) -> Vec<String> {
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    counts
-        .map(|(count, name)| format!("{count} {name}"))
-        .collect()
 }
 
 /// What there is to say about a scenario, folded.
@@ -386,18 +352,19 @@ fn next_steps(result: &ResultDocument, troubled: &[&Scenario]) -> String {
         );
         let is_acceptable = |it: &&Scenario| command::is_acceptable(result, it);
         let meant: Vec<&Scenario> = troubled.iter().copied().filter(is_acceptable).collect();
-        if !meant.is_empty() {
-            let more = match meant.len().saturating_sub(FILES) {
+        let named = command::first(&meant, FILES);
+        if !named.is_empty() {
+            let more = match meant.len() - named.len() {
                 0 => String::new(),
                 more => format!(" ({more} more scenarios in the same way)"),
             };
             let accept = fence(
                 "sh",
                 &[
-                    command::accept(&meant, FILES, None),
+                    command::accept(named, None),
                     "# or, where it ran elsewhere, from the report that was downloaded from there:"
                         .to_owned(),
-                    command::accept(&meant, FILES, Some("REPORT_FOLDER")),
+                    command::accept(named, Some("REPORT_FOLDER")),
                 ],
             );
             let _ = write!(

@@ -4,7 +4,7 @@ use super::page::{BLUE, BOLD, DIM, MAGENTA, Page, RED, Verbosity, YELLOW, status
 use crate::model::number::fixed;
 use crate::model::points;
 use crate::published::result::{Comparison, Loss, Problem, Reason, Scenario, Status};
-use crate::text::{block, shorten};
+use crate::text::shorten;
 
 /// The longest criterion shown where it was not checked.
 const NAME_CHARS: usize = 100;
@@ -109,11 +109,7 @@ impl Page<'_> {
         if let Some(hint) = &problem.hint {
             self.indented(4, "→ ", BLUE, hint);
         }
-        for detail in &problem.details {
-            for part in block(detail).lines() {
-                self.indented(6, "│ ", DIM, part);
-            }
-        }
+        self.details(6, &problem.details);
     }
 
     /// The numbers behind the overall score, with `-v`.

@@ -1,12 +1,8 @@
 //! What failed and what changed, each cause once, with the scenarios it concerns.
 
-use std::borrow::Cow;
-
 use super::page::{BLUE, DIM, MAGENTA, Page, RED, Verbosity, YELLOW};
 use crate::model::points;
 use crate::published::result::{Cause, CauseKind, ResultDocument, Scenario};
-use crate::report::causes;
-use crate::text::block;
 
 /// How many causes of failure are told, and how many changes.
 const FAILURES: usize = 20;
@@ -16,22 +12,12 @@ const SCENARIOS: usize = 12;
 const CALLS: usize = 8;
 const FOLLOWS: usize = 5;
 
-/// The causes of a result; found again where an earlier program has told less of them.
-pub(super) fn of(result: &ResultDocument) -> Cow<'_, [Cause]> {
-    if result.causes.iter().all(|it| it.kind.is_some()) && !result.causes.is_empty() {
-        Cow::Borrowed(&result.causes)
-    } else {
-        Cow::Owned(causes::causes(&result.scenarios, &result.command))
-    }
-}
-
 impl Page<'_> {
     /// First what changed, then what failed, the cause of most scenarios first. With `-v`, changes stand with their scenarios already.
-    pub(super) fn causes(&mut self, result: &ResultDocument, causes: &[Cause]) {
+    pub(super) fn causes(&mut self, result: &ResultDocument) {
         // Another experiment that decides nothing is told with its scenario.
-        let told = causes
-            .iter()
-            .filter(|it| it.fails || it.kind != Some(CauseKind::Experiment));
+        let told =
+            (result.causes.iter()).filter(|it| it.fails || it.kind != Some(CauseKind::Experiment));
         let (failures, changes): (Vec<&Cause>, Vec<&Cause>) = told.partition(|it| it.fails);
         if self.style.verbosity == Verbosity::Normal {
             self.first(result, &changes, CHANGES);
@@ -80,11 +66,7 @@ impl Page<'_> {
         let first = cause.scenarios.first().and_then(|it| result.scenario(it));
         let problem = first.and_then(|it| it.problem.as_ref());
         let details = problem.filter(|_| cause.kind == Some(CauseKind::Problem));
-        for detail in details.iter().flat_map(|it| &it.details) {
-            for part in block(detail).lines() {
-                self.indented(4, "│ ", DIM, part);
-            }
-        }
+        self.details(4, details.iter().flat_map(|it| &it.details));
     }
 
     /// Whose doing it is, and where: `the server · scenarios/shop.yaml · calls 1, 3`, `the server · 3 scenarios, 12 calls: a (0.73), …`.

@@ -14,9 +14,7 @@ impl<'a> LeftOut<'a> {
     /// The reasons that several scenarios of a result were left out for, in the order of the first of each.
     pub(super) fn of(result: &'a ResultDocument) -> Vec<Self> {
         let mut found: Vec<Self> = Vec::new();
-        let left_out = result.scenarios.iter();
-        let left_out = left_out.filter(|it| it.status.is_left_out() && it.current.is_none());
-        for scenario in left_out {
+        for scenario in result.scenarios.iter().filter(|it| it.is_left_out()) {
             let problem = scenario.problem.as_ref();
             let known = found.iter_mut();
             let mut known =
@@ -39,8 +37,9 @@ impl<'a> LeftOut<'a> {
         self.status == Status::Skipped
     }
 
-    pub(super) fn holds(&self, scenario: &Scenario) -> bool {
-        self.scenarios.iter().any(|it| it.id == scenario.id)
+    /// The ids of the scenarios.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &'a str> {
+        self.scenarios.iter().map(|it| it.id.as_str())
     }
 }
 

@@ -73,7 +73,20 @@ impl<'a> Page<'a> {
         self.long(indent, sign, style, &shorten(&shown, TEXT_CHARS));
     }
 
-    /// The same of any length.
+    /// What a server said last, or the like, line by line.
+    pub(super) fn details<'d>(
+        &mut self,
+        indent: usize,
+        details: impl IntoIterator<Item = &'d String>,
+    ) {
+        for detail in details {
+            for part in text::block(detail).lines() {
+                self.indented(indent, "│ ", DIM, part);
+            }
+        }
+    }
+
+    /// A text from outside that is not shortened.
     pub(super) fn long(&mut self, indent: usize, sign: &str, style: Ansi, text: &str) {
         let shown = text::line(text);
         // A terminal that is very narrow keeps some room for the text.

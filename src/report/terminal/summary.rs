@@ -2,8 +2,8 @@
 
 use super::page::{BOLD, DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW};
 use super::scenario_line::ROOM_FOR_COLUMNS;
-use crate::published::result::{Gate, ResultDocument, Row, RowKind, Scenario, Summary};
-use crate::report::{advice, duration, wrap};
+use crate::published::result::{Gate, ResultDocument, Row, RowKind, Scenario};
+use crate::report::{advice, counts, duration, wrap};
 
 impl Page<'_> {
     pub(super) fn summary(&mut self, result: &ResultDocument) {
@@ -12,16 +12,13 @@ impl Page<'_> {
         if result.interrupted {
             self.indented(0, "! ", YELLOW, &result.interrupted_words());
         }
-        let verb = match result.command.as_str() {
-            "record" => "recorded",
-            _ => "passed",
-        };
         let line = format!(
-            "Suite Results: {}/{} tests {verb}{}{}{}",
+            "Suite Results: {}/{} tests {}{}{}{}",
             summary.succeeded(),
             summary.selected,
-            but(result),
-            others(summary),
+            counts::verb(&result.command),
+            counts::remarks(result),
+            counts::others(summary),
             time(result)
         );
         let fine = summary.succeeded() == summary.selected && summary.selected > 0;
@@ -100,50 +97,6 @@ fn graded(result: &ResultDocument) -> Option<String> {
     Some(format!(
         "{baselines} only once, so what varies in them is not known, and small differences pass: record again to find it out"
     ))
-}
-
-/// Remarks on scenarios that passed, with their numbers; empty when there are none.
-fn but(result: &ResultDocument) -> String {
-    let summary = result.summary;
-    let changes = match result.command.as_str() {
-        "run" => "with deviations",
-        _ => "with changes",
-    };
-    let counts = [
-        (summary.recorded_failing, "failing"),
-        (summary.changed, changes),
-    ];
-    let named = counted(&counts).join(", ");
-    if named.is_empty() {
-        named
-    } else {
-        format!(" ({named})")
-    }
-}
-
-/// The numbers of scenarios that did not pass, by status; empty when all passed.
-fn others(summary: Summary) -> String {
-    let counts = [
-        (summary.failed, "failed"),
-        (summary.inconclusive, "inconclusive"),
-        (summary.error, "error"),
-        (summary.timeout, "timeout"),
-        (summary.interrupted, "interrupted"),
-        (summary.skipped, "skipped"),
-    ];
-    let mut others = String::new();
-    for it in counted(&counts) {
-        others.push_str(", ");
-        others.push_str(&it);
-    }
-    others
-}
-
-fn counted(counts: &[(usize, &str)]) -> Vec<String> {
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    counts
-        .map(|(count, name)| format!("{count} {name}"))
-        .collect()
 }
 
 /// How long all of it took, behind a dot; empty where that is not known.

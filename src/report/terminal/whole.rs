@@ -1,6 +1,7 @@
 //! The report of a command.
 
-use super::causes;
+use std::collections::HashSet;
+
 use super::left_out::LeftOut;
 use super::page::{Page, Style, Verbosity, scenario_style};
 use super::scenario_line::Columns;
@@ -17,24 +18,23 @@ pub fn terminal(result: &ResultDocument, style: Style) -> String {
     } else {
         LeftOut::of(result)
     };
-    let is_told = |it: &&Scenario| {
-        is_told(it, style.verbosity) && !left_out.iter().any(|left| left.holds(it))
-    };
+    let told_together: HashSet<&str> = left_out.iter().flat_map(LeftOut::ids).collect();
+    let is_told =
+        |it: &&Scenario| is_told(it, style.verbosity) && !told_together.contains(it.id.as_str());
     let told: Vec<&Scenario> = result.scenarios.iter().filter(is_told).collect();
     let columns = Columns::new(&told, &result.command, page.width);
     // What failed stands last, next to its causes and the summary, where one looks first.
     let (fine, others): (Vec<&Scenario>, Vec<&Scenario>) =
         told.into_iter().partition(|it| it.status.is_fine());
-    let causes = causes::of(result);
     for group in [fine, others] {
-        page.scenarios(&group, columns, &causes);
+        page.scenarios(&group, columns, &result.causes);
     }
     let is_quiet = style.verbosity == Verbosity::Quiet;
     for it in left_out.iter().filter(|it| !(is_quiet && it.is_skipped())) {
         page.left_out(it);
     }
     page.gap();
-    page.causes(result, &causes);
+    page.causes(result);
     page.gap();
     page.summary(result);
     page.text
@@ -71,10 +71,9 @@ pub fn scenarios(result: &ResultDocument, style: Style) -> String {
     let mut page = Page::new(&result.run_id, &result.command, style);
     let told: Vec<&Scenario> = result.scenarios.iter().collect();
     let columns = Columns::new(&told, &result.command, page.width);
-    let causes = causes::of(result);
-    page.scenarios(&told, columns, &causes);
+    page.scenarios(&told, columns, &result.causes);
     page.gap();
-    page.causes(result, &causes);
+    page.causes(result);
     page.text
 }
 

@@ -11,10 +11,11 @@ use mcp_eval::report::ctrf::ctrf;
 use mcp_eval::report::github::github;
 use mcp_eval::report::junit::junit;
 use mcp_eval::report::markdown::markdown;
+use mcp_eval::report::terminal::terminal;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus};
 use serde_json::Value;
 
-use super::{expect_text, sample};
+use super::{PLAIN, expect_text, sample};
 use crate::common::skipped;
 
 /// Texts that are no names, wherever they get to.
@@ -299,7 +300,7 @@ fn huge(count: usize, text: &str) -> ResultDocument {
 #[test]
 fn markdown_stays_below_sixty_kilobytes_whatever_the_suite() {
     for text in ["|", "`", "工", "<b> ", "a "] {
-        for count in [1, 30, 300] {
+        for count in [1, 15, 30, 300] {
             let written = markdown(&huge(count, text));
             assert!(
                 written.len() < 60_000,
@@ -320,6 +321,37 @@ fn markdown_stays_below_sixty_kilobytes_whatever_the_suite() {
         many.contains("more scenarios"),
         "what is left out is counted"
     );
+}
+
+#[test]
+fn markdown_counts_as_the_terminal_does() {
+    for (command, counted, folded) in [
+        (
+            "compare",
+            "(2 failing, 1 with changes)",
+            "passed with changes",
+        ),
+        (
+            "run",
+            "(2 failing, 1 with deviations)",
+            "passed with deviations",
+        ),
+        (
+            "record",
+            "(2 failing, 1 with changes)",
+            "recorded with changes",
+        ),
+    ] {
+        let mut document = sample::document(&sample::compared());
+        command.clone_into(&mut document.command);
+        document.summary.recorded_failing = 2;
+        document.summary.changed = 1;
+        let written = markdown(&document);
+        let shown = terminal(&document, PLAIN);
+        assert!(shown.contains(counted), "{command}: {shown}");
+        assert!(written.contains(counted), "{command}: {written}");
+        assert!(written.contains(folded), "{command}: {written}");
+    }
 }
 
 /// Whether what is folded ends, where a reader of Markdown looks for it: outside of blocks of code.

@@ -8,12 +8,12 @@ use super::row::Row;
 pub(super) struct Group<'a> {
     pub(super) state: State,
     pub(super) rows: Vec<Row<'a>>,
-    /// Of those that were not run, each reason once.
+    /// Of those that were not run, each reason that several share once.
     pub(super) left_out: Vec<LeftOut<'a>>,
     pub(super) count: usize,
 }
 
-/// Scenarios that were not run for one and the same reason.
+/// Several scenarios that were not run for one and the same reason.
 pub(super) struct LeftOut<'a> {
     pub(super) reason: String,
     pub(super) rows: Vec<Row<'a>>,
@@ -34,9 +34,7 @@ pub(super) fn groups(rows: Vec<Row<'_>>) -> Vec<Group<'_>> {
             continue;
         };
         group.count += 1;
-        // What was interrupted may have a page to look at.
-        let is_left_out = row.scenario.status.is_left_out() && row.scenario.current.is_none();
-        if is_left_out {
+        if row.scenario.is_left_out() {
             let reason = row.sentence.clone().unwrap_or_default();
             match group.left_out.iter_mut().find(|it| it.reason == reason) {
                 Some(known) => known.rows.push(row),
@@ -48,6 +46,11 @@ pub(super) fn groups(rows: Vec<Row<'_>>) -> Vec<Group<'_>> {
         } else {
             group.rows.push(row);
         }
+    }
+    for group in &mut groups {
+        // Who is alone has a row like all others.
+        let alone = group.left_out.extract_if(.., |it| it.rows.len() == 1);
+        group.rows.extend(alone.flat_map(|it| it.rows));
     }
     groups.retain(|it| it.count > 0);
     groups

@@ -1,0 +1,69 @@
+//! How many scenarios came out in which way, in words.
+
+use crate::published::result::{ResultDocument, Summary};
+
+/// What the scenarios did that came out well: `passed`.
+pub(super) fn verb(command: &str) -> &'static str {
+    match command {
+        "record" => "recorded",
+        _ => "passed",
+    }
+}
+
+/// What those came out with that were not quite as before; what differs from an expectation is no change, but a deviation.
+pub(super) fn changes(command: &str) -> &'static str {
+    match command {
+        "run" => "with deviations",
+        _ => "with changes",
+    }
+}
+
+/// Remarks on scenarios that came out well, counted: ` (1 failing, 2 with changes)`; empty where there are none.
+pub(super) fn remarks(result: &ResultDocument) -> String {
+    let counted = counted(&[
+        (result.summary.recorded_failing, "failing"),
+        (result.summary.changed, changes(&result.command)),
+    ]);
+    if counted.is_empty() {
+        return String::new();
+    }
+    format!(" ({})", counted.join(", "))
+}
+
+/// The scenarios that did not come out well, by status: `, 1 failed, 1 error`; empty where all did.
+pub(super) fn others(summary: Summary) -> String {
+    let Summary {
+        selected: _,
+        passed: _,
+        changed: _,
+        failed,
+        inconclusive,
+        error,
+        timeout,
+        interrupted,
+        skipped,
+        recorded: _,
+        recorded_failing: _,
+    } = summary;
+    let counted = counted(&[
+        (failed, "failed"),
+        (inconclusive, "inconclusive"),
+        (error, "error"),
+        (timeout, "timeout"),
+        (interrupted, "interrupted"),
+        (skipped, "skipped"),
+    ]);
+    let mut words = String::new();
+    for it in counted {
+        words.push_str(", ");
+        words.push_str(&it);
+    }
+    words
+}
+
+fn counted(counts: &[(usize, &str)]) -> Vec<String> {
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    counts
+        .map(|(count, name)| format!("{count} {name}"))
+        .collect()
+}
