@@ -42,3 +42,38 @@ impl<'a> Counted<'a> {
         is_edge(start) && is_edge(start.saturating_add(it.tokens))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Counted;
+    use crate::model::learned::{StandsFor, TokenKind, VaryingToken};
+    use crate::score::text::token::tokens;
+
+    #[test]
+    fn what_is_within_an_id_cuts_it_and_what_is_beyond_the_text_cuts_nothing() {
+        let counted = Counted::new(tokens("of q7Zk0Pb2xW9a here"));
+        let varying = |token, tokens| VaryingToken {
+            token,
+            tokens,
+            stands_for: StandsFor::One(TokenKind::Id),
+            examples: Vec::new(),
+        };
+        let (first, pieces) = counted.counted(1..2).expect("it is there");
+        assert!(first == 2 && pieces > 1, "{first} {pieces}");
+        let whole = varying(first, pieces);
+        assert_eq!(
+            (counted.is_whole(&whole), counted.span(&whole)),
+            (true, Some(1..2))
+        );
+        let part = varying(first, 1);
+        assert_eq!(
+            (counted.is_whole(&part), counted.span(&part)),
+            (false, None)
+        );
+        let beyond = varying(first + pieces + 5, 2);
+        assert_eq!(
+            (counted.is_whole(&beyond), counted.span(&beyond)),
+            (true, None)
+        );
+    }
+}

@@ -98,3 +98,36 @@ impl Range {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Node, changed};
+
+    #[test]
+    fn of_whole_numbers_a_bound_may_be_written_in_two_ways() {
+        let changes = |b: Value, c: Value| changed(&Node::of(&b, &b), &Node::of(&c, &c));
+        let both = |kind: &str| {
+            changes(
+                json!({ "type": kind, "minimum": 1, "maximum": 10 }),
+                json!({ "type": kind, "exclusiveMinimum": 0, "exclusiveMaximum": 11 }),
+            )
+        };
+        let narrows = |it: bool| {
+            [
+                ("minimum", false),
+                ("exclusiveMinimum", it),
+                ("maximum", false),
+                ("exclusiveMaximum", it),
+            ]
+        };
+        assert_eq!(both("integer"), narrows(false));
+        assert_eq!(both("number"), narrows(true));
+        let narrower = changes(
+            json!({ "type": "integer", "maximum": 10 }),
+            json!({ "type": "integer", "exclusiveMaximum": 10 }),
+        );
+        assert_eq!(narrower, [("maximum", false), ("exclusiveMaximum", true)]);
+    }
+}

@@ -49,3 +49,29 @@ fn hash(schema: &Value) -> u64 {
     }
     same::hash(&plain, View::Plain)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::names;
+
+    #[test]
+    fn of_members_with_the_same_schema_the_most_similar_name_is_the_other_one() {
+        let (text, number) = (json!({ "type": "string" }), json!({ "type": "number" }));
+        let titled = json!({ "type": "string", "title": "What to look for" });
+        let gone = [("limit", &text), ("query", &text), ("left", &number)];
+        let added = [
+            ("text_query", &titled),
+            ("max_limit", &text),
+            ("limits", &json!({})),
+        ];
+        let expected = [Some("max_limit"), Some("text_query"), None];
+        assert_eq!(names(&gone, &added), expected);
+        // One with the same description is more than one with a similar name; and each is only one.
+        let described = json!({ "type": "string", "description": "How many" });
+        let gone = [("limit", &described), ("limited", &described)];
+        let added = [("limits", &text), ("most", &described)];
+        assert_eq!(names(&gone, &added), [Some("most"), Some("limits")]);
+    }
+}
