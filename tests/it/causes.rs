@@ -201,3 +201,101 @@ fn causes_of_results_of_earlier_programs_are_found_again() {
     );
     assert_eq!(read["causes"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn a_place_that_fails_is_never_left_untold() {
+    let project = Project::new();
+    let write = |city: &str, total: f64, state: &str, more: i32| {
+        let order = json!({"city": city, "total": total, "state": state});
+        let wide: serde_json::Map<String, Value> = ('a'..='l')
+            .map(|it| (format!("key-{it}"), json!(more)))
+            .collect();
+        let ask = [("get", json!({}))];
+        for (name, answer) in [
+            ("a", order),
+            ("b", json!({ "total": total })),
+            ("wide", Value::Object(wide)),
+        ] {
+            shop(
+                &project,
+                name,
+                &json!([reads("get", "g", &answer)]),
+                &ask,
+                &json!({}),
+            );
+        }
+    };
+    write("Köln", 99.5, "shipped", 1);
+    project.expect(0, &["record"]);
+    write("Bonn", 119.5, "lost", 2);
+    project.expect(1, &["compare"]);
+    let told = told(&project);
+    let of = |start: &str| {
+        let of = told.iter().find(|(text, _)| text.starts_with(start));
+        of.unwrap_or_else(|| panic!("{start}: {told:#?}")).1.clone()
+    };
+    let cause = |scenarios: &[&str]| json!(["answer", "server", true, scenarios, scenarios.len()]);
+    assert_eq!(
+        of("`get` answers with another `total`: "),
+        cause(&["a", "b"])
+    );
+    assert_eq!(of("`get` answers with another `city`: "), cause(&["a"]));
+    assert_eq!(of("`get` answers with another `state`: "), cause(&["a"]));
+    // Many places of one answer: a few on their own, the others beneath the first.
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    let of_wide = result["causes"].as_array().unwrap().iter();
+    let of_wide: Vec<_> = of_wide
+        .filter(|it| it["scenarios"] == json!(["wide"]))
+        .collect();
+    assert_eq!(of_wide.len(), 5, "{of_wide:#?}");
+    let beneath = of_wide[0]["follows"].as_array().unwrap().iter();
+    let beneath = beneath.filter(|it| it.as_str().unwrap().contains("another `key-"));
+    assert_eq!(beneath.count(), 7, "{of_wide:#?}");
+}
+
+#[test]
+fn what_is_expected_of_each_scenario_is_its_own() {
+    let project = Project::new();
+    for (name, number) in [("a", 1000), ("b", 2000)] {
+        let wanted =
+            json!({ "success_criteria": [{ "text": format!("order {number} was shipped") }] });
+        let tools = json!([reads("get", "g", &json!({ "ok": true }))]);
+        shop(&project, name, &tools, &[("get", json!({}))], &wanted);
+    }
+    project.expect(1, &["run"]);
+    let told = told(&project);
+    assert!(
+        told[0].0.contains("order 1000") && told[1].0.contains("order 2000"),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn a_tool_that_is_gone_is_one_cause_whether_it_was_called_or_not() {
+    let project = Project::new();
+    let write = |old: &str| {
+        let tools = json!([
+            reads("get", "g", &json!({ "ok": true })),
+            reads(old, "o", &json!({ "ok": 1 }))
+        ]);
+        shop(
+            &project,
+            "uses",
+            &tools,
+            &[("get", json!({})), ("legacy", json!({}))],
+            &json!({}),
+        );
+        shop(&project, "other", &tools, &[("get", json!({}))], &json!({}));
+    };
+    write("legacy");
+    project.expect(0, &["record"]);
+    write("legacy_v2");
+    project.run(&["compare"]);
+    let gone = told(&project);
+    let gone: Vec<_> = gone
+        .iter()
+        .filter(|(text, _)| text.contains("`legacy`"))
+        .collect();
+    assert_eq!(gone.len(), 1, "{gone:#?}");
+    assert_eq!(gone[0].1[3], json!(["other", "uses"]), "{gone:#?}");
+}

@@ -12,6 +12,9 @@ use crate::published::result::{
 use super::draft::{Draft, What, masked};
 use super::words::{self, Verb};
 
+/// How many further places of one answer have a cause each; more than that are told beneath the first.
+const PLACES: usize = 4;
+
 /// Everything that failed or changed in one scenario.
 pub(super) fn of_scenario(scenario: &Scenario, command: &str) -> Vec<Draft> {
     let mut of = Gather {
@@ -21,6 +24,8 @@ pub(super) fn of_scenario(scenario: &Scenario, command: &str) -> Vec<Draft> {
         rows: rows(scenario),
         asked_otherwise: asked_otherwise(scenario),
         covered: HashSet::new(),
+        answered: HashMap::new(),
+        more_places: HashMap::new(),
         found: Vec::new(),
         by_key: HashMap::new(),
     };
@@ -50,6 +55,10 @@ struct Gather<'a> {
     asked_otherwise: HashSet<CauseCall>,
     /// The calls that causes are about already.
     covered: HashSet<CauseCall>,
+    /// Of calls that are answered otherwise, the place that a cause is about.
+    answered: HashMap<CauseCall, Option<String>>,
+    /// How many other places of such an answer have been found.
+    more_places: HashMap<CauseCall, usize>,
     found: Vec<Draft>,
     /// Where in `found` the cause of a key is.
     by_key: HashMap<String, usize>,
@@ -192,6 +201,11 @@ impl<'a> Gather<'a> {
                 }
             }
         }
+        if let (Some(change), What::Place(_)) = (change, &draft.what)
+            && change.kind == ChangeKind::Answer
+        {
+            (self.answered).insert(calls_of(change), change.path.clone());
+        }
         draft.fails = self.fails;
         let mut calls = vec![CauseCall {
             baseline: reason.baseline,
@@ -260,13 +274,19 @@ impl<'a> Gather<'a> {
             Some(known) if is_named => (known.was.clone(), known.now.clone()),
             _ => (reason.expected.clone(), reason.got.clone()),
         };
+        let tool = known.map(|it| full_name(&it.server, &it.tool));
         Draft {
+            // The same as where no scenario fails for it.
+            key: match (known, &tool) {
+                (Some(known), Some(tool)) => drift_key(tool, &known.what, (&known.was, &known.now)),
+                _ => draft.key,
+            },
             what: if is_named {
                 What::Whole(reason.text.clone())
             } else {
                 What::Said(reason.text.clone())
             },
-            tool: known.map(|it| full_name(&it.server, &it.tool)),
+            tool,
             path: known.map(|it| it.path.clone()).filter(|it| !it.is_empty()),
             was,
             now,
@@ -329,7 +349,7 @@ impl<'a> Gather<'a> {
             }
             ChangeKind::Tokens => self.found.iter().any(|it| it.kind == CauseKind::Tokens),
             ChangeKind::Call if call.baseline.is_none() => is_covered || self.is_renamed(change),
-            _ => is_of_call && is_covered && !is_tolerated,
+            _ => is_of_call && is_covered && !is_tolerated && !self.is_another_place(change),
         };
         if is_told {
             return;
@@ -342,6 +362,16 @@ impl<'a> Gather<'a> {
         );
         let mut draft = self.of_change(change, row);
         draft.fails = change.fails && !self.scenario.status.is_fine();
+        if is_covered && self.is_another_place(change) {
+            let more = self.more_places.entry(call).or_default();
+            *more += 1;
+            let mut found = self.found.iter_mut();
+            let cause = found.find(|it| it.places.iter().any(|it| it.calls.contains(&call)));
+            if let Some(cause) = cause.filter(|_| *more > PLACES) {
+                cause.add_follows([draft.finish().text]);
+                return;
+            }
+        }
         if is_answer && self.asked_otherwise.contains(&call) {
             let cause = self.found.iter_mut().find(|it| {
                 matches!(it.kind, CauseKind::Request | CauseKind::Effect)
@@ -354,6 +384,14 @@ impl<'a> Gather<'a> {
             }
         }
         self.add(draft);
+    }
+
+    /// Whether a change is of another place of an answer than the cause that is about its call: a place that fails is never left untold.
+    fn is_another_place(&self, change: &Change) -> bool {
+        let told = self.answered.get(&calls_of(change));
+        change.kind == ChangeKind::Answer
+            && change.fails
+            && told.is_some_and(|it| *it != change.path)
     }
 
     /// Whether a new call is of a tool that a cause names as what another has become.
@@ -383,12 +421,10 @@ impl<'a> Gather<'a> {
             _ => What::Place(verb.clone()),
         };
         let key = match change.kind {
-            ChangeKind::Drift => format!(
-                "{kind:?} {} {} {:?} {:?}",
+            ChangeKind::Drift => drift_key(
                 change.tool.as_deref().unwrap_or_default(),
-                masked(&change.what),
-                change.was,
-                change.now
+                &change.what,
+                (&change.was, &change.now),
             ),
             _ => format!(
                 "{kind:?} {} {}",
@@ -454,6 +490,8 @@ impl<'a> Gather<'a> {
             let said = format!("the scenario expects `{}`: {}", check.name, check.message);
             let draft = self.draft(CauseKind::Expectation, None, said);
             self.add(Draft {
+                // What is expected is not the same where only a number in it is.
+                key: format!("Expectation {} {}", check.name, masked(&check.message)),
                 fails: !self.scenario.status.is_fine(),
                 ..draft
             });
@@ -565,6 +603,11 @@ fn kind_of(kind: ChangeKind) -> CauseKind {
         ChangeKind::Tokens => CauseKind::Tokens,
         ChangeKind::Upstream => CauseKind::Upstream,
     }
+}
+
+/// The same for a change of the catalogue wherever it is met.
+fn drift_key(tool: &str, what: &str, (was, now): (&Option<String>, &Option<String>)) -> String {
+    format!("Drift {tool} {} {was:?} {now:?}", masked(what))
 }
 
 fn full_name(server: &str, tool: &str) -> String {
