@@ -321,7 +321,7 @@ fn a_workflow_lies_in_the_root_of_the_repository_and_names_the_folder() {
         .expect(0, &["init", "--workflow", "github"])
         .says("wrote scenarios/first.yaml")
         .says("wrote .github/workflows/mcp-eval.yml")
-        .says("this folder is in no git repository")
+        .says("not in a git repository: CI reads these files in the root of a repository")
         .says("run `git init` here");
     assert!(alone.path(".github/actions/mcp-eval/action.yml").is_file());
     assert!(

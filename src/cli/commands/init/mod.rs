@@ -90,8 +90,7 @@ fn begin(ci: Option<&(Workflow, Place)>, console: Console) -> Result<(), Failure
                 Workflow::Gitlab => "`MCP_EVAL_FOLDER`",
             };
             console.note(&format!(
-                "this folder is in no git repository ({why}), and CI reads these files in the root of one: run `git init` here, or move them \
-                 there and let {names} name this folder"
+                "{why}: CI reads these files in the root of a repository, so run `git init` here, or move them there and let {names} name this folder"
             ));
         }
     }
