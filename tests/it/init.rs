@@ -508,14 +508,14 @@ fn a_slow_tool_holds_up_no_other_one() {
                 answered("b", "900ms"),
                 answered("c", "900ms")
             ]),
-            "2 calls",
-            "`c`",
+            "1 call",
+            "`b`",
         ),
         (
             json!([
                 answered("never", "30s"),
                 answered("quick", "0s"),
-                answered("soon", "800ms")
+                answered("soon", "300ms")
             ]),
             "2 calls",
             "`never`",
