@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::cli::seen_from::SeenFrom;
 use crate::published::result::ResultDocument;
-use crate::report::markdown;
+use crate::report::{attention, markdown};
 
 /// Whether this is a step of a workflow.
 pub(super) fn is_workflow() -> bool {
@@ -21,6 +21,20 @@ pub(super) fn seen_from_checkout(result: &ResultDocument) -> ResultDocument {
         return result;
     };
     let seen = SeenFrom::new(Path::new(&checkout));
+    if let Some(problem) = &mut result.problem {
+        let lines = problem
+            .message
+            .lines()
+            .map(|it| match attention::placed(it) {
+                Some(placed) => {
+                    let path = seen.path(Path::new(placed.file));
+                    let rest = it.strip_prefix(placed.file).unwrap_or(it);
+                    format!("{path}{rest}")
+                }
+                None => it.to_owned(),
+            });
+        problem.message = lines.collect::<Vec<_>>().join("\n");
+    }
     for scenario in &mut result.scenarios {
         let path = seen.path(Path::new(&scenario.path));
         // What lies elsewhere has no better name.

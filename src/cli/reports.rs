@@ -13,7 +13,7 @@ use crate::cli::paths::real;
 use crate::cli::seen_from::plain;
 use crate::published::result::{self, Link, ResultDocument};
 use crate::report::terminal::{self, Style, Verbosity};
-use crate::report::{compact, ctrf, github, junit, markdown};
+use crate::report::{compact, ctrf, github, html, junit, markdown};
 use crate::store::{self, Baselines, RESULT, StoreError};
 use crate::suite::STATE;
 
@@ -242,16 +242,27 @@ impl Reports {
         first_failure.map_or(Ok(()), Err)
     }
 
-    /// Says in every file that was asked for by name why there is no result, so that nobody takes an older one there for it.
+    /// Says in every file that was asked for by name why there is no result, so that nobody takes an older one there for it; and in
+    /// annotations, where these were asked for. Pages are replaced where we have made some.
     ///
     /// # Errors
     ///
     /// The first failure to write one.
     pub(super) fn write_refusal(&self, refusal: &ResultDocument) -> Result<(), StoreError> {
-        let files = self.named().filter(|(it, _)| it.format != Format::Html);
-        let written = files.map(|(it, file)| {
-            let text = it.format.render(refusal, FILE);
-            store::write(&file, text.as_bytes())
+        let mut asked = self.asked.iter();
+        if asked.any(|it| it.format == Format::Github && it.file.is_none()) {
+            Console::workflow_commands(&Format::Github.render(refusal, FILE));
+        }
+        let written = self.named().map(|(it, file)| match it.format {
+            Format::Html => {
+                let document = folder_of(&file).join(RESULT);
+                if !(file.is_file() && document.is_file()) {
+                    return Ok(());
+                }
+                store::write(&document, result::json(refusal).as_bytes())?;
+                store::write(&file, html::index(refusal).as_bytes())
+            }
+            format => store::write(&file, format.render(refusal, FILE).as_bytes()),
         });
         written.collect()
     }

@@ -64,6 +64,38 @@ pub fn untold(result: &ResultDocument) -> Option<String> {
     (!is_told).then(|| format!("exit code {}: {}", gate.exit_code, gate.sentence))
 }
 
+/// What is wrong at a place of a file, as findings in files are told: `scenarios/a.yaml:1:7: error: …`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placed<'a> {
+    pub file: &'a str,
+    pub row: &'a str,
+    pub column: &'a str,
+    pub what: &'a str,
+}
+
+/// What a line says of a place; `None` where it says something else.
+pub fn placed(line: &str) -> Option<Placed<'_>> {
+    let (place, what) = line.split_once(": error: ")?;
+    let (place, column) = place.rsplit_once(':')?;
+    let (file, row) = place.rsplit_once(':')?;
+    let is_number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+    (is_number(row) && is_number(column)).then_some(Placed {
+        file,
+        row,
+        column,
+        what,
+    })
+}
+
+/// What was wrong in files, where that is why nothing was run.
+pub fn all_placed(result: &ResultDocument) -> Vec<Placed<'_>> {
+    let problem = result.problem.iter();
+    problem
+        .flat_map(|it| it.message.lines())
+        .filter_map(placed)
+        .collect()
+}
+
 /// What a whole command is called.
 pub fn command(result: &ResultDocument) -> String {
     format!("mcp-eval {}", line(&result.command))

@@ -31,7 +31,12 @@ pub fn compact(result: &ResultDocument) -> String {
         }
         text.push('\n');
     }
-    if let Some(why) = attention::untold(result) {
+    let wrong = attention::all_placed(result);
+    for it in &wrong {
+        let (file, what) = (line(it.file), line(it.what));
+        let _ = writeln!(text, "{file}:{}:{}: error: {what}", it.row, it.column);
+    }
+    if let Some(why) = attention::untold(result).filter(|_| wrong.is_empty()) {
         let _ = writeln!(text, "{}: error: {why}", attention::command(result));
     }
     text

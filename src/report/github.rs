@@ -6,6 +6,9 @@ use crate::published::result::{ResultDocument, Scenario};
 use crate::report::attention::{self, Attention};
 use crate::text::line;
 
+/// How many places in files that could not be read are named: GitHub shows ten.
+const FINDINGS: usize = 9;
+
 /// How many sentences stand in an annotation.
 const SENTENCES: usize = 10;
 
@@ -13,8 +16,21 @@ const SENTENCES: usize = 10;
 /// as the document has them: they must be seen from the repository's root.
 pub fn github(result: &ResultDocument) -> String {
     let mut text = String::new();
-    if let Some(why) = attention::untold(result) {
-        let title = property(&attention::command(result));
+    let title = property(&attention::command(result));
+    let wrong = attention::all_placed(result);
+    for it in wrong.iter().take(FINDINGS) {
+        let (file, what) = (property(&line(it.file)), data(&line(it.what)));
+        let (row, column) = (it.row, it.column);
+        let _ = writeln!(
+            text,
+            "::error file={file},line={row},col={column},title={title}::{what}"
+        );
+    }
+    if wrong.len() > FINDINGS {
+        let more = wrong.len() - FINDINGS;
+        let _ = writeln!(text, "::error title={title}::and {more} more");
+    }
+    if let Some(why) = attention::untold(result).filter(|_| wrong.is_empty()) {
         let _ = writeln!(text, "::error title={title}::{}", data(&why));
     }
     for (wanted, kind) in [

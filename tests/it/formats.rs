@@ -246,6 +246,47 @@ fn a_command_that_could_not_begin_says_so_where_its_result_was_to_be() {
     assert_eq!(project.read("out/result.json"), "an older result");
 }
 
+#[test]
+fn what_is_wrong_in_files_is_told_at_its_place_in_every_form() {
+    let project = project();
+    project.expect(0, &["compare", "--report", "html=pages"]);
+    project.file("scenarios/broken.yaml", "name: Broken\nagent: [");
+    let asked = [
+        "compare",
+        "--report",
+        "github",
+        "--report",
+        "html=pages",
+        "--report",
+        "markdown=out.md",
+        "--report",
+        "compact=out.txt",
+    ];
+    let ran = project.expect(2, &asked);
+    let place = "scenarios/broken.yaml:2:";
+    assert!(
+        ran.all()
+            .contains("::error file=scenarios/broken.yaml,line=2,col="),
+        "{ran:#?}"
+    );
+    let compact = project.read("out.txt");
+    assert!(compact.starts_with(place), "{compact}");
+    let told = project.read("out.md");
+    assert!(told.lines().any(|it| it.starts_with(place)), "{told}");
+    assert!(!told.contains("\\n"), "{told}");
+    // Nobody takes the pages of the run before for those of this one.
+    let index = project.read("pages/index.html");
+    assert!(
+        index.contains(place) && !index.contains("1 of 1"),
+        "{index}"
+    );
+    assert!(
+        project
+            .read("pages/result.json")
+            .contains("\"exit_code\": 2")
+    );
+}
+
 /// A project with one scenario that fails, behind a comment, whose server says what is a command to the runner of GitHub.
 fn failing() -> Project {
     let project = Project::new();

@@ -28,11 +28,15 @@ pub(in crate::cli) fn run(
     if let Some(file) = &args.single_file {
         return single_file(args, file.as_deref(), console);
     }
-    let pages = args.reporting.format == Format::Html || args.open;
-    if args.output.is_some() && !pages {
-        return Err(Failure::usage(
-            "--output is where the pages go: it needs --format html",
-        ));
+    let form = args.reporting.format;
+    let has_folder = args.output.is_some();
+    let pages = form == Format::Html || args.open || (has_folder && form == Format::Terminal);
+    if has_folder && !pages {
+        let form = form.name();
+        return Err(Failure::usage(format!(
+            "--output is where the pages go, and --format {form} makes none"
+        ))
+        .hint(format!("`--report {form}=FILE` writes that form to a file")));
     }
     let mut asked = args.reporting.clone();
     if pages {

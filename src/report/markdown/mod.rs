@@ -23,6 +23,7 @@ const NAME_CHARS: usize = 80;
 const PATH_CHARS: usize = 160;
 const SENTENCE_CHARS: usize = 240;
 const DETAIL_CHARS: usize = 400;
+const PROBLEM_LINES: usize = 60;
 const CAUSES: usize = 15;
 const FOLLOWS: usize = 3;
 const ROWS: usize = 60;
@@ -218,7 +219,14 @@ fn head(result: &ResultDocument) -> String {
     );
     if let Some(problem) = &result.problem {
         let lines = std::iter::once(&problem.message).chain(&problem.hint);
-        let lines: Vec<String> = lines.map(|it| clipped(it)).collect();
+        let lines: Vec<&str> = lines.flat_map(|it| it.lines()).collect();
+        let more = lines.len().saturating_sub(PROBLEM_LINES);
+        let mut lines: Vec<String> = (lines.iter().take(PROBLEM_LINES))
+            .map(|it| clipped(it))
+            .collect();
+        if more > 0 {
+            lines.push(format!("and {more} more lines"));
+        }
         text.push_str(&fence("text", &lines));
         return text;
     }
