@@ -3,6 +3,7 @@
 use crate::published::result::Link;
 use crate::redact;
 use crate::report::repository::Repository;
+use crate::suite::ci::System;
 
 /// The links of this command: those of CI, then those that were given.
 pub(super) fn links(given: &[Link]) -> Vec<Link> {
@@ -49,17 +50,12 @@ pub(super) fn parse(text: &str) -> Result<Link, String> {
 
 /// What the environment of a CI job says.
 fn of_ci(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Link> {
-    let is_set = |name: &str| variable(name).is_some();
-    let [commit, pull_request, job] = if is_set("GITHUB_ACTIONS") {
-        github(variable)
-    } else if is_set("GITLAB_CI") {
-        gitlab(variable)
-    } else if is_set("BUILDKITE") {
-        buildkite(variable)
-    } else if is_set("JENKINS_URL") {
-        jenkins(variable)
-    } else {
-        return Vec::new();
+    let [commit, pull_request, job] = match System::of(variable) {
+        Some(System::GitHub) => github(variable),
+        Some(System::GitLab) => gitlab(variable),
+        Some(System::Buildkite) => buildkite(variable),
+        Some(System::Jenkins) => jenkins(variable),
+        Some(System::Azure | System::TeamCity) | None => return Vec::new(),
     };
     let named = [
         ("commit", commit),

@@ -2,8 +2,14 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
-/// Opens a page in the user's browser, without waiting for it.
+/// How long the program is listened to: one that cannot show a page ends at once, and one that shows it may stay for as long as that lasts.
+const AT_ONCE: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Opens a page in the user's browser, without waiting for its end.
 ///
 /// # Errors
 ///
@@ -15,21 +21,24 @@ pub(super) fn open(page: &Path) -> Result<(), String> {
         "xdg-open"
     };
     let page = page.canonicalize().unwrap_or_else(|_| page.to_owned());
+    let failed = |why: &str| format!("`{program}` {why}: open {} yourself", page.display());
     let started = Command::new(program)
         .arg(&page)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
-    match started {
-        Ok(mut child) => {
-            // Somebody has to take note of its end.
-            std::thread::spawn(move || child.wait());
-            Ok(())
+    let mut child = started.map_err(|error| failed(&format!("cannot be started ({error})")))?;
+    let begun = Instant::now();
+    while begun.elapsed() < AT_ONCE {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(failed(&format!("has failed ({status})"))),
+            Ok(None) => thread::sleep(LOOK),
+            Err(_) => break,
         }
-        Err(error) => Err(format!(
-            "`{program}` cannot be started ({error}): open {} yourself",
-            page.display()
-        )),
     }
+    // Somebody has to take note of its end.
+    thread::spawn(move || child.wait());
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! A run that waits for somebody to accept it.
 
 use crate::model::redacted::Redacted;
+use crate::model::repeated::Tally;
 use crate::model::trajectory::Trajectory;
 
 /// A run that failed, or changed something, and that nobody has accepted yet.
@@ -20,4 +21,6 @@ pub struct Origin {
     pub variant: usize,
     /// The SHA-256 of that one, in hexadecimal.
     pub fingerprint: String,
+    /// How many of the runs passed that it is one of, where there were several.
+    pub tally: Option<Tally>,
 }

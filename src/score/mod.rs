@@ -60,8 +60,8 @@ pub use ids::binding::resolve;
 pub use ids::binding::{find_bindings, with_rules};
 pub use ids::id_translation::IdTranslation;
 pub use learn::{
-    Disagreement, Learned, LearnedUpstream, LeftBehind, carry_over, follow, ignore_place, learn,
-    learn_until,
+    Disagreement, Learned, LearnedUpstream, LeftBehind, carry_over, follow, learn, learn_until,
+    let_vary, ways_to_ignore,
 };
 pub use pairing::call::only_reads;
 pub use pairing::polls::{Poll, polls};

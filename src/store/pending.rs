@@ -42,6 +42,11 @@ impl Baselines {
         self.folder(scenario).join(PENDING)
     }
 
+    /// Whether something is in the place of a scenario's pending run.
+    pub fn has_pending(&self, scenario: &str) -> bool {
+        self.pending_path(scenario).symlink_metadata().is_ok()
+    }
+
     /// Keeps a run for review, in the place of an earlier one.
     ///
     /// # Errors

@@ -91,10 +91,10 @@ async fn compare_one(
         replayed: replayed.as_ref(),
         rules: &rules,
         allow_changed: settings.judging.allow_changed,
-        reads: if settings.keep_pending {
-            unexpected_reads(scenario, &run_context, &accepted)
-        } else {
+        reads: if settings.answered_by == Servers::Recorded {
             Reads::Once
+        } else {
+            unexpected_reads(scenario, &run_context, &accepted)
         },
     };
     let mut result = repeat(scenario, &run_context, measure, &comparison).await;

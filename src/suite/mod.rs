@@ -87,7 +87,7 @@ pub use self::introduction::{Introduction, Tried, introduce};
 pub use self::observer::{Observer, ScenarioObserver, Silent};
 pub use self::play::{Files, Finished, NOT_STARTED, Suite};
 pub use self::record::record;
-pub use self::review::{Broken, ReadAgain, Refusal, Waiting, retire};
+pub use self::review::{Broken, Ignored, ReadAgain, Refusal, Waiting, retire};
 pub use self::settings::{
     BASELINES, Jobs, Judging, REPORTS, RUNS, Recording, STATE, ScoreSettings, Settings,
 };

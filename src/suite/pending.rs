@@ -13,11 +13,13 @@ use crate::model::scenario::Scenario;
 use crate::model::stamp::Servers;
 use crate::model::suite::{ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
+use crate::report::command::quoted;
 use crate::score;
 use crate::store::{Baselines, StoreError, fingerprint};
 
-/// Keeps the run of a finished comparison as pending, or removes what was pending where nothing has changed. It gets its second take first,
-/// as `record` would take it, so that an accepted baseline knows what varies.
+/// Keeps the run of a finished comparison as pending, or removes what was pending where nothing has changed, or where the run did not come
+/// to its end: what waits is never of an earlier run than the last one. The run gets its second take first, as `record` would take it, so
+/// that an accepted baseline knows what varies; also where nothing is kept for review, as in CI, because it can be accepted from its report.
 pub(crate) async fn settle(
     result: &mut ScenarioResult,
     scenario: &Scenario,
@@ -25,19 +27,13 @@ pub(crate) async fn settle(
     (run_context, baselines): (&RunContext, &Baselines),
     settings: &Settings,
 ) {
-    if !settings.keep_pending
-        || settings.answered_by == Servers::Recorded
-        || was_interrupted(result)
-    {
+    if settings.answered_by == Servers::Recorded || was_interrupted(result) {
         return;
     }
-    let Some(found) = found(result) else {
-        return;
-    };
     // Under the lock, so that nobody who reviews the run before this one takes this one for it.
     let hold = || baselines.hold(&scenario.id);
-    let settled = match found {
-        Found::Same => hold().and_then(|_held| baselines.remove_pending(&scenario.id)),
+    let settled = match found(result) {
+        Found::Nothing => Ok(()),
         Found::Changed => {
             if !is_fine(result) {
                 let told = run_context.suite.told(result.clone());
@@ -51,9 +47,18 @@ pub(crate) async fn settle(
                 // Beside the report lies what would become the baseline, so that it can be accepted from there.
                 let unkept = run_context.runs.save(&scenario.id, &run.trajectory).err();
                 result.notes.extend(unkept.map(|it| it.to_string()));
-                hold().and_then(|_held| baselines.save_pending(&scenario.id, &run).map(drop))
+                if settings.keep_pending {
+                    hold().and_then(|_held| baselines.save_pending(&scenario.id, &run).map(drop))
+                } else {
+                    Ok(())
+                }
             })
         }
+        Found::Same | Found::Incomplete if !settings.keep_pending => Ok(()),
+        Found::Same => hold().and_then(|_held| baselines.remove_pending(&scenario.id)),
+        Found::Incomplete => overtaken(scenario, baselines, settings).map(|note| {
+            result.notes.extend(note);
+        }),
     };
     if let Err(error) = settled {
         result.notes.push(format!("not kept for review: {error}"));
@@ -63,29 +68,65 @@ pub(crate) async fn settle(
 enum Found {
     Same,
     Changed,
+    /// It was run, and there is no run of it that could be accepted.
+    Incomplete,
+    /// It was not run.
+    Nothing,
 }
 
-/// Whether something waits for review; `None` where the run tells nothing.
-fn found(result: &ScenarioResult) -> Option<Found> {
-    let comparison = result.comparison.as_ref()?;
-    let current = result.current.as_ref()?;
-    if !current.ending.is_complete() {
-        return None;
-    }
+/// What a result leaves for review.
+fn found(result: &ScenarioResult) -> Found {
+    let Some(current) = &result.current else {
+        return Found::Nothing;
+    };
+    let comparison = result.comparison.as_ref();
+    let Some(comparison) = comparison.filter(|_| current.ending.is_complete()) else {
+        return Found::Incomplete;
+    };
     let is_other_experiment = !result.experiment_changes.is_empty();
     match result.status {
-        Status::Failed => Some(Found::Changed),
+        Status::Failed => Found::Changed,
         Status::Passed | Status::Inconclusive => {
             let changed = comparison.changes.iter().any(score::is_of_substance);
-            Some(if changed || is_other_experiment {
+            if changed || is_other_experiment {
                 Found::Changed
             } else {
                 Found::Same
-            })
+            }
         }
-        Status::Error if is_other_experiment => Some(Found::Changed),
-        _ => None,
+        Status::Error if is_other_experiment => Found::Changed,
+        _ => Found::Incomplete,
     }
+}
+
+/// Whether somebody has to decide on what a comparison has found.
+pub(crate) fn is_to_decide(result: &ScenarioResult) -> bool {
+    matches!(found(result), Found::Changed)
+}
+
+/// Removes what waited for review, because a later run did not come to its end; returns what a reader should know of that.
+fn overtaken(
+    scenario: &Scenario,
+    baselines: &Baselines,
+    settings: &Settings,
+) -> Result<Option<String>, StoreError> {
+    let id = &scenario.id;
+    if !baselines.has_pending(id) {
+        return Ok(None);
+    }
+    let _held = baselines.hold(id)?;
+    let run = baselines.load_pending(id).ok().flatten();
+    baselines.remove_pending(id)?;
+    let stored = run.map(|it| settings.runs.join(it.origin.run));
+    let way_back = stored
+        .filter(|it| it.is_dir())
+        .map_or_else(String::new, |it| {
+            let folder = quoted(&it.to_string_lossy());
+            format!("; `mcp-eval review --from {folder}` still shows it")
+        });
+    Ok(Some(format!(
+        "the run before this one does not wait for review any more{way_back}"
+    )))
 }
 
 /// The run with what is learned of it, and what was known before; `None` where that was interrupted.
@@ -124,6 +165,7 @@ async fn pending_run(
             run: run_context.runs.id().to_owned(),
             variant: comparison.variant,
             fingerprint: fingerprint(accepted),
+            tally: result.repeated.as_ref().map(|it| it.tally),
         },
         trajectory,
     };

@@ -9,21 +9,29 @@ use tokio_util::sync::CancellationToken;
 use super::judge::judge;
 use super::outcome::{problem, result};
 use super::patience::Patience;
+use super::pending::is_to_decide;
 use super::replay;
 use super::stored::redacted;
 use crate::evaluate::Accepted;
+use crate::input;
 use crate::model::comparison::Change;
+use crate::model::learned::Varying;
 use crate::model::pending::{Origin, PendingRun};
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
+use crate::model::repeated::Tally;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::GitStamp;
 use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
+use crate::published::result::parse as parse_result;
 use crate::redact::{Redactor, Secrets};
 use crate::scenario_file;
 use crate::score;
 use crate::store::{self, Baselines, Held, Runs, StoreError, fingerprint};
+
+/// The document beside the pages of a report, and in the folder of a run.
+const RESULT: &str = "result.json";
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +55,14 @@ impl Refusal {
 
 /// A scenario as its file has it by now; `None` where it is none any more.
 pub type ReadAgain<'a> = &'a dyn Fn(&Scenario) -> Option<Scenario>;
+
+/// What a baseline was told to vary.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ignored {
+    /// The baseline's file.
+    pub file: PathBuf,
+    pub places: Vec<Varying>,
+}
 
 /// A run of a scenario that waits for review.
 #[derive(Debug)]
@@ -103,7 +119,8 @@ impl Waiting {
         read().map_err(|why| Box::new(Broken::new(scenario, baselines, why)))
     }
 
-    /// The run of a scenario in the folder of a run or of a report; `None` where it has none.
+    /// The run of a scenario in the folder of a run or of a report; `None` where it has none, and where nobody has to decide on it, because
+    /// it passed and changed nothing of substance.
     ///
     /// # Errors
     ///
@@ -164,8 +181,9 @@ impl Waiting {
             fingerprint: known
                 .or(compared_with.as_ref())
                 .map_or_else(String::new, fingerprint),
+            tally: tally(folder, &scenario.id),
         };
-        Ok(Some(Self {
+        let waiting = Self {
             scenario: scenario.clone(),
             baselines: baselines.clone(),
             run: PendingRun {
@@ -174,7 +192,10 @@ impl Waiting {
             },
             accepted,
             found: None,
-        }))
+        };
+        let before = compared_with.as_ref().or_else(|| waiting.compared_with());
+        let judged = waiting.judged_against(before, &mut Secrets::default());
+        Ok((before.is_none() || is_to_decide(&judged)).then_some(waiting))
     }
 
     pub fn scenario(&self) -> &Scenario {
@@ -184,6 +205,11 @@ impl Waiting {
     /// The id of the run, which names its report.
     pub fn run_id(&self) -> &str {
         &self.run.origin.run
+    }
+
+    /// How many of the runs passed that it is one of, where there were several.
+    pub fn tally(&self) -> Option<Tally> {
+        self.run.origin.tally
     }
 
     /// Why the run must not be accepted unseen: the baseline or the scenario is no longer what it was compared with.
@@ -227,33 +253,7 @@ impl Waiting {
     /// The run beside what it was compared with, judged by the scenario's rules.
     pub fn judged(&self) -> Redacted<SuiteResult> {
         let mut secrets = Secrets::default();
-        let scenario = redacted(&self.scenario, &mut secrets);
-        let open = ScenarioResult {
-            duration_ms: self.run.trajectory.duration_ms,
-            current: Some(Arc::new(self.run.trajectory.clone())),
-            ..result(&scenario, Status::Error)
-        };
-        let judged = self.compared_with().and_then(|before| {
-            let mut before = [before.clone()];
-            let _ = replay::bind(&mut before, Some(&self.scenario));
-            judge(
-                open.clone(),
-                Some(&scenario),
-                (&before, Accepted::Baseline),
-                Arc::new(self.run.trajectory.clone()),
-                (
-                    &self.scenario.scoring,
-                    &Patience::until(&CancellationToken::new()),
-                ),
-                true,
-            )
-        });
-        let shown = judged.unwrap_or_else(|| ScenarioResult {
-            problem: Some(problem(
-                "the baseline that it was compared with is gone".to_owned(),
-            )),
-            ..open
-        });
+        let shown = self.judged_against(self.compared_with(), &mut secrets);
         let nowhere = GitStamp::Unknown {
             reason: "the run was made earlier".to_owned(),
         };
@@ -269,6 +269,41 @@ impl Waiting {
             scenarios: vec![shown],
         };
         Redactor::new(&secrets, &Redaction::default()).suite(suite)
+    }
+
+    /// The run beside an accepted trajectory; `secrets` learns what the scenario declares to be secret.
+    fn judged_against(
+        &self,
+        before: Option<&Redacted<Trajectory>>,
+        secrets: &mut Secrets,
+    ) -> ScenarioResult {
+        let scenario = redacted(&self.scenario, secrets);
+        let open = ScenarioResult {
+            duration_ms: self.run.trajectory.duration_ms,
+            current: Some(Arc::new(self.run.trajectory.clone())),
+            ..result(&scenario, Status::Error)
+        };
+        let judged = before.and_then(|before| {
+            let mut before = [before.clone()];
+            let _ = replay::bind(&mut before, Some(&self.scenario));
+            judge(
+                open.clone(),
+                Some(&scenario),
+                (&before, Accepted::Baseline),
+                Arc::new(self.run.trajectory.clone()),
+                (
+                    &self.scenario.scoring,
+                    &Patience::until(&CancellationToken::new()),
+                ),
+                true,
+            )
+        });
+        judged.unwrap_or_else(|| ScenarioResult {
+            problem: Some(problem(
+                "the baseline that it was compared with is gone".to_owned(),
+            )),
+            ..open
+        })
     }
 
     /// Makes the run the baseline in the place of what it was compared with; returns the file.
@@ -361,12 +396,14 @@ impl Waiting {
         Ok(self.settle(&held)?)
     }
 
-    /// Lets go of the place of a change from now on: it is written into what the baseline knows to vary. Returns the baseline's file.
+    /// Lets go of the place of a change from now on: it is written into what the baseline knows to vary, as narrowly as that is said of the
+    /// place and the change is none any more.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] where that cannot be, with what to do instead, and where any of it has changed since it was read.
-    pub fn ignore(&mut self, change: &Change, again: ReadAgain<'_>) -> Result<PathBuf, Refusal> {
+    /// A [`Refusal`] where that cannot be, with what to do instead, and where any of it has changed since it was read; the baseline stays as
+    /// it is then.
+    pub fn ignore(&mut self, change: &Change, again: ReadAgain<'_>) -> Result<Ignored, Refusal> {
         self.refuse(false)?;
         let held = self.hold(again)?;
         let other = |message| Refusal::Other {
@@ -378,27 +415,33 @@ impl Waiting {
             return Err(other("there is no baseline to write it into".to_owned()));
         };
         let current = &self.run.trajectory;
-        let mut known = before.clone();
-        let mut ignore = |anything: bool| {
-            let mut ignored = Ok(());
-            known.refine(|it| {
-                ignored = score::ignore_place(it, current, change, rules, anything);
-            });
-            ignored.map_err(other)?;
-            Ok::<_, Refusal>(score::compare(
-                &bound(&known, &self.scenario),
-                current,
-                rules,
-            ))
+        let ways = score::ways_to_ignore(before, current, change, rules).map_err(other)?;
+        let compare = |known: &Redacted<Trajectory>| {
+            score::compare(&bound(known, &self.scenario), current, rules)
         };
-        let mut compared = ignore(false)?;
-        let is_there = |it: &Change| (it.baseline, &it.path) == (change.baseline, &change.path);
-        if compared.changes.iter().any(is_there) {
-            compared = ignore(true)?;
-        }
+        let there = compare(before).changes;
+        let found = ways.into_iter().find_map(|places| {
+            let mut known = before.clone();
+            let call = change.baseline.unwrap_or_default();
+            known.refine(|it| score::let_vary(it, call, &places));
+            let compared = compare(&known);
+            let left = &compared.changes;
+            let is_of = |it: &Change, of: &Change| {
+                (it.baseline, it.current, &it.path) == (of.baseline, of.current, &of.path)
+            };
+            let is_gone = !left.iter().any(|it| is_of(it, change));
+            let is_all = left.iter().all(|it| there.iter().any(|was| is_of(it, was)));
+            (is_gone && is_all).then_some((known, places, compared))
+        });
+        let Some((known, places, compared)) = found else {
+            let place = change.path.as_deref().unwrap_or_default();
+            return Err(other(format!(
+                "{place} cannot be ignored alone: the answer would differ all the same; `scoring.ignore` leaves out what it lies in"
+            )));
+        };
         let id = &self.scenario.id;
         let variant = self.run.origin.variant;
-        let kept = (self.baselines).save_under(Some(&held), id, variant, &known)?;
+        let file = (self.baselines).save_under(Some(&held), id, variant, &known)?;
         (self.run.trajectory).refine(|it| score::carry_over(&known, it, &compared));
         self.run.origin.fingerprint = fingerprint(&known);
         if self.found.is_some() {
@@ -406,7 +449,7 @@ impl Waiting {
             self.found = self.baselines.load_pending(id)?;
         }
         self.accepted = replay::load(&self.baselines, id)?;
-        Ok(kept)
+        Ok(Ignored { file, places })
     }
 
     fn compared_with(&self) -> Option<&Redacted<Trajectory>> {
@@ -466,6 +509,17 @@ fn changed(id: &str, what: &str) -> Refusal {
         ),
         hint: what.to_owned(),
     }
+}
+
+/// How many runs of a scenario passed, where the result in a folder says that there were several.
+fn tally(folder: &Path, scenario: &str) -> Option<Tally> {
+    let text = input::read_to_string(&folder.join(RESULT)).ok()?;
+    let mut scenarios = parse_result(&text).ok()?.scenarios.into_iter();
+    let repeated = scenarios.find(|it| it.id == scenario)?.repeated?;
+    Some(Tally {
+        runs: repeated.passed + repeated.failed,
+        passed: repeated.passed,
+    })
 }
 
 /// A stored run without what its scenario declares to be secret by now.

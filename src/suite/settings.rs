@@ -40,7 +40,8 @@ pub struct Settings {
     /// Who answers when scenarios are compared.
     pub answered_by: Servers,
     pub judging: Judging,
-    /// Whether a run that failed, or changed something, is kept beside its baseline for review.
+    /// Whether a run that failed, or changed something, is kept beside its baseline for review. Without that, it can still be accepted from
+    /// its report.
     pub keep_pending: bool,
     pub recording: Recording,
     /// The folder of all baselines or, where a single scenario is run, its own.

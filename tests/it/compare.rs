@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, ran};
+use crate::common::{Project, at_a_desk, ran};
 
 fn scenario<'a>(result: &'a Value, id: &str) -> &'a Value {
     result["scenarios"]
@@ -364,10 +364,11 @@ fn a_closed_pipe_is_no_panic() {
         "help scenario",
     ] {
         let script = format!("{program} {command} | true; echo ${{PIPESTATUS[0]}}");
-        let ran = ran(Command::new("bash")
-            .args(["-c", &script])
-            .current_dir(project.path(""))
-            .env_remove("CI"));
+        let ran = ran(at_a_desk(
+            Command::new("bash")
+                .args(["-c", &script])
+                .current_dir(project.path("")),
+        ));
         assert_eq!(ran.stdout.trim(), "0", "{command}: {ran:?}");
         ran.says_not("panicked");
     }
@@ -662,10 +663,11 @@ fn a_result_that_cannot_be_printed_is_not_green() {
     let program = env!("CARGO_BIN_EXE_mcp-eval");
     for command in ["compare", "compare --format json", "list", "validate"] {
         let script = format!("{program} {command} > /dev/full");
-        let ran = ran(Command::new("bash")
-            .args(["-c", &script])
-            .current_dir(project.path(""))
-            .env_remove("CI"));
+        let ran = ran(at_a_desk(
+            Command::new("bash")
+                .args(["-c", &script])
+                .current_dir(project.path("")),
+        ));
         assert_eq!(ran.code, 3, "{command}: {ran:?}");
         ran.says("the result could not be printed");
     }

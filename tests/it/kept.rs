@@ -11,7 +11,7 @@ use mcp_eval::model::trajectory::{Step, Trajectory};
 use mcp_eval::store::{self, Baselines};
 use serde_json::{Value, json};
 
-use crate::common::{Project, Ran, ran};
+use crate::common::{Project, Ran, at_a_desk, ran};
 
 /// A list in a list in a list.
 fn nested(levels: usize) -> String {
@@ -397,10 +397,11 @@ fn what_somebody_writes_or_wrote_otherwise_is_let_alone() {
 fn with_a_full_disk(project: &Project, arguments: &str) -> Ran {
     let program = env!("CARGO_BIN_EXE_mcp-eval");
     let script = format!("trap '' XFSZ; ulimit -f 64; exec {program} {arguments}");
-    ran(Command::new("bash")
-        .args(["-c", &script])
-        .current_dir(project.path(""))
-        .env_remove("CI"))
+    ran(at_a_desk(
+        Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(project.path("")),
+    ))
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::common::{Project, skipped, takes_its_time};
+use crate::common::{Project, at_a_desk, skipped, takes_its_time};
 
 /// Four scenarios with a baseline, of which two fail now and one has changed.
 fn some_fail() -> Project {
@@ -36,11 +36,8 @@ fn on_terminal(project: &Project, columns: u16, arguments: &[&str]) -> Option<St
     for (name, value) in program.get_envs() {
         command.env(name, value.unwrap_or_default());
     }
-    command
-        .env("TERM", "xterm")
-        .env_remove("CI")
-        .env_remove("NO_COLOR");
-    let Ok(output) = command.output() else {
+    command.env("TERM", "xterm").env_remove("NO_COLOR");
+    let Ok(output) = at_a_desk(&mut command).output() else {
         skipped("a terminal was not tried", "there is no `script`");
         return None;
     };
@@ -116,7 +113,6 @@ fn a_failure_is_told_before_the_run_that_tells_what_varies() {
     project.faulty_with("one", &["runs=starts:..oo"], &call, &held);
     project.expect(0, &["record"]);
     let mut child = (project.command().arg("compare"))
-        .env_remove("CI")
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()

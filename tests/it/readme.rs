@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use git2::Repository;
 
-use crate::common::{Project, commit_all, copy, ran, root, small_agent, stand_in};
+use crate::common::{Project, at_a_desk, commit_all, copy, ran, root, small_agent, stand_in};
 use crate::docker::kit as docker;
 
 /// The fenced blocks of a language, without their fences.
@@ -156,8 +156,8 @@ fn every_command_of_the_readme_runs() {
         let mut bash = Command::new("bash");
         bash.args(["-c", command])
             .current_dir(project.path(folder))
-            .env_remove("CI")
             .env("PATH", &path);
+        at_a_desk(&mut bash);
         bash
     };
     crate::moved::old_suite(&project, "old-checkout");

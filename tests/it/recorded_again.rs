@@ -141,6 +141,30 @@ fn an_id_that_goes_through_old_and_new_calls_is_one() {
 }
 
 #[test]
+fn a_call_that_is_added_to_a_script_leaves_the_others_as_they_were() {
+    let project = Project::new();
+    crate::review::shop(&project);
+    let read =
+        || -> Value { serde_json::from_str(&project.read(crate::review::BASELINE)).unwrap() };
+    let before = read();
+    let visit = r#"{"tool":"visit","args":{}}"#;
+    let scenario = project.read("scenarios/shop.yaml");
+    assert!(scenario.contains(visit), "{scenario}");
+    let more = format!("{visit},{}", r#"{"tool":"price","args":{"of":"milk"}}"#);
+    project.edit("scenarios/shop.yaml", visit, &more);
+    project.expect(0, &["record"]).says("kept as");
+    let after = read();
+    let (was, is) = (
+        before["steps"].as_array().unwrap(),
+        after["steps"].as_array().unwrap(),
+    );
+    assert_eq!(is.len(), was.len() + 1);
+    assert_eq!(is[..was.len()], was[..], "times and ids, too");
+    assert_eq!(after["learned"].as_array().unwrap().len(), 4);
+    project.expect(0, &["compare", "--strict"]);
+}
+
+#[test]
 fn what_is_known_to_vary_stays_known() {
     let project = Project::new();
     restless(&project);

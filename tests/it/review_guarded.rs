@@ -269,7 +269,7 @@ fn what_cannot_be_read_is_told_and_does_not_stop_the_others() {
                 .says(why)
                 .says("`mcp-eval review --reject shop` removes it");
         };
-        let listed = project.expect(0, &["review", "--list"]);
+        let listed = project.expect(3, &["review", "--list"]);
         told(&listed);
         listed.says("till failed 1 change");
         told(&project.expect(3, &["review", "--check"]));

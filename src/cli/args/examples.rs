@@ -26,8 +26,8 @@ pub(super) const REVIEW: &str = "Examples:\n  \
     mcp-eval review --accept weather --accept flows/ticket\n  \
     mcp-eval review --accept weather --from artifact/reports/2026-11-22T10-00-00.000Z\n\n\
     Keys: a accept · v keep it beside the baseline, as a variant · i ignore this place from now on ·\n\
-    r reject · s skip · d details · o open the page · q quit; a capital letter decides on all changes\n\
-    of the scenario\n\n\
+    r reject · s skip · d details · o open the page · q quit; A, I, R and S decide on all changes of\n\
+    the scenario\n\n\
     Exit codes: 0 done · 1 with --check, or after q and s: something is still pending · 2 wrong usage ·\n\
     3 something could not be read or written · 130 interrupted";
 

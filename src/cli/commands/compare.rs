@@ -1,6 +1,6 @@
 //! `mcp-eval compare`: run scenarios again and score them against their baselines; or score stored trajectories.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs, ServersChoice};
 use crate::cli::console::Console;
@@ -104,10 +104,10 @@ fn one(
         ..settings(&args.execute, &scenarios, console)?
     };
     let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();
-    let pending = scenarios
+    let folders = scenarios
         .iter()
-        .map(|it| replay::baselines(&settings.baselines, it, scenarios.len()).pending_path(&it.id));
-    let pending: Vec<PathBuf> = pending.collect();
+        .map(|it| replay::baselines(&settings.baselines, it, scenarios.len()));
+    let folders: Vec<Baselines> = folders.collect();
     // What servers do to answers is judged as `run` does.
     let command = if args.direct { "run" } else { "compare" };
     let finished = play_round(
@@ -128,7 +128,12 @@ fn one(
         let folder = Baselines::new(&settings.baselines);
         stray::warn(&args.select, &folder, &ids, console);
         if settings.keep_pending {
-            to_review = pending.iter().filter(|it| it.is_file()).count();
+            // What waits since an earlier run is not what has been told of now.
+            let is_of_this_run = |(folder, id): &(&Baselines, &String)| {
+                let pending = folder.load_pending(id).ok().flatten();
+                pending.is_some_and(|it| it.origin.run == finished.runs.id())
+            };
+            to_review = folders.iter().zip(&ids).filter(is_of_this_run).count();
         }
     }
     let options = ReportOptions {

@@ -39,7 +39,7 @@ use crate::cli::round::Round;
 use crate::cli::runtime;
 use crate::cli::select::{Purpose, plural};
 use crate::scenario_file;
-use crate::suite::ci::is_ci;
+use crate::suite::ci::known_by;
 
 /// How long nothing may happen before what has happened counts as one change: an editor writes in several steps.
 const QUIET: Duration = Duration::from_millis(200);
@@ -157,9 +157,12 @@ fn refuse(watch: &Watch<'_>) -> Result<(), Failure> {
         let way_out = format!("`--report {name}=FILE` writes a file anew after every run");
         return Err(Failure::usage(why).hint(way_out));
     }
-    if is_ci() {
-        let why = "CI is set in the environment, and nobody changes files or ends `--watch` there";
-        return Err(Failure::usage(why).hint("leave `--watch` out, or unset CI"));
+    if let Some(variable) = known_by() {
+        let why = format!(
+            "{variable} is set in the environment, and nobody changes files or ends `--watch` there"
+        );
+        let way_out = format!("leave `--watch` out, or unset {variable}");
+        return Err(Failure::usage(why).hint(way_out));
     }
     match watch.args.watch_paths.iter().find(|it| !it.exists()) {
         Some(path) => {

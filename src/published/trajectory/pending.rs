@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{TrajectoryDocument, TrajectoryError};
 use crate::json;
 use crate::model::pending::{Origin, PendingRun};
+use crate::model::repeated::Tally;
 
 #[derive(Serialize)]
 struct PendingDocument<'a> {
@@ -22,6 +23,16 @@ struct Pending {
     variant: usize,
     /// The SHA-256 of that one.
     compared_with: String,
+    /// How many of the runs passed that it is one of; absent where it is the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attempts: Option<Attempts>,
+}
+
+/// Several runs of one scenario.
+#[derive(Serialize, Deserialize)]
+struct Attempts {
+    runs: usize,
+    passed: usize,
 }
 
 /// The run as JSON text. Whoever reads trajectories reads it as one.
@@ -30,12 +41,17 @@ pub fn to_json(pending: &PendingRun) -> String {
         run,
         variant,
         fingerprint,
+        tally,
     } = pending.origin.clone();
     let document = PendingDocument {
         pending: Pending {
             run,
             variant,
             compared_with: fingerprint,
+            attempts: tally.map(|it| Attempts {
+                runs: it.runs,
+                passed: it.passed,
+            }),
         },
         trajectory: (&*pending.trajectory).into(),
     };
@@ -68,5 +84,9 @@ pub fn origin(text: &[u8]) -> Result<Origin, TrajectoryError> {
         run: pending.run,
         variant: pending.variant,
         fingerprint: pending.compared_with,
+        tally: pending.attempts.map(|it| Tally {
+            runs: it.runs,
+            passed: it.passed,
+        }),
     })
 }

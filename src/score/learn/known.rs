@@ -152,14 +152,33 @@ pub(in crate::score) fn covers(known: &Learned, own: &Learned) -> bool {
     })
 }
 
+/// What of the words that vary in a text is not known to vary there; `None` where all of it is, or is said of more than words.
+pub(super) fn news(own: &Varying, known: &Learned) -> Option<Varying> {
+    let Variation::Tokens(mut tokens) = own.by.clone() else {
+        return None;
+    };
+    for it in known.varies.iter().filter(|it| it.path == own.path) {
+        let Variation::Tokens(known) = &it.by else {
+            return None;
+        };
+        tokens.retain(|own| !known.iter().any(|it| meet(it, own)));
+    }
+    (!tokens.is_empty()).then(|| Varying {
+        by: Variation::Tokens(tokens),
+        ..own.clone()
+    })
+}
+
+/// Whether two tokens of one text, or what stands between tokens, are at the same place.
+fn meet(a: &VaryingToken, b: &VaryingToken) -> bool {
+    let span = |it: &VaryingToken| it.token..it.token.saturating_add(it.tokens.max(1));
+    span(a).start < span(b).end && span(b).start < span(a).end
+}
+
 /// Adds what else varies at the same place.
 fn widen(known: &mut Varying, own: Varying) {
     if let (Variation::Tokens(tokens), Variation::Tokens(others)) = (&mut known.by, &own.by) {
         // What was learned of this very text is right about it. What is known of an earlier one is added where it says nothing.
-        let span = |it: &VaryingToken| it.token..it.token.saturating_add(it.tokens.max(1));
-        let meets = |a: &VaryingToken, b: &VaryingToken| {
-            span(a).start < span(b).end && span(b).start < span(a).end
-        };
         let mut all: Vec<VaryingToken> = (others.iter())
             .map(|it| {
                 let same = tokens.iter().find(|known| {
@@ -171,7 +190,7 @@ fn widen(known: &mut Varying, own: Varying) {
             .collect();
         all.extend(
             (tokens.iter())
-                .filter(|it| !others.iter().any(|own| meets(it, own)))
+                .filter(|it| !others.iter().any(|own| meet(it, own)))
                 .cloned(),
         );
         all.sort_by_key(|it| it.token);

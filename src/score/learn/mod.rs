@@ -41,7 +41,7 @@ use self::left_behind::left_behind;
 use self::takes::{Take, settled};
 use self::upstream::learn_upstream;
 
-pub use self::ignored::ignore_place;
+pub use self::ignored::{let_vary, ways_to_ignore};
 pub use self::known::{carry_over, follow};
 pub use self::left_behind::LeftBehind;
 pub use self::upstream::LearnedUpstream;
@@ -138,7 +138,8 @@ fn learn_with<T: Borrow<Trajectory>>(takes: &[T], rules: &Rules, work: &Work<'_>
 /// The places in answers that differed between takes of identical requests: identical but for what is bound, and a poll counting once.
 ///
 /// There is one entry for each answer that was received at least twice: by every take at the same position and with the same request, or when
-/// a read was asked again right after. Errors are graded, and nothing is learned of them.
+/// a read was asked again right after. Where one take has an answer and another an error, the takes disagree; of errors that a tool answered in all
+/// takes, what varies in their texts is learned as of any text. The other kinds of errors have no answer to learn of.
 fn learn_answers(
     first: &Trajectory,
     others: &[Cow<'_, Trajectory>],
@@ -183,7 +184,10 @@ fn learn_answers(
             .chain(&call.again)
             .chain(same_calls.into_iter().flatten())
             .collect();
-        let of_answers: Vec<Option<&Answer>> = outcomes.iter().map(|it| answer(it)).collect();
+        let mut of_answers: Vec<Option<&Answer>> = outcomes.iter().map(|it| answer(it)).collect();
+        if outcomes.iter().all(|it| answered_error(it).is_some()) {
+            of_answers = outcomes.iter().map(|it| answered_error(it)).collect();
+        }
         if outcomes.len() < 2 || of_answers.iter().all(Option::is_none) {
             continue;
         }
@@ -216,7 +220,7 @@ fn learn_answers(
                 odd,
             });
         }
-        // A recorded error is graded, so nothing is kept of it.
+        // Of a recorded error where other takes had an answer, nothing is kept.
         let Some(Some(recorded)) = of_answers.first().filter(|_| differing.is_learned) else {
             continue;
         };
@@ -274,6 +278,14 @@ fn varying_sources(
 fn answer(outcome: &Outcome) -> Option<&Answer> {
     match outcome {
         Outcome::Answer(answer) if !outcome.is_failure() => Some(answer),
+        _ => None,
+    }
+}
+
+/// An error that the tool itself answered.
+fn answered_error(outcome: &Outcome) -> Option<&Answer> {
+    match outcome {
+        Outcome::Answer(answer) if answer.is_error => Some(answer),
         _ => None,
     }
 }

@@ -85,7 +85,8 @@ pub(in crate::score) fn is_unchanged(b: Response<'_>, c: Response<'_>) -> bool {
 
 /// Did the server answer the same? The losses of the differences add up to `1 - similarity`.
 ///
-/// `known` is what the answer must be held against, where recording has received it more than once; else it is graded.
+/// `known` is what the answer must be held against, where recording has received it more than once; else it is graded. Errors are always
+/// graded, but for what is known to vary in them.
 pub(in crate::score) fn compare<'a>(
     b: Response<'a>,
     c: Response<'a>,
@@ -95,7 +96,7 @@ pub(in crate::score) fn compare<'a>(
     match (b.is_failure(), c.is_failure()) {
         (false, true) => return failure_changed(b, c, "became an error"),
         (true, false) => return failure_changed(b, c, "no longer an error"),
-        (true, true) => return both_failed(b, c, context.mode),
+        (true, true) => return both_failed(b, c, context.mode, known),
         (false, false) => {}
     }
     let (Outcome::Answer(of_b), Outcome::Answer(of_c)) = (b.outcome, c.outcome) else {
@@ -192,14 +193,26 @@ fn failure_changed(b: Response<'_>, c: Response<'_>, what: &'static str) -> Resp
 }
 
 /// Compares two errors. An error in an accepted baseline is intended, so another error is a changed answer. Its kind counts, because most
-/// clients show a model only the errors that a tool itself answers.
-fn both_failed(b: Response<'_>, c: Response<'_>, mode: Responses) -> ResponseScore {
+/// clients show a model only the errors that a tool itself answers. One that differs only in what is known to vary is the same.
+fn both_failed<'a>(
+    b: Response<'a>,
+    c: Response<'a>,
+    mode: Responses,
+    known: Option<Known<'a>>,
+) -> ResponseScore {
     let (of_b, of_c) = (b.failure(), c.failure());
     let kind = |it: Option<&Failure>| match it?.kind {
         FailureKind::Transport => Some(FailureKind::Disconnected),
         kind => Some(kind),
     };
     let (kind_b, kind_c) = (kind(of_b), kind(of_c));
+    if let (Some(known), Outcome::Answer(b), Outcome::Answer(c)) = (known, b.outcome, c.outcome)
+        && b.is_error
+        && c.is_error
+        && stable::compare(b, c, known).1 == Apart::Same
+    {
+        return Findings::default().finish(1.0);
+    }
     let (b, c) = (b.message(), c.message());
     if kind_b != kind_c && mode != Responses::Ignore {
         return another_kind_of_error((kind_b, &b), (kind_c, &c));

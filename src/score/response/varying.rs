@@ -45,6 +45,16 @@ impl<'a> Tree<'a> {
         Self::under(of, &index.to_string())
     }
 
+    /// The same for any element of a list that has so many: what is known of places beyond its end is about other elements.
+    pub(super) fn under_any_of<'t>(of: &[&'t Self], elements: usize) -> Vec<&'t Self> {
+        let is_there = |step: &str| step.parse::<usize>().is_ok_and(|it| it < elements);
+        let under = of.iter().flat_map(move |it| {
+            let named = it.named.iter().filter(move |(step, _)| is_there(step));
+            named.map(|(_, it)| it).chain(it.any.as_deref())
+        });
+        under.collect()
+    }
+
     /// The places one step further on, whatever the step.
     pub(super) fn all_under<'t>(of: &[&'t Self]) -> Vec<&'t Self> {
         let under = of

@@ -51,11 +51,10 @@ pub fn recorded_again(
     } = recording;
     let mut carried = recorded.clone();
     carry_over(accepted, &mut carried, comparison);
-    if !experiment_changes(accepted, recorded).is_empty() {
-        return Ok(Some(carried));
-    }
     let mut settled = settled(accepted, recorded, comparison);
-    let mut all = is_whole(comparison) && says_the_same(accepted, recorded);
+    // Of another experiment, too, stays what was asked and answered as before, but never the whole.
+    let is_same_experiment = experiment_changes(accepted, recorded).is_empty();
+    let mut all = is_same_experiment && is_whole(comparison) && says_the_same(accepted, recorded);
     let takes = other_takes.iter().map(|it| (*it).clone());
     let again = std::iter::once(recorded).chain(other_takes.iter().copied());
     let takes: Vec<Trajectory> = takes.chain(again.filter_map(heard_again)).collect();

@@ -218,7 +218,9 @@ impl<'a> Sides<'a> {
         // What was learned of an answer applies only to the same request.
         let must_hold = matches!(self.responses, Responses::Stable | Responses::Exact)
             && request >= 1.0 - TOLERANCE;
-        let held = learned.filter(|it| must_hold && it.is_stable());
+        // What is known to vary in an error varies, however often it was heard.
+        let both_failed = baseline.response().is_failure() && current.response().is_failure();
+        let held = learned.filter(|it| must_hold && (it.is_stable() || both_failed));
         let places: Vec<String> = learned
             .into_iter()
             .flat_map(|it| it.paths())

@@ -240,6 +240,7 @@ fn keep(
         {
             Ok(note) => {
                 notes.push(note);
+                notes.extend(overtake(baselines, &scenario.id));
                 outcome.problem = (!failing.is_empty()).then(|| Problem {
                     message: format!("kept, and failing: {}", failing.join("; ")),
                     hint: None,
@@ -269,4 +270,17 @@ fn keep(
         repeated: repeated.map(Box::new),
         ..outcome
     }
+}
+
+/// Removes what waited for review before the scenario was recorded again; returns what a reader should know of that.
+fn overtake(baselines: &Baselines, scenario: &str) -> Option<String> {
+    if !baselines.has_pending(scenario) {
+        return None;
+    }
+    let held = baselines.hold(scenario);
+    let removed = held.and_then(|_held| baselines.remove_pending(scenario));
+    Some(match removed {
+        Ok(()) => "what waited for review is gone: this recording came after it".to_owned(),
+        Err(error) => format!("what waits for review is older than this recording: {error}"),
+    })
 }

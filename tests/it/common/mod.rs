@@ -24,6 +24,25 @@ pub(crate) struct Project {
     folder: TempDir,
 }
 
+/// What says that a command is run by a CI job.
+const OF_CI: [&str; 7] = [
+    "CI",
+    "GITHUB_ACTIONS",
+    "GITLAB_CI",
+    "BUILDKITE",
+    "JENKINS_URL",
+    "TF_BUILD",
+    "TEAMCITY_VERSION",
+];
+
+/// Lets a command that has the environment of the tests find itself at somebody's desk.
+pub(crate) fn at_a_desk(command: &mut Command) -> &mut Command {
+    for variable in OF_CI {
+        command.env_remove(variable);
+    }
+    command
+}
+
 /// What a command came to.
 #[derive(Debug)]
 pub(crate) struct Ran {

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use super::{Project, Ran, ran, skipped};
+use super::{Project, Ran, at_a_desk, ran, skipped};
 
 /// Runs the program in a pseudo-terminal that Python makes.
 const SCRIPT: &str = r#"
@@ -70,10 +70,9 @@ pub(crate) fn in_terminal(
         .current_dir(project.path(""))
         .env("TERM", "xterm")
         .env("PATH", path)
-        .env_remove("CI")
         .args(["-c", SCRIPT, prompt])
         .arg(serde_json::to_string(answers).unwrap())
         .arg(env!("CARGO_BIN_EXE_mcp-eval"))
         .args(arguments);
-    Some(ran(&mut command))
+    Some(ran(at_a_desk(&mut command)))
 }

@@ -1,6 +1,7 @@
 //! The review on a terminal: one change after the other, one key each.
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 use crate::cli::args::OutputArgs;
 use crate::cli::console::Console;
@@ -8,6 +9,8 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::open;
 use crate::cli::reports::INDEX;
+use crate::model::comparison::Change;
+use crate::report::command::quoted;
 use crate::report::explain::explain;
 use crate::report::html;
 use crate::suite::{REPORTS, ReadAgain, Waiting};
@@ -18,7 +21,7 @@ use super::shown::{self, Shown};
 
 /// What the keys do. All of them work in upper case, too, for the scenario as a whole.
 const LEGEND: &str = "a accept · v accept as a variant · i ignore this place · r reject · s skip · d details · o open page · q quit";
-const CAPITALS: &str = "A run is accepted or rejected as a whole; A, R and S decide on all changes of the scenario at once.";
+const CAPITALS: &str = "A run is accepted or rejected as a whole; A, I, R and S decide on all changes of the scenario at once.";
 
 /// What becomes of a scenario's run.
 enum Decision {
@@ -48,7 +51,7 @@ enum Said {
 pub(super) fn ask(
     waiting: &mut [Waiting],
     again: ReadAgain<'_>,
-    force: bool,
+    (force, from): (bool, Option<&Path>),
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
@@ -65,17 +68,19 @@ pub(super) fn ask(
         let asking = Asking {
             keyboard: &keyboard,
             again,
+            from,
             place: format!("{} of {count}", at + 1),
             output,
             console,
         };
         let decided = match asking.about(it)? {
-            Decision::Accept => it
-                .accept(force, again)
-                .map(|kept| shown::accepted(it, &kept)),
+            Decision::Accept => {
+                let kept = it.accept(force, again);
+                kept.map(|kept| shown::accepted(it, &kept, console))
+            }
             Decision::Variant => {
                 let kept = it.accept_beside(force, again);
-                kept.map(|kept| shown::accepted(it, &kept))
+                kept.map(|kept| shown::accepted(it, &kept, console))
             }
             Decision::Reject => it.reject(again).map(|()| shown::rejected(it.scenario())),
             Decision::Ignored => it.reject(again).map(|()| {
@@ -101,7 +106,13 @@ pub(super) fn ask(
         }
     }
     if left > 0 {
-        console.note(&format!("{left} still pending: `mcp-eval review`"));
+        console.note(&match from {
+            None => format!("{left} still pending: `mcp-eval review`"),
+            Some(folder) => {
+                let folder = quoted(&text::line(&folder.to_string_lossy()));
+                format!("{left} not decided: `mcp-eval review --from {folder}`")
+            }
+        });
         return Ok(Exit::Failed);
     }
     Ok(Exit::Passed)
@@ -111,6 +122,8 @@ pub(super) fn ask(
 struct Asking<'a> {
     keyboard: &'a Keyboard,
     again: ReadAgain<'a>,
+    /// The folder of a run or of a report, where the runs are from there.
+    from: Option<&'a Path>,
     /// `1 of 3`.
     place: String,
     output: OutputArgs,
@@ -129,6 +142,9 @@ impl Asking<'_> {
         ));
         if let Some(why) = it.moved() {
             self.console.note(&format!("! {why}"));
+        }
+        for aside in shown.asides() {
+            self.console.result(&format!("! {}\n", text::line(aside)));
         }
         self.console.result(&format!("{LEGEND}\n{CAPITALS}\n"));
         let (mut fine, mut later) = (Vec::new(), Vec::new());
@@ -170,7 +186,7 @@ impl Asking<'_> {
         &self,
         it: &mut Waiting,
         shown: &Shown,
-        change: Option<&crate::model::comparison::Change>,
+        change: Option<&Change>,
     ) -> Result<Said, Failure> {
         loop {
             let key = self.keyboard.ask(|| self.console.prompt("  > "));
@@ -191,17 +207,18 @@ impl Asking<'_> {
                 's' => return Ok(Said::Later),
                 'S' => return Ok(Said::Whole(Decision::Skip)),
                 'q' | 'Q' => return Ok(Said::Whole(Decision::Quit)),
-                'i' | 'I' => {
+                'i' => {
                     let Some(change) = change else {
                         self.console.note("there is no place to ignore");
                         continue;
                     };
-                    match it.ignore(change, self.again) {
-                        Ok(kept) => {
-                            self.console.result(&shown::ignored(change, &kept));
-                            return Ok(Said::Ignored);
-                        }
-                        Err(refusal) => self.console.failure(&refusal.into()),
+                    if self.ignore(it, change) {
+                        return Ok(Said::Ignored);
+                    }
+                }
+                'I' => {
+                    if self.ignore_all(it, shown) {
+                        return Ok(Said::Ignored);
                     }
                 }
                 'd' | 'D' => {
@@ -216,16 +233,50 @@ impl Asking<'_> {
         }
     }
 
-    /// Opens the page of the run, or of the latest report.
+    /// Ignores the place of a change, and says so; false where that cannot be, with why.
+    fn ignore(&self, it: &mut Waiting, change: &Change) -> bool {
+        match it.ignore(change, self.again) {
+            Ok(ignored) => {
+                self.console.result(&shown::ignored(change, &ignored));
+                true
+            }
+            Err(refusal) => {
+                self.console.failure(&refusal.into());
+                false
+            }
+        }
+    }
+
+    /// The same for the places of all changes; whether any was ignored.
+    fn ignore_all(&self, it: &mut Waiting, shown: &Shown) -> bool {
+        let mut open = shown.changes();
+        if open.is_empty() {
+            self.console.note("there is no place to ignore");
+        }
+        let mut any = false;
+        while !open.is_empty() {
+            let (change, _) = open.remove(0);
+            if self.ignore(it, &change) {
+                any = true;
+                // Others may be gone with it.
+                let left = Shown::of(it).changes();
+                open.retain(|it| left.contains(it));
+            }
+        }
+        any
+    }
+
+    /// Opens the page of the run: in the folder that it is from, else in its own report. That of another run would show something else.
     fn open(&self, it: &Waiting) {
         let name = html::page_name(&it.scenario().id);
-        let reports = [it.run_id(), "latest"].map(|run| std::path::Path::new(REPORTS).join(run));
-        let mut pages = reports
-            .iter()
-            .flat_map(|it| [it.join(&name), it.join(INDEX)]);
+        let report = Path::new(REPORTS).join(it.run_id());
+        let folders = self.from.map(Path::to_owned).into_iter().chain([report]);
+        let mut pages = folders.flat_map(|it| [it.join(&name), it.join(INDEX)]);
         let Some(page) = pages.find(|it| it.is_file()) else {
-            self.console
-                .note("there is no page of this run: `mcp-eval report --format html` makes one");
+            let run = quoted(&text::line(it.run_id()));
+            self.console.note(&format!(
+                "there is no page of this run: `mcp-eval report {run} --format html` makes one, while the run is kept"
+            ));
             return;
         };
         match open::open(&page) {

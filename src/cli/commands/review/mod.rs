@@ -83,7 +83,8 @@ pub(in crate::cli) fn run(
         if waiting.is_empty() {
             return Ok(exit);
         }
-        Ok(exit.and(ask::ask(&mut waiting, &again, args.force, output, console)?))
+        let how = (args.force, args.from.as_deref());
+        Ok(exit.and(ask::ask(&mut waiting, &again, how, output, console)?))
     }
 }
 
@@ -127,7 +128,7 @@ fn decide(
             it.accept(args.force, again)
         };
         let kept = kept.map_err(Failure::from)?;
-        console.result(&shown::accepted(it, &kept));
+        console.result(&shown::accepted(it, &kept, console));
     }
     for at in rejected {
         let rejected = match &pending[at] {
@@ -176,15 +177,27 @@ fn nothing(args: &ReviewArgs) -> String {
     match &args.from {
         None => "Nothing is pending: `mcp-eval compare` keeps what failed or changed for review."
             .to_owned(),
-        Some(folder) => format!("{} has no run of these scenarios.", folder.display()),
+        Some(folder) => format!(
+            "{} has no run of these scenarios that failed or changed.",
+            folder.display()
+        ),
     }
 }
 
 /// Which of those that wait a name means.
 fn named(args: &ReviewArgs, name: &str, pending: &[Pending]) -> Result<usize, Failure> {
+    let file = Path::new(name).canonicalize().ok();
     let is_it = |it: &Pending| {
-        let scenario = scenario(it);
-        scenario.id == name || scenario.name == name || scenario.path == Path::new(name)
+        let Scenario {
+            id,
+            name: own,
+            path,
+            ..
+        } = scenario(it);
+        // `get.yaml` is enough of a path where no other file ends in it.
+        let ends_so = !name.is_empty() && path.ends_with(name);
+        let is_file = ends_so || file.is_some() && path.canonicalize().ok() == file;
+        id == name || own == name || is_file
     };
     let found: Vec<usize> = (0..pending.len())
         .filter(|at| is_it(&pending[*at]))
@@ -233,7 +246,7 @@ fn list(args: &ReviewArgs, scenarios: &[Scenario], found: &[Pending], console: C
             ));
         }
     }
-    if args.check && lines.len() < found.len() {
+    if lines.len() < found.len() {
         Exit::Incomplete
     } else if args.check && !found.is_empty() {
         Exit::Failed

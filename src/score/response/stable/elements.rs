@@ -56,7 +56,7 @@ pub(super) fn in_order<'a>(
             c_exact,
         };
     }
-    let under = Tree::all_under(at);
+    let under = Tree::under_any_of(at, b.len());
     let mut keys = |list: &'a [Value]| -> Vec<u64> {
         spot.at_an_element(|spot| {
             let keys = list.iter().map(|it| hashes.varying(spot, it, &under, key));

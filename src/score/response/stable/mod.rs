@@ -441,11 +441,27 @@ impl<'a> Walk<'a> {
                 _ => walk.missing(&under, "element", || shown(&b[it])),
             });
         }
-        for it in c_alone {
-            if let Some(left) = moved.get_mut(&c_keys[it]).filter(|it| **it > 0) {
+        let mut new = c_alone;
+        new.retain(|it| match moved.get_mut(&c_keys[*it]) {
+            Some(left) if *left > 0 => {
                 *left -= 1;
-                continue;
+                false
             }
+            _ => true,
+        });
+        self.added_elements(new, (b.len(), c), at);
+    }
+
+    /// Notes elements that are new beside so many recorded ones, but for as many as are known to come and go: for each there is a place after
+    /// the last recorded element where anything may stand. Where the new ones stand makes no difference.
+    fn added_elements(&mut self, new: Vec<usize>, (recorded, c): (usize, &[Value]), at: &At<'a>) {
+        let may_come = |it: &usize| {
+            let under = Tree::under_index(at, *it);
+            matches!(Tree::variation(&under), Some(Variation::Anything))
+        };
+        let places = recorded..recorded + new.len();
+        let known = places.take_while(may_come).count();
+        for it in new.into_iter().skip(known) {
             self.at(Step::Index(it), |walk| {
                 let none = Vec::new();
                 (walk.notes).added(&walk.spot, &none, "added element", || shown(&c[it]));
@@ -459,7 +475,7 @@ impl<'a> Walk<'a> {
         elements::in_any_order(&mut b_alone, &mut c_alone, |side, at| {
             self.hashes.exact(&[b, c][side][at])
         });
-        let under = Tree::all_under(at);
+        let under = Tree::under_any_of(at, b.len());
         let alike = elements::in_any_order(&mut b_alone, &mut c_alone, |side, at| {
             let value = &[b, c][side][at];
             (self.spot).at_an_element(|spot| self.hashes.varying(spot, value, &under, key))
@@ -482,11 +498,7 @@ impl<'a> Walk<'a> {
                 walk.missing(&none, "element", || shown(&b[i]));
             });
         }
-        for j in c_alone {
-            self.at(Step::Index(j), |walk| {
-                (walk.notes).added(&walk.spot, &none, "added element", || shown(&c[j]));
-            });
-        }
+        self.added_elements(c_alone, (b.len(), c), at);
     }
 
     fn missing(&mut self, at: &At<'a>, what: &str, shown: impl FnOnce() -> String) {
