@@ -6,6 +6,13 @@ use serde_json::Value;
 
 use crate::model::binding::Source;
 
+/// How a reason goes on behind the name of its call, before what the server said: it failed now.
+pub const FAILED: &str = "failed: ";
+/// The same question had another answer.
+pub const ANSWERED_OTHERWISE: &str = "asked the same and got another answer: ";
+/// The same effect had another result.
+pub const HAD_ANOTHER_RESULT: &str = "changes something and had another result: ";
+
 /// A baseline and a run, side by side.
 ///
 /// Calls are numbered from 1 among the scored calls of their own side.

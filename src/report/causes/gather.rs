@@ -10,7 +10,10 @@ use crate::published::result::{
 };
 
 use super::draft::{Draft, What, masked};
-use super::words::{self, Verb};
+use super::found::Found;
+use super::of_change::{Context, calls_of, drift_key, full_name};
+use super::reason_text::{Better, change_of, refused, said_better, without_number};
+use super::words;
 
 /// How many further places of one answer have a cause each; more than that are told beneath the first.
 const PLACES: usize = 4;
@@ -18,16 +21,13 @@ const PLACES: usize = 4;
 /// Everything that failed or changed in one scenario.
 pub(super) fn of_scenario(scenario: &Scenario, command: &str) -> Vec<Draft> {
     let mut of = Gather {
-        scenario,
-        command,
+        context: Context::new(scenario, command),
         fails: matches!(scenario.status, Status::Failed | Status::Inconclusive),
         rows: rows(scenario),
-        asked_otherwise: asked_otherwise(scenario),
         covered: HashSet::new(),
         answered: HashMap::new(),
         more_places: HashMap::new(),
-        found: Vec::new(),
-        by_key: HashMap::new(),
+        found: Found::default(),
     };
     of.experiment();
     of.problem();
@@ -41,27 +41,22 @@ pub(super) fn of_scenario(scenario: &Scenario, command: &str) -> Vec<Draft> {
     }
     of.expectations();
     of.score();
-    of.found
+    of.found.into_drafts()
 }
 
 struct Gather<'a> {
-    scenario: &'a Scenario,
-    command: &'a str,
+    context: Context<'a>,
     /// The scenario failed, so that what its verdict names are failures.
     fails: bool,
     /// The rows by their calls.
     rows: HashMap<CauseCall, &'a Row>,
-    /// The calls that the agent made with other arguments.
-    asked_otherwise: HashSet<CauseCall>,
     /// The calls that causes are about already.
     covered: HashSet<CauseCall>,
     /// Of calls that are answered otherwise, the place that a cause is about.
     answered: HashMap<CauseCall, Option<String>>,
     /// How many other places of such an answer have been found.
     more_places: HashMap<CauseCall, usize>,
-    found: Vec<Draft>,
-    /// Where in `found` the cause of a key is.
-    by_key: HashMap<String, usize>,
+    found: Found,
 }
 
 fn rows(scenario: &Scenario) -> HashMap<CauseCall, &Row> {
@@ -78,41 +73,13 @@ fn rows(scenario: &Scenario) -> HashMap<CauseCall, &Row> {
         .collect()
 }
 
-fn asked_otherwise(scenario: &Scenario) -> HashSet<CauseCall> {
-    let requests = scenario.changes().iter();
-    let requests =
-        requests.filter(|it| matches!(it.kind, ChangeKind::Request | ChangeKind::Effect));
-    requests.map(calls_of).collect()
-}
-
-fn calls_of(change: &Change) -> CauseCall {
-    CauseCall {
-        baseline: change.baseline,
-        current: change.current,
-    }
-}
-
 impl<'a> Gather<'a> {
-    fn draft(&self, kind: CauseKind, whose: impl Into<Option<Whose>>, said: String) -> Draft {
-        Draft::new(&self.scenario.id, kind, whose, said)
-    }
-
-    /// Adds a cause, or merges it with one of the same key.
-    fn add(&mut self, draft: Draft) {
-        if let Some(at) = self.by_key.get(&draft.key) {
-            self.found[*at].merge(draft);
-        } else {
-            self.by_key.insert(draft.key.clone(), self.found.len());
-            self.found.push(draft);
-        }
-    }
-
     fn row(&self, baseline: Option<usize>, current: Option<usize>) -> Option<&'a Row> {
         self.rows.get(&CauseCall { baseline, current }).copied()
     }
 
     fn experiment(&mut self) {
-        for it in &self.scenario.experiment_changes {
+        for it in &self.context.scenario.experiment_changes {
             let said = match (it.what, &it.part) {
                 (ExperimentPart::Model, _) => "another model was asked".to_owned(),
                 (ExperimentPart::Agent, _) => "another kind of agent made the calls".to_owned(),
@@ -124,18 +91,21 @@ impl<'a> Gather<'a> {
                     format!("{part} has changed since the baseline was recorded")
                 }
             };
-            let draft = self.draft(CauseKind::Experiment, Whose::Experiment, said);
+            let draft = self
+                .context
+                .draft(CauseKind::Experiment, Whose::Experiment, said);
             let none = || "none".to_owned();
             let is_named = it.what != ExperimentPart::Scenario
                 || it.baseline.is_some()
                 || it.current.is_some();
             let value = |side: &Option<String>| is_named.then(|| side.clone().unwrap_or_else(none));
-            self.add(Draft {
+            self.found.add(Draft {
                 key: format!("{} {:?} {:?}", draft.key, it.baseline, it.current),
                 was: value(&it.baseline),
                 now: value(&it.current),
-                fails: self.scenario.status == Status::Error,
+                fails: self.context.scenario.status == Status::Error,
                 hint: self
+                    .context
                     .scenario
                     .problem
                     .as_ref()
@@ -147,7 +117,7 @@ impl<'a> Gather<'a> {
 
     /// What stood in the way of a verdict. That a scenario is skipped or was interrupted has no cause that anybody could look for.
     fn problem(&mut self) {
-        let scenario = self.scenario;
+        let scenario = self.context.scenario;
         let Some(problem) = &scenario.problem else {
             return;
         };
@@ -156,8 +126,10 @@ impl<'a> Gather<'a> {
         if is_told {
             return;
         }
-        let draft = self.draft(CauseKind::Problem, None, problem.message.clone());
-        self.add(Draft {
+        let draft = self
+            .context
+            .draft(CauseKind::Problem, None, problem.message.clone());
+        self.found.add(Draft {
             fails: !scenario.status.is_fine(),
             hint: problem.hint.clone(),
             ..draft
@@ -171,13 +143,18 @@ impl<'a> Gather<'a> {
         }
         if reason.kind == ReasonKind::Upstream && !reason.follows.is_empty() {
             self.behind(comparison, reason);
-            return;
+        } else {
+            self.told(comparison, reason, &reason.follows);
         }
+    }
+
+    /// The cause that a reason tells of, with what follows from it; returns where it was found.
+    fn told(&mut self, comparison: &Comparison, reason: &Reason, follows: &[Reason]) -> usize {
         let change = change_of(comparison, reason);
         let row = self.row(reason.baseline, reason.current);
         let mut draft = match (reason.kind, change) {
             (ReasonKind::Drift, _) => self.drift(comparison, reason),
-            (_, Some(change)) => self.of_change(change, row),
+            (_, Some(change)) => self.context.of_change(change, row),
             (_, None) => self.plain(reason, row),
         };
         if let Some(said) = said_better(reason, row) {
@@ -211,14 +188,14 @@ impl<'a> Gather<'a> {
             baseline: reason.baseline,
             current: reason.current,
         }];
-        calls.extend(reason.follows.iter().map(|it| CauseCall {
+        calls.extend(follows.iter().map(|it| CauseCall {
             baseline: it.baseline,
             current: it.current,
         }));
         if reason.kind == ReasonKind::Drift {
             calls.extend(refused(comparison, reason));
         }
-        let follows = reason.follows.iter();
+        let follows = follows.iter();
         let follows = follows.filter(|it| it.kind != ReasonKind::Threshold);
         draft.add_follows(follows.map(ToString::to_string));
         self.covered.extend(calls.iter().copied());
@@ -235,7 +212,7 @@ impl<'a> Gather<'a> {
             }
         }
         draft.add_calls(new);
-        self.add(draft);
+        self.found.add(draft)
     }
 
     /// The verdict puts all that servers behind the one under test heard otherwise beneath the first of it. An argument that is left out
@@ -244,23 +221,19 @@ impl<'a> Gather<'a> {
         let is_own =
             |it: &&Reason| it.kind == ReasonKind::Upstream && change_of(comparison, it).is_some();
         let (own, follows): (Vec<&Reason>, Vec<&Reason>) = reason.follows.iter().partition(is_own);
-        let own: Vec<Reason> = own.into_iter().cloned().collect();
-        let first = Reason {
-            follows: Vec::new(),
-            ..reason.clone()
-        };
-        self.reason(comparison, &first);
-        if let Some(at) = self.found.len().checked_sub(1) {
-            let follows = follows.iter().filter(|it| it.kind != ReasonKind::Threshold);
-            self.found[at].add_follows(follows.map(ToString::to_string));
-        }
-        for it in &own {
+        let at = self.told(comparison, reason, &[]);
+        let follows = follows.into_iter();
+        let follows = follows.filter(|it| it.kind != ReasonKind::Threshold);
+        self.found.drafts_mut()[at].add_follows(follows.map(ToString::to_string));
+        for it in own {
             self.reason(comparison, it);
         }
     }
 
     fn drift(&self, comparison: &Comparison, reason: &Reason) -> Draft {
-        let draft = self.draft(CauseKind::Drift, Whose::Catalogue, reason.text.clone());
+        let draft = self
+            .context
+            .draft(CauseKind::Drift, Whose::Catalogue, reason.text.clone());
         let known = comparison.drift.iter();
         let known = known.clone().find(|it| it.what == reason.text).or_else(|| {
             // One heading may stand for the same change of several tools.
@@ -313,7 +286,9 @@ impl<'a> Gather<'a> {
             CauseKind::Effect | CauseKind::Call | CauseKind::Tokens => Some(Whose::Agent),
             _ => None,
         };
-        let draft = self.draft(kind, whose, without_number(&reason.text, row));
+        let draft = self
+            .context
+            .draft(kind, whose, without_number(&reason.text, row));
         Draft {
             tool: row.and_then(|it| Some(full_name(it.server.as_ref()?, it.tool.as_ref()?))),
             label: row.and_then(|it| it.label.clone()),
@@ -339,15 +314,24 @@ impl<'a> Gather<'a> {
             );
         let is_told = match change.kind {
             ChangeKind::Drift => {
-                self.found.iter().any(|it| {
+                self.found.drafts().iter().any(|it| {
                     it.kind == CauseKind::Drift
                         && (it.was.is_some() || it.now.is_some())
                         && (&it.was, &it.now) == (&change.was, &change.now)
                         && (change.fails
                             || matches!(&it.what, What::Said(said) if *said == change.what))
-                }) || (change.fails && self.found.iter().any(|it| it.kind == CauseKind::Drift))
+                }) || (change.fails
+                    && self
+                        .found
+                        .drafts()
+                        .iter()
+                        .any(|it| it.kind == CauseKind::Drift))
             }
-            ChangeKind::Tokens => self.found.iter().any(|it| it.kind == CauseKind::Tokens),
+            ChangeKind::Tokens => self
+                .found
+                .drafts()
+                .iter()
+                .any(|it| it.kind == CauseKind::Tokens),
             ChangeKind::Call if call.baseline.is_none() => is_covered || self.is_renamed(change),
             _ => is_of_call && is_covered && !is_tolerated && !self.is_another_place(change),
         };
@@ -360,20 +344,20 @@ impl<'a> Gather<'a> {
             change.kind,
             ChangeKind::Answer | ChangeKind::Addition | ChangeKind::Error
         );
-        let mut draft = self.of_change(change, row);
-        draft.fails = change.fails && !self.scenario.status.is_fine();
+        let mut draft = self.context.of_change(change, row);
+        draft.fails = change.fails && !self.context.scenario.status.is_fine();
         if is_covered && self.is_another_place(change) {
             let more = self.more_places.entry(call).or_default();
             *more += 1;
-            let mut found = self.found.iter_mut();
+            let mut found = self.found.drafts_mut().iter_mut();
             let cause = found.find(|it| it.places.iter().any(|it| it.calls.contains(&call)));
             if let Some(cause) = cause.filter(|_| *more > PLACES) {
                 cause.add_follows([draft.finish().text]);
                 return;
             }
         }
-        if is_answer && self.asked_otherwise.contains(&call) {
-            let cause = self.found.iter_mut().find(|it| {
+        if is_answer && self.context.asked_otherwise.contains(&call) {
+            let cause = self.found.drafts_mut().iter_mut().find(|it| {
                 matches!(it.kind, CauseKind::Request | CauseKind::Effect)
                     && it.places.iter().any(|it| it.calls.contains(&call))
             });
@@ -383,7 +367,7 @@ impl<'a> Gather<'a> {
                 return;
             }
         }
-        self.add(draft);
+        self.found.add(draft);
     }
 
     /// Whether a change is of another place of an answer than the cause that is about its call: a place that fails is never left untold.
@@ -399,7 +383,11 @@ impl<'a> Gather<'a> {
         let Some(tool) = &change.tool else {
             return false;
         };
-        let drifts = self.found.iter().filter(|it| it.kind == CauseKind::Drift);
+        let drifts = self
+            .found
+            .drafts()
+            .iter()
+            .filter(|it| it.kind == CauseKind::Drift);
         let mut said = drifts.filter_map(|it| match &it.what {
             What::Said(said) | What::Whole(said) => Some(said),
             What::Failed(_) | What::Place(_) => None,
@@ -410,89 +398,14 @@ impl<'a> Gather<'a> {
         })
     }
 
-    fn of_change(&self, change: &Change, row: Option<&Row>) -> Draft {
-        let verb = Verb::new(change, self.command);
-        let kind = kind_of(change.kind);
-        let name = row.map(Row::tool_name).or_else(|| change.tool_name());
-        let path = change.path.as_deref();
-        // A change of the catalogue is a sentence that names its place, and is the same wherever it is met.
-        let what = match change.kind {
-            ChangeKind::Drift | ChangeKind::Tokens => What::Said(change.what.clone()),
-            _ => What::Place(verb.clone()),
-        };
-        let key = match change.kind {
-            ChangeKind::Drift => drift_key(
-                change.tool.as_deref().unwrap_or_default(),
-                &change.what,
-                (&change.was, &change.now),
-            ),
-            _ => format!(
-                "{kind:?} {} {}",
-                // What is passed on behind all tools is one cause; a sentence about one tool names it.
-                (change.tool.as_deref())
-                    .filter(|_| change.kind != ChangeKind::Upstream)
-                    .unwrap_or_default(),
-                masked(&verb.said(
-                    name.as_deref().unwrap_or_default(),
-                    path.map(words::starred).as_deref()
-                ))
-            ),
-        };
-        let mut draft = self.draft(kind, self.whose(change, row), String::new());
-        draft.add_calls([calls_of(change)]);
-        Draft {
-            key,
-            what,
-            tools: name.into_iter().collect(),
-            tool: change.tool.clone(),
-            label: change.label.clone(),
-            path: path.filter(|it| !it.is_empty()).map(str::to_owned),
-            was: change.was.clone(),
-            now: change.now.clone(),
-            ..draft
-        }
-    }
-
-    fn whose(&self, change: &Change, row: Option<&Row>) -> Whose {
-        match change.kind {
-            ChangeKind::Drift => Whose::Catalogue,
-            ChangeKind::Upstream => Whose::Behind,
-            ChangeKind::Call | ChangeKind::Request | ChangeKind::Effect | ChangeKind::Tokens => {
-                Whose::Agent
-            }
-            ChangeKind::Answer | ChangeKind::Addition | ChangeKind::Error | ChangeKind::Slower => {
-                let is_of_agent = self.scenario.has_recorded_servers()
-                    || (change.kind != ChangeKind::Slower
-                        && self.asked_otherwise.contains(&calls_of(change)));
-                if is_of_agent {
-                    Whose::Agent
-                } else if row.is_some_and(|it| self.is_answered_otherwise_behind(it)) {
-                    Whose::Behind
-                } else {
-                    Whose::Server
-                }
-            }
-        }
-    }
-
-    fn is_answered_otherwise_behind(&self, row: &Row) -> bool {
-        let upstream = self.scenario.comparison.as_ref();
-        let Some(upstream) = upstream.and_then(|it| it.upstream.as_ref()) else {
-            return false;
-        };
-        let behind = row.behind.iter();
-        let mut behind = behind.filter_map(|it| upstream.rows.get(it.checked_sub(1)?));
-        behind.any(|it| it.answered_otherwise)
-    }
-
     fn expectations(&mut self) {
-        for check in self.scenario.checks.iter().filter(|it| it.fails()) {
+        for check in self.context.scenario.checks.iter().filter(|it| it.fails()) {
             let said = format!("the scenario expects `{}`: {}", check.name, check.message);
-            let draft = self.draft(CauseKind::Expectation, None, said);
-            self.add(Draft {
+            let draft = self.context.draft(CauseKind::Expectation, None, said);
+            self.found.add(Draft {
                 // What is expected is not the same where only a number in it is.
                 key: format!("Expectation {} {}", check.name, masked(&check.message)),
-                fails: !self.scenario.status.is_fine(),
+                fails: !self.context.scenario.status.is_fine(),
                 ..draft
             });
         }
@@ -500,14 +413,14 @@ impl<'a> Gather<'a> {
 
     /// What became of the score, of the several runs, beneath what explains it; a cause of its own where nothing does.
     fn score(&mut self) {
-        let scenario = self.scenario;
+        let scenario = self.context.scenario;
         let of_runs = scenario.repeated.as_ref().filter(|_| self.fails);
         if let Some(reason) = of_runs.and_then(|it| it.reason.clone()) {
-            if let Some(cause) = self.found.iter_mut().find(|it| it.fails) {
+            if let Some(cause) = self.found.drafts_mut().iter_mut().find(|it| it.fails) {
                 cause.add_follows([reason]);
             } else {
-                let draft = self.draft(CauseKind::Repeated, None, reason);
-                self.add(Draft {
+                let draft = self.context.draft(CauseKind::Repeated, None, reason);
+                self.found.add(Draft {
                     fails: true,
                     ..draft
                 });
@@ -522,7 +435,7 @@ impl<'a> Gather<'a> {
         let scores = &comparison.scores;
         if reasons.next().is_none() {
             let of_answer = |it: &Reason| it.kind == ReasonKind::ServerRegression;
-            let cause = self.found.iter_mut().find(|it| it.fails);
+            let cause = self.found.drafts_mut().iter_mut().find(|it| it.fails);
             if let Some(cause) = cause.filter(|_| comparison.reasons.iter().any(of_answer)) {
                 cause.add_follows([format!(
                     "fails whatever the score, which is {}: the same question got another answer",
@@ -536,19 +449,19 @@ impl<'a> Gather<'a> {
             fixed(scores.overall, 2),
             fixed(scores.threshold, 2)
         );
-        if let Some(cause) = self.found.iter_mut().find(|it| it.fails) {
+        if let Some(cause) = self.found.drafts_mut().iter_mut().find(|it| it.fails) {
             cause.add_follows([said]);
             return;
         }
         let costly = comparison.losses.iter();
         let most = (costly.filter(|it| points::costs(it.points)))
             .max_by(|a, b| a.points.total_cmp(&b.points));
-        let draft = self.draft(CauseKind::Score, None, said.clone());
+        let draft = self.context.draft(CauseKind::Score, None, said.clone());
         let draft = match most {
             Some(loss) => self.of_loss(draft, loss, said),
             None => draft,
         };
-        self.add(Draft {
+        self.found.add(Draft {
             fails: true,
             ..draft
         });
@@ -587,141 +500,5 @@ impl<'a> Gather<'a> {
             current: loss.current,
         }]);
         draft
-    }
-}
-
-fn kind_of(kind: ChangeKind) -> CauseKind {
-    match kind {
-        ChangeKind::Call => CauseKind::Call,
-        ChangeKind::Request => CauseKind::Request,
-        ChangeKind::Effect => CauseKind::Effect,
-        ChangeKind::Answer => CauseKind::Answer,
-        ChangeKind::Addition => CauseKind::Addition,
-        ChangeKind::Error => CauseKind::Error,
-        ChangeKind::Drift => CauseKind::Drift,
-        ChangeKind::Slower => CauseKind::Slower,
-        ChangeKind::Tokens => CauseKind::Tokens,
-        ChangeKind::Upstream => CauseKind::Upstream,
-    }
-}
-
-/// The same for a change of the catalogue wherever it is met.
-fn drift_key(tool: &str, what: &str, (was, now): (&Option<String>, &Option<String>)) -> String {
-    format!("Drift {tool} {} {was:?} {now:?}", masked(what))
-}
-
-fn full_name(server: &str, tool: &str) -> String {
-    format!("mcp__{server}__{tool}")
-}
-
-/// The change that a reason is about: the one whose values it quotes, else the first of its calls that fails.
-fn change_of<'c>(comparison: &'c Comparison, reason: &Reason) -> Option<&'c Change> {
-    let numbers = (reason.baseline, reason.current);
-    let fits = |it: &&Change| {
-        let is_fit = match reason.kind {
-            ReasonKind::ServerRegression => {
-                matches!(
-                    it.kind,
-                    ChangeKind::Answer | ChangeKind::Error | ChangeKind::Addition
-                )
-            }
-            ReasonKind::Upstream => {
-                it.kind == ChangeKind::Upstream && reason.text.ends_with(&it.what)
-            }
-            ReasonKind::Slower => it.kind == ChangeKind::Slower,
-            ReasonKind::Tokens => it.kind == ChangeKind::Tokens,
-            ReasonKind::EffectChange | ReasonKind::Expectation => !matches!(
-                it.kind,
-                ChangeKind::Drift | ChangeKind::Slower | ChangeKind::Tokens | ChangeKind::Upstream
-            ),
-            ReasonKind::Match | ReasonKind::Drift | ReasonKind::Threshold | ReasonKind::Strict => {
-                false
-            }
-        };
-        is_fit && (it.baseline, it.current) == numbers
-    };
-    let here = || comparison.changes.iter().filter(fits);
-    let quoted = here().find(|it| (&it.was, &it.now) == (&reason.expected, &reason.got));
-    quoted.or_else(|| here().find(|it| it.fails))
-}
-
-/// The calls of the baseline that a change of the catalogue refuses.
-fn refused(comparison: &Comparison, reason: &Reason) -> Vec<CauseCall> {
-    let drift = comparison.drift.iter().filter(|it| {
-        it.what == reason.text
-            || (it.breaking && reason.text.contains(&format!("`{}`", it.tool)))
-            || (it.breaking && comparison.reasons.len() == 1)
-    });
-    let numbers = drift.flat_map(|it| &it.refused);
-    numbers
-        .map(|number| {
-            let mut rows = comparison.rows.iter();
-            let row = rows.find(|it| it.baseline.as_ref().is_some_and(|it| it.number == *number));
-            let current = row.and_then(|it| it.current.as_ref());
-            CauseCall {
-                baseline: Some(*number),
-                current: current.map(|it| it.number),
-            }
-        })
-        .collect()
-}
-
-/// What the verdict says better than the change it quotes.
-enum Better {
-    /// The message of a call that failed.
-    Failed(String),
-    /// Many places that changed in one way.
-    Generalised(String),
-}
-
-fn said_better(reason: &Reason, row: Option<&Row>) -> Option<Better> {
-    if !matches!(
-        reason.kind,
-        ReasonKind::ServerRegression | ReasonKind::EffectChange
-    ) {
-        return None;
-    }
-    let (tool, what) = parts(&reason.text, row)?;
-    if let Some(message) = what.strip_prefix("failed: ") {
-        return Some(Better::Failed(message.to_owned()));
-    }
-    let change = what
-        .strip_prefix("asked the same and got another answer: ")
-        .or_else(|| what.strip_prefix("changes something and had another result: "))?;
-    // What a generalised change is about stands in back quotes after one word: "every `tools/*/name` …", "3 of 5 `name` …".
-    let (end, _) = change.match_indices('`').nth(1)?;
-    let (place, rest) = change.split_at(end + 1);
-    is_generalised(change).then(|| Better::Generalised(format!("{place} of `{tool}`{rest}")))
-}
-
-fn is_generalised(change: &str) -> bool {
-    let begins = change.split('`').next().unwrap_or_default().trim_end();
-    let begins = begins.strip_prefix("at least ").unwrap_or(begins);
-    begins == "every" || begins.split(" of ").all(|it| it.parse::<usize>().is_ok())
-}
-
-/// The tool and what is said of it, where the sentence begins with a call: `call 3 (now 4), mcp__p__t, …`.
-fn parts<'r>(text: &'r str, row: Option<&Row>) -> Option<(String, &'r str)> {
-    let (call, rest) = text.split_once(", ")?;
-    let call = call.strip_prefix("new ").unwrap_or(call);
-    let number = call.strip_prefix("call ")?;
-    if !number.starts_with(|it: char| it.is_ascii_digit()) {
-        return None;
-    }
-    let (named, what) = rest.split_once([',', ' '])?;
-    let what = what.trim_start();
-    let tool = row.map_or_else(|| named.to_owned(), Row::tool_name);
-    // The label of the call goes with its tool's name.
-    let label = row.and_then(|it| it.label.as_deref());
-    let rest = label.and_then(|it| what.strip_prefix("→ ")?.strip_prefix(it));
-    let what = rest.map_or(what, |it| it.trim_start_matches(',').trim_start());
-    Some((tool, what))
-}
-
-/// The sentence without the number of its call, which differs between scenarios: ``` `search` was not made ```.
-fn without_number(text: &str, row: Option<&Row>) -> String {
-    match parts(text, row) {
-        Some((tool, what)) => format!("`{tool}` {what}"),
-        None => text.to_owned(),
     }
 }

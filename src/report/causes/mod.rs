@@ -4,34 +4,32 @@
 //! What several calls and scenarios have in common is one cause here, with what it led to beneath.
 
 mod draft;
+mod found;
 mod gather;
+mod of_change;
+mod reason_text;
 mod words;
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use crate::published::result::{Cause, ResultDocument, Scenario};
 
 use draft::Draft;
+use found::Found;
 pub use words::is_medium;
 
 /// What scenarios failed for, and what changed in them: first what failed, and of that the cause of most scenarios and calls.
 ///
 /// `command` is the command of the result, because what differs from an expectation is told in other words than what differs from a run.
 pub fn causes(scenarios: &[Scenario], command: &str) -> Vec<Cause> {
-    let mut found: Vec<Draft> = Vec::new();
-    let mut by_key: HashMap<String, usize> = HashMap::new();
+    let mut found = Found::default();
     for scenario in scenarios {
         for draft in gather::of_scenario(scenario, command) {
-            if let Some(at) = by_key.get(&draft.key) {
-                found[*at].merge(draft);
-            } else {
-                by_key.insert(draft.key.clone(), found.len());
-                found.push(draft);
-            }
+            found.add(draft);
         }
     }
-    let mut causes: Vec<Cause> = found.into_iter().map(Draft::finish).collect();
+    let drafts = found.into_drafts().into_iter();
+    let mut causes: Vec<Cause> = drafts.map(Draft::finish).collect();
     causes.sort_by_key(|it| (!it.fails, Reverse(it.scenarios.len()), Reverse(it.calls)));
     causes
 }

@@ -6,7 +6,9 @@
 //! | `structure` | two JSON values: members by name, elements by content, wherever they stand |
 //! | `words` | two texts: which lines, and which words of them, the other lacks |
 //! | [`lines`] | the lines of a page, equal ones folded away around each change |
-//! | `writer` | two values, or two texts, as such lines |
+//! | `writer` | such lines as they are written, as many as there is room for |
+//! | `values`, `texts` | two values, or two texts, as such lines |
+//! | `plain` | what has nothing beside it, or nothing in common with that |
 //! | `value_lines` | a value as lines of JSON |
 //! | [`known`] | what is known to vary, and so is no news |
 //!
@@ -14,13 +16,18 @@
 
 pub mod known;
 pub mod lines;
+mod plain;
 mod structure;
+mod texts;
 mod tree;
 mod value_lines;
+mod values;
 mod words;
 mod writer;
 
 pub use known::Known;
 pub use lines::{Diff, Line, Piece, PieceKind, Row};
+pub use plain::{plain_json, plain_text, unlike};
+pub use texts::text;
 pub(in crate::report) use value_lines::grouped;
-pub use writer::{json, plain_json, plain_text, text, unlike};
+pub use values::json;

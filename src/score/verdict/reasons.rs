@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::model::comparison::{
-    ContractChange, Difference, Loss, Pair, ParameterScore, Reason, ReasonKind, Row, SlowerCall,
-    Verdict,
+    ANSWERED_OTHERWISE, ContractChange, Difference, FAILED, HAD_ANOTHER_RESULT, Loss, Pair,
+    ParameterScore, Reason, ReasonKind, Row, SlowerCall, Verdict,
 };
 use crate::model::number::fixed;
 use crate::model::rules::Gate;
@@ -252,9 +252,9 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
                 ReasonKind::ServerRegression,
                 match evidence.failed_now(pair) {
                     // A reason about an error begins with its message.
-                    Some(message) => format!("{name} failed: {message}"),
+                    Some(message) => format!("{name} {FAILED}{message}"),
                     None => {
-                        format!("{name} asked the same and got another answer: {answer_change}")
+                        format!("{name} {ANSWERED_OTHERWISE}{answer_change}")
                     }
                 },
             )
@@ -303,7 +303,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
                 got,
                 ..at_pair(
                     ReasonKind::EffectChange,
-                    format!("{name} changes something and had another result: {answer_change}"),
+                    format!("{name} {HAD_ANOTHER_RESULT}{answer_change}"),
                 )
             },
         });

@@ -1,0 +1,54 @@
+//! Causes as they are found: what has one cause is merged into it.
+
+use std::collections::HashMap;
+
+use super::draft::Draft;
+
+/// The causes that are known so far, in the order of the first sight of each.
+#[derive(Default)]
+pub(super) struct Found {
+    drafts: Vec<Draft>,
+    /// Where in `drafts` the cause of a key is.
+    by_key: HashMap<String, usize>,
+}
+
+impl Found {
+    /// Adds a cause, or merges it with the one of the same key; returns where that is.
+    pub(super) fn add(&mut self, draft: Draft) -> usize {
+        if let Some(at) = self.by_key.get(&draft.key) {
+            self.drafts[*at].merge(draft);
+            return *at;
+        }
+        let at = self.drafts.len();
+        self.by_key.insert(draft.key.clone(), at);
+        self.drafts.push(draft);
+        at
+    }
+
+    pub(super) fn drafts(&self) -> &[Draft] {
+        &self.drafts
+    }
+
+    pub(super) fn drafts_mut(&mut self) -> &mut [Draft] {
+        &mut self.drafts
+    }
+
+    pub(super) fn into_drafts(self) -> Vec<Draft> {
+        self.drafts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Draft, Found};
+    use crate::published::result::CauseKind;
+
+    #[test]
+    fn what_has_one_cause_is_found_where_that_is() {
+        let mut found = Found::default();
+        let said = ["`a` fails", "`b` is gone", "`a` fails"];
+        let at = said.map(|it| found.add(Draft::new("s", CauseKind::Error, None, it.to_owned())));
+        assert_eq!(at, [0, 1, 0]);
+        assert_eq!(found.into_drafts().len(), 2);
+    }
+}

@@ -1,0 +1,152 @@
+//! One change as a draft of a cause: what it says, and whose doing it is.
+
+use std::collections::HashSet;
+
+use crate::published::result::{CauseCall, CauseKind, Change, ChangeKind, Row, Scenario, Whose};
+
+use super::draft::{Draft, What, masked};
+use super::words::{self, Verb};
+
+/// The scenario that a change is of.
+pub(super) struct Context<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) command: &'a str,
+    /// The calls that the agent made with other arguments.
+    pub(super) asked_otherwise: HashSet<CauseCall>,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(scenario: &'a Scenario, command: &'a str) -> Self {
+        let requests = scenario.changes().iter();
+        let requests =
+            requests.filter(|it| matches!(it.kind, ChangeKind::Request | ChangeKind::Effect));
+        Self {
+            scenario,
+            command,
+            asked_otherwise: requests.map(calls_of).collect(),
+        }
+    }
+
+    /// A cause in this scenario, without a call.
+    pub(super) fn draft(
+        &self,
+        kind: CauseKind,
+        whose: impl Into<Option<Whose>>,
+        said: String,
+    ) -> Draft {
+        Draft::new(&self.scenario.id, kind, whose, said)
+    }
+
+    /// The change, as a cause may begin with it.
+    pub(super) fn of_change(&self, change: &Change, row: Option<&Row>) -> Draft {
+        let verb = Verb::new(change, self.command);
+        let kind = kind_of(change.kind);
+        let name = row.map(Row::tool_name).or_else(|| change.tool_name());
+        let path = change.path.as_deref();
+        // A change of the catalogue is a sentence that names its place, and is the same wherever it is met.
+        let what = match change.kind {
+            ChangeKind::Drift | ChangeKind::Tokens => What::Said(change.what.clone()),
+            _ => What::Place(verb.clone()),
+        };
+        let key = match change.kind {
+            ChangeKind::Drift => drift_key(
+                change.tool.as_deref().unwrap_or_default(),
+                &change.what,
+                (&change.was, &change.now),
+            ),
+            _ => format!(
+                "{kind:?} {} {}",
+                // What is passed on behind all tools is one cause; a sentence about one tool names it.
+                (change.tool.as_deref())
+                    .filter(|_| change.kind != ChangeKind::Upstream)
+                    .unwrap_or_default(),
+                masked(&verb.said(
+                    name.as_deref().unwrap_or_default(),
+                    path.map(words::starred).as_deref()
+                ))
+            ),
+        };
+        let mut draft = self.draft(kind, self.whose(change, row), String::new());
+        draft.add_calls([calls_of(change)]);
+        Draft {
+            key,
+            what,
+            tools: name.into_iter().collect(),
+            tool: change.tool.clone(),
+            label: change.label.clone(),
+            path: path.filter(|it| !it.is_empty()).map(str::to_owned),
+            was: change.was.clone(),
+            now: change.now.clone(),
+            ..draft
+        }
+    }
+
+    fn whose(&self, change: &Change, row: Option<&Row>) -> Whose {
+        match change.kind {
+            ChangeKind::Drift => Whose::Catalogue,
+            ChangeKind::Upstream => Whose::Behind,
+            ChangeKind::Call | ChangeKind::Request | ChangeKind::Effect | ChangeKind::Tokens => {
+                Whose::Agent
+            }
+            ChangeKind::Answer | ChangeKind::Addition | ChangeKind::Error | ChangeKind::Slower => {
+                let is_of_agent = self.scenario.has_recorded_servers()
+                    || (change.kind != ChangeKind::Slower
+                        && self.asked_otherwise.contains(&calls_of(change)));
+                if is_of_agent {
+                    Whose::Agent
+                } else if row.is_some_and(|it| self.is_answered_otherwise_behind(it)) {
+                    Whose::Behind
+                } else {
+                    Whose::Server
+                }
+            }
+        }
+    }
+
+    fn is_answered_otherwise_behind(&self, row: &Row) -> bool {
+        let upstream = self.scenario.comparison.as_ref();
+        let Some(upstream) = upstream.and_then(|it| it.upstream.as_ref()) else {
+            return false;
+        };
+        let behind = row.behind.iter();
+        let mut behind = behind.filter_map(|it| upstream.rows.get(it.checked_sub(1)?));
+        behind.any(|it| it.answered_otherwise)
+    }
+}
+
+/// The calls that a change is of.
+pub(super) fn calls_of(change: &Change) -> CauseCall {
+    CauseCall {
+        baseline: change.baseline,
+        current: change.current,
+    }
+}
+
+fn kind_of(kind: ChangeKind) -> CauseKind {
+    match kind {
+        ChangeKind::Call => CauseKind::Call,
+        ChangeKind::Request => CauseKind::Request,
+        ChangeKind::Effect => CauseKind::Effect,
+        ChangeKind::Answer => CauseKind::Answer,
+        ChangeKind::Addition => CauseKind::Addition,
+        ChangeKind::Error => CauseKind::Error,
+        ChangeKind::Drift => CauseKind::Drift,
+        ChangeKind::Slower => CauseKind::Slower,
+        ChangeKind::Tokens => CauseKind::Tokens,
+        ChangeKind::Upstream => CauseKind::Upstream,
+    }
+}
+
+/// A tool as agents know it.
+/// The same for a change of the catalogue wherever it is met.
+pub(super) fn drift_key(
+    tool: &str,
+    what: &str,
+    (was, now): (&Option<String>, &Option<String>),
+) -> String {
+    format!("Drift {tool} {} {was:?} {now:?}", masked(what))
+}
+
+pub(super) fn full_name(server: &str, tool: &str) -> String {
+    format!("mcp__{server}__{tool}")
+}
