@@ -729,7 +729,7 @@ fn options_that_can_have_no_effect_are_refused() {
     project.expect(0, &["compare"]);
     project
         .expect(2, &["report", "--format", "json", "--output", "foo"])
-        .says("--format html");
+        .says("--format json makes none");
     for call in ["0", "9"] {
         project
             .expect(

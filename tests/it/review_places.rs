@@ -175,7 +175,7 @@ fn of_a_text_the_words_that_differ_are_let_go_of_and_then_all_of_it() {
 #[test]
 fn what_varies_in_the_text_of_an_error_is_learned_or_ignored() {
     let project = Project::new();
-    let refused = |what: &str| json!({ "error": format!("{what}, request r{{{{uuid}}}}x") });
+    let refused = |what: &str| json!({ "error": format!("{what}, request {{{{uuid}}}}") });
     answered(&project, &refused("not found"));
     let recorded = project.read(BASELINE);
     let baseline: Value = serde_json::from_str(&recorded).unwrap();
