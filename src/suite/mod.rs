@@ -63,8 +63,10 @@ pub(crate) mod record;
 pub(crate) mod recorded;
 pub(crate) mod repeat;
 pub(crate) mod replay;
+mod retire;
 mod review;
 pub(crate) mod run_context;
+mod run_folder;
 mod schedule;
 mod secrets;
 mod servers;
@@ -87,7 +89,9 @@ pub use self::introduction::{Introduction, Tried, introduce};
 pub use self::observer::{Observer, ScenarioObserver, Silent};
 pub use self::play::{Files, Finished, NOT_STARTED, Suite};
 pub use self::record::record;
-pub use self::review::{Broken, Ignored, ReadAgain, Refusal, Waiting, retire};
+pub use self::retire::retire;
+pub use self::review::{Broken, Ignored, ReadAgain, Refusal, Waiting};
+pub use self::run_folder::RunFolder;
 pub use self::settings::{
     BASELINES, Jobs, Judging, REPORTS, RUNS, Recording, STATE, ScoreSettings, Settings,
 };

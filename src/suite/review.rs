@@ -1,6 +1,6 @@
 //! Runs that wait for review: shown as they were compared, then accepted, kept beside the others, let go of, or rejected. Nothing is run.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -9,11 +9,9 @@ use tokio_util::sync::CancellationToken;
 use super::judge::judge;
 use super::outcome::{problem, result};
 use super::patience::Patience;
-use super::pending::is_to_decide;
 use super::replay;
 use super::stored::redacted;
 use crate::evaluate::Accepted;
-use crate::input;
 use crate::model::comparison::Change;
 use crate::model::learned::Varying;
 use crate::model::pending::{Origin, PendingRun};
@@ -24,14 +22,10 @@ use crate::model::scenario::Scenario;
 use crate::model::stamp::GitStamp;
 use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
-use crate::published::result::parse as parse_result;
 use crate::redact::{Redactor, Secrets};
 use crate::scenario_file;
 use crate::score;
-use crate::store::{self, Baselines, Held, Runs, StoreError, fingerprint};
-
-/// The document beside the pages of a report, and in the folder of a run.
-const RESULT: &str = "result.json";
+use crate::store::{Baselines, Held, StoreError, fingerprint};
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
@@ -67,14 +61,14 @@ pub struct Ignored {
 /// A run of a scenario that waits for review.
 #[derive(Debug)]
 pub struct Waiting {
-    scenario: Scenario,
-    baselines: Baselines,
+    pub(super) scenario: Scenario,
+    pub(super) baselines: Baselines,
     /// Without what the scenario declares to be secret by now.
-    run: PendingRun,
+    pub(super) run: PendingRun,
     /// As it lies on disk.
-    accepted: Vec<Redacted<Trajectory>>,
+    pub(super) accepted: Vec<Redacted<Trajectory>>,
     /// As it lies beside its baseline; `None` where it is from the folder of a run or of a report.
-    found: Option<PendingRun>,
+    pub(super) found: Option<PendingRun>,
 }
 
 /// A scenario of which it cannot be told what waits.
@@ -117,85 +111,6 @@ impl Waiting {
             }))
         };
         read().map_err(|why| Box::new(Broken::new(scenario, baselines, why)))
-    }
-
-    /// The run of a scenario in the folder of a run or of a report; `None` where it has none, and where nobody has to decide on it, because
-    /// it passed and changed nothing of substance.
-    ///
-    /// # Errors
-    ///
-    /// When a file cannot be read, or the run cannot become a baseline.
-    pub fn in_folder(
-        scenario: &Scenario,
-        baselines: &Baselines,
-        folder: &Path,
-    ) -> Result<Option<Self>, Box<Broken>> {
-        Self::read_folder(scenario, baselines, folder)
-            .map_err(|why| Box::new(Broken::new(scenario, baselines, why)))
-    }
-
-    fn read_folder(
-        scenario: &Scenario,
-        baselines: &Baselines,
-        folder: &Path,
-    ) -> Result<Option<Self>, Refusal> {
-        let trajectories = folder.join("trajectories");
-        let runs = Runs::at(if trajectories.is_dir() {
-            &trajectories
-        } else {
-            folder
-        });
-        let path = runs.path(&scenario.id);
-        if !path.is_file() {
-            return Ok(None);
-        }
-        let mut trajectory = store::load(&path)?;
-        if !trajectory.ending.is_complete() {
-            return Err(Refusal::Other {
-                message: format!("the run in {} did not complete", path.display()),
-                hint: "only a run that went to its end can become a baseline".to_owned(),
-            });
-        }
-        let accepted = replay::load(baselines, &scenario.id)?;
-        let compared_with = runs.baseline_path(&scenario.id);
-        let compared_with = if compared_with.is_file() {
-            Some(store::load(&compared_with)?)
-        } else {
-            None
-        };
-        let variant = compared_with.as_ref().and_then(|with| {
-            let is_it = |it: &Redacted<Trajectory>| bound(it, scenario) == **with;
-            accepted.iter().position(is_it)
-        });
-        if let Some(before) = variant.and_then(|at| accepted.get(at)) {
-            let compared = score::compare(&bound(before, scenario), &trajectory, &scenario.scoring);
-            trajectory.refine(|it| score::carry_over(before, it, &compared));
-        }
-        let known = variant.and_then(|at| accepted.get(at));
-        let id = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        let origin = Origin {
-            run: id
-                .file_name()
-                .map_or_else(String::new, |it| it.to_string_lossy().into_owned()),
-            variant: variant.map_or(1, |at| at + 1),
-            fingerprint: known
-                .or(compared_with.as_ref())
-                .map_or_else(String::new, fingerprint),
-            tally: tally(folder, &scenario.id),
-        };
-        let waiting = Self {
-            scenario: scenario.clone(),
-            baselines: baselines.clone(),
-            run: PendingRun {
-                trajectory: clean(&trajectory, scenario),
-                origin,
-            },
-            accepted,
-            found: None,
-        };
-        let before = compared_with.as_ref().or_else(|| waiting.compared_with());
-        let judged = waiting.judged_against(before, &mut Secrets::default());
-        Ok((before.is_none() || is_to_decide(&judged)).then_some(waiting))
     }
 
     pub fn scenario(&self) -> &Scenario {
@@ -272,7 +187,7 @@ impl Waiting {
     }
 
     /// The run beside an accepted trajectory; `secrets` learns what the scenario declares to be secret.
-    fn judged_against(
+    pub(super) fn judged_against(
         &self,
         before: Option<&Redacted<Trajectory>>,
         secrets: &mut Secrets,
@@ -452,14 +367,14 @@ impl Waiting {
         Ok(Ignored { file, places })
     }
 
-    fn compared_with(&self) -> Option<&Redacted<Trajectory>> {
+    pub(super) fn compared_with(&self) -> Option<&Redacted<Trajectory>> {
         let at = self.run.origin.variant.checked_sub(1)?;
         self.accepted.get(at).or_else(|| self.accepted.first())
     }
 }
 
 impl Broken {
-    fn new(scenario: &Scenario, baselines: &Baselines, why: Refusal) -> Self {
+    pub(super) fn new(scenario: &Scenario, baselines: &Baselines, why: Refusal) -> Self {
         Self {
             scenario: scenario.clone(),
             baselines: baselines.clone(),
@@ -511,19 +426,8 @@ fn changed(id: &str, what: &str) -> Refusal {
     }
 }
 
-/// How many runs of a scenario passed, where the result in a folder says that there were several.
-fn tally(folder: &Path, scenario: &str) -> Option<Tally> {
-    let text = input::read_to_string(&folder.join(RESULT)).ok()?;
-    let mut scenarios = parse_result(&text).ok()?.scenarios.into_iter();
-    let repeated = scenarios.find(|it| it.id == scenario)?.repeated?;
-    Some(Tally {
-        runs: repeated.passed + repeated.failed,
-        passed: repeated.passed,
-    })
-}
-
 /// A stored run without what its scenario declares to be secret by now.
-fn clean(stored: &Redacted<Trajectory>, scenario: &Scenario) -> Redacted<Trajectory> {
+pub(super) fn clean(stored: &Redacted<Trajectory>, scenario: &Scenario) -> Redacted<Trajectory> {
     let mut secrets = Secrets::default();
     let _ = redacted(scenario, &mut secrets);
     let redactor = Redactor::new(&secrets, &scenario.redaction).of_stored();
@@ -533,54 +437,9 @@ fn clean(stored: &Redacted<Trajectory>, scenario: &Scenario) -> Redacted<Traject
 }
 
 /// An accepted trajectory with the bindings that comparisons use.
-fn bound(accepted: &Redacted<Trajectory>, scenario: &Scenario) -> Trajectory {
+pub(super) fn bound(accepted: &Redacted<Trajectory>, scenario: &Scenario) -> Trajectory {
     let mut bound = [accepted.clone()];
     let _ = replay::bind(&mut bound, Some(scenario));
     let [bound] = bound;
     bound.into_inner()
-}
-
-/// Removes the variants of a scenario that none of the last `runs` in which it was compared came nearest to, of those that are later than
-/// the variant. The main one stays, and a variant since which fewer runs are stored. Returns the files that are gone.
-///
-/// # Errors
-///
-/// A [`StoreError`] when a file cannot be read or removed.
-pub fn retire(
-    scenario: &Scenario,
-    baselines: &Baselines,
-    stored: &Path,
-    runs: usize,
-) -> Result<Vec<PathBuf>, StoreError> {
-    let id = &scenario.id;
-    if !baselines.variant_path(id, 2).exists() {
-        return Ok(Vec::new());
-    }
-    let _held = baselines.hold(id)?;
-    let accepted = replay::load(baselines, id)?;
-    let stored_runs = Runs::ids(stored);
-    let compared = stored_runs.iter().filter_map(|run| {
-        // What a run was compared with is the variant that was nearest to it.
-        let with = store::load(&Runs::open(stored, run).baseline_path(id)).ok()?;
-        Some((run, with.stamp.recorded_at))
-    });
-    let last: Vec<(&String, Timestamp)> = compared.take(runs).collect();
-    let is_idle = |variant: &Trajectory| {
-        let recorded_at = variant.stamp.recorded_at;
-        let mut later = last
-            .iter()
-            .filter(|(run, _)| Runs::is_after(run, recorded_at));
-        later.clone().count() == runs && !later.any(|(_, with)| *with == recorded_at)
-    };
-    let mut gone = Vec::new();
-    for at in (1..accepted.len())
-        .rev()
-        .filter(|at| is_idle(&accepted[*at]))
-    {
-        let path = baselines.variant_path(id, at + 1);
-        baselines.remove_variant(id, at + 1)?;
-        gone.push(path);
-    }
-    gone.reverse();
-    Ok(gone)
 }

@@ -4,9 +4,9 @@
 use std::fs;
 
 use mcp_eval::store::Baselines;
-use serde_json::json;
 
 use crate::common::{Project, commit_all};
+use crate::looking_again::sky;
 
 /// Where the baseline of the scenario `s` lies, and what names it on the command line.
 const PLACES: [(&str, &[&str]); 4] = [
@@ -19,17 +19,7 @@ const PLACES: [(&str, &[&str]); 4] = [
 /// A recorded scenario whose baseline lies in a place of its own; all of it is committed.
 fn recorded_in(place: &str) -> Project {
     let project = Project::new();
-    let scenario = json!({
-        "name": "S",
-        "servers": { "sky": { "type": "mock" } },
-        "expected_trajectory": [{ "tool": "look", "args": {} }],
-        "mcp_interactions": { "sky": { "tools": [{
-            "name": "look",
-            "annotations": { "read_only_hint": true },
-            "responses": [{ "content": [{ "json": { "sky": "sun" } }] }],
-        }] } },
-    });
-    project.file("scenarios/s.yaml", scenario.to_string());
+    project.file("scenarios/s.yaml", sky("S"));
     project.file(".gitignore", ".mcp-eval/\nreports/\npending.json\n");
     project.expect(0, &["record"]);
     fs::rename(project.path("baselines/s"), project.path("moved")).unwrap();

@@ -8,11 +8,10 @@ use serde_json::json;
 
 use crate::common::{Project, Ran, ran};
 
-/// A recorded scenario, compared as it was and after its server says something else; with the ids of the three runs.
-fn three_runs() -> (Project, Vec<String>) {
-    let project = Project::new();
+/// A scenario that asks what the sky is like: sun.
+pub(crate) fn sky(name: &str) -> String {
     let scenario = json!({
-        "name": "Weather",
+        "name": name,
         "servers": { "sky": { "type": "mock" } },
         "expected_trajectory": [{ "tool": "look", "args": {} }],
         "mcp_interactions": { "sky": { "tools": [{
@@ -21,7 +20,13 @@ fn three_runs() -> (Project, Vec<String>) {
             "responses": [{ "content": [{ "json": { "sky": "sun" } }] }],
         }] } },
     });
-    project.file("scenarios/weather.yaml", scenario.to_string());
+    scenario.to_string()
+}
+
+/// A recorded scenario, compared as it was and after its server says something else; with the ids of the three runs.
+fn three_runs() -> (Project, Vec<String>) {
+    let project = Project::new();
+    project.file("scenarios/weather.yaml", sky("Weather"));
     project.expect(0, &["record"]);
     project.expect(0, &["compare"]);
     project.edit("scenarios/weather.yaml", "sun", "rain");

@@ -17,7 +17,7 @@ use crate::model::scenario::Scenario;
 use crate::score;
 use crate::store::Baselines;
 use crate::suite::replay;
-use crate::suite::{self, Broken, RUNS, ReadAgain, Waiting};
+use crate::suite::{self, Broken, RUNS, ReadAgain, RunFolder, Waiting};
 
 use self::shown::Shown;
 
@@ -149,11 +149,12 @@ fn pending(args: &ReviewArgs, scenarios: &[Scenario]) -> Result<Vec<Pending>, Fa
                 .hint("--from names the folder of a report, or of a run below .mcp-eval/runs"),
         );
     }
+    let folder = args.from.as_deref().map(RunFolder::open);
     let found = scenarios.iter().map(|scenario| {
         let baselines = replay::baselines(&args.baseline, scenario, scenarios.len());
-        match &args.from {
+        match &folder {
             None => Waiting::of(scenario, &baselines),
-            Some(folder) => Waiting::in_folder(scenario, &baselines, folder),
+            Some(folder) => folder.waiting(scenario, &baselines),
         }
     });
     Ok(found.filter_map(Result::transpose).collect())
