@@ -134,10 +134,8 @@ impl Prepared {
     async fn hold(&self, folder: &Path, tell: &(dyn Fn(&str) + Send + Sync)) -> Held {
         let own = Arc::clone(self.0.lock().entry(folder.to_owned()).or_default());
         let last = own.lock_owned().await;
-        let user = rustix::process::getuid().as_raw();
-        let name = format!("mcp-eval-{user}-{}.lock", hash(&folder.to_string_lossy()));
-        // Where no such file can be made, processes do not wait for each other.
-        let file = File::create(std::env::temp_dir().join(name)).ok();
+        // The folder itself is what is locked, so that nothing is left behind. Where it cannot be, processes do not wait for each other.
+        let file = File::open(folder).ok();
         let mut is_told = false;
         if let Some(file) = &file {
             while matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {

@@ -125,9 +125,9 @@ fn what_was_compared_with_something_else_is_not_accepted_unseen() {
     other["name"] = json!("x");
     other["scenario"]["name"] = json!("Another");
     project.file(BASELINE, serde_json::to_string_pretty(&other).unwrap());
-    for which in [&["--accept", "shop"][..], &["--accept-all"]] {
+    for (which, exit) in [(&["--accept", "shop"][..], 2), (&["--accept-all"], 3)] {
         project
-            .expect(2, &[&["review"], which].concat())
+            .expect(exit, &[&["review"], which].concat())
             .says("is not the baseline that this run was compared with")
             .says("mcp-eval compare")
             .says("--force");

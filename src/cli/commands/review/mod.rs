@@ -109,19 +109,27 @@ fn decide(
             "`{id}` is both accepted and rejected"
         )));
     }
-    // Nothing is written unless all of it can be.
-    let accepted = accepted.into_iter().map(|at| pending[at].as_ref());
-    let accepted: Vec<&Waiting> = accepted
-        .collect::<Result<_, _>>()
-        .map_err(|broken| Failure::from(&**broken))?;
-    for it in &accepted {
-        it.refuse(args.force)?;
+    // Of those that are named, none is accepted unless all can be; of all, those that can be.
+    let mut exit = Exit::Passed;
+    let mut acceptable: Vec<&Waiting> = Vec::new();
+    for at in &accepted {
+        let waiting = pending[*at].as_ref();
+        let waiting = waiting.map_err(|broken| Failure::from(&**broken));
+        match waiting.and_then(|it| Ok(it.refuse(args.force).map(|()| it)?)) {
+            Ok(it) => acceptable.push(it),
+            Err(failure) if args.accept_all => {
+                console.failure(&failure);
+                exit = Exit::Incomplete;
+            }
+            Err(failure) => return Err(failure),
+        }
     }
     if !args.reject_all {
-        let others = (0..).zip(pending).filter(|(at, _)| !rejected.contains(at));
+        let is_decided = |at: &usize| accepted.contains(at) || rejected.contains(at);
+        let others = (0..).zip(pending).filter(|(at, _)| !is_decided(at));
         tell_broken(others.map(|(_, it)| it), console);
     }
-    for it in accepted {
+    for it in acceptable {
         let kept = if args.variant {
             it.accept_beside(args.force, again)
         } else {
@@ -138,7 +146,7 @@ fn decide(
         rejected.map_err(Failure::from)?;
         console.result(&shown::rejected(scenario(&pending[at])));
     }
-    Ok(Exit::Passed)
+    Ok(exit)
 }
 
 /// What is pending among the selected scenarios.
