@@ -20,7 +20,7 @@ use crate::model::suite::SuiteResult;
 use crate::model::trajectory::Trajectory;
 use crate::published::result::{self, Bisected, Gate, Problem, ResultDocument};
 use crate::redact;
-use crate::report::command::quoted;
+use crate::report::command::{quoted, review};
 use crate::report::html;
 use crate::store::{self, RESULT, Retention, Runs, StoreError};
 use crate::suite::ci::is_ci;
@@ -66,11 +66,15 @@ pub(super) fn finish(
         None if reports.pages => Path::new(REPORTS).join(runs.id()),
         None => runs.folder().to_owned(),
     };
-    let document = ResultDocument {
+    let mut document = ResultDocument {
         bisected: options.bisected.clone(),
         links: links::links(&reports.links),
         ..ResultDocument::from(&finished.suite)
     };
+    if let Some(called) = document.called.as_mut().filter(|_| reports.pages) {
+        let shown = folder.to_string_lossy();
+        called.report = Some(redact::environment().text(&shown).into_inner());
+    }
     let mut found = Found {
         result: with_gate(document, exit, options.threshold),
         finished,
@@ -135,9 +139,13 @@ fn next_step(result: &ResultDocument, options: &ReportOptions<'_>) -> Option<Str
                 .all(|it| it.status.is_fine() || it.status.is_left_out());
             (has_pages && !is_fine).then(|| format!("Next: {show}"))
         }
-        (1, _) => Some("Next: `mcp-eval review` accepts or rejects the run".to_owned()),
+        (1, _) => Some(format!(
+            "Next: `{}` accepts or rejects the run",
+            review(result)
+        )),
         (pending, _) => Some(format!(
-            "Next: `mcp-eval review` accepts or rejects {pending} runs"
+            "Next: `{}` accepts or rejects {pending} runs",
+            review(result)
         )),
     }
 }
@@ -317,6 +325,7 @@ fn nothing(command: &str) -> SuiteResult {
         duration_ms: 0.0,
         git: git::stamp(Path::new("."), &[]),
         interrupted: false,
+        called: None,
         selected: 0,
         scenarios: Vec::new(),
     }

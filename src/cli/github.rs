@@ -3,46 +3,13 @@
 use std::borrow::Cow;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::path::Path;
 
-use crate::cli::seen_from::SeenFrom;
 use crate::published::result::ResultDocument;
-use crate::report::{attention, markdown};
+use crate::report::markdown;
 
 /// Whether this is a step of a workflow.
 pub(super) fn is_workflow() -> bool {
     std::env::var_os("GITHUB_ACTIONS").is_some_and(|it| it == "true")
-}
-
-/// The result with the paths of scenario files as seen from the checkout, where annotations look for them.
-pub(super) fn seen_from_checkout(result: &ResultDocument) -> ResultDocument {
-    let mut result = result.clone();
-    let Some(checkout) = std::env::var_os("GITHUB_WORKSPACE").filter(|it| !it.is_empty()) else {
-        return result;
-    };
-    let seen = SeenFrom::new(Path::new(&checkout));
-    if let Some(problem) = &mut result.problem {
-        let lines = problem
-            .message
-            .lines()
-            .map(|it| match attention::placed(it) {
-                Some(placed) => {
-                    let path = seen.path(Path::new(placed.file));
-                    let rest = it.strip_prefix(placed.file).unwrap_or(it);
-                    format!("{path}{rest}")
-                }
-                None => it.to_owned(),
-            });
-        problem.message = lines.collect::<Vec<_>>().join("\n");
-    }
-    for scenario in &mut result.scenarios {
-        let path = seen.path(Path::new(&scenario.path));
-        // What lies elsewhere has no better name.
-        if !path.starts_with("..") {
-            scenario.path = path;
-        }
-    }
-    result
 }
 
 /// Adds a result to the summary of the job, in a step of a workflow.

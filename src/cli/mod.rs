@@ -2,6 +2,8 @@
 
 mod advice;
 mod args;
+mod called;
+mod checkout;
 mod ci;
 mod commands;
 mod console;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs};
+use crate::cli::called;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -51,6 +52,7 @@ pub(super) fn compare(
         scenarios,
         // Of one file, they say by which rules.
         only_these: run.is_dir() && !args.select.are_default(),
+        called: Some(called::compare(args)),
     };
     let judging = Judging {
         scoring: scoring(&args.score),
@@ -109,7 +111,7 @@ fn trajectory_files(run: &Path) -> Result<Vec<PathBuf>, Failure> {
 fn known_scenarios(args: &CompareArgs, console: Console) -> Result<Vec<Scenario>, Failure> {
     if !args.select.are_default() {
         match select::select(&args.select, Purpose::default(), console)? {
-            Selected::Scenarios(scenarios) => Ok(scenarios),
+            Selected::Scenarios(chosen) => Ok(chosen.scenarios),
             Selected::Unchanged(_) => Ok(Vec::new()),
         }
     } else if Path::new("scenarios").is_dir() {

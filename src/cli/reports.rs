@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use crate::cli::args::{Format, ReportChoice, ReportingArgs};
+use crate::cli::checkout::seen_from_checkout;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
-use crate::cli::github::seen_from_checkout;
 use crate::cli::paths::real;
 use crate::cli::seen_from::plain;
 use crate::published::result::{self, Link, ResultDocument};
@@ -295,13 +295,20 @@ impl Format {
         match self {
             Self::Terminal => terminal::terminal(result, style),
             Self::Json | Self::Html => result::json(result),
-            Self::Junit => junit::junit(result),
+            // GitLab wants what Jenkins refuses.
+            Self::Junit if is_gitlab() => junit::junit_for_gitlab(&seen_from_checkout(result)),
+            Self::Junit => junit::junit(&seen_from_checkout(result)),
             Self::Markdown => markdown::markdown(result),
             Self::Github => github::github(&seen_from_checkout(result)),
-            Self::Ctrf => ctrf::ctrf(result),
+            Self::Ctrf => ctrf::ctrf(&seen_from_checkout(result)),
             Self::Compact => compact::compact(result),
         }
     }
+}
+
+/// Whether this is a job of GitLab CI.
+fn is_gitlab() -> bool {
+    std::env::var_os("GITLAB_CI").is_some_and(|it| !it.is_empty())
 }
 
 /// How deep below a folder scenarios and baselines are looked for, and among how many files.

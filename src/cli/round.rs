@@ -63,8 +63,8 @@ impl Round {
             return select::select(args, purpose, console);
         };
         let mut selected = select::select(&args.whatever_came_of_them(), purpose, console)?;
-        if let Selected::Scenarios(scenarios) = &mut selected {
-            scenarios.retain(|it| only.contains(&it.id));
+        if let Selected::Scenarios(chosen) = &mut selected {
+            chosen.scenarios.retain(|it| only.contains(&it.id));
         }
         Ok(selected)
     }

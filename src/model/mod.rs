@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod binding;
 pub mod call;
+pub mod called;
 pub mod catalogue;
 pub mod comparison;
 pub mod container;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::model::called::Called;
 use crate::model::comparison::{Comparison, Reason};
 use crate::model::direct::Direct;
 use crate::model::experiment::ExperimentChange;
@@ -30,6 +31,8 @@ pub struct SuiteResult {
     pub git: GitStamp,
     /// Somebody stopped the command; scenarios that had not finished are [`Status::Interrupted`].
     pub interrupted: bool,
+    /// How it was called; `None` where nobody called it from a command line.
+    pub called: Option<Called>,
     /// How many scenarios were to run: all but the disabled ones.
     pub selected: usize,
     /// In a stable order, by id.

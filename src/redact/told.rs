@@ -30,6 +30,15 @@ impl Redactor {
     /// none already.
     pub fn suite(&self, mut suite: SuiteResult) -> Redacted<SuiteResult> {
         self.git(&mut suite.git);
+        if let Some(called) = &mut suite.called {
+            let options = called.options.iter_mut();
+            options
+                .filter_map(|it| it.value.as_mut())
+                .chain(&mut called.paths)
+                .chain(&mut called.folder)
+                .chain(&mut called.baselines)
+                .for_each(|it| self.words(it));
+        }
         for scenario in &mut suite.scenarios {
             self.result_words(scenario);
         }

@@ -1,7 +1,7 @@
 //! What to do about a comparison, in a sentence.
 
 use crate::model::points;
-use crate::published::result::{Band, ResultDocument, Scenario, Status};
+use crate::published::result::{Band, ResultDocument, Scenario, Selection, Status};
 
 /// What to do: deploy, monitor, review, stop, or find out what stood in the way. `None` for commands that compare with no baseline.
 pub fn sentence(result: &ResultDocument) -> Option<String> {
@@ -12,6 +12,7 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
     let failed = (result.scenarios.iter()).filter(|it| it.status == Status::Failed);
     let broken = failed.filter(|it| it.band() == Some(Band::Broken)).count();
     let stuck = summary.error + summary.timeout;
+    let part = result.selection.filter(|it| it.chosen < it.of);
     let sentence = if result.interrupted {
         "Run it again before you decide: it was stopped before everything had been tried."
             .to_owned()
@@ -37,6 +38,8 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
         )
     } else if summary.passed == 0 {
         return None;
+    } else if let Some(part) = part {
+        return Some(of_part(result, part));
     } else if let Some(lowest) = monitored(result) {
         format!(
             "Deploy and monitor: everything passed, but {} less like what was recorded than usual ({}).",
@@ -53,7 +56,60 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
     } else {
         "Deploy: everything passed.".to_owned()
     };
-    Some(sentence)
+    Some(match part {
+        Some(part) => format!(
+            "{sentence} Only {} {} run.",
+            chosen(part),
+            was_or_were(part.chosen)
+        ),
+        None => sentence,
+    })
+}
+
+/// What to do where all of a part has passed, which says nothing about the rest.
+fn of_part(result: &ResultDocument, part: Selection) -> String {
+    let passed = if result.scenarios.iter().all(is_unchanged_or_left_out) {
+        format!(
+            "Everything passed, and nothing changed, of {}.",
+            chosen(part)
+        )
+    } else if result.summary.changed > 0 {
+        format!(
+            "Everything passed of {}, {} of them with changes.",
+            chosen(part),
+            result.summary.changed
+        )
+    } else {
+        format!("Everything passed of {}.", chosen(part))
+    };
+    let rest = if part.not_passed > 0 {
+        format!(
+            "Do not deploy yet: {} when last run, and {} not run again.",
+            several(
+                part.not_passed,
+                "scenario did not pass",
+                "scenarios did not pass"
+            ),
+            was_or_were(part.not_passed)
+        )
+    } else if part.of - part.chosen == 1 {
+        "Run the other one before you deploy.".to_owned()
+    } else {
+        format!("Run the other {} before you deploy.", part.of - part.chosen)
+    };
+    format!("{passed} {rest}")
+}
+
+/// `the 2 scenarios that were chosen of 9`.
+fn chosen(part: Selection) -> String {
+    match part.chosen {
+        1 => format!("the 1 scenario that was chosen of {}", part.of),
+        several => format!("the {several} scenarios that were chosen of {}", part.of),
+    }
+}
+
+fn was_or_were(count: usize) -> &'static str {
+    if count == 1 { "was" } else { "were" }
 }
 
 fn is_unchanged_or_left_out(scenario: &Scenario) -> bool {

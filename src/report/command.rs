@@ -2,8 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::published::result::{ResultDocument, Scenario, Status};
+use crate::published::result::{CalledOption, ResultDocument, Scenario, Status};
 use crate::text::line;
+
+/// The folder that scenarios lie in, unless the user says otherwise; ids begin below it.
+const SCENARIOS: &str = "scenarios";
+
+/// The option that sets a variable of scenarios.
+const VARIABLE: &str = "--var";
 
 /// The most bytes that names of files and scenarios take in a command.
 const NAMES: usize = 8_000;
@@ -20,13 +26,67 @@ pub fn again(result: &ResultDocument, scenarios: &[&Scenario], most: usize) -> S
     paths.sort_unstable();
     paths.dedup();
     let mut words = vec!["mcp-eval".to_owned(), command.to_owned()];
+    let given = result.called.iter().flat_map(|it| &it.paths);
     if let Some(stored) = stored_in(&paths) {
         words.extend(["--run".to_owned(), quoted(&stored.to_string_lossy())]);
-    } else if fitting(&paths, most) == paths.len() {
+    } else if fitting(&paths, most) < paths.len() {
+        words.extend(given.map(|it| quoted(it)));
+    } else if is_named_by_files(result, scenarios) {
         words.extend(paths.into_iter().map(quoted));
+    } else {
+        let picked: Vec<String> = scenarios.iter().map(|it| word(it)).collect();
+        words.extend(given.map(|it| quoted(it)));
+        words.extend(["-k".to_owned(), quoted(&picked.join(" or "))]);
     }
-    words.extend(shared_options(command, scenarios));
-    words.join(" ")
+    match &result.called {
+        Some(called) => words.extend(called.options.iter().map(option)),
+        None => words.extend(shared_options(command, scenarios)),
+    }
+    here(result, &words.join(" "))
+}
+
+/// Whether the files of scenarios are enough to find them: then they have the same ids as when a folder above was named, and no variable was
+/// set that another scenario may declare.
+fn is_named_by_files(result: &ResultDocument, scenarios: &[&Scenario]) -> bool {
+    let Some(called) = &result.called else {
+        return true;
+    };
+    let is_found_alone = |it: &&Scenario| {
+        let mut folders = Path::new(&it.path).components();
+        !it.id.contains('/') || folders.any(|it| it.as_os_str() == SCENARIOS)
+    };
+    !called.options.iter().any(|it| it.name == VARIABLE) && scenarios.iter().all(is_found_alone)
+}
+
+/// What `-k` takes for a scenario: its path below the folder of scenarios.
+fn word(scenario: &Scenario) -> String {
+    let extension = Path::new(&scenario.path).extension().unwrap_or_default();
+    let below = format!("{}.{}", scenario.id, extension.display());
+    let is_bare = |it: char| it.is_alphanumeric() || "/._-".contains(it);
+    if below.chars().all(is_bare) {
+        below
+    } else {
+        format!("\"{below}\"")
+    }
+}
+
+fn option(option: &CalledOption) -> String {
+    match &option.value {
+        None => quoted(&option.name),
+        Some(value) => format!("{} {}", quoted(&option.name), quoted(value)),
+    }
+}
+
+/// A command as it is typed anywhere in the repository: what it names is seen from the folder that the result was made in.
+fn here(result: &ResultDocument, command: &str) -> String {
+    let folder = result.called.iter().find_map(|it| it.folder.as_deref());
+    match folder.filter(|it| !it.is_empty()) {
+        Some(folder) => {
+            let folder = quoted(folder);
+            format!("cd \"$(git rev-parse --show-toplevel)\"/{folder} && {command}")
+        }
+        None => command.to_owned(),
+    }
 }
 
 /// The options that all these scenarios were run with; those that were not run do not tell.
@@ -93,21 +153,49 @@ fn stored_in(paths: &[&str]) -> Option<PathBuf> {
     Some(common)
 }
 
-/// Whether what a scenario did can be accepted as its baseline: it was run, and compared with that, once, and something differs that
-/// the servers themselves have said.
-pub fn is_acceptable(result: &ResultDocument, scenario: &Scenario) -> bool {
+/// From where what a scenario did can be accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AcceptFrom<'a> {
+    /// It waits beside its baseline.
+    Pending,
+    /// The folder of a report that was brought here, whose name nobody knows.
+    Elsewhere,
+    /// This folder of a report, or of a run.
+    Folder(&'a str),
+}
+
+/// From where what a scenario did can be accepted as its baseline: it was compared with that, once, and something differs that the servers
+/// themselves have said. Empty where it cannot.
+pub fn acceptable<'a>(result: &'a ResultDocument, scenario: &'a Scenario) -> Vec<AcceptFrom<'a>> {
     let differs = match scenario.status {
         Status::Failed => true,
         Status::Passed | Status::Inconclusive => !scenario.changes().is_empty(),
         _ => false,
     };
-    result.command == "compare"
+    let is_acceptable = result.command == "compare"
         && differs
         && scenario.comparison.is_some()
         && scenario.compared_with.is_none()
         && scenario.repeated.is_none()
-        && !scenario.has_recorded_servers()
-        && !is_stored(&scenario.path)
+        && !scenario.has_recorded_servers();
+    if !is_acceptable {
+        return Vec::new();
+    }
+    if is_stored(&scenario.path) {
+        let report = result.called.iter().find_map(|it| it.report.as_deref());
+        let folder = report.or_else(|| run_folder(&scenario.path));
+        return folder.map(AcceptFrom::Folder).into_iter().collect();
+    }
+    match &result.called {
+        Some(called) if !called.keeps_pending => vec![AcceptFrom::Elsewhere],
+        _ => vec![AcceptFrom::Pending, AcceptFrom::Elsewhere],
+    }
+}
+
+/// The folder of the stored run that a trajectory lies in.
+fn run_folder(trajectory: &str) -> Option<&str> {
+    let (folder, _) = trajectory.rsplit_once("/current/")?;
+    Some(folder)
 }
 
 /// The first of these scenarios, as many as can be named in a command, and at most so many.
@@ -127,31 +215,63 @@ fn fitting(names: &[&str], most: usize) -> usize {
     fits.count()
 }
 
-/// Makes what these scenarios did their baselines, without running anything: from what is pending, or from the report of another machine.
-pub fn accept(scenarios: &[&Scenario], from: Option<&str>) -> String {
-    let ids = scenarios.iter().map(|it| it.id.as_str());
-    let mut command = with_words("mcp-eval review --accept".to_owned(), ids);
-    if let Some(folder) = from {
-        command.push_str(" --from ");
-        command.push_str(folder);
+/// Makes what these scenarios did their baselines, without running anything.
+pub fn accept(result: &ResultDocument, scenarios: &[&Scenario], from: AcceptFrom<'_>) -> String {
+    let mut words = vec!["mcp-eval review".to_owned()];
+    words.extend(reviewed(result, scenarios));
+    words.push("--accept".to_owned());
+    words.extend(scenarios.iter().map(|it| quoted(&it.id)));
+    match from {
+        AcceptFrom::Pending => {}
+        AcceptFrom::Elsewhere => words.push("--from REPORT_FOLDER".to_owned()),
+        AcceptFrom::Folder(folder) => words.push(format!("--from {}", quoted(folder))),
     }
-    command
+    here(result, &words.join(" "))
+}
+
+/// Walks through all that waits for review since this result was made, in the folder that it was made in.
+pub fn review(result: &ResultDocument) -> String {
+    let scenarios: Vec<&Scenario> = result.scenarios.iter().collect();
+    let mut words = vec!["mcp-eval review".to_owned()];
+    words.extend(reviewed(result, &scenarios));
+    words.join(" ")
+}
+
+/// What `review` has to be told to find these scenarios, and what waits beside their baselines.
+fn reviewed(result: &ResultDocument, scenarios: &[&Scenario]) -> Vec<String> {
+    let Some(called) = &result.called else {
+        return Vec::new();
+    };
+    let usual = format!("{SCENARIOS}/");
+    // Of a stored run, only the ids of its scenarios are known.
+    let are_usual = scenarios
+        .iter()
+        .all(|it| is_stored(&it.path) || it.path.starts_with(&usual));
+    let baselines = called.baselines.as_ref();
+    let mut words: Vec<String> = Vec::new();
+    match scenarios {
+        // The folder may be the one of this baseline alone.
+        [only] if baselines.is_some() && result.summary.selected == 1 && !is_stored(&only.path) => {
+            words.push(quoted(&only.path));
+        }
+        _ if !are_usual => words.extend(called.paths.iter().map(|it| quoted(it))),
+        _ => {}
+    }
+    let variables = called.options.iter().filter(|it| it.name == VARIABLE);
+    words.extend(variables.map(option));
+    words.extend(baselines.map(|it| format!("--baseline {}", quoted(it))));
+    words
 }
 
 /// Shows every number behind the score of a scenario of a run, or of one call of it.
-pub fn explain(run: &str, scenario: &str, call: Option<usize>) -> String {
+pub fn explain(result: &ResultDocument, scenario: &str, call: Option<usize>) -> String {
     let call = call.map_or_else(String::new, |it| format!(" {it}"));
-    format!(
+    let command = format!(
         "mcp-eval explain {}{call} --scenario {}",
-        quoted(run),
+        quoted(&result.run_id),
         quoted(scenario)
-    )
-}
-
-fn with_words<'a>(command: String, words: impl IntoIterator<Item = &'a str>) -> String {
-    let words = words.into_iter().map(quoted);
-    let all: Vec<String> = std::iter::once(command).chain(words).collect();
-    all.join(" ")
+    );
+    here(result, &command)
 }
 
 /// A word as a shell reads it back.

@@ -9,7 +9,7 @@ use crate::model::number::fixed;
 use crate::model::points;
 use crate::published::result::{
     Call, Change, Comparison, Drift, Parameter, RequestComparison, ResponseComparison, Row,
-    Scenario, UpstreamRow,
+    Scenario, Status, UpstreamRow,
 };
 use crate::report::{duration, method};
 use crate::text::{line, shorten};
@@ -451,6 +451,8 @@ fn explain_formula(text: &mut String, row: &Row, request: f64, response: f64) {
 
 fn explain_whole(text: &mut String, scenario: &Scenario, comparison: &Comparison) {
     let scores = &comparison.scores;
+    let is_failed = scenario.status == Status::Failed;
+    let unmet = scenario.unmet();
     push(
         text,
         0,
@@ -468,13 +470,19 @@ fn explain_whole(text: &mut String, scenario: &Scenario, comparison: &Comparison
         text,
         0,
         &format!(
-            "{} at a threshold of {}; {}: {}; the arguments alone {}",
-            if comparison.passed {
-                "passed"
-            } else {
-                "failed"
+            "{} at a threshold of {}{}; {}: {}; the arguments alone {}",
+            match (comparison.passed, is_failed) {
+                (false, _) => "failed",
+                (true, true) => "the comparison passed",
+                (true, false) => "passed",
             },
             fixed(scores.threshold, 2),
+            match (comparison.passed && is_failed, unmet.len()) {
+                (false, _) => "",
+                (true, 0) => ", and the scenario failed all the same",
+                (true, 1) => ", and the scenario failed, because an expectation is not met",
+                (true, _) => ", and the scenario failed, because expectations are not met",
+            },
             scenario.band().unwrap_or(comparison.band).name(),
             line(scenario.advice().unwrap_or_default()),
             fixed(scores.trajectory, 3)
@@ -486,7 +494,7 @@ fn explain_whole(text: &mut String, scenario: &Scenario, comparison: &Comparison
             push(text, 2, &format!("└ {}", line(&follows.to_string())));
         }
     }
-    for unmet in scenario.unmet() {
+    for unmet in unmet {
         push(text, 1, &line(&unmet));
     }
     let shown = comparison.changes.iter().filter(|it| !it.fails).count();

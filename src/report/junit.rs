@@ -1,7 +1,8 @@
 //! JUnit XML: what Jenkins, GitLab and others show as the tests of a build.
 //!
 //! It is valid by the schema that the xUnit plugin of Jenkins checks reports with, which is the strictest of those in use. That one knows no
-//! file and line of a test case, so each scenario file is a suite, which may have both, and failures begin with them.
+//! file and line of a test case, so each scenario file is a suite, which may have both, and failures begin with them. GitLab looks for the
+//! file at the test case alone, so there is a form for it.
 
 use std::time::Duration;
 
@@ -11,12 +12,30 @@ use crate::published::result::{ResultDocument, Scenario, Status};
 use crate::report::attention;
 use crate::text::{block, line};
 
+/// Who reads a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    /// Whoever holds it against a schema.
+    Strict,
+    /// GitLab, which links each test case to its file.
+    Gitlab,
+}
+
 /// The whole report, ending with a line break.
 pub fn junit(result: &ResultDocument) -> String {
+    written(result, Reader::Strict)
+}
+
+/// The whole report, with the file of each test case, which Jenkins would refuse.
+pub fn junit_for_gitlab(result: &ResultDocument) -> String {
+    written(result, Reader::Gitlab)
+}
+
+fn written(result: &ResultDocument, reader: Reader) -> String {
     let name = attention::command(result);
     let mut report = Report::new(&name);
     for of_file in result.scenarios.chunk_by(|a, b| a.path == b.path) {
-        report.add_test_suite(suite(of_file, result));
+        report.add_test_suite(suite(of_file, result, reader));
     }
     if let Some(why) = attention::untold(result) {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
@@ -43,7 +62,7 @@ pub fn junit(result: &ResultDocument) -> String {
 }
 
 /// The scenarios of one file.
-fn suite(scenarios: &[Scenario], result: &ResultDocument) -> TestSuite {
+fn suite(scenarios: &[Scenario], result: &ResultDocument, reader: Reader) -> TestSuite {
     let path = line(&scenarios[0].path).into_owned();
     let mut suite = TestSuite::new(&path);
     suite.extra.insert("file".into(), path.into());
@@ -56,7 +75,14 @@ fn suite(scenarios: &[Scenario], result: &ResultDocument) -> TestSuite {
     if let Some(time) = duration(total) {
         suite.set_time(time);
     }
-    suite.add_test_cases(scenarios.iter().map(|it| case(it, &result.command)));
+    suite.add_test_cases(scenarios.iter().map(|it| {
+        let mut case = case(it, &result.command);
+        if reader == Reader::Gitlab {
+            case.extra
+                .insert("file".into(), line(&it.path).as_ref().into());
+        }
+        case
+    }));
     suite
 }
 

@@ -6,11 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use serde::Deserialize;
 use walkdir::WalkDir;
 
 use super::files::Held;
 use super::marker::{self, is_folder, is_held, is_marked};
-use super::runs::Runs;
+use super::runs::{RESULT, Runs};
 
 /// A folder that is being removed is called so first: a half-removed one is never taken for a run.
 const GOING: &str = ".mcp-eval-gone-";
@@ -27,6 +28,17 @@ pub struct Retention {
     pub reports: PathBuf,
     /// Files, and folders with all below, that name runs which are needed by their ids: baselines, what is pending, a search that goes on.
     pub named_in: Vec<PathBuf>,
+}
+
+/// What is read of a stored result.
+#[derive(Deserialize)]
+struct Compared {
+    called: Option<Called>,
+}
+
+#[derive(Deserialize)]
+struct Called {
+    baselines: Option<String>,
 }
 
 impl Retention {
@@ -53,7 +65,7 @@ impl Retention {
         if spare.is_empty() {
             return;
         }
-        let mut needed = self.named(&spare);
+        let mut needed = self.named(&spare, &self.baselines_of(&spare));
         needed.extend(latest(&self.reports));
         for id in spare.iter().filter(|it| !needed.contains(*it)) {
             if is_held(&self.runs.join(id)) {
@@ -65,8 +77,19 @@ impl Retention {
         }
     }
 
-    /// Which of these ids are named in files.
-    fn named(&self, ids: &[String]) -> HashSet<String> {
+    /// The folders of baselines that these runs were compared with, as far as their results tell: what waits for review beside those names
+    /// them.
+    fn baselines_of(&self, ids: &[String]) -> Vec<PathBuf> {
+        let results = ids.iter().map(|id| self.runs.join(id).join(RESULT));
+        let folders = results.filter_map(|it| {
+            let result: Compared = serde_json::from_slice(&fs::read(it).ok()?).ok()?;
+            result.called?.baselines.map(PathBuf::from)
+        });
+        folders.collect()
+    }
+
+    /// Which of these ids are named in files, those of more folders included.
+    fn named(&self, ids: &[String], more: &[PathBuf]) -> HashSet<String> {
         let finder = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(ids);
@@ -75,7 +98,7 @@ impl Retention {
             return ids.iter().cloned().collect();
         };
         // One and the same folder may be named in several ways.
-        let roots = self.named_in.iter();
+        let roots = self.named_in.iter().chain(more);
         let roots: BTreeSet<PathBuf> = roots.filter_map(|it| it.canonicalize().ok()).collect();
         let files = roots.iter().flat_map(WalkDir::new).flatten();
         let files = files.filter(|it| {

@@ -243,6 +243,7 @@ where
         duration_ms: started.elapsed().as_secs_f64() * 1000.0,
         git: context.git(Path::new(".")),
         interrupted: interrupt.is_cancelled(),
+        called: settings.called.clone(),
         selected,
         scenarios: results.into_values().collect(),
     };

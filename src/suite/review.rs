@@ -180,6 +180,7 @@ impl Waiting {
             duration_ms: 0.0,
             git: nowhere,
             interrupted: false,
+            called: None,
             selected: 1,
             scenarios: vec![shown],
         };

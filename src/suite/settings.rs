@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::model::called::Called;
 use crate::model::rules::{Preset, Rules};
 use crate::model::scenario::Server;
 use crate::model::stamp::Servers;
@@ -48,6 +49,8 @@ pub struct Settings {
     pub baselines: PathBuf,
     /// The folder that runs are kept in.
     pub runs: PathBuf,
+    /// What the result says of how it was called.
+    pub called: Option<Called>,
 }
 
 /// How many scenarios run at once.
@@ -109,6 +112,7 @@ impl Default for Settings {
             recording: Recording::default(),
             baselines: PathBuf::from(BASELINES),
             runs: PathBuf::from(RUNS),
+            called: None,
         }
     }
 }

@@ -19,6 +19,7 @@ use super::settings::{Judging, REPORTS, RUNS, STATE};
 use super::{agents, ci, replay, source};
 use crate::evaluate::Accepted;
 use crate::git;
+use crate::model::called::Called;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::scenario::{Scenario, Server};
@@ -46,6 +47,8 @@ pub struct Stored {
     pub scenarios: Vec<Scenario>,
     /// Whether only the runs of these scenarios are compared.
     pub only_these: bool,
+    /// What the result says of how it was called.
+    pub called: Option<Called>,
 }
 
 /// Scores stored trajectories against the accepted ones.
@@ -120,6 +123,7 @@ pub fn compare_stored(
             &[&stored.baselines, Path::new(REPORTS), Path::new(STATE)],
         ),
         interrupted,
+        called: stored.called.clone(),
         selected: results.len(),
         scenarios: results,
     };

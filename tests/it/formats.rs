@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, ran};
+use crate::common::{Project, commit_all, ran};
 
 /// A project with a recorded scenario that leaves a mark when it is run.
 fn project() -> Project {
@@ -402,6 +402,82 @@ fn forms_for_others_name_file_and_line() {
         ],
     );
     assert!(!quiet.stdout.starts_with('\n'), "{quiet:#?}");
+}
+
+#[test]
+fn files_are_named_as_seen_from_the_root_of_the_repository() {
+    let project = failing();
+    commit_all(&project.path(""), "All");
+    let compare = |variables: &[(&str, &str)]| {
+        let mut command = project.command();
+        command
+            .args([
+                "compare",
+                "--report",
+                "junit=j.xml",
+                "--report",
+                "ctrf=c.json",
+            ])
+            .args(["--report", "compact=c.txt"])
+            .current_dir(project.path("suite"))
+            .envs(variables.iter().copied());
+        assert_eq!(ran(&mut command).code, 1);
+        let ctrf: Value = serde_json::from_str(&project.read("suite/c.json")).unwrap();
+        let file = &ctrf["results"]["tests"][0]["filePath"];
+        assert_eq!(file, "suite/scenarios/look.yaml");
+        // Who types in a terminal there looks from there.
+        assert!(
+            project
+                .read("suite/c.txt")
+                .starts_with("scenarios/look.yaml:")
+        );
+        project.read("suite/j.xml")
+    };
+    let strict = compare(&[]);
+    assert!(
+        strict.contains("file=\"suite/scenarios/look.yaml\""),
+        "{strict}"
+    );
+    let case = |xml: &str| {
+        let case = xml.lines().find(|it| it.contains("<testcase"));
+        case.unwrap().to_owned()
+    };
+    // The schema of Jenkins does not take it.
+    assert!(!case(&strict).contains("file="), "{strict}");
+    let of_gitlab = compare(&[("GITLAB_CI", "true")]);
+    assert!(
+        case(&of_gitlab).contains("file=\"suite/scenarios/look.yaml\""),
+        "{of_gitlab}"
+    );
+}
+
+#[test]
+fn a_scenario_that_fails_its_criteria_is_not_explained_as_passed() {
+    let project = failing();
+    project.expect(1, &[&COMPARE[..], &["--threshold", "0"]].concat());
+    let said = "grey ".repeat(16);
+    project.edit("suite/scenarios/look.yaml", "  - blue\n", "");
+    project.edit(
+        "suite/scenarios/look.yaml",
+        &format!("##[error]so {said}::error::taken over"),
+        "blue, never",
+    );
+    project.file("suite/baselines/x", "");
+    project.expect(
+        0,
+        &[
+            "record",
+            "suite/scenarios",
+            "--output",
+            "suite/baselines",
+            "--allow-failing",
+        ],
+    );
+    project.expect(1, &COMPARE);
+    let explained = project.expect(0, &["explain", "look"]);
+    explained
+        .says("the comparison passed at a threshold of 0.80, and the scenario failed, because an expectation is not met; ")
+        .says("text: never said: appears nowhere");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! The project's tests, one module per subject.
 
 mod accessible;
+mod advised;
 mod against;
 mod agent;
 mod asked_again;
@@ -44,6 +45,7 @@ mod looking_again;
 mod mock;
 mod moved;
 mod no_calls;
+mod offered;
 mod old_habits;
 mod own_certificate;
 mod prepare;

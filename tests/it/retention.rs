@@ -40,6 +40,22 @@ fn index(project: &Project) -> Vec<Value> {
 }
 
 #[test]
+fn a_run_that_waits_beside_baselines_of_another_folder_stays() {
+    let project = project();
+    project.expect(0, &["record", "--takes", "1", "--output", "kept"]);
+    project.edit("scenarios/s.yaml", "\"a\":1", "\"a\":2");
+    project.expect(1, &["compare", "--baseline", "kept", "--allow-changed"]);
+    let waiting = runs(&project).pop().unwrap();
+    assert!(project.path("kept/s/pending.json").exists());
+    for _ in 0..2 {
+        project.expect(0, &["run", "--keep", "1"]);
+    }
+    let kept = runs(&project);
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    assert_eq!(kept[0], waiting);
+}
+
+#[test]
 fn the_last_runs_stay_with_their_reports() {
     let project = project();
     for _ in 0..5 {

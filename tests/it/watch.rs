@@ -172,6 +172,11 @@ fn what_a_change_concerns_is_run_again_and_nothing_else() {
         said.contains("Not passed, and not run again: a\n"),
         "{said}"
     );
+    // Nor does what passed say that all is well.
+    assert!(
+        said.contains("Do not deploy yet") && !said.contains("\nDeploy"),
+        "{said}"
+    );
 
     // Saved as many editors do.
     project.file("scenarios/.a.swp", scenario("fine", "0 ms"));

@@ -21,7 +21,7 @@ pub(in crate::cli) fn run(
 ) -> Result<Exit, Failure> {
     let reports = Reports::new(&args.reporting, args.no_report, args.output.as_deref())?;
     let scenarios = match select::select(&args.select, Purpose::default(), console)? {
-        Selected::Scenarios(scenarios) => scenarios,
+        Selected::Scenarios(chosen) => chosen.scenarios,
         Selected::Unchanged(sentence) => {
             return finish::unchanged("bisect", &sentence, &reports, console);
         }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs, ServersChoice};
+use crate::cli::called;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -15,6 +16,7 @@ use crate::cli::select::{Purpose, Selected};
 use crate::cli::stray;
 use crate::cli::suite::{baselines, choose, play_round, scoring, settings};
 use crate::cli::watch::{self, Watch};
+use crate::model::called::Called;
 use crate::model::stamp::Servers;
 use crate::store::Baselines;
 use crate::suite::ci::is_ci;
@@ -82,12 +84,22 @@ fn one(
     reports: &Reports,
     (output, console): (OutputArgs, Console),
 ) -> Result<Exit, Failure> {
-    let mut scenarios = match round.select(&args.select, purpose, console)? {
-        Selected::Scenarios(scenarios) => scenarios,
+    let chosen = match round.select(&args.select, purpose, console)? {
+        Selected::Scenarios(chosen) => chosen,
         Selected::Unchanged(sentence) => {
             return finish::unchanged("compare", &sentence, reports, console);
         }
     };
+    let is_of_baselines = against.is_none() && !args.direct && args.servers == ServersChoice::Live;
+    let keep_pending = args.pending || !is_ci();
+    // What servers do to answers is judged as `run` does.
+    let command = if args.direct { "run" } else { "compare" };
+    let called = Called {
+        selection: chosen.selection(command),
+        keeps_pending: keep_pending && is_of_baselines,
+        ..called::compare(args)
+    };
+    let mut scenarios = chosen.scenarios;
     choose(&mut scenarios, &args.execute)?;
     let settings = Settings {
         judging: Judging {
@@ -95,7 +107,8 @@ fn one(
             allow_changed: args.allow_changed,
             strict_statistics: args.strict_statistics,
         },
-        keep_pending: args.pending || !is_ci(),
+        keep_pending,
+        called: Some(called),
         answered_by: match args.servers {
             ServersChoice::Live => Servers::Live,
             ServersChoice::Recorded => Servers::Recorded,
@@ -108,8 +121,6 @@ fn one(
         .iter()
         .map(|it| replay::baselines(&settings.baselines, it, scenarios.len()));
     let folders: Vec<Baselines> = folders.collect();
-    // What servers do to answers is judged as `run` does.
-    let command = if args.direct { "run" } else { "compare" };
     let finished = play_round(
         round,
         (command, scenarios),

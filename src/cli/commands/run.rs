@@ -1,6 +1,7 @@
 //! `mcp-eval run`: run scenarios against their own expectations.
 
 use crate::cli::args::{OutputArgs, RunArgs};
+use crate::cli::called;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -10,6 +11,7 @@ use crate::cli::round::Round;
 use crate::cli::select::{Purpose, Selected};
 use crate::cli::suite::{baselines, choose, play_round, scoring, settings};
 use crate::cli::watch::{self, Watch};
+use crate::model::called::Called;
 use crate::suite::{self, Judging, Settings};
 
 pub(in crate::cli) fn run(
@@ -45,12 +47,17 @@ fn one(
     reports: &Reports,
     (output, console): (OutputArgs, Console),
 ) -> Result<Exit, Failure> {
-    let mut scenarios = match round.select(&args.select, purpose, console)? {
-        Selected::Scenarios(scenarios) => scenarios,
+    let chosen = match round.select(&args.select, purpose, console)? {
+        Selected::Scenarios(chosen) => chosen,
         Selected::Unchanged(sentence) => {
             return finish::unchanged("run", &sentence, reports, console);
         }
     };
+    let called = Called {
+        selection: chosen.selection("run"),
+        ..called::run(args)
+    };
+    let mut scenarios = chosen.scenarios;
     choose(&mut scenarios, &args.execute)?;
     let settings = Settings {
         judging: Judging {
@@ -58,6 +65,7 @@ fn one(
             ..Judging::default()
         },
         baselines: baselines(args.baseline.as_ref()),
+        called: Some(called),
         ..settings(&args.execute, &scenarios, console)?
     };
     let finished = play_round(

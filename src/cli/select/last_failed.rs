@@ -7,7 +7,6 @@ use serde::Deserialize;
 
 use crate::input;
 use crate::json;
-use crate::model::scenario::Scenario;
 use crate::published::result::Status;
 use crate::store::{RESULT, Runs};
 use crate::suite::NOT_STARTED;
@@ -44,10 +43,10 @@ struct StoredProblem {
 }
 
 impl LastRuns {
-    /// Looks scenarios up in the runs that are kept in a folder: those of one command, or of any.
-    pub(super) fn find(folder: &Path, command: Option<&str>, scenarios: &[Scenario]) -> Self {
+    /// Looks scenarios up, by id, in the runs that are kept in a folder: those of one command, or of any.
+    pub(super) fn find(folder: &Path, command: Option<&str>, scenarios: &[&str]) -> Self {
         let mut last = Self::default();
-        let is_missing = |last: &Self| scenarios.iter().any(|it| !last.failed.contains_key(&it.id));
+        let is_missing = |last: &Self| scenarios.iter().any(|it| !last.failed.contains_key(*it));
         for id in Runs::ids(folder).into_iter().take(MOST_RUNS) {
             if !is_missing(&last) {
                 break;
@@ -60,7 +59,7 @@ impl LastRuns {
                 continue;
             }
             for run in result.scenarios {
-                if scenarios.iter().all(|it| it.id != run.id) || last.failed.contains_key(&run.id) {
+                if !scenarios.contains(&run.id.as_str()) || last.failed.contains_key(&run.id) {
                     continue;
                 }
                 let did_not_pass = run.did_not_pass();
@@ -77,8 +76,8 @@ impl LastRuns {
     }
 
     /// Whether a scenario did not pass when it was last run.
-    pub(super) fn has_failed(&self, scenario: &Scenario) -> bool {
-        self.failed.get(&scenario.id).copied().unwrap_or(false)
+    pub(super) fn has_failed(&self, scenario: &str) -> bool {
+        self.failed.get(scenario).copied().unwrap_or(false)
     }
 }
 

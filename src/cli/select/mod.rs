@@ -7,7 +7,7 @@ mod changed;
 pub(in crate::cli) mod expression;
 mod last_failed;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,8 @@ use crate::cli::advice;
 use crate::cli::args::SelectArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
-use crate::cli::paths::from_here;
+use crate::cli::paths::{from_here, real};
+use crate::model::called::Selection;
 use crate::model::scenario::Scenario;
 use crate::scenario_file::{self, Finding, Found, Loaded, Options, did_you_mean};
 use crate::suite::RUNS;
@@ -38,9 +39,39 @@ pub(super) struct Purpose<'a> {
 /// The scenarios the user selected.
 pub(super) enum Selected {
     /// Some, every one of them valid.
-    Scenarios(Vec<Scenario>),
+    Scenarios(Chosen),
     /// None, because nothing has changed. That is no failure, and is said in this sentence.
     Unchanged(String),
+}
+
+/// Scenarios to run, and what they are chosen from.
+pub(super) struct Chosen {
+    pub(super) scenarios: Vec<Scenario>,
+    /// The ids of all that there are, without disabled ones.
+    all: Vec<String>,
+}
+
+impl Chosen {
+    /// What part of all scenarios this is; `None` for all of them. `command` is the one whose earlier runs tell what did not pass.
+    pub(super) fn selection(&self, command: &str) -> Option<Selection> {
+        let chosen: HashSet<&str> = enabled(&self.scenarios).collect();
+        let others = self.all.iter().map(String::as_str);
+        let others: Vec<&str> = others.filter(|it| !chosen.contains(it)).collect();
+        if others.is_empty() {
+            return None;
+        }
+        let last = LastRuns::find(Path::new(RUNS), Some(command), &others);
+        Some(Selection {
+            chosen: chosen.len(),
+            of: chosen.len() + others.len(),
+            not_passed: others.iter().filter(|it| last.has_failed(it)).count(),
+        })
+    }
+}
+
+fn enabled(scenarios: &[Scenario]) -> impl Iterator<Item = &str> {
+    let enabled = scenarios.iter().filter(|it| it.enabled);
+    enabled.map(|it| it.id.as_str())
 }
 
 /// What there is of what the user selected.
@@ -82,13 +113,33 @@ pub(super) fn select(
         let failure = Failure::incomplete("there are no scenarios");
         return Err(failure.hint("`mcp-eval list` shows what there is"));
     }
+    let all = all(args, &scenarios);
     match pick(scenarios, args, purpose, console)? {
-        (scenarios, None) => Ok(Selected::Scenarios(scenarios)),
+        (scenarios, None) => Ok(Selected::Scenarios(Chosen { scenarios, all })),
         (_, Some(NonePicked::NoMatch(failure))) => {
             Err(failure.hint("`mcp-eval list` shows what there is"))
         }
         (_, Some(NonePicked::Unchanged(sentence))) => Ok(Selected::Unchanged(sentence)),
     }
+}
+
+/// The ids of all scenarios that there are. Who names some files or folders below the usual one has the others there, too.
+fn all(args: &SelectArgs, named: &[Scenario]) -> Vec<String> {
+    let usual = SelectArgs {
+        variables: args.variables.clone(),
+        ..SelectArgs::default()
+    };
+    let folders = usual.all_paths();
+    let is_below = |it: &Scenario| {
+        folders
+            .iter()
+            .any(|folder| real(&it.path).starts_with(real(folder)))
+    };
+    if args.are_default() || !named.iter().all(is_below) {
+        return enabled(named).map(str::to_owned).collect();
+    }
+    let (there, _) = of_paths(&usual);
+    enabled(&there).map(str::to_owned).collect()
 }
 
 /// All that is wrong with scenario files, where any of it is an error.
@@ -234,12 +285,13 @@ fn pick(
         ));
     }
     if args.last_failed {
-        let last = LastRuns::find(Path::new(RUNS), purpose.command, &scenarios);
+        let ids: Vec<&str> = scenarios.iter().map(|it| it.id.as_str()).collect();
+        let last = LastRuns::find(Path::new(RUNS), purpose.command, &ids);
         let ran = match purpose.command {
             Some(command) => format!("when `mcp-eval {command}` ran them last"),
             None => "when they were run last".to_owned(),
         };
-        let failed = scenarios.iter().filter(|it| last.has_failed(it)).count();
+        let failed = ids.iter().filter(|it| last.has_failed(it)).count();
         let note = match (&last.latest, failed) {
             (None, _) => {
                 let run = purpose
@@ -258,7 +310,7 @@ fn pick(
             ),
             (Some(latest), _) => {
                 let all = scenarios.len();
-                scenarios.retain(|it| last.has_failed(it));
+                scenarios.retain(|it| last.has_failed(&it.id));
                 format!("--last-failed: {failed} of {all} did not pass {ran} ({latest})")
             }
         };

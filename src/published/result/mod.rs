@@ -12,6 +12,7 @@
 //! But for these spellings, which are read, version 2 only adds to version 1, so the same structs read both.
 
 mod bisected;
+mod called;
 mod cause;
 mod change;
 mod comparison;
@@ -26,6 +27,7 @@ mod upstream;
 mod usage;
 
 pub use bisected::{Bisected, Commit, SkippedCommit};
+pub use called::{Called, CalledOption, Selection};
 pub use cause::{Cause, CauseCall, CauseKind, CausePlace, Whose};
 pub use change::{Change, ChangeKind};
 pub use comparison::{
@@ -84,6 +86,12 @@ pub struct ResultDocument {
     /// Pages elsewhere that belong to the run: the commit, the pull request, the job of CI; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
+    /// How it was called, as far as that decides what stands here; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called: Option<Called>,
+    /// What part of the scenarios it is about; absent for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<Selection>,
     /// How many scenarios came out in which way.
     pub summary: Summary,
     /// What the command told the shell; `null` when the document was written before it was known.

@@ -8,6 +8,7 @@ mod upstream;
 
 use std::collections::BTreeSet;
 
+use crate::model::called::Called;
 use crate::model::catalogue::ServerCatalogue;
 use crate::model::experiment::ExperimentChange;
 use crate::model::points::finite;
@@ -37,6 +38,14 @@ impl From<&Redacted<SuiteResult>> for result::ResultDocument {
             duration_ms: finite(suite.duration_ms),
             interrupted: suite.interrupted,
             git: (&suite.git).into(),
+            called: suite.called.as_ref().map(Into::into),
+            selection: (suite.called.as_ref())
+                .and_then(|it| it.selection.as_ref())
+                .map(|it| result::Selection {
+                    chosen: it.chosen,
+                    of: it.of,
+                    not_passed: it.not_passed,
+                }),
             summary: result::Summary {
                 selected: suite.selected,
                 passed: suite.count(Status::Passed),
@@ -163,6 +172,23 @@ fn place(reason: &mut result::Reason, places: &Places, is_expected: bool, script
     reason.line = expected.or(played);
     for follows in &mut reason.follows {
         place(follows, places, is_expected, scripted);
+    }
+}
+
+impl From<&Called> for result::Called {
+    fn from(called: &Called) -> Self {
+        let options = called.options.iter().map(|it| result::CalledOption {
+            name: it.name.clone(),
+            value: it.value.clone(),
+        });
+        Self {
+            folder: called.folder.clone(),
+            paths: called.paths.clone(),
+            options: options.collect(),
+            baselines: called.baselines.clone(),
+            keeps_pending: called.keeps_pending,
+            report: None,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What to type about a scenario: to run it again, to accept what it did, to have a call explained.
 
 use crate::published::result::{ResultDocument, Scenario};
-use crate::report::command::{accept, again, explain, is_acceptable};
+use crate::report::command::{AcceptFrom, accept, acceptable, again, explain};
 
 /// A command, and what it does.
 #[derive(Debug)]
@@ -16,18 +16,17 @@ pub(super) fn commands(result: &ResultDocument, scenario: &Scenario) -> Vec<Comm
         what: "Run it again",
         text: again(result, &[scenario], 1),
     }];
-    if is_acceptable(result, scenario) {
+    for (at, from) in acceptable(result, scenario).into_iter().enumerate() {
         commands.push(Command {
-            what: "Accept what it did as the new baseline",
-            text: accept(&[scenario], None),
+            what: match (at, from) {
+                (0, AcceptFrom::Elsewhere) => {
+                    "Accept what it did as the new baseline; REPORT_FOLDER is where this report lies"
+                }
+                (0, _) => "Accept what it did as the new baseline",
+                _ => "The same, from a report that was brought here; REPORT_FOLDER is where it lies",
+            },
+            text: accept(result, &[scenario], from),
         });
-        // A report with links to its job comes from there.
-        if !result.links.is_empty() {
-            commands.push(Command {
-                what: "The same, from a downloaded report",
-                text: accept(&[scenario], Some("REPORT_FOLDER")),
-            });
-        }
     }
     let comparison = scenario.comparison.as_ref();
     if let Some(comparison) = comparison.filter(|it| !it.rows.is_empty()) {
@@ -36,7 +35,7 @@ pub(super) fn commands(result: &ResultDocument, scenario: &Scenario) -> Vec<Comm
         let call = changed.min().unwrap_or(1);
         commands.push(Command {
             what: "Explain the score of a call",
-            text: explain(&result.run_id, &scenario.id, Some(call)),
+            text: explain(result, &scenario.id, Some(call)),
         });
     }
     commands

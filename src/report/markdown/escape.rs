@@ -1,7 +1,8 @@
-//! Texts from outside in Markdown as GitHub and GitLab read it: nothing in them becomes markup, a link, a mention or a command.
+//! Texts from outside in Markdown as GitHub and GitLab read it: all of them are code.
 //!
 //! Escaping markup is not enough, because both look for `@names`, `#numbers`, commits and addresses in what is left after that. They do not
-//! look into code. So a word that could be anything but a word is shown as code.
+//! look into code. Nor does it help to look for words that mean harm: a sentence that means none to Markdown may mean some to an agent. So
+//! prose is what this program says word for word, and whatever may hold a word of somebody else is code as a whole.
 
 use std::fmt::Write as _;
 
@@ -18,101 +19,30 @@ pub(super) enum Place {
     Html,
 }
 
-/// The fewest letters that both take for the name of a commit.
-const COMMIT_LETTERS: usize = 7;
-
-/// A sentence of at most `limit` characters; what stands between backticks, and every word that could act, is code.
-pub(super) fn prose(text: &str, limit: usize, place: Place) -> String {
+/// A text of at most `limit` characters, on one line as code; empty where there is nothing in it.
+pub(super) fn theirs(text: &str, limit: usize, place: Place) -> String {
     let shown = line(text);
-    let shown = shorten(shown.trim(), limit);
-    let parts: Vec<&str> = shown.split('`').collect();
-    // Without a partner, a backtick is a character as any other.
-    if parts.len().is_multiple_of(2) {
-        return words(&shown, place);
+    match shorten(shown.trim(), limit) {
+        nothing if nothing.is_empty() => String::new(),
+        shown => code(&shown, place),
     }
-    let mut written = String::new();
-    for (at, part) in parts.into_iter().enumerate() {
-        if at.is_multiple_of(2) {
-            written.push_str(&words(part, place));
-        } else if !part.is_empty() {
-            written.push_str(&code(part, place));
-        }
-    }
-    written
-}
-
-/// Words as they are, as far as they are plain; others that stand together are one piece of code. Blanks stay.
-fn words(text: &str, place: Place) -> String {
-    let mut written = String::new();
-    let mut coded = String::new();
-    let mut blanks = String::new();
-    for word in text.split_inclusive(' ') {
-        let bare = word.trim_end_matches(' ');
-        let is_first = written.is_empty() && coded.is_empty();
-        if bare.is_empty() {
-            blanks.push_str(word);
-        } else if is_plain(bare) && !(is_first && may_number_a_list(bare)) {
-            if !coded.is_empty() {
-                written.push_str(&code(&coded, place));
-                coded.clear();
-            }
-            written.push_str(&blanks);
-            written.push_str(bare);
-            word[bare.len()..].clone_into(&mut blanks);
-        } else {
-            let gap = std::mem::take(&mut blanks);
-            if coded.is_empty() {
-                written.push_str(&gap);
-            } else {
-                coded.push_str(&gap);
-            }
-            coded.push_str(bare);
-            word[bare.len()..].clone_into(&mut blanks);
-        }
-    }
-    if !coded.is_empty() {
-        written.push_str(&code(&coded, place));
-    }
-    written.push_str(&blanks);
-    written
-}
-
-/// Whether a word means nothing to Markdown, nor to those who look for names, numbers, commits and addresses in a text.
-fn is_plain(word: &str) -> bool {
-    let inner = word.trim_start_matches(['(', '"', '\'']);
-    let inner = inner.trim_end_matches(['.', ',', ';', ':', '?', ')', '"', '\'', '…']);
-    if inner.is_empty() {
-        return true;
-    }
-    if matches!(inner, "–" | "→" | "·" | "×" | "±") {
-        return true;
-    }
-    let is_safe =
-        |it: char| it.is_alphanumeric() || matches!(it, '.' | '-' | '/' | '\'' | '’' | '–');
-    let lower = inner.to_ascii_lowercase();
-    let mut pieces = inner.split(|it: char| !it.is_ascii_alphanumeric());
-    let may_be_a_commit =
-        pieces.any(|it| it.len() >= COMMIT_LETTERS && it.bytes().all(|it| it.is_ascii_hexdigit()));
-    inner.chars().all(is_safe)
-        && inner.starts_with(char::is_alphanumeric)
-        && !may_be_a_commit
-        && !lower.starts_with("www.")
-        && !lower.starts_with("gh-")
-}
-
-/// `1.` or `1)`, with which a list begins at the beginning of a line.
-fn may_number_a_list(word: &str) -> bool {
-    let number = word.strip_suffix(['.', ')']);
-    number.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
 }
 
 /// A text on one line as code.
 pub(super) fn code(text: &str, place: Place) -> String {
     let shown = line(text);
-    let ends_early = shown.contains('`') || shown.trim().is_empty();
+    let is_blank = shown.trim().is_empty();
     let ends_cell = place == Place::Cell && shown.contains(['|', '\\']);
-    if !ends_early && !ends_cell && place != Place::Html {
-        return format!("`{shown}`");
+    if !is_blank && !ends_cell && place != Place::Html {
+        let ticks = "`".repeat(longest_run(&shown) + 1);
+        // One blank at both ends is taken off again by who reads it.
+        let is_edge = |it: char| it == '`' || it == ' ';
+        let room = if shown.starts_with(is_edge) || shown.ends_with(is_edge) {
+            " "
+        } else {
+            ""
+        };
+        return format!("{ticks}{room}{shown}{room}{ticks}");
     }
     let mut written = String::from("<code>");
     for it in shown.chars() {
@@ -148,54 +78,34 @@ fn longest_run(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, code, fence, prose};
+    use super::{Place, code, fence, theirs};
 
     #[test]
-    fn what_could_act_is_code() {
+    fn what_others_say_is_code_however_harmless_it_looks() {
         for (text, expected) in [
-            (
-                "tool `get-sum` is gone; nearest: `add`",
-                "tool `get-sum` is gone; nearest: `add`",
-            ),
-            ("ask @admin, or see #12", "ask `@admin,` or see `#12`"),
-            ("call 1, mcp__a__b, failed", "call 1, `mcp__a__b,` failed"),
-            (
-                "expected {\"a\": 1}, got 2.",
-                "expected `{\"a\": 1},` got 2.",
-            ),
-            (
-                "see https://evil.example and www.evil.example",
-                "see `https://evil.example` and `www.evil.example`",
-            ),
-            (
-                "commit deadbeef1 is 1.5 × slower",
-                "commit `deadbeef1` is 1.5 × slower",
-            ),
+            ("all is well", "`all is well`"),
+            ("`get-sum` is gone", "`` `get-sum` is gone ``"),
+            ("was (`python3`)", "``was (`python3`)``"),
+            ("a `` b", "```a `` b```"),
+            ("one ` alone", "``one ` alone``"),
+            ("ask @admin, or see #12", "`ask @admin, or see #12`"),
             ("</details> <b>x", "`</details> <b>x`"),
-            ("/close this", "`/close` this"),
-            ("- a", "`-` a"),
-            ("1. a", "`1.` a"),
-            (
-                "run 20261120-192208-7f3a (exit code 2)",
-                "run `20261120-192208-7f3a` (exit code 2)",
-            ),
-            ("one ` alone", "one <code>&#96;</code> alone"),
+            ("- a", "`- a`"),
             ("a\nb", "`a\\nb`"),
+            ("  a ", "`a`"),
+            ("", ""),
         ] {
-            assert_eq!(prose(text, 200, Place::Text), expected, "{text}");
+            assert_eq!(theirs(text, 200, Place::Text), expected, "{text}");
         }
-        assert_eq!(prose("a | b", 200, Place::Cell), "a <code>&#124;</code> b");
-        assert_eq!(
-            prose("a <b> c", 200, Place::Html),
-            "a <code>&#60;b&#62;</code> c"
-        );
-        assert_eq!(prose("abcdef", 3, Place::Text), "abc…");
+        assert_eq!(theirs("abcdef", 3, Place::Text), "`abc…`");
     }
 
     #[test]
     fn code_ends_where_it_should() {
         assert_eq!(code("a|b", Place::Text), "`a|b`");
-        assert_eq!(code("a`b", Place::Text), "<code>a&#96;b</code>");
+        assert_eq!(code("a|b", Place::Cell), "<code>a&#124;b</code>");
+        assert_eq!(code("a`b", Place::Cell), "``a`b``");
+        assert_eq!(code("a <b>", Place::Html), "<code>a &#60;b&#62;</code>");
         assert_eq!(code(" ", Place::Text), "<code> </code>");
         let lines = ["```".to_owned(), "</details>".to_owned()];
         assert_eq!(

@@ -150,6 +150,7 @@ fn suite(command: &str, scenarios: Vec<ScenarioResult>) -> SuiteResult {
         duration_ms: 4321.0,
         git: commit("9c2e1d4", "main", "Pin the proxy's version", false),
         interrupted: false,
+        called: None,
         selected: scenarios
             .iter()
             .filter(|it| it.status != Status::Skipped)

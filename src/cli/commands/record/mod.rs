@@ -3,6 +3,7 @@
 mod listen;
 
 use crate::cli::args::{OutputArgs, RecordArgs};
+use crate::cli::called;
 use crate::cli::ci;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -11,6 +12,7 @@ use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::{baselines, choose, play, settings};
+use crate::model::called::Called;
 use crate::suite::{self, Recording, Settings};
 
 pub(in crate::cli) fn run(
@@ -28,12 +30,17 @@ pub(in crate::cli) fn run(
         baselines: None,
         mcp_config: args.execute.mcp_config.as_deref(),
     };
-    let mut scenarios = match select::select(&args.select, purpose, console)? {
-        Selected::Scenarios(scenarios) => scenarios,
+    let chosen = match select::select(&args.select, purpose, console)? {
+        Selected::Scenarios(chosen) => chosen,
         Selected::Unchanged(sentence) => {
             return finish::unchanged("record", &sentence, &reports, console);
         }
     };
+    let called = Called {
+        selection: chosen.selection("record"),
+        ..called::record(args)
+    };
+    let mut scenarios = chosen.scenarios;
     choose(&mut scenarios, &args.execute)?;
     let settings = Settings {
         recording: Recording {
@@ -42,6 +49,7 @@ pub(in crate::cli) fn run(
             of_one_scenario: is_of_one_scenario(args),
         },
         baselines: baselines(args.output.as_ref()),
+        called: Some(called),
         ..settings(&args.execute, &scenarios, console)?
     };
     let finished = play(

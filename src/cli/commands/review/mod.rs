@@ -47,7 +47,7 @@ pub(in crate::cli) fn run(
         ..Purpose::default()
     };
     let scenarios = match select::select(&args.select, purpose, console)? {
-        Selected::Scenarios(scenarios) => scenarios,
+        Selected::Scenarios(chosen) => chosen.scenarios,
         Selected::Unchanged(sentence) => {
             console.note(&sentence);
             return Ok(Exit::Passed);

@@ -121,11 +121,12 @@ fn base(args: &RecordArgs, console: Console) -> Result<(Found, Scenario), Failur
         mcp_config: args.execute.mcp_config.as_deref(),
         ..Purpose::default()
     };
-    let Selected::Scenarios(mut scenarios) = select::select(&args.select, purpose, console)? else {
+    let Selected::Scenarios(chosen) = select::select(&args.select, purpose, console)? else {
         return Err(Failure::usage(
             "`--listen` and `--changed` exclude each other",
         ));
     };
+    let mut scenarios = chosen.scenarios;
     match (found.into_iter().next(), scenarios.pop()) {
         (Some(found), Some(scenario)) if scenarios.is_empty() => Ok((found, scenario)),
         _ => Err(Failure::usage(
