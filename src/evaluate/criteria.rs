@@ -70,6 +70,8 @@ pub fn check_criteria(scenario: &Scenario, trajectory: &Trajectory, basis: Basis
                 name: criterion.text(),
                 line: Places::line_of(&scenario.places.criteria, at),
                 state,
+                call: None,
+                asks_for_more: criterion.asks_for_more(),
                 message,
             }),
             Err(Unclear { why, meant }) => checked.impossible.push(Impossible {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::tools::is_called;
 use crate::model::Object;
 use crate::model::scenario::{Agent, Places, Scenario};
-use crate::model::suite::{Check, CheckState};
+use crate::model::suite::{Check, CheckState, SUCCEEDS};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 use crate::score::{in_band_error, nearest_for_call};
 use crate::text::shorten;
@@ -30,13 +30,15 @@ impl WrongOutcome {
     /// The same as an expectation that is not met.
     pub fn check(&self) -> Check {
         let (is_meant_to, message) = match &self.said {
-            Some(said) => ("succeeds", said.clone()),
+            Some(said) => (SUCCEEDS, said.clone()),
             None => ("fails, as it is meant to", "it succeeded".to_owned()),
         };
         Check {
             name: format!("call {} of `{}` {is_meant_to}", self.call, self.tool),
             line: self.line,
             state: CheckState::Failed,
+            call: Some(self.call),
+            asks_for_more: false,
             message,
         }
     }
@@ -207,6 +209,8 @@ pub fn no_call(scenario: &Scenario, trajectory: &Trajectory) -> Option<Check> {
         } else {
             CheckState::Failed
         },
+        call: None,
+        asks_for_more: false,
         message: first.map_or_else(String::new, |it| format!("call 1 is of `{it}`")),
     })
 }
@@ -229,6 +233,8 @@ pub fn lists_tools(scenario: &Scenario, trajectory: &Trajectory) -> Option<Check
         name: "a server lists tools".to_owned(),
         line: None,
         state,
+        call: None,
+        asks_for_more: false,
         message,
     })
 }

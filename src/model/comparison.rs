@@ -10,6 +10,15 @@ use crate::model::binding::Source;
 pub const FAILED: &str = "failed: ";
 /// The same question had another answer.
 pub const ANSWERED_OTHERWISE: &str = "asked the same and got another answer: ";
+/// What stands between what many places are now and what they were.
+pub const INSTEAD_OF: &str = " instead of ";
+/// What stands before the name of a list where its elements are meant: each of them, or some.
+pub const ELEMENT_OF: &str = "element of";
+pub const ELEMENTS_OF: &str = "elements of";
+/// How a change goes on of what was known not to vary: in how many takes it was the same.
+pub const THOUGH_THE_SAME: &str = ", though it was the same ";
+/// How an expected call that was not made is told, before its number.
+pub const EXPECTED_AS_CALL: &str = "is expected as call ";
 /// The same effect had another result.
 pub const HAD_ANOTHER_RESULT: &str = "changes something and had another result: ";
 

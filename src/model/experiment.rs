@@ -14,8 +14,17 @@ pub enum ExperimentChange {
     Scenario {
         /// What is another one, in words; `None` where nobody knows.
         part: Option<String>,
+        /// Which call of the script it is, where it is one.
+        script: Option<ScriptPlace>,
         /// What it was and what it is, shortened to where they differ; `None` where there was nothing, or only hashes are known.
         baseline: Option<String>,
         current: Option<String>,
     },
+}
+
+/// A call of a script, counted from 1; `None` on the side whose script has no such call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScriptPlace {
+    pub baseline: Option<usize>,
+    pub current: Option<usize>,
 }

@@ -401,6 +401,15 @@ impl Agent {
 }
 
 impl Criterion {
+    /// Whether something is to be there, a text or a call, that a run which went worse may lack.
+    pub fn asks_for_more(&self) -> bool {
+        match self {
+            Self::Text(_) | Self::Says(_) | Self::ToolCalled(_) => true,
+            Self::UpstreamCalled { times, .. } => *times != Some(0),
+            Self::ToolNeverCalled(_) | Self::NeverForwarded(_) => false,
+        }
+    }
+
     /// The criterion as the scenario file says it.
     pub fn text(&self) -> String {
         match self {

@@ -122,6 +122,9 @@ pub struct Problem {
     pub details: Vec<String>,
 }
 
+/// How an expectation ends that a call does not fail.
+pub const SUCCEEDS: &str = "succeeds";
+
 /// One expectation of the scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
@@ -130,6 +133,10 @@ pub struct Check {
     /// The line of the scenario's file that says it.
     pub line: Option<usize>,
     pub state: CheckState,
+    /// The call of the run that it is about, where it is about one.
+    pub call: Option<usize>,
+    /// It asks for something that is to be there: a text, a call. Where a call fails, that may be why it is not.
+    pub asks_for_more: bool,
     /// What was found instead, or why it was not checked; empty when passed.
     pub message: String,
 }

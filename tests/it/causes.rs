@@ -8,7 +8,13 @@ use serde_json::{Value, json};
 use crate::common::Project;
 
 /// A scenario whose mock server `shop` has these tools, and whose script makes these calls.
-fn shop(project: &Project, name: &str, tools: &Value, calls: &[(&str, Value)], more: &Value) {
+pub(crate) fn shop(
+    project: &Project,
+    name: &str,
+    tools: &Value,
+    calls: &[(&str, Value)],
+    more: &Value,
+) {
     let calls: Vec<Value> = (calls.iter())
         .map(|(tool, args)| json!({"tool": format!("mcp__shop__{tool}"), "args": args}))
         .collect();
@@ -23,7 +29,7 @@ fn shop(project: &Project, name: &str, tools: &Value, calls: &[(&str, Value)], m
     project.file(&format!("scenarios/{name}.yaml"), scenario.to_string());
 }
 
-fn reads(name: &str, about: &str, answer: &Value) -> Value {
+pub(crate) fn reads(name: &str, about: &str, answer: &Value) -> Value {
     json!({
         "name": name, "description": about, "annotations": {"read_only_hint": true},
         "responses": [{"content": [{"type": "text", "json": answer}]}],
@@ -31,7 +37,7 @@ fn reads(name: &str, about: &str, answer: &Value) -> Value {
 }
 
 /// What is told of each cause, in order: its sentence, and all else that is short.
-fn told(project: &Project) -> Vec<(String, Value)> {
+pub(crate) fn told(project: &Project) -> Vec<(String, Value)> {
     let result = project.read("reports/latest/result.json");
     let result: Value = serde_json::from_str(&result).unwrap();
     let causes = result["causes"].as_array().unwrap().iter();

@@ -47,6 +47,7 @@ mod moved;
 mod no_calls;
 mod offered;
 mod old_habits;
+mod one_cause;
 mod own_certificate;
 mod prepare;
 mod progress;

@@ -61,6 +61,9 @@ pub struct CausePlace {
     pub scenario: String,
     /// Empty where no call is concerned.
     pub calls: Vec<CauseCall>,
+    /// This scenario did not pass because of it; elsewhere it may only be a change. Earlier programs told this of the cause alone.
+    #[serde(default = "yes")]
+    pub fails: bool,
 }
 
 /// A call that a cause concerns: its number on either side, where it was made there.

@@ -5,9 +5,12 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::suite::SUCCEEDS;
 use crate::published::stamp::Servers;
 
-use super::{Band, Change, Comparison, Direct, Reason, Repeated, Side, Status, TotalUse};
+use super::{
+    Band, CauseCall, Change, Comparison, Direct, Reason, Repeated, Side, Status, TotalUse,
+};
 
 /// How `in_words` begins for a run in which nothing changed.
 pub const UNCHANGED: &str = "Unchanged: ";
@@ -76,6 +79,9 @@ pub struct ExperimentChange {
     /// What of the scenario is another one, in words; absent for all else, and where nobody knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
+    /// The call of the script that is another one, by its number in the script on either side; absent where it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<CauseCall>,
     /// What it was: the name of the model, the kind of agent, or that part of the scenario; `null` for none, and where no word tells it.
     pub baseline: Option<String>,
     /// What it is now.
@@ -116,6 +122,12 @@ pub struct Check {
     /// It was not checked and decides nothing, because nothing shows that it can be met; absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchecked: bool,
+    /// The call of the run that it is about; absent where it is about none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<usize>,
+    /// It asks for something that is to be there, a text or a call; absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks_for_more: bool,
     /// What was found instead, or why it was not checked; empty when passed.
     pub message: String,
 }
@@ -124,6 +136,13 @@ impl Check {
     /// Whether it speaks against the run.
     pub fn fails(&self) -> bool {
         !self.passed && !self.unchecked
+    }
+
+    /// The full name of the tool whose call failed, where it is about that.
+    pub fn failed_tool(&self) -> Option<&str> {
+        self.call?;
+        let (_, named) = self.name.split_once('`')?;
+        named.strip_suffix(SUCCEEDS)?.trim_end().strip_suffix('`')
     }
 
     /// Whether it holds, in words.

@@ -3,12 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use sha2::{Digest, Sha256};
-
 use crate::published::result::{Cause, CauseCall, CauseKind, CausePlace, Whose};
 use crate::text::shorten;
 use crate::text::word_diff::around_difference;
 
+use super::key::{Key, masked};
 use super::words::{self, Verb};
 
 /// The longest value in the sentence of a cause.
@@ -24,13 +23,10 @@ const TOOLS: usize = 3;
 pub(super) const COLON: &str = ": ";
 pub(super) const SUCH_AS: &str = ", such as ";
 
-/// Stands for any number.
-const NUMBER: char = '#';
-
 /// A cause as it grows.
 pub(super) struct Draft {
     /// Equal for what has one cause.
-    pub(super) key: String,
+    pub(super) key: Key,
     pub(super) kind: CauseKind,
     pub(super) whose: Option<Whose>,
     pub(super) what: What,
@@ -76,7 +72,7 @@ impl Draft {
         said: String,
     ) -> Self {
         Self {
-            key: format!("{kind:?} {}", masked(&said)),
+            key: Key::said(kind, &said),
             kind,
             whose: whose.into(),
             what: What::Said(said),
@@ -91,6 +87,7 @@ impl Draft {
             places: vec![CausePlace {
                 scenario: scenario.to_owned(),
                 calls: Vec::new(),
+                fails: false,
             }],
             of_call: 1,
             follows: Vec::new(),
@@ -98,6 +95,22 @@ impl Draft {
             known_calls: HashSet::new(),
             known_follows: HashSet::new(),
         }
+    }
+
+    /// Whether it is about a call of the last scenario's run.
+    pub(super) fn is_of_call(&self, current: usize) -> bool {
+        let place = self.places.last().into_iter();
+        place
+            .flat_map(|it| &it.calls)
+            .any(|it| it.current == Some(current))
+    }
+
+    /// The cause as one of its scenario alone: whether that fails for it is its own, whatever the cause comes to elsewhere.
+    pub(super) fn of_one_scenario(mut self) -> Self {
+        for it in &mut self.places {
+            it.fails = self.fails;
+        }
+        self
     }
 
     /// Names calls of the last scenario that are concerned; returns whether any of them is new.
@@ -154,7 +167,7 @@ impl Draft {
             self.follows.push(format!("and {left} more"));
         }
         Cause {
-            id: format!("cause-{}", &hex::encode(Sha256::digest(&self.key))[..10]),
+            id: self.key.id(),
             kind: Some(self.kind),
             text: self.text(),
             tool: self.tool,
@@ -173,7 +186,7 @@ impl Draft {
     }
 
     /// The sentence, with the values it was and is.
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = match &self.what {
             What::Said(said) => said.clone(),
             What::Whole(said) => return said.clone(),
@@ -227,18 +240,4 @@ fn and(names: &[String]) -> String {
         [only] => only.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
-}
-
-/// The sentence with its numbers masked. Sentences that differ only in numbers have one cause, because ids and times differ between
-/// scenarios.
-pub(super) fn masked(text: &str) -> String {
-    let mut plain = String::new();
-    for it in text.chars() {
-        if !it.is_ascii_digit() {
-            plain.push(it);
-        } else if !plain.ends_with(NUMBER) {
-            plain.push(NUMBER);
-        }
-    }
-    plain
 }

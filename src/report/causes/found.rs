@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use super::draft::Draft;
+use super::key::Key;
 
 /// The causes that are known so far, in the order of the first sight of each.
 #[derive(Default)]
 pub(super) struct Found {
     drafts: Vec<Draft>,
     /// Where in `drafts` the cause of a key is.
-    by_key: HashMap<String, usize>,
+    by_key: HashMap<Key, usize>,
 }
 
 impl Found {

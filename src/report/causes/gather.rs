@@ -9,9 +9,11 @@ use crate::published::result::{
     ReasonKind, Row, Scenario, Status, Whose,
 };
 
-use super::draft::{Draft, What, masked};
+use super::draft::{Draft, What};
+use super::ended::{self, Ended};
 use super::found::Found;
-use super::of_change::{Context, calls_of, drift_key, full_name};
+use super::key::{Key, masked};
+use super::of_change::{Context, calls_of, full_name};
 use super::reason_text::{Better, change_of, refused, said_better, without_number};
 use super::words;
 
@@ -27,6 +29,9 @@ pub(super) fn of_scenario(scenario: &Scenario, command: &str) -> Vec<Draft> {
         covered: HashSet::new(),
         answered: HashMap::new(),
         more_places: HashMap::new(),
+        ended: Ended::of(scenario),
+        not_made: Vec::new(),
+        script: Vec::new(),
         found: Found::default(),
     };
     of.experiment();
@@ -40,23 +45,39 @@ pub(super) fn of_scenario(scenario: &Scenario, command: &str) -> Vec<Draft> {
         }
     }
     of.expectations();
+    of.not_made();
     of.score();
-    of.found.into_drafts()
+    let found = of.found.into_drafts().into_iter();
+    found.map(Draft::of_one_scenario).collect()
 }
 
-struct Gather<'a> {
-    context: Context<'a>,
+pub(super) struct Gather<'a> {
+    pub(super) context: Context<'a>,
     /// The scenario failed, so that what its verdict names are failures.
     fails: bool,
     /// The rows by their calls.
-    rows: HashMap<CauseCall, &'a Row>,
+    pub(super) rows: HashMap<CauseCall, &'a Row>,
     /// The calls that causes are about already.
     covered: HashSet<CauseCall>,
     /// Of calls that are answered otherwise, the place that a cause is about.
     answered: HashMap<CauseCall, Option<String>>,
     /// How many other places of such an answer have been found.
     more_places: HashMap<CauseCall, usize>,
-    found: Found,
+    /// Where the run ended before it came to all its calls.
+    ended: Option<Ended>,
+    /// The calls that it did not come to.
+    not_made: Vec<NotMade>,
+    /// The causes that tell of the calls of a script that are other ones, and which these are.
+    script: Vec<(CauseCall, usize)>,
+    pub(super) found: Found,
+}
+
+/// A call that the run did not come to.
+struct NotMade {
+    call: CauseCall,
+    /// In a sentence.
+    said: String,
+    fails: bool,
 }
 
 fn rows(scenario: &Scenario) -> HashMap<CauseCall, &Row> {
@@ -99,8 +120,16 @@ impl<'a> Gather<'a> {
                 || it.baseline.is_some()
                 || it.current.is_some();
             let value = |side: &Option<String>| is_named.then(|| side.clone().unwrap_or_else(none));
-            self.found.add(Draft {
-                key: format!("{} {:?} {:?}", draft.key, it.baseline, it.current),
+            let said = match &draft.what {
+                What::Said(said) => masked(said),
+                _ => String::new(),
+            };
+            let at = self.found.add(Draft {
+                key: Key::Experiment {
+                    said,
+                    was: it.baseline.clone(),
+                    now: it.current.clone(),
+                },
                 was: value(&it.baseline),
                 now: value(&it.current),
                 fails: self.context.scenario.status == Status::Error,
@@ -112,7 +141,23 @@ impl<'a> Gather<'a> {
                     .and_then(|it| it.hint.clone()),
                 ..draft
             });
+            if let Some(call) = it.script {
+                self.found.drafts_mut()[at].add_calls([call]);
+                self.script.push((call, at));
+            }
         }
+    }
+
+    /// The cause that tells of another script which asks otherwise in this call, and whether it says so of this very call. All that a
+    /// changed script asks otherwise comes from that.
+    fn of_script(&self, call: CauseCall) -> Option<(usize, bool)> {
+        let is_same = |(known, _): &&(CauseCall, usize)| {
+            let side = |one: Option<usize>, other| one.is_some() && one == other;
+            side(known.current, call.current) || side(known.baseline, call.baseline)
+        };
+        let exact = self.script.iter().find(is_same);
+        let first = || self.script.first().map(|it| (it.1, false));
+        exact.map(|it| (it.1, true)).or_else(first)
     }
 
     /// What stood in the way of a verdict. That a scenario is skipped or was interrupted has no cause that anybody could look for.
@@ -141,10 +186,40 @@ impl<'a> Gather<'a> {
         if matches!(reason.kind, ReasonKind::Threshold | ReasonKind::Strict) {
             return;
         }
-        if reason.kind == ReasonKind::Upstream && !reason.follows.is_empty() {
+        if self.ended.as_ref().is_some_and(|it| it.explains(reason)) {
+            self.told_by_end(reason);
+        } else if reason.kind == ReasonKind::Upstream && !reason.follows.is_empty() {
             self.behind(comparison, reason);
         } else {
             self.told(comparison, reason, &reason.follows);
+        }
+    }
+
+    /// A call that the run did not come to, and what follows from that.
+    fn told_by_end(&mut self, reason: &Reason) {
+        let these = std::iter::once(reason).chain(&reason.follows);
+        for it in these.filter(|it| it.kind != ReasonKind::Threshold) {
+            let call = CauseCall {
+                baseline: it.baseline,
+                current: it.current,
+            };
+            self.covered.insert(call);
+            self.not_made.push(NotMade {
+                call,
+                said: self.follows(it),
+                fails: self.fails,
+            });
+        }
+    }
+
+    /// What a reason says beneath another one.
+    fn follows(&self, reason: &Reason) -> String {
+        let ended = self.ended.as_ref().is_some_and(|it| it.explains(reason));
+        let row = self.row(reason.baseline, reason.current);
+        match (row, &reason.expected) {
+            (_, Some(asked)) if ended => ended::sentence(asked),
+            (Some(row), None) if ended => ended::sentence(&row.tool_name()),
+            _ => reason.to_string(),
         }
     }
 
@@ -162,15 +237,18 @@ impl<'a> Gather<'a> {
                 Better::Failed(message) => {
                     // A server that fails in one way may do so in all its tools.
                     let server = row.and_then(|it| it.server.as_deref()).unwrap_or_default();
-                    draft.key = format!("Failed {server} {}", masked(&message));
+                    draft.key = Key::failed(server, &message);
                     draft.kind = CauseKind::Error;
                     draft.what = What::Failed(message);
                 }
-                Better::Generalised(said) => {
-                    draft.key = format!("Many {}", masked(&said));
+                // That a member has another name now is told better by what it was and is.
+                Better::Generalised(..)
+                    if change.is_some_and(|it| self.context.renamed(it).is_some()) => {}
+                Better::Generalised(said, has_values) => {
+                    draft.key = Key::many(&said);
                     draft.path = draft.path.map(|it| words::starred(&it));
                     draft.values_differ = true;
-                    draft.what = if said.contains(" instead of ") {
+                    draft.what = if has_values {
                         What::Whole(said)
                     } else {
                         What::Said(said)
@@ -197,7 +275,7 @@ impl<'a> Gather<'a> {
         }
         let follows = follows.iter();
         let follows = follows.filter(|it| it.kind != ReasonKind::Threshold);
-        draft.add_follows(follows.map(ToString::to_string));
+        draft.add_follows(follows.map(|it| self.follows(it)));
         self.covered.extend(calls.iter().copied());
         // Of a call of the baseline, what is known best: with the call that stands for it.
         let mut once: HashMap<usize, usize> = HashMap::new();
@@ -211,8 +289,30 @@ impl<'a> Gather<'a> {
                 new.push(call);
             }
         }
+        if let Some(at) = new.first().and_then(|it| self.by_script(&draft, *it)) {
+            let said = draft.text();
+            let cause = &mut self.found.drafts_mut()[at];
+            cause.fails |= draft.fails;
+            cause.add_calls(new);
+            cause.add_follows(std::iter::once(said).chain(draft.follows));
+            return at;
+        }
         draft.add_calls(new);
         self.found.add(draft)
+    }
+
+    /// The changed script that a cause follows from: the calls it makes, and what is answered to what it asks otherwise.
+    fn by_script(&self, draft: &Draft, call: CauseCall) -> Option<usize> {
+        let of_call = matches!(
+            draft.kind,
+            CauseKind::Request | CauseKind::Effect | CauseKind::Call
+        );
+        let of_answer = matches!(
+            draft.kind,
+            CauseKind::Answer | CauseKind::Addition | CauseKind::Error
+        ) && self.context.asked_otherwise.contains(&call);
+        let (at, _) = self.of_script(call).filter(|_| of_call || of_answer)?;
+        Some(at)
     }
 
     /// The verdict puts all that servers behind the one under test heard otherwise beneath the first of it. An argument that is left out
@@ -224,7 +324,8 @@ impl<'a> Gather<'a> {
         let at = self.told(comparison, reason, &[]);
         let follows = follows.into_iter();
         let follows = follows.filter(|it| it.kind != ReasonKind::Threshold);
-        self.found.drafts_mut()[at].add_follows(follows.map(ToString::to_string));
+        let follows: Vec<String> = follows.map(|it| self.follows(it)).collect();
+        self.found.drafts_mut()[at].add_follows(follows);
         for it in own {
             self.reason(comparison, it);
         }
@@ -251,7 +352,9 @@ impl<'a> Gather<'a> {
         Draft {
             // The same as where no scenario fails for it.
             key: match (known, &tool) {
-                (Some(known), Some(tool)) => drift_key(tool, &known.what, (&known.was, &known.now)),
+                (Some(known), Some(tool)) => {
+                    Key::drift(tool, &known.what, (&known.was, &known.now))
+                }
                 _ => draft.key,
             },
             what: if is_named {
@@ -300,7 +403,13 @@ impl<'a> Gather<'a> {
 
     /// A change that no cause is about yet.
     fn change(&mut self, change: &Change) {
+        if self.context.is_new_name(change) {
+            return;
+        }
         let call = calls_of(change);
+        if change.kind == ChangeKind::Call && self.is_by_end(change) {
+            return;
+        }
         let is_of_call = call.baseline.or(call.current).is_some();
         let refused = CauseCall {
             baseline: call.baseline,
@@ -346,6 +455,23 @@ impl<'a> Gather<'a> {
         );
         let mut draft = self.context.of_change(change, row);
         draft.fails = change.fails && !self.context.scenario.status.is_fine();
+        if let Some(at) = self.by_script(&draft, call) {
+            let asks = |it: &&Change| {
+                let kinds = [ChangeKind::Call, ChangeKind::Request, ChangeKind::Effect];
+                calls_of(it) == call && kinds.contains(&it.kind)
+            };
+            let is_only = self.context.scenario.changes().iter().filter(asks).count() == 1;
+            // Where this is all that the call asks otherwise, the cause says it.
+            let is_said = !is_answer && is_only && self.of_script(call) == Some((at, true));
+            let cause = &mut self.found.drafts_mut()[at];
+            cause.fails |= draft.fails;
+            cause.tool = cause.tool.take().or(draft.tool.clone());
+            cause.add_calls([call]);
+            if !is_said {
+                cause.add_follows([draft.finish().text]);
+            }
+            return;
+        }
         if is_covered && self.is_another_place(change) {
             let more = self.more_places.entry(call).or_default();
             *more += 1;
@@ -368,6 +494,43 @@ impl<'a> Gather<'a> {
             }
         }
         self.found.add(draft);
+    }
+
+    /// Notes a call that the run did not come to; whether it is one.
+    fn is_by_end(&mut self, change: &Change) -> bool {
+        let call = ended::not_made(change);
+        if !self.ended.as_ref().is_some_and(|it| it.is_before(call)) {
+            return false;
+        }
+        if !self.covered.contains(&call) {
+            let asked = change.was.clone().or_else(|| change.tool_name());
+            self.not_made.push(NotMade {
+                call,
+                said: ended::sentence(&asked.unwrap_or_default()),
+                fails: change.fails && !self.context.scenario.status.is_fine(),
+            });
+        }
+        true
+    }
+
+    /// Puts the calls that the run did not come to beneath what ended it.
+    fn not_made(&mut self) {
+        let not_made = std::mem::take(&mut self.not_made);
+        let Some(ended) = self.ended.as_ref().filter(|_| !not_made.is_empty()) else {
+            return;
+        };
+        let mut drafts = self.found.drafts().iter();
+        let known = drafts.position(|it| it.kind == CauseKind::Error && it.is_of_call(ended.last));
+        let at = known.unwrap_or_else(|| {
+            let why = ended.why.as_deref().unwrap_or("a call failed");
+            let said = format!("the run ended early: {why}");
+            let draft = self.context.draft(CauseKind::Error, None, said);
+            self.found.add(draft)
+        });
+        let cause = &mut self.found.drafts_mut()[at];
+        cause.fails |= not_made.iter().any(|it| it.fails);
+        cause.add_calls(not_made.iter().map(|it| it.call));
+        cause.add_follows(not_made.into_iter().map(|it| it.said));
     }
 
     /// Whether a change is of another place of an answer than the cause that is about its call: a place that fails is never left untold.
@@ -396,19 +559,6 @@ impl<'a> Gather<'a> {
             let mut named = said.split('`').skip(1).step_by(2);
             named.any(|it| !it.is_empty() && tool.ends_with(&format!("__{it}")))
         })
-    }
-
-    fn expectations(&mut self) {
-        for check in self.context.scenario.checks.iter().filter(|it| it.fails()) {
-            let said = format!("the scenario expects `{}`: {}", check.name, check.message);
-            let draft = self.context.draft(CauseKind::Expectation, None, said);
-            self.found.add(Draft {
-                // What is expected is not the same where only a number in it is.
-                key: format!("Expectation {} {}", check.name, masked(&check.message)),
-                fails: !self.context.scenario.status.is_fine(),
-                ..draft
-            });
-        }
     }
 
     /// What became of the score, of the several runs, beneath what explains it; a cause of its own where nothing does.
@@ -485,7 +635,7 @@ impl<'a> Gather<'a> {
             (None, _, _) => format!("`{name}`: {}", loss.rule),
         };
         let mut draft = Draft {
-            key: format!("Score {}", masked(&said)),
+            key: Key::said(CauseKind::Score, &said),
             what: What::Said(said),
             tool: loss.tool.clone(),
             label: loss.label.clone(),

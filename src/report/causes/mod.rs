@@ -4,10 +4,14 @@
 //! What several calls and scenarios have in common is one cause here, with what it led to beneath.
 
 mod draft;
+mod ended;
+mod expected;
 mod found;
 mod gather;
+mod key;
 mod of_change;
 mod reason_text;
+mod renamed;
 mod words;
 
 use std::cmp::Reverse;

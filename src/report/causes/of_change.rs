@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use crate::published::result::{CauseCall, CauseKind, Change, ChangeKind, Row, Scenario, Whose};
 
-use super::draft::{Draft, What, masked};
+use super::draft::{Draft, What};
+use super::key::Key;
+use super::renamed::{Renamed, renamed};
 use super::words::{self, Verb};
 
 /// The scenario that a change is of.
@@ -13,6 +15,8 @@ pub(super) struct Context<'a> {
     pub(super) command: &'a str,
     /// The calls that the agent made with other arguments.
     pub(super) asked_otherwise: HashSet<CauseCall>,
+    /// The members of answers that only have another name now.
+    renamed: Vec<Renamed<'a>>,
 }
 
 impl<'a> Context<'a> {
@@ -24,6 +28,7 @@ impl<'a> Context<'a> {
             scenario,
             command,
             asked_otherwise: requests.map(calls_of).collect(),
+            renamed: renamed(scenario.changes()),
         }
     }
 
@@ -37,9 +42,26 @@ impl<'a> Context<'a> {
         Draft::new(&self.scenario.id, kind, whose, said)
     }
 
+    /// The name that a member has now which this change says went.
+    pub(super) fn renamed(&self, change: &Change) -> Option<&Renamed<'a>> {
+        let mut renamed = self.renamed.iter();
+        renamed.find(|it| std::ptr::eq(it.gone, change))
+    }
+
+    /// Whether a change says that something came which only has another name now.
+    pub(super) fn is_new_name(&self, change: &Change) -> bool {
+        let mut renamed = self.renamed.iter();
+        renamed.any(|it| std::ptr::eq(it.came, change))
+    }
+
     /// The change, as a cause may begin with it.
     pub(super) fn of_change(&self, change: &Change, row: Option<&Row>) -> Draft {
+        let renamed = self.renamed(change);
         let verb = Verb::new(change, self.command);
+        let verb = match renamed {
+            Some(it) => verb.renamed(&it.now, it.is_equal),
+            None => verb,
+        };
         let kind = kind_of(change.kind);
         let name = row.map(Row::tool_name).or_else(|| change.tool_name());
         let path = change.path.as_deref();
@@ -48,23 +70,25 @@ impl<'a> Context<'a> {
             ChangeKind::Drift | ChangeKind::Tokens => What::Said(change.what.clone()),
             _ => What::Place(verb.clone()),
         };
-        let key = match change.kind {
-            ChangeKind::Drift => drift_key(
+        let key = if change.kind == ChangeKind::Drift {
+            Key::drift(
                 change.tool.as_deref().unwrap_or_default(),
                 &change.what,
                 (&change.was, &change.now),
-            ),
-            _ => format!(
-                "{kind:?} {} {}",
-                // What is passed on behind all tools is one cause; a sentence about one tool names it.
-                (change.tool.as_deref())
-                    .filter(|_| change.kind != ChangeKind::Upstream)
-                    .unwrap_or_default(),
-                masked(&verb.said(
-                    name.as_deref().unwrap_or_default(),
-                    path.map(words::starred).as_deref()
-                ))
-            ),
+            )
+        } else {
+            // What is passed on behind all tools is one cause; a sentence about one tool names it.
+            let tool = change.tool.as_deref();
+            let tool = tool.filter(|_| change.kind != ChangeKind::Upstream);
+            let path = path.map(words::starred);
+            let said = verb.said(name.as_deref().unwrap_or_default(), path.as_deref());
+            let new_name = renamed.map_or("", |it| it.now.as_str());
+            Key::place(kind, tool, &format!("{said}{new_name}"))
+        };
+        let [was, now] = match renamed {
+            Some(it) if it.is_equal => [Some(it.was.clone()), Some(it.now.clone())],
+            Some(it) => [it.gone.was.clone(), it.came.now.clone()],
+            None => [change.was.clone(), change.now.clone()],
         };
         let mut draft = self.draft(kind, self.whose(change, row), String::new());
         draft.add_calls([calls_of(change)]);
@@ -75,8 +99,8 @@ impl<'a> Context<'a> {
             tool: change.tool.clone(),
             label: change.label.clone(),
             path: path.filter(|it| !it.is_empty()).map(str::to_owned),
-            was: change.was.clone(),
-            now: change.now.clone(),
+            was,
+            now,
             ..draft
         }
     }
@@ -138,15 +162,6 @@ fn kind_of(kind: ChangeKind) -> CauseKind {
 }
 
 /// A tool as agents know it.
-/// The same for a change of the catalogue wherever it is met.
-pub(super) fn drift_key(
-    tool: &str,
-    what: &str,
-    (was, now): (&Option<String>, &Option<String>),
-) -> String {
-    format!("Drift {tool} {} {was:?} {now:?}", masked(what))
-}
-
 pub(super) fn full_name(server: &str, tool: &str) -> String {
     format!("mcp__{server}__{tool}")
 }

@@ -1,6 +1,8 @@
 //! What the sentence of a verdict's reason says: of which change it speaks, and what it tells better than that.
 
-use crate::model::comparison::{ANSWERED_OTHERWISE, FAILED, HAD_ANOTHER_RESULT};
+use crate::model::comparison::{
+    ANSWERED_OTHERWISE, ELEMENT_OF, ELEMENTS_OF, FAILED, HAD_ANOTHER_RESULT, INSTEAD_OF,
+};
 use crate::published::result::{
     CauseCall, Change, ChangeKind, Comparison, Reason, ReasonKind, Row,
 };
@@ -61,8 +63,8 @@ pub(super) fn refused(comparison: &Comparison, reason: &Reason) -> Vec<CauseCall
 pub(super) enum Better {
     /// The message of a call that failed.
     Failed(String),
-    /// Many places that changed in one way.
-    Generalised(String),
+    /// Many places that changed in one way, and whether the sentence has what they were and are in it.
+    Generalised(String, bool),
 }
 
 pub(super) fn said_better(reason: &Reason, row: Option<&Row>) -> Option<Better> {
@@ -82,12 +84,19 @@ pub(super) fn said_better(reason: &Reason, row: Option<&Row>) -> Option<Better> 
     // What a generalised change is about stands in back quotes after one word: "every `tools/*/name` …", "3 of 5 `name` …".
     let (end, _) = change.match_indices('`').nth(1)?;
     let (place, rest) = change.split_at(end + 1);
-    is_generalised(change).then(|| Better::Generalised(format!("{place} of `{tool}`{rest}")))
+    is_generalised(change).then(|| {
+        let said = format!("{place} of `{tool}`{rest}");
+        Better::Generalised(said, rest.contains(INSTEAD_OF))
+    })
 }
 
 fn is_generalised(change: &str) -> bool {
     let begins = change.split('`').next().unwrap_or_default().trim_end();
     let begins = begins.strip_prefix("at least ").unwrap_or(begins);
+    let of_list = [ELEMENT_OF, ELEMENTS_OF];
+    let begins = begins.strip_suffix(" the").unwrap_or(begins);
+    let of_list = of_list.iter().find_map(|it| begins.strip_suffix(it));
+    let begins = of_list.unwrap_or(begins).trim_end();
     begins == "every" || begins.split(" of ").all(|it| it.parse::<usize>().is_ok())
 }
 

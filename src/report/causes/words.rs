@@ -14,6 +14,16 @@ pub(super) struct Verb {
     expected: bool,
     /// What kind of medium is at its place, where one is.
     medium: &'static str,
+    /// The name that a member of an answer has now.
+    renamed: Option<NewName>,
+}
+
+/// The name that a member of an answer has now.
+#[derive(Debug, Clone)]
+struct NewName {
+    name: String,
+    /// Its value is the same.
+    is_equal: bool,
 }
 
 impl Verb {
@@ -29,6 +39,18 @@ impl Verb {
             } else {
                 "image or sound"
             },
+            renamed: None,
+        }
+    }
+
+    /// The same of a member that has this name now.
+    pub(super) fn renamed(self, name: &str, is_equal: bool) -> Self {
+        Self {
+            renamed: Some(NewName {
+                name: name.to_owned(),
+                is_equal,
+            }),
+            ..self
         }
     }
 
@@ -40,6 +62,13 @@ impl Verb {
             Some(path) => place(path),
         };
         let what = self.what.as_str();
+        if let Some(NewName { name, is_equal }) = &self.renamed {
+            return if *is_equal {
+                format!("{tools} answers with another name for {place}")
+            } else {
+                format!("{tools} answers with `{name}` in place of {place}")
+            };
+        }
         match self.kind {
             ChangeKind::Call => self.call(tools),
             ChangeKind::Request => {

@@ -106,6 +106,8 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
                 line: it.line,
                 passed: it.state == CheckState::Passed,
                 unchecked: it.state == CheckState::Unchecked,
+                call: it.call,
+                asks_for_more: it.asks_for_more,
                 message: it.message.clone(),
             })
             .collect(),
@@ -202,13 +204,22 @@ impl From<&ExperimentChange> for result::ExperimentChange {
             }
             ExperimentChange::Scenario {
                 part,
+                script: _,
                 baseline,
                 current,
             } => (What::Scenario, part, baseline, current),
         };
+        let script = match change {
+            ExperimentChange::Scenario { script, .. } => *script,
+            _ => None,
+        };
         Self {
             what,
             part,
+            script: script.map(|it| result::CauseCall {
+                baseline: it.baseline,
+                current: it.current,
+            }),
             baseline,
             current,
         }

@@ -23,6 +23,8 @@ const BRIEF: usize = 44;
 #[derive(Debug)]
 pub(super) struct Card<'a> {
     pub(super) cause: &'a Cause,
+    /// The scenario of the page failed for it, or on the index, any did.
+    fails: bool,
     /// The class that gives it its colour.
     pub(super) class: &'static str,
     /// The sentence, without the values that stand beneath.
@@ -68,7 +70,7 @@ pub(super) fn of_scenario<'a>(
         .causes_of(&scenario.id)
         .filter(|it| it.kind.is_some() && (it.was.is_some() || it.now.is_some() || it.fails));
     let cards = own.map(|it| Card::on_page(it, scenario));
-    let (failing, others) = cards.partition(|it| it.cause.fails);
+    let (failing, others) = cards.partition(|it| it.fails);
     [failing, others]
 }
 
@@ -89,7 +91,7 @@ impl<'a> Card<'a> {
             extent: Some(cause.extent()),
             places: [shown, others],
             more: cause.scenarios.len().saturating_sub(MOST),
-            ..Self::new(cause)
+            ..Self::new(cause, cause.fails)
         }
     }
 
@@ -99,18 +101,21 @@ impl<'a> Card<'a> {
         let calls = place.map_or(&[][..], |it| &it.calls);
         let place = Place::new(String::new(), &scenario.name, calls);
         let place = (!place.calls.is_empty()).then_some(place);
+        let own = cause.places.iter().find(|it| it.scenario == scenario.id);
+        let fails = cause.fails && own.is_none_or(|it| it.fails);
         Self {
             places: [place.into_iter().collect(), Vec::new()],
             elsewhere: cause.scenarios.len().saturating_sub(1),
-            ..Self::new(cause)
+            ..Self::new(cause, fails)
         }
     }
 
-    fn new(cause: &'a Cause) -> Self {
+    fn new(cause: &'a Cause, fails: bool) -> Self {
         let title = causes::headline(cause);
         Self {
             cause,
-            class: match (cause.fails, cause.kind) {
+            fails,
+            class: match (fails, cause.kind) {
                 (false, _) => "altered",
                 (true, Some(CauseKind::Problem | CauseKind::Experiment)) => "status-error",
                 (true, _) => "status-failed",

@@ -3,7 +3,7 @@
 use crate::model::Digits;
 use crate::model::catalogue::Catalogue;
 use crate::model::comparison::{
-    Change, ChangeKind, Comparison, Loss, Pair, Reason, ReasonKind, Row,
+    Change, ChangeKind, Comparison, EXPECTED_AS_CALL, Loss, Pair, Reason, ReasonKind, Row,
 };
 use crate::model::rules::{Responses, Rules};
 use crate::model::scenario::Scenario;
@@ -64,7 +64,7 @@ fn is_deviation(change: &mut Change) -> bool {
     change.what = match (change.kind, change.baseline, change.current) {
         (ChangeKind::Call, Some(number), None) => {
             change.baseline = None;
-            format!("is expected as call {number}, and was not made")
+            format!("{EXPECTED_AS_CALL}{number}, and was not made")
         }
         (ChangeKind::Call, None, _) => "is not expected".to_owned(),
         (ChangeKind::Call, ..) => "was made in another place than expected".to_owned(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::model::experiment::ExperimentChange;
+use crate::model::experiment::{ExperimentChange, ScriptPlace};
 use crate::model::trajectory::{Step, ToolCall, Trajectory};
 use crate::text::aligned::aligned;
 use crate::text::shorten;
@@ -60,12 +60,13 @@ fn changed_parts(baseline: &Trajectory, current: &Trajectory) -> Vec<ExperimentC
     each_changed(
         &was,
         &is,
-        |number| {
-            if is_one {
+        |number, _| {
+            let part = if is_one {
                 "the user's message".to_owned()
             } else {
                 format!("the user's message {number}")
-            }
+            };
+            (part, None)
         },
         &mut changed,
     );
@@ -76,7 +77,7 @@ fn changed_parts(baseline: &Trajectory, current: &Trajectory) -> Vec<ExperimentC
             each_changed(
                 &was,
                 &is,
-                |number| format!("call {number} of the script"),
+                |number, place| (format!("call {number} of the script"), Some(place)),
                 &mut changed,
             );
         }
@@ -89,6 +90,7 @@ fn changed_parts(baseline: &Trajectory, current: &Trajectory) -> Vec<ExperimentC
         {
             changed.push(ExperimentChange::Scenario {
                 part: Some(format!("`agent.{name}`")),
+                script: None,
                 baseline: None,
                 current: None,
             });
@@ -99,6 +101,7 @@ fn changed_parts(baseline: &Trajectory, current: &Trajectory) -> Vec<ExperimentC
         changed.truncate(PARTS);
         changed.push(ExperimentChange::Scenario {
             part: (more > 0).then(|| format!("what it asks at {more} more places")),
+            script: None,
             baseline: None,
             current: None,
         });
@@ -110,7 +113,7 @@ fn changed_parts(baseline: &Trajectory, current: &Trajectory) -> Vec<ExperimentC
 fn each_changed(
     was: &[String],
     is: &[String],
-    part: impl Fn(usize) -> String,
+    part: impl Fn(usize, ScriptPlace) -> (String, Option<ScriptPlace>),
     changed: &mut Vec<ExperimentChange>,
 ) {
     let ends = (was.len(), is.len());
@@ -134,8 +137,15 @@ fn each_changed(
             (Some(was), Some(is)) => around_difference(was, is, SHOWN).map(Some),
             _ => [was, is].map(|it| it.map(|it| shorten(it, SHOWN).into_owned())),
         };
+        let number_of = |at: Option<usize>| at.map(|it| it + 1);
+        let place = ScriptPlace {
+            baseline: number_of(was_at),
+            current: number_of(is_at),
+        };
+        let (part, script) = part(number, place);
         changed.push(ExperimentChange::Scenario {
-            part: Some(part(number)),
+            part: Some(part),
+            script,
             baseline,
             current,
         });

@@ -282,13 +282,18 @@ fn of_pair(calls: &Calls<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
     };
     for it in &pair.response.differences {
         let counts = pair.response.contract_changes.is_empty() || breaks(it);
-        let fails = (answer_fails && counts) || (failed.points() && it.loss > 0.0);
+        let costs = failed.points() && it.loss > 0.0;
         let kind = kind_of(it);
+        // An addition is tolerated beside what fails the call, unless it is of what had to stay, or cost points itself.
+        let fails = match kind {
+            ChangeKind::Addition => (answer_fails && breaks(it)) || costs,
+            _ => (answer_fails && counts) || costs,
+        };
         changes.push(Change {
             path: Some(format!("response{}", it.path)),
             was: it.expected.clone(),
             now: it.got.clone(),
-            fails: fails && (kind != ChangeKind::Addition || failed.points() || breaks(it)),
+            fails,
             ..here(kind, what_happened(it))
         });
     }

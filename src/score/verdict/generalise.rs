@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::model::comparison::{ContractChange, Difference, ResponseScore};
+use crate::model::comparison::{
+    ContractChange, Difference, ELEMENT_OF, ELEMENTS_OF, INSTEAD_OF, ResponseScore, THOUGH_THE_SAME,
+};
 use crate::model::trajectory::{Answer, Outcome};
 use crate::score::values::embedded::embedded;
 
@@ -103,9 +105,14 @@ pub(super) fn generalised<'a>(
         1 => ", and 1 other place differs".to_owned(),
         _ => format!(", and {others} other places differ"),
     };
+    let are_several = count < total;
     let example = differences.iter().find(|it| starred(&it.path).0 == path)?;
     Some(Generalised {
-        sentence: format!("{which} `{}` {}{rest}", shown(&path), how.describe()),
+        sentence: format!(
+            "{which} {} {}{rest}",
+            named(shown(&path), are_several),
+            how.describe(are_several)
+        ),
         example,
     })
 }
@@ -136,6 +143,30 @@ fn shown(path: &str) -> &str {
         _ => None,
     };
     inner.unwrap_or(steps)
+}
+
+/// A place for people; of a list itself, they know the elements: ``element of `rows` ``.
+fn named(path: &str, are_several: bool) -> String {
+    let element = if are_several { ELEMENTS_OF } else { ELEMENT_OF };
+    match path.strip_suffix('*').map(|it| it.trim_end_matches('/')) {
+        Some("") => format!("{element} the `list`"),
+        Some(list) => format!("{element} `{list}`"),
+        None => format!("`{path}`"),
+    }
+}
+
+/// What the comparison says of each of them, as a verb of the sentence. How often it was the same while it was recorded is left out: the
+/// call itself tells that.
+fn said_of(what: &str, are_several: bool) -> String {
+    let what = what.split(THOUGH_THE_SAME).next().unwrap_or(what);
+    let of = |one: &str, several: &str| if are_several { several } else { one }.to_owned();
+    match what.strip_prefix("stands ") {
+        Some(where_now) => format!("{} {where_now}", of("stands", "stand")),
+        None if what.starts_with("renamed") || what == "missing" => {
+            format!("{} {what}", of("is", "are"))
+        }
+        None => what.to_owned(),
+    }
 }
 
 fn common(places: &Places<'_>) -> Option<How> {
@@ -221,15 +252,22 @@ impl How {
         }
     }
 
-    fn describe(&self) -> String {
+    /// What became of each of the places: in the plural where not every one of them is meant.
+    fn describe(&self, are_several: bool) -> String {
         match self {
             Self::Gained { before: piece } => format!("gained `{piece}`"),
             Self::Lost { before: piece } => format!("lost `{piece}`"),
             Self::GainedAfter { after } => format!("gained `{after}` at its end"),
             Self::LostAfter { after } => format!("lost `{after}` at its end"),
-            Self::Begins { was, now } => format!("begins with `{now}` instead of `{was}`"),
-            Self::Replaced { was, now } => format!("is {now} instead of {was}"),
-            Self::Said(what) => what.clone(),
+            Self::Begins { was, now } => {
+                let begin = if are_several { "begin" } else { "begins" };
+                format!("{begin} with `{now}`{INSTEAD_OF}`{was}`")
+            }
+            Self::Replaced { was, now } => {
+                let is = if are_several { "are" } else { "is" };
+                format!("{is} {now}{INSTEAD_OF}{was}")
+            }
+            Self::Said(what) => said_of(what, are_several),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Notes on the differences between two answers.
 
-use crate::model::comparison::Difference;
+use crate::model::comparison::{Difference, THOUGH_THE_SAME};
 use crate::score::response::finding::Findings;
 
 use super::spot::{At, Spot};
@@ -76,7 +76,7 @@ impl Notes {
             (agreed, takes) if agreed == takes => format!("all {takes} times"),
             (agreed, takes) => format!("{agreed} of {takes} times"),
         };
-        let contract = format!("{what}, though it was the same {same_in} it was recorded");
+        let contract = format!("{what}{THOUGH_THE_SAME}{same_in} it was recorded");
         self.note(path, what, Some(&contract), shown());
     }
 

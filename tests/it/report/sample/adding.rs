@@ -36,6 +36,7 @@ pub(crate) fn failed() -> ScenarioResult {
             },
             ExperimentChange::Scenario {
                 part: Some("the user's message".to_owned()),
+                script: None,
                 baseline: Some("Add the server".to_owned()),
                 current: Some("Add the weather server".to_owned()),
             },

@@ -156,6 +156,8 @@ pub(crate) fn check(name: &str, passed: bool, message: &str) -> Check {
         } else {
             CheckState::Failed
         },
+        call: None,
+        asks_for_more: true,
         message: message.to_owned(),
     }
 }

@@ -1,0 +1,117 @@
+//! What tells one cause from another.
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::published::result::CauseKind;
+
+/// Stands for any number.
+const NUMBER: char = '#';
+
+/// What two causes have in common that are one. Sentences are kept with their numbers masked, because ids and times differ between scenarios.
+///
+/// It is written out for the id that addresses and commands know a cause by: whoever renames a part of it changes all ids.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Key {
+    /// A sentence that says all there is.
+    Said(CauseKind, String),
+    /// A server that fails in one way may do so in all its tools.
+    Failed { server: String, message: String },
+    /// Many places of one answer that changed in one way.
+    Many(String),
+    /// A change of the catalogue, the same wherever it is met.
+    Drift {
+        tool: String,
+        what: String,
+        was: Option<String>,
+        now: Option<String>,
+    },
+    /// Something happened at a place of a call; what is passed on behind all tools names none.
+    Place {
+        kind: CauseKind,
+        tool: Option<String>,
+        said: String,
+    },
+    /// Another experiment was made.
+    Experiment {
+        said: String,
+        was: Option<String>,
+        now: Option<String>,
+    },
+    /// What is expected is not the same where only a number in it is.
+    Expectation { name: String, message: String },
+}
+
+impl Key {
+    pub(super) fn said(kind: CauseKind, said: &str) -> Self {
+        Self::Said(kind, masked(said))
+    }
+
+    pub(super) fn failed(server: &str, message: &str) -> Self {
+        Self::Failed {
+            server: server.to_owned(),
+            message: masked(message),
+        }
+    }
+
+    pub(super) fn many(said: &str) -> Self {
+        Self::Many(masked(said))
+    }
+
+    pub(super) fn drift(
+        tool: &str,
+        what: &str,
+        (was, now): (&Option<String>, &Option<String>),
+    ) -> Self {
+        Self::Drift {
+            tool: tool.to_owned(),
+            what: masked(what),
+            was: was.clone(),
+            now: now.clone(),
+        }
+    }
+
+    pub(super) fn place(kind: CauseKind, tool: Option<&str>, said: &str) -> Self {
+        Self::Place {
+            kind,
+            tool: tool.map(str::to_owned),
+            said: masked(said),
+        }
+    }
+
+    /// Names the cause in addresses and commands.
+    pub(super) fn id(&self) -> String {
+        // Nothing in it could fail to be written.
+        let written = serde_json::to_string(self).unwrap_or_default();
+        format!("cause-{}", &hex::encode(Sha256::digest(written))[..10])
+    }
+}
+
+/// The sentence with its numbers masked.
+pub(super) fn masked(text: &str) -> String {
+    let mut plain = String::new();
+    for it in text.chars() {
+        if !it.is_ascii_digit() {
+            plain.push(it);
+        } else if !plain.ends_with(NUMBER) {
+            plain.push(NUMBER);
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Key;
+    use crate::published::result::CauseKind;
+
+    #[test]
+    fn a_cause_is_known_by_what_it_is_and_not_by_numbers() {
+        let said = |it| Key::said(CauseKind::Error, it);
+        assert_eq!(said("call 1 fails").id(), said("call 27 fails").id());
+        assert_ne!(said("a fails").id(), said("b fails").id());
+        let problem = Key::said(CauseKind::Problem, "call 1 fails");
+        assert_ne!(problem.id(), said("call 1 fails").id());
+    }
+}
