@@ -99,21 +99,82 @@ fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
 }
 
 /// Both texts cut to about `limit` characters around the first place where they differ, an ellipsis where something was left out.
+///
+/// They are compared before they are cut: both begin and end with a word that they have in common, where there is one, and no word is cut
+/// that is not longer than there is room for. So nothing looks different only because it was cut elsewhere.
 pub fn around_difference(was: &str, now: &str, limit: usize) -> [String; 2] {
-    let same = (was.chars().zip(now.chars()))
-        .take_while(|(a, b)| a == b)
-        .count();
-    // A third of the room leads to the difference, where both texts are longer than it.
-    let longer = |text: &str| text.chars().nth(limit).is_some();
-    let skipped = if longer(was) || longer(now) {
-        same.saturating_sub(limit / 3)
+    let is_short = |text: &str| text.char_indices().nth(limit).is_none();
+    if is_short(was) && is_short(now) {
+        return [was, now].map(str::to_owned);
+    }
+    let same = (was.char_indices().zip(now.chars())).take_while(|((_, a), b)| a == b);
+    let same = same.last().map_or(0, |((at, it), _)| at + it.len_utf8());
+    // A third of the room leads to the difference.
+    let from = was[..same].char_indices().nth_back(limit / 3);
+    let from = from.map_or(0, |(at, _)| next_word(was, at, same));
+    let lead = if from > 0 { "…" } else { "" };
+    let rests = [was, now].map(|it| it.get(from..).unwrap_or(it));
+    let windows = rests.map(|it| window(it, limit));
+    let ends = windows.map(str::len);
+    let is_cut = |side: usize, ends: [usize; 2]| ends[side] < rests[side].len();
+    let ends = if is_cut(0, ends) || is_cut(1, ends) {
+        common_end(windows, same - from).unwrap_or(ends)
     } else {
-        0
+        ends
     };
-    [was, now].map(|text| {
-        let rest = text.char_indices().nth(skipped);
-        let rest = rest.map_or("", |(at, _)| &text[at..]);
-        let lead = if skipped > 0 { "…" } else { "" };
-        format!("{lead}{}", crate::text::shorten(rest, limit))
+    [0, 1].map(|side| {
+        let shown = &rests[side][..ends[side]];
+        let tail = if is_cut(side, ends) { "…" } else { "" };
+        format!("{lead}{shown}{tail}")
     })
+}
+
+/// Where the next word begins, of those before `end`; else the place itself, because a long word has to be cut.
+fn next_word(text: &str, at: usize, end: usize) -> usize {
+    let blank = text[at..end].find(char::is_whitespace);
+    let word = blank.and_then(|it| {
+        let rest = &text[at + it..end];
+        Some(at + it + rest.find(|it: char| !it.is_whitespace())?)
+    });
+    word.unwrap_or(at)
+}
+
+/// The beginning of a text that has room, without a word that would be cut, unless that is all there is.
+fn window(text: &str, limit: usize) -> &str {
+    let Some((end, next)) = text.char_indices().nth(limit) else {
+        return text;
+    };
+    if next.is_whitespace() {
+        return &text[..end];
+    }
+    // A word as long as half the room is cut.
+    let last = text[..end].rfind(char::is_whitespace);
+    match last.filter(|it| text[*it..end].chars().count() < limit / 2) {
+        Some(blank) => text[..blank].trim_end(),
+        None => &text[..end],
+    }
+}
+
+/// Where both texts end with the last word that they have in common, if that is behind the place where they part, and little is left out
+/// for it.
+fn common_end(texts: [&str; 2], parted: usize) -> Option<[usize; 2]> {
+    let [left, right] = texts.map(words);
+    let starts = |words: &[&str]| -> Vec<usize> {
+        let mut at = 0;
+        let ends = words.iter().map(|it| {
+            at += it.len();
+            at
+        });
+        ends.collect()
+    };
+    let ends = [starts(&left), starts(&right)];
+    let pairs = aligned(&left, &right);
+    let last = pairs.into_iter().rev().find(|(a, b)| {
+        let tells = left[*a].chars().any(char::is_alphanumeric);
+        tells && ends[0][*a] > parted && ends[1][*b] > parted
+    });
+    let (a, b) = last?;
+    let ends = [ends[0][a], ends[1][b]];
+    let is_long = |side: usize| 2 * ends[side] >= texts[side].len();
+    (is_long(0) && is_long(1)).then_some(ends)
 }

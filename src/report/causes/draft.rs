@@ -161,6 +161,9 @@ impl Draft {
     }
 
     pub(super) fn finish(mut self) -> Cause {
+        for place in &mut self.places {
+            place.calls.sort_by_key(|it| it.baseline.or(it.current));
+        }
         let left = self.follows.len().saturating_sub(FOLLOWS);
         if left > 0 {
             self.follows.truncate(FOLLOWS);

@@ -71,7 +71,7 @@ impl Gather<'_> {
         let mut draft = Draft {
             key: Key::failed(server, &check.message),
             what: What::Failed(check.message.clone()),
-            tools: [row.map_or_else(|| tool.to_owned(), Row::tool_name)].into(),
+            tools: [row.map_or_else(|| bare(tool), Row::tool_name)].into(),
             tool: Some(tool.to_owned()),
             label: row.and_then(|it| it.label.clone()),
             fails,
@@ -104,6 +104,11 @@ impl Gather<'_> {
         let failed = || failing().find(|(_, it)| matches!(it.what, What::Failed(_)));
         lost.or_else(failed).map(|it| it.0)
     }
+}
+
+/// The name of a tool for people, where nothing but its full name is known.
+fn bare(tool: &str) -> String {
+    tool.rsplit("__").next().unwrap_or(tool).to_owned()
 }
 
 fn sentence(check: &Check) -> String {

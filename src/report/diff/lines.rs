@@ -2,11 +2,13 @@
 
 use crate::report::bytes;
 
+use super::grouped::grouped;
+
 /// A difference in lines.
 #[derive(Debug, Default)]
 pub struct Diff {
     pub rows: Vec<Row>,
-    /// How many places differ that are not known to vary.
+    /// How many places differ that are not known to vary; of a text, lines.
     pub changes: usize,
     /// How many places differ that are known to vary.
     pub varying: usize,
@@ -14,6 +16,8 @@ pub struct Diff {
     pub is_cut: bool,
     /// How many places that differ are not shown.
     pub unseen: usize,
+    /// Lines of a text are counted, and not places in a value.
+    pub is_text: bool,
 }
 
 /// One line, on either side.
@@ -27,6 +31,13 @@ pub enum Row {
         calm: bool,
         /// What happened, where red and green do not say it: `moved`.
         note: Option<String>,
+    },
+    /// Lines that have nothing in common with each other: all of these went, and all of those came.
+    Replaced {
+        was: Vec<Line>,
+        now: Vec<Line>,
+        /// They are known to vary.
+        calm: bool,
     },
     /// Equal lines that are folded away.
     Fold {
@@ -66,6 +77,17 @@ pub enum PieceKind {
     LeftOut,
 }
 
+impl Diff {
+    /// So many places, or lines, that differ: `3 places differ`.
+    pub fn differ(&self, count: usize) -> String {
+        let noun = if self.is_text { "line" } else { "place" };
+        match count {
+            1 => format!("1 {noun} differs"),
+            count => format!("{} {noun}s differ", grouped(count)),
+        }
+    }
+}
+
 /// About what the HTML of a line takes beside its text.
 const LINE: usize = 60;
 
@@ -95,10 +117,22 @@ impl Diff {
 }
 
 impl Row {
+    /// How many lines it takes on a page, side by side.
+    pub(super) fn height(&self) -> usize {
+        match self {
+            Self::Replaced { was, now, .. } => was.len().max(now.len()),
+            _ => 1,
+        }
+    }
+
     fn weight(&self) -> usize {
         match self {
-            Self::Same(line) => line.weight(),
+            // Side by side, it stands there twice.
+            Self::Same(line) => 2 * line.weight(),
             Self::Changed { was, now, .. } => {
+                LINE + was.iter().chain(now).map(Line::weight).sum::<usize>()
+            }
+            Self::Replaced { was, now, .. } => {
                 LINE + was.iter().chain(now).map(Line::weight).sum::<usize>()
             }
             Self::Fold { lines, .. } => LINE + lines.iter().map(Line::weight).sum::<usize>(),

@@ -9,11 +9,13 @@
 //! | `writer` | such lines as they are written, as many as there is room for |
 //! | `values`, `texts` | two values, or two texts, as such lines |
 //! | `plain` | what has nothing beside it, or nothing in common with that |
+//! | `grouped` | counts as people read them |
 //! | `value_lines` | a value as lines of JSON |
 //! | [`known`] | what is known to vary, and so is no news |
 //!
 //! Work and lines are bounded whatever the values are.
 
+mod grouped;
 pub mod known;
 pub mod lines;
 mod plain;
@@ -25,9 +27,9 @@ mod values;
 mod words;
 mod writer;
 
+pub(in crate::report) use grouped::grouped;
 pub use known::Known;
 pub use lines::{Diff, Line, Piece, PieceKind, Row};
 pub use plain::{plain_json, plain_text, unlike};
 pub use texts::text;
-pub(in crate::report) use value_lines::grouped;
 pub use values::json;

@@ -36,6 +36,7 @@ pub fn unlike(was: Diff, now: Diff, calm: bool) -> Diff {
         varying: usize::from(calm),
         is_cut,
         unseen: 0,
+        is_text: false,
     }
 }
 

@@ -1,8 +1,8 @@
 //! What differs between two texts, line by line.
 
+use super::grouped::grouped;
 use super::known::Known;
 use super::lines::{Diff, Line, Piece, PieceKind};
-use super::value_lines::grouped;
 use super::words::{self, Lines};
 use super::writer::{CONTEXT, FOLDED, Writer};
 
@@ -30,6 +30,7 @@ impl Around {
 pub fn text(was: &str, now: &str, place: Vec<String>, known: &Known) -> Diff {
     let mut writer = Writer::new(place, known);
     let lines = words::lines(was, now);
+    writer.diff.is_text = true;
     writer.lines(&lines, &|line| line.to_owned(), Default::default());
     writer.diff
 }
@@ -108,6 +109,20 @@ impl Writer<'_> {
                     at += run;
                     continue;
                 }
+                Lines::Gone(_) if replaced(&lines[at..]).is_some() => {
+                    let (gone, new) = replaced(&lines[at..]).unwrap_or_default();
+                    let text = |at: usize| match lines[at] {
+                        Lines::Gone(it) | Lines::New(it) => plain(it),
+                        _ => Vec::new(),
+                    };
+                    // Lines that nobody will see are not written.
+                    let was = (at..at + gone).map(|it| left(it, text(it)));
+                    let now = (at + gone..at + gone + new).map(|it| right(it, text(it)));
+                    let calm = self.known.varies(&self.place);
+                    self.replaced_lines(was.collect(), now.collect(), gone.max(new), calm);
+                    at += gone + new;
+                    continue;
+                }
                 Lines::Gone(text) => {
                     let calm = self.known.varies(&self.place);
                     self.count(calm);
@@ -155,4 +170,13 @@ impl Writer<'_> {
         self.fold(indent, format!("{} equal lines", grouped(folded)), inside);
         lines.for_each(|it| self.same(it));
     }
+}
+
+/// How many lines went and came here, where some did both.
+fn replaced(lines: &[Lines<'_>]) -> Option<(usize, usize)> {
+    let gone = (lines.iter()).take_while(|it| matches!(it, Lines::Gone(_)));
+    let gone = gone.count();
+    let new = (lines[gone..].iter()).take_while(|it| matches!(it, Lines::New(_)));
+    let new = new.count();
+    (gone > 0 && new > 0).then_some((gone, new))
 }

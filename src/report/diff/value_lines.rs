@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::grouped::grouped;
 use super::lines::{Line, Piece, PieceKind};
 use super::tree::Tree;
 use super::words;
@@ -120,17 +121,4 @@ pub(super) fn container(text: &str) -> Option<Value> {
     let may_be = text.len() <= LONGEST_JSON && text.trim_start().starts_with(['{', '[']);
     let value: Value = may_be.then(|| serde_json::from_str(text).ok())??;
     (value.is_object() || value.is_array()).then_some(value)
-}
-
-/// A count with its thousands apart: `36,000`.
-pub(in crate::report) fn grouped(count: usize) -> String {
-    let digits = count.to_string();
-    let mut grouped = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }

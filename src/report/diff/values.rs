@@ -2,15 +2,16 @@
 
 use serde_json::Value;
 
+use super::grouped::grouped;
 use super::known::Known;
 use super::lines::{Diff, Line, Piece, PieceKind, Row};
 use super::plain::ALONE;
 use super::structure::{Change, Part, Step, change};
 use super::texts::Around;
 use super::tree::{Tree, identity_rank};
-use super::value_lines::{container, escaped, grouped, in_one_line, named, quoted, written};
+use super::value_lines::{container, escaped, in_one_line, named, quoted, written};
 use super::words;
-use super::writer::{CONTEXT, FOLDED, IN_FOLD, Writer};
+use super::writer::{CONTEXT, FOLDED, IN_FOLD, REPLACED, Writer};
 
 /// The most lines of a value that came or went as a whole.
 const WHOLE: usize = 60;
@@ -169,7 +170,10 @@ impl Writer<'_> {
             return self.whole(indent, keys, Some(was), Some(now), None);
         }
         let calm = self.known.varies(&self.place);
-        self.count(calm);
+        // A small value is written in one line, whatever differs in it.
+        for _ in 0..places(was.value, now.value) {
+            self.count(calm);
+        }
         let values = words::value_pieces(&in_one_line(was.value), &in_one_line(now.value));
         self.one_line(indent, keys, values, calm);
     }
@@ -238,6 +242,11 @@ impl Writer<'_> {
                 at += run;
                 continue;
             }
+            if let Some(run) = replaced(&parts[at..]) {
+                self.replaced_parts(indent, &parts[at..at + run]);
+                at += run;
+                continue;
+            }
             let part = &parts[at];
             self.place.push(match (part.was, part.now) {
                 (Some(Step::Key(key)), _) | (None, Some(Step::Key(key))) => key.to_owned(),
@@ -248,6 +257,32 @@ impl Writer<'_> {
             self.place.pop();
             at += 1;
         }
+    }
+
+    /// Many members or elements that went, and many that came: both sides beside each other.
+    fn replaced_parts(&mut self, indent: usize, parts: &[Part<'_, '_>]) {
+        let (mut was, mut now) = (Vec::new(), Vec::new());
+        let mut is_calm = true;
+        for part in parts {
+            let step = match part.was.or(part.now) {
+                Some(Step::Key(key)) => key.to_owned(),
+                Some(Step::Index(at)) => at.to_string(),
+                None => String::new(),
+            };
+            self.place.push(step);
+            is_calm &= self.known.varies(&self.place);
+            self.place.pop();
+            match part.change {
+                Change::Gone(tree) => {
+                    self.diff.is_cut |= written(tree, indent, &keys(part).was(), WHOLE, &mut was);
+                }
+                Change::New(tree) => {
+                    self.diff.is_cut |= written(tree, indent, &keys(part).now(), WHOLE, &mut now);
+                }
+                _ => {}
+            }
+        }
+        self.replaced_lines(was, now, parts.len(), is_calm);
     }
 
     /// Equal members or elements between two changes: those next to a change are shown, and what tells which object it is.
@@ -326,6 +361,46 @@ impl Writer<'_> {
         };
         self.fold(indent, words, inside);
     }
+}
+
+/// In how many places two values differ that are written in one line.
+fn places(was: &Value, now: &Value) -> usize {
+    let differing = match (was, now) {
+        (Value::Object(was), Value::Object(now)) => {
+            let of_both = was.iter().map(|(key, it)| match now.get(key) {
+                Some(now) if now == it => 0,
+                Some(now) => places(it, now),
+                None => 1,
+            });
+            let came = now.keys().filter(|it| !was.contains_key(*it)).count();
+            came + of_both.sum::<usize>()
+        }
+        (Value::Array(was), Value::Array(now)) if was.len() == now.len() => {
+            let pairs = was.iter().zip(now).filter(|(was, now)| was != now);
+            pairs.map(|(was, now)| places(was, now)).sum()
+        }
+        _ => 1,
+    };
+    // What is asked about differs at least in itself.
+    differing.max(1)
+}
+
+/// How many parts went or came here, where either is so many that the other side would not be seen after it.
+fn replaced(parts: &[Part<'_, '_>]) -> Option<usize> {
+    let (mut gone, mut new) = (0, 0);
+    let run = parts.iter().take_while(|it| match &it.change {
+        Change::Gone(tree) => {
+            gone += tree.lines;
+            true
+        }
+        Change::New(tree) => {
+            new += tree.lines;
+            true
+        }
+        _ => false,
+    });
+    let run = run.count();
+    (gone > 0 && new > 0 && gone.max(new) > REPLACED).then_some(run)
 }
 
 /// The value of a part that is the same on both sides, under the same name.

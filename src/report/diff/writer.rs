@@ -1,5 +1,6 @@
 //! A difference as it grows: its rows, as many as a page has room for, and what there was no room for counted.
 
+use super::grouped::grouped;
 use super::known::Known;
 use super::lines::{Diff, Line, Piece, PieceKind, Row};
 
@@ -13,6 +14,8 @@ pub(super) const IN_FOLD: usize = 150;
 const IN_FOLDS: usize = 450;
 /// The most lines of one difference, folds aside.
 const ROWS: usize = 400;
+/// The most lines on either side of what was replaced as a whole, so that both sides show, and what comes after it.
+pub(super) const REPLACED: usize = 120;
 
 /// A difference as it is written, row by row, as long as there is room.
 pub(super) struct Writer<'k> {
@@ -22,6 +25,8 @@ pub(super) struct Writer<'k> {
     pub(super) place: Vec<String>,
     /// How many lines the folds may still hold.
     in_folds: usize,
+    /// How many lines were written.
+    height: usize,
 }
 
 impl<'k> Writer<'k> {
@@ -31,11 +36,12 @@ impl<'k> Writer<'k> {
             known,
             place,
             in_folds: IN_FOLDS,
+            height: 0,
         }
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.diff.rows.len() >= ROWS
+        self.height >= ROWS
     }
 
     /// Adds a row while there is room for it; without, the difference is cut.
@@ -43,6 +49,7 @@ impl<'k> Writer<'k> {
         if self.is_full() {
             self.diff.is_cut = true;
         } else {
+            self.height += row.height();
             self.diff.rows.push(row);
         }
     }
@@ -60,6 +67,49 @@ impl<'k> Writer<'k> {
             calm,
             note: None,
         });
+    }
+
+    /// Lines that have nothing in common, the beginning of either side where there are too many, and how many places they are.
+    pub(super) fn replaced_lines(
+        &mut self,
+        mut was: Vec<Line>,
+        mut now: Vec<Line>,
+        places: usize,
+        calm: bool,
+    ) {
+        let shown = REPLACED.min(ROWS - self.height.min(ROWS));
+        let most = was.len().max(now.len());
+        for side in [&mut was, &mut now] {
+            let left = side.len().saturating_sub(shown);
+            if left > 0 {
+                side.truncate(shown);
+                side.push(Line {
+                    pieces: vec![Piece {
+                        text: format!("⋯ {} more lines", grouped(left)),
+                        kind: PieceKind::LeftOut,
+                    }],
+                    ..Line::default()
+                });
+            }
+        }
+        let (begun, unseen) = if most > shown {
+            let begun = (places * shown).div_ceil(most);
+            (begun, places - begun)
+        } else {
+            (places, 0)
+        };
+        for _ in 0..begun {
+            self.count(calm);
+        }
+        let counted = if calm {
+            &mut self.diff.varying
+        } else {
+            &mut self.diff.changes
+        };
+        *counted += unseen;
+        self.diff.unseen += unseen;
+        self.diff.is_cut |= unseen > 0 || was.iter().chain(&now).any(Line::is_cut);
+        self.push(Row::Replaced { was, now, calm });
     }
 
     /// Counts a place that differs; whether it is known to vary.

@@ -152,6 +152,11 @@ impl<'p> Answers<'p> {
         }
     }
 
+    /// Whether the page has to stand alone.
+    pub(super) fn is_alone(&self) -> bool {
+        self.files.is_none()
+    }
+
     /// The files with the whole of what the page does not show all of.
     pub(super) fn into_files(self) -> Vec<PageFile> {
         self.files.map_or_else(Vec::new, RefCell::into_inner)
@@ -295,15 +300,24 @@ impl<'p> Answers<'p> {
         };
         let (class, words) = match &body {
             Body::Lines(diff) => match (diff.changes, diff.varying) {
+                (0, 0) if was.label != now.label => {
+                    let class = if known.all { "varying" } else { "changed" };
+                    (
+                        class,
+                        "the same content, as another kind of part".to_owned(),
+                    )
+                }
                 (0, 0) => ("same", "the same but for how it is written".to_owned()),
                 (0, varying) => (
                     "varying",
-                    format!("{}, as is known or not compared", differ(varying)),
+                    format!("{}, as is known or not compared", diff.differ(varying)),
                 ),
-                (changes, 0) => ("changed", differ(changes)),
+                _ if now.is_empty() => ("changed", "nothing is left of it".to_owned()),
+                _ if was.is_empty() => ("changed", "there was nothing before".to_owned()),
+                (changes, 0) => ("changed", diff.differ(changes)),
                 (changes, varying) => (
                     "changed",
-                    format!("{}, and {varying} more known to vary", differ(changes)),
+                    format!("{}, and {varying} more known to vary", diff.differ(changes)),
                 ),
             },
             Body::Pictures { .. } if known.all => (
@@ -389,13 +403,6 @@ fn fitted(diff: Diff, room: &Cell<usize>) -> Diff {
             diff
         }
         None => diff.left_out("not shown, because this page is long"),
-    }
-}
-
-fn differ(places: usize) -> String {
-    match places {
-        1 => "1 place differs".to_owned(),
-        places => format!("{places} places differ"),
     }
 }
 

@@ -55,6 +55,11 @@ impl<'a> Part<'a> {
         Self::new(label, &[], Content::Text(Cow::Owned(text)))
     }
 
+    /// Whether there is nothing in it.
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(&self.content, Content::Text(text) if text.trim().is_empty())
+    }
+
     /// How long it is, in words.
     pub(super) fn length(&self) -> String {
         match &self.content {

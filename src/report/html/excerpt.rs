@@ -8,6 +8,9 @@ use crate::text::word_diff::{Piece, word_diff};
 /// The most characters of one text that a page shows.
 const SHOWN_CHARS: usize = 16_000;
 
+/// How much is shown before the first mark of a text that is cut around it.
+const BEFORE_MARK: usize = 1_000;
+
 /// The longest other side that is searched for what to mark, in bytes.
 const SEARCHED_BYTES: usize = 1_000_000;
 
@@ -53,30 +56,72 @@ impl Excerpt {
     ///
     /// Where a line stands does not matter, so that reordered JSON members are not marked.
     pub(super) fn against(text: &str, other: &str, whole: Option<&str>) -> Self {
-        if other.len() > SEARCHED_BYTES {
+        if other.len() > SEARCHED_BYTES || text.len() > SEARCHED_BYTES {
             return Self::plain(text, whole);
         }
-        let (shown, cut) = cut(text, whole);
         let pieces = if text.contains('\n') || other.contains('\n') {
             let known: HashSet<&str> = other.lines().map(bare).collect();
-            pieces(shown.split_inclusive('\n').flat_map(|line| {
+            pieces(text.split_inclusive('\n').flat_map(|line| {
                 // Indentation is never marked, because a mark on blanks shows nothing.
                 let text = line.trim_start_matches(' ');
                 let indentation = &line[..line.len() - text.len()];
                 [(indentation, false), (text, !known.contains(bare(text)))]
             }))
         } else {
-            let [own, _] = word_diff(shown, other);
+            let [own, _] = word_diff(text, other);
             own
         };
-        Self { pieces, cut }
+        Self::around_mark(pieces, whole)
     }
 
     /// Two long texts side by side, each with marks on the words the other lacks, cut where they are too long.
     pub(super) fn beside(was: &str, now: &str) -> [Self; 2] {
-        let [(was, cut_was), (now, cut_now)] = [cut(was, None), cut(now, None)];
-        let [left, right] = word_diff(was, now);
-        [(left, cut_was), (right, cut_now)].map(|(pieces, cut)| Self { pieces, cut })
+        if was.len() > SEARCHED_BYTES || now.len() > SEARCHED_BYTES {
+            return [was, now].map(|it| Self::plain(it, None));
+        }
+        word_diff(was, now).map(|pieces| Self::around_mark(pieces, None))
+    }
+
+    /// What was compared as a whole, and is cut only then: around the first mark where it is too long.
+    fn around_mark(pieces: Vec<Piece>, whole: Option<&str>) -> Self {
+        let characters = |it: &Piece| it.text.chars().count();
+        let all: usize = pieces.iter().map(characters).sum();
+        if all <= SHOWN_CHARS {
+            return Self { pieces, cut: None };
+        }
+        let before_mark = pieces.iter().take_while(|it| !it.marked).map(characters);
+        let mark: usize = before_mark.sum();
+        let from = if mark < all && mark > SHOWN_CHARS / 2 {
+            mark - BEFORE_MARK
+        } else {
+            0
+        };
+        let bytes_of = |pieces: &[Piece]| pieces.iter().map(|it| it.text.len()).sum::<usize>();
+        let size = bytes_of(&pieces);
+        let mut it = Self { pieces, cut: None };
+        it.skip(from);
+        it.begin_with(SHOWN_CHARS);
+        let shown = bytes::words(bytes_of(&it.pieces));
+        it.cut = Some(if from == 0 {
+            remark(&format!("The first {shown}"), size, whole)
+        } else {
+            remark(&format!("{shown} around the first difference"), size, whole)
+        });
+        it
+    }
+
+    /// Leaves out the first so many characters.
+    fn skip(&mut self, characters: usize) {
+        let mut left = characters;
+        self.pieces.retain_mut(|piece| {
+            let rest = piece.text.char_indices().nth(left).map(|it| it.0);
+            let count = piece.text.chars().count();
+            left = left.saturating_sub(count);
+            if let Some(at) = rest {
+                piece.text.drain(..at);
+            }
+            rest.is_some()
+        });
     }
 
     /// Two texts side by side, each with marks on the words the other lacks; without marks where they have nothing in common.
@@ -117,14 +162,12 @@ fn cut<'a>(text: &'a str, whole: Option<&str>) -> (&'a str, Option<String>) {
     let Some((end, _)) = text.char_indices().nth(SHOWN_CHARS) else {
         return (text, None);
     };
-    let place = match whole {
-        Some(file) => format!("; the whole is in {file}"),
-        None => String::new(),
-    };
-    let remark = format!(
-        "The first {} of {}{place}.",
-        bytes::words(end),
-        bytes::words(text.len())
-    );
-    (&text[..end], Some(remark))
+    let first = format!("The first {}", bytes::words(end));
+    (&text[..end], Some(remark(&first, text.len(), whole)))
+}
+
+/// What is shown of how much, and where the whole is.
+fn remark(shown: &str, size: usize, whole: Option<&str>) -> String {
+    let place = whole.map_or_else(String::new, |file| format!("; the whole is in {file}"));
+    format!("{shown} of {}{place}.", bytes::words(size))
 }

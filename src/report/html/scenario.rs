@@ -73,6 +73,8 @@ pub(super) struct ScenarioPage<'a> {
     tools: Vec<ToolView<'a>>,
     /// Leads to the log of the container of a scenario that needs a look.
     container_log: Option<String>,
+    /// Nothing lies beside the page.
+    is_alone: bool,
     /// The conversations are incomplete because a trajectory was not at hand.
     incomplete: bool,
 }
@@ -82,10 +84,8 @@ struct VerdictView<'a> {
     comparison: &'a Comparison,
     overall: String,
     threshold: String,
-    trajectory: String,
-    calls: String,
-    status_factor: String,
-    count_penalty: String,
+    /// What the score is made of, in sentences.
+    made_of: Vec<String>,
     reasons: Vec<ReasonView<'a>>,
     warnings: Vec<ReasonView<'a>>,
     losses: Vec<LossView<'a>>,
@@ -206,6 +206,7 @@ impl<'a> ScenarioPage<'a> {
             container_log: (scenario.container_log.as_deref())
                 .filter(|_| !scenario.status.is_fine())
                 .map(link),
+            is_alone: answers.is_alone(),
             incomplete: lacks(scenario.current.as_ref(), current)
                 || (compared && lacks(scenario.baseline.as_ref(), baseline)),
         }
@@ -274,6 +275,44 @@ fn changed_words(blocks: &[Block<'_>]) -> String {
     format!("{words}{and}.")
 }
 
+/// What a score is made of, in sentences: the calls, and what was taken off for the run as a whole.
+fn made_of(comparison: &Comparison) -> Vec<String> {
+    let scores = &comparison.scores;
+    let (was, is) = (
+        comparison.baseline_status.name(),
+        comparison.current_status.name(),
+    );
+    let ended = if comparison.improved {
+        Some(format!(
+            "The run went better than the baseline ({was} → {is}), which takes nothing off."
+        ))
+    } else if scores.status_factor < 1.0 {
+        Some(format!(
+            "That is multiplied by {}, because the run went worse than the baseline as a whole ({was} → {is}).",
+            fixed(scores.status_factor, 1)
+        ))
+    } else {
+        None
+    };
+    let counted = (scores.count_penalty > 0.0).then(|| {
+        format!(
+            "{} is taken off, because the number of calls is another one.",
+            fixed(scores.count_penalty, 1)
+        )
+    });
+    let mut sentences = vec![format!(
+        "All calls together are {} like those of the baseline, requests and answers.",
+        score(scores.calls)
+    )];
+    sentences.extend(ended);
+    sentences.extend(counted);
+    sentences.push(format!(
+        "The arguments alone are {} like them.",
+        score(scores.trajectory)
+    ));
+    sentences
+}
+
 impl<'a> VerdictView<'a> {
     fn new(comparison: &'a Comparison) -> Self {
         let scores = &comparison.scores;
@@ -281,10 +320,7 @@ impl<'a> VerdictView<'a> {
             comparison,
             overall: score(scores.overall),
             threshold: score(scores.threshold),
-            trajectory: score(scores.trajectory),
-            calls: score(scores.calls),
-            status_factor: fixed(scores.status_factor, 1),
-            count_penalty: fixed(scores.count_penalty, 1),
+            made_of: made_of(comparison),
             reasons: comparison.reasons.iter().map(ReasonView::new).collect(),
             warnings: (comparison.warnings.iter())
                 .filter(|it| !comparison.mentions(it))

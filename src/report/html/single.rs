@@ -15,6 +15,10 @@ use super::state::State;
 /// The most bytes that the pages of scenarios take together.
 const MOST: usize = 25_000_000;
 
+/// What stands behind the text of a link to something that is not part of the file.
+const NOT_HERE: &str =
+    "</span> <span class=\"quiet\">(in the report folder, not part of this file)</span>";
+
 /// Attributes that name elements of their own page.
 const NAMES: [&str; 5] = [
     "id",
@@ -109,14 +113,37 @@ fn script_of(page: &str) -> &str {
 fn rewritten(page: &str, prefix: &str, parts: &HashMap<String, String>) -> String {
     let mut out = String::with_capacity(page.len() + page.len() / 20);
     let mut rest = page;
+    let mut leads_out = false;
     while let Some(at) = rest.find('<') {
         out.push_str(&rest[..at]);
         let end = rest[at..].find('>').map_or(rest.len(), |it| at + it + 1);
-        tag(&rest[at..end], prefix, parts, &mut out);
+        match &rest[at..end] {
+            link if is_outside(link, parts) => {
+                leads_out = true;
+                out.push_str("<span>");
+            }
+            "</a>" if leads_out => {
+                leads_out = false;
+                out.push_str(NOT_HERE);
+            }
+            other => tag(other, prefix, parts, &mut out),
+        }
         rest = &rest[end..];
     }
     out.push_str(rest);
     out
+}
+
+/// Whether a tag is a link to what lies beside the pages, which is not part of the file: the text stays, and says so.
+fn is_outside(tag: &str, parts: &HashMap<String, String>) -> bool {
+    let address = tag
+        .strip_prefix("<a ")
+        .and_then(|it| it.split_once("href=\""))
+        .and_then(|(_, it)| it.split_once('"'));
+    address.is_some_and(|(it, _)| {
+        let page = it.split('#').next().unwrap_or_default();
+        !page.is_empty() && !page.contains("://") && !parts.contains_key(page)
+    })
 }
 
 fn tag(tag: &str, prefix: &str, parts: &HashMap<String, String>, out: &mut String) {
@@ -167,8 +194,7 @@ fn attribute<'n>(
         Some("") if anchor.is_empty() => (name, "#index-page".to_owned()),
         Some(part) if anchor.is_empty() => (name, format!("#{}", part.trim_end_matches('-'))),
         Some(part) => (name, format!("#{part}{anchor}")),
-        // What lies beside the pages is not part of the file: the text stays, and leads nowhere.
-        None => ("data-file", value.to_owned()),
+        None => (name, value.to_owned()),
     }
 }
 
@@ -208,8 +234,8 @@ mod tests {
             ),
             ("<input id=\"view-inline\">", "<input id=\"view-inline\">"),
             (
-                "<a class=\"c\" href=\"answers/1.txt\">x</a>",
-                "<a class=\"c\" data-file=\"answers/1.txt\">x</a>",
+                "<a class=\"c\" href=\"answers/1.txt\">x</a>, <a href=\"a.html\">y</a>",
+                "<span>x</span> <span class=\"quiet\">(in the report folder, not part of this file)</span>, <a href=\"#p0\">y</a>",
             ),
             (
                 "<a href=\"#top\" rel=\"n\">",

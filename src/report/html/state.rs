@@ -71,8 +71,6 @@ impl State {
             (Self::Changed, "record") => "recorded, with changes",
             (Self::Changed, "run") => "passed, with deviations",
             (Self::Changed, _) => "passed, with changes",
-            (Self::Error, _) => "could not be judged",
-            (Self::Timeout, _) => "timed out",
             _ => self.name(),
         }
     }

@@ -98,11 +98,9 @@ pub(super) fn of_sides(
     now: &str,
 ) -> Vec<VersionLine> {
     let system = |side: Option<&Side>| side.and_then(|it| system(it, now));
-    // That a server says the same of itself tells nothing about what it is made of.
-    let tells = |it: &VersionLine| !it.is_same() || !is_said(it.current.as_ref());
     let scenarios = |side: Option<&Side>| side.and_then(|it| of_git(&it.stamp.scenarios, now));
     let lines = [
-        VersionLine::new("System under test", system(baseline), system(current)).filter(tells),
+        VersionLine::new("System under test", system(baseline), system(current)),
         VersionLine::new("Scenarios", scenarios(baseline), scenarios(current)),
     ];
     lines.into_iter().flatten().collect()
@@ -209,10 +207,6 @@ fn of_image(image: &Image) -> Version {
     ];
     let repository = image.source.as_deref().and_then(Repository::of);
     Version::new(short, notes).of_commit(commit, repository)
-}
-
-fn is_said(version: Option<&Version>) -> bool {
-    version.is_some_and(|it| it.notes == SAID)
 }
 
 /// What servers call themselves, where they have a version; our own mocks have none to speak of.

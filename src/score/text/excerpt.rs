@@ -6,9 +6,13 @@ use serde_json::Value;
 
 use crate::digits;
 use crate::model::Object;
+use crate::text::shorten as cut;
+use crate::text::word_diff::around_difference;
 
 /// The most characters an excerpt shows, its quotes and ellipses aside.
 const LENGTH: usize = 120;
+/// How much of two lists or objects is compared, in characters, before they are cut around what differs.
+const COMPARED: usize = 20_000;
 /// How much of what both texts have in common is shown before the place where they part.
 const LEAD: usize = 30;
 
@@ -42,17 +46,8 @@ pub(in crate::score) fn shorten(text: &str) -> String {
 
 /// Two texts around the first place where they differ, in quotes.
 pub(in crate::score) fn of_texts(a: &str, b: &str) -> (String, String) {
-    let common = (a.char_indices().zip(b.chars()))
-        .take_while(|((_, a), b)| a == b)
-        .last()
-        .map_or(0, |((at, it), _)| at + it.len_utf8());
-    let from = if a.chars().nth(LENGTH).is_none() && b.chars().nth(LENGTH).is_none() {
-        0
-    } else {
-        let lead = a[..common].char_indices().rev().nth(LEAD);
-        lead.map_or(0, |(at, _)| at)
-    };
-    (quoted(a, from), quoted(b, from))
+    let [a, b] = around_difference(a, b, LENGTH).map(|it| Value::String(it).to_string());
+    (a, b)
 }
 
 /// A text around a byte position, in quotes.
@@ -70,6 +65,14 @@ pub(in crate::score) fn of_values(a: &Value, b: &Value) -> (String, String) {
     match (a, b) {
         _ if digits::of(a).or(digits::of(b)).is_some() => (of(a), of(b)),
         (Value::String(a), Value::String(b)) => of_texts(a, b),
+        (Value::Array(_), Value::Array(_)) | (Value::Object(_), Value::Object(_)) => {
+            let [a, b] = [a, b].map(|it| start_within(it, COMPARED));
+            if a == b {
+                // They differ behind what is looked at.
+                return [a, b].map(|it| cut(&it, LENGTH).into_owned()).into();
+            }
+            around_difference(&a, &b, LENGTH).into()
+        }
         _ => (of(a), of(b)),
     }
 }
@@ -104,9 +107,13 @@ fn quoted(text: &str, from: usize) -> String {
 
 /// Writes JSON until the limit is reached, so that neither size nor depth of a value matters.
 fn start_of(value: &Value) -> String {
+    start_within(value, LENGTH)
+}
+
+fn start_within(value: &Value, room: usize) -> String {
     let mut start = Start {
         text: String::new(),
-        room: LENGTH,
+        room,
     };
     if write!(start, "{value}").is_err() {
         start.text.push('…');

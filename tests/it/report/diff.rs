@@ -23,6 +23,10 @@ fn side(diff: &Diff, read: Read) -> Vec<&Line> {
                 Read::Was => was,
                 Read::Now => now,
             }),
+            Row::Replaced { was, now, .. } => lines.extend(match read {
+                Read::Was => was,
+                Read::Now => now,
+            }),
             Row::Fold {
                 lines: inside,
                 words,
@@ -101,6 +105,11 @@ fn shown(diff: &Diff) -> Vec<String> {
                 let calm = if *calm { "~" } else { "" };
                 all.extend(was.iter().map(|it| format!("-{calm}{}{note}", line(it))));
                 all.extend(now.iter().map(|it| format!("+{calm}{}{note}", line(it))));
+            }
+            Row::Replaced { was, now, calm } => {
+                let calm = if *calm { "~" } else { "" };
+                all.extend(was.iter().map(|it| format!("-{calm}{}", line(it))));
+                all.extend(now.iter().map(|it| format!("+{calm}{}", line(it))));
             }
             Row::Fold { words, .. } => all.push(format!(" … {words}")),
         }

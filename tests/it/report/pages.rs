@@ -237,7 +237,7 @@ fn what_is_new_finds_room_however_much_is_the_same() {
 }
 
 #[test]
-fn a_page_that_stands_alone_is_the_same_without_files() {
+fn a_page_that_stands_alone_says_where_the_whole_of_an_answer_is() {
     let mut suite = sample::recorded();
     let mut trajectory = sample::searching("environment variables", "4a1f");
     if let Some(Step::ToolCall(call)) = trajectory.steps.get_mut(1) {
@@ -249,7 +249,11 @@ fn a_page_that_stands_alone_is_the_same_without_files() {
     let page = html::scenario(&document, &document.scenarios[0], None, current);
     assert_eq!(page.files.len(), 1);
     let alone = html::scenario_alone(&document, &document.scenarios[0], None, current);
-    assert_eq!(alone, page.html);
+    let path = &page.files[0].path;
+    assert!(page.html.contains(&format!("<a href=\"{path}\">")));
+    assert!(!alone.contains(&format!("href=\"{path}\"")));
+    let said = format!("is not part of this file: <code>{path}</code>");
+    assert!(alone.contains(&said), "{alone}");
 }
 
 #[test]

@@ -1,24 +1,26 @@
 //! The index page: what was found, the root causes, and all scenarios.
 
+mod against;
+mod cards;
 mod group;
 mod row;
 
 use askama::Template;
 
-use crate::published::result::{Cause, ResultDocument};
+use crate::published::result::ResultDocument;
 use crate::report::{advice, duration, moment};
 
-use super::cause::Card;
 use super::link::ElsewhereView;
 use super::script::{self, IndexScript};
 use super::stamps;
 use super::state::State;
 use super::versions::{self, VersionLine};
+use against::Section;
+use cards::Cards;
 use group::Group;
 use row::{Names, Row};
 
-/// How many causes the page shows of what failed, and of what only changed.
-const FAILING: usize = 40;
+/// How many causes the page shows of what only changed.
 const CHANGES: usize = 25;
 
 /// The template's view of a result.
@@ -37,17 +39,12 @@ pub(super) struct IndexPage<'a> {
     versions: Vec<VersionLine>,
     more_versions: usize,
     links: Vec<ElsewhereView<'a>>,
-    failing: Cards<'a>,
+    /// What speaks against passing, by what it came to.
+    against: Vec<Section<'a>>,
     changes: Cards<'a>,
     groups: Vec<Group<'a>>,
     names: Names<'a>,
     script_hash: String,
-}
-
-/// Causes, and how many more there are than the page shows.
-struct Cards<'a> {
-    shown: Vec<Card<'a>>,
-    more: usize,
 }
 
 impl<'a> IndexPage<'a> {
@@ -71,7 +68,7 @@ impl<'a> IndexPage<'a> {
             versions,
             more_versions,
             links: result.links.iter().map(ElsewhereView::new).collect(),
-            failing: Cards::new(result, |it| it.fails, FAILING),
+            against: against::sections(result),
             changes: Cards::new(result, |it| !it.fails, CHANGES),
             groups: group::groups(rows),
             names,
@@ -101,18 +98,5 @@ impl<'a> IndexPage<'a> {
     /// Whether there is anything that could be told apart by filters.
     fn has_filters(&self) -> bool {
         self.result.scenarios.len() > 1
-    }
-}
-
-impl<'a> Cards<'a> {
-    fn new(result: &'a ResultDocument, is_meant: fn(&Cause) -> bool, most: usize) -> Self {
-        let causes = || result.causes.iter().filter(|it| is_meant(it));
-        Self {
-            shown: causes()
-                .take(most)
-                .map(|it| Card::on_index(it, result))
-                .collect(),
-            more: causes().count().saturating_sub(most),
-        }
     }
 }
