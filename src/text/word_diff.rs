@@ -103,30 +103,54 @@ fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
 /// They are compared before they are cut: both begin and end with a word that they have in common, where there is one, and no word is cut
 /// that is not longer than there is room for. So nothing looks different only because it was cut elsewhere.
 pub fn around_difference(was: &str, now: &str, limit: usize) -> [String; 2] {
-    let is_short = |text: &str| text.char_indices().nth(limit).is_none();
-    if is_short(was) && is_short(now) {
-        return [was, now].map(str::to_owned);
-    }
     let same = (was.char_indices().zip(now.chars())).take_while(|((_, a), b)| a == b);
     let same = same.last().map_or(0, |((at, it), _)| at + it.len_utf8());
+    around_places([was, now], [same, same], limit)
+}
+
+/// The same around a place of each text, in bytes; before both places, the texts need not be the same.
+pub fn around_places(texts: [&str; 2], places: [usize; 2], limit: usize) -> [String; 2] {
+    let is_short = |text: &str| text.char_indices().nth(limit).is_none();
+    if texts.into_iter().all(is_short) {
+        return texts.map(str::to_owned);
+    }
     // A third of the room leads to the difference.
-    let from = was[..same].char_indices().nth_back(limit / 3);
-    let from = from.map_or(0, |(at, _)| next_word(was, at, same));
-    let lead = if from > 0 { "…" } else { "" };
-    let rests = [was, now].map(|it| it.get(from..).unwrap_or(it));
+    let from = [0, 1].map(|side| {
+        let (text, place) = (texts[side], places[side]);
+        let lead = text.get(..place).unwrap_or_default();
+        let lead = lead.char_indices().nth_back(limit / 3);
+        lead.map_or(0, |(at, _)| next_word(text, at, place))
+    });
+    let rests = [0, 1].map(|side| texts[side].get(from[side]..).unwrap_or(texts[side]));
+    let parted = [0, 1].map(|side| places[side].saturating_sub(from[side]));
     let windows = rests.map(|it| window(it, limit));
     let ends = windows.map(str::len);
     let is_cut = |side: usize, ends: [usize; 2]| ends[side] < rests[side].len();
     let ends = if is_cut(0, ends) || is_cut(1, ends) {
-        common_end(windows, same - from).unwrap_or(ends)
+        let alike = within_common_end(rests, parted, limit);
+        let alike = alike.or_else(|| common_end(windows, parted));
+        alike.unwrap_or(ends)
     } else {
         ends
     };
     [0, 1].map(|side| {
+        let lead = if from[side] > 0 { "…" } else { "" };
         let shown = &rests[side][..ends[side]];
         let tail = if is_cut(side, ends) { "…" } else { "" };
         format!("{lead}{shown}{tail}")
     })
+}
+
+/// Where both texts are cut that end alike and differ only in what there is room for: behind equally much of what they have in common.
+fn within_common_end(texts: [&str; 2], parted: [usize; 2], limit: usize) -> Option<[usize; 2]> {
+    let [left, right] = [0, 1].map(|side| texts[side].get(parted[side]..).unwrap_or_default());
+    let alike = (left.chars().rev().zip(right.chars().rev())).take_while(|(a, b)| a == b);
+    let alike: usize = alike.map(|(it, _)| it.len_utf8()).sum();
+    let middles = texts.map(|it| it.len() - alike);
+    let characters = |side: usize| texts[side][..middles[side]].chars().count();
+    let room = limit.checked_sub(characters(0).max(characters(1)))?;
+    let tail = window(&texts[0][middles[0]..], room).len();
+    Some(middles.map(|it| it + tail))
 }
 
 /// Where the next word begins, of those before `end`; else the place itself, because a long word has to be cut.
@@ -157,7 +181,7 @@ fn window(text: &str, limit: usize) -> &str {
 
 /// Where both texts end with the last word that they have in common, if that is behind the place where they part, and little is left out
 /// for it.
-fn common_end(texts: [&str; 2], parted: usize) -> Option<[usize; 2]> {
+fn common_end(texts: [&str; 2], parted: [usize; 2]) -> Option<[usize; 2]> {
     let [left, right] = texts.map(words);
     let starts = |words: &[&str]| -> Vec<usize> {
         let mut at = 0;
@@ -171,7 +195,7 @@ fn common_end(texts: [&str; 2], parted: usize) -> Option<[usize; 2]> {
     let pairs = aligned(&left, &right);
     let last = pairs.into_iter().rev().find(|(a, b)| {
         let tells = left[*a].chars().any(char::is_alphanumeric);
-        tells && ends[0][*a] > parted && ends[1][*b] > parted
+        tells && ends[0][*a] > parted[0] && ends[1][*b] > parted[1]
     });
     let (a, b) = last?;
     let ends = [ends[0][a], ends[1][b]];

@@ -155,8 +155,7 @@ fn what_a_script_plays_is_part_of_the_experiment_and_what_describes_it_is_not() 
         format!("create_ticket {{\"title\":\"Login page is broken\",\"priority\":{priority}}}")
     };
     let part = "call 1 of the script";
-    let scenario =
-        json!([{ "what": "scenario", "part": part, "baseline": call(2), "current": call(3) }]);
+    let scenario = json!([{ "what": "scenario", "part": part, "script": { "baseline": 1, "current": 1 }, "baseline": call(2), "current": call(3) }]);
     assert_eq!(changes(&project.result(3, &compare)), scenario);
     project.expect(0, &["list", file]).says("outdated");
     // A run that passes is reported, too.

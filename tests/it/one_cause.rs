@@ -6,7 +6,7 @@ use crate::causes::{reads, shop, told};
 use crate::common::Project;
 
 fn fails(name: &str, message: &str) -> Value {
-    let mut tool = reads(name, "f", &json!({}));
+    let mut tool = reads(name, name, &json!({}));
     tool["responses"] = json!([{"is_error": true, "content": [{"type": "text", "text": message}]}]);
     tool
 }
@@ -40,7 +40,7 @@ fn stops(project: &Project, broken: bool, expected: bool) {
     let save = if broken {
         fails("save", "the disk is full")
     } else {
-        reads("save", "s", &json!({"ok": true}))
+        reads("save", "save", &json!({"ok": true}))
     };
     let tools = json!([
         reads("get", "g", &json!({"a": 1})),
@@ -312,12 +312,12 @@ fn an_expectation_that_a_failed_call_breaks_follows_from_it() {
         let sky = if broken {
             fails("sky", "backend is down")
         } else {
-            reads("sky", "s", &json!({"weather": "rain"}))
+            reads("sky", "sky", &json!({"weather": "rain"}))
         };
         let degrees = reads("degrees", "d", &json!({"degrees": temperature}));
         let calls = [("sky", json!({})), ("degrees", json!({}))];
         let wanted = json!({"success_criteria": [
-            {"text": "rain"}, {"text": "14"}, {"tool_never_called": "delete"}
+            {"text": "rain"}, {"text": "14"}
         ]});
         shop(&project, "s", &json!([sky, degrees]), &calls, &wanted);
     };

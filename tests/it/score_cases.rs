@@ -190,7 +190,7 @@ fn a_reason_quotes_the_place_it_names() {
         json!([{"endpoint": "https://a"}, {"endpoint": "https://b"}]),
     );
     assert!(
-        text.ends_with("every `*/url` renamed to \"endpoint\""),
+        text.ends_with("every `*/url` is renamed to \"endpoint\""),
         "{text}"
     );
     assert_eq!(expected.as_deref(), Some("\"https://a\""));

@@ -80,14 +80,14 @@ fn long_texts_of_an_effect_are_shown_around_what_differs() {
         (
             "stay active",
             "are deleted",
-            "\"…day and that all user accounts stay active during this time.\"",
-            "\"…day and that all user accounts are deleted during this time.\"",
+            "\"…on Friday and that all user accounts stay active during this time.\"",
+            "\"…on Friday and that all user accounts are deleted during this time.\"",
         ),
         (
             "Friday",
             "Monday",
-            "\"…ce of server 12 takes place on Friday and that all user accounts stay active during this time.\"",
-            "\"…ce of server 12 takes place on Monday and that all user accounts stay active during this time.\"",
+            "\"…maintenance of server 12 takes place on Friday and that all user accounts stay active during this time.\"",
+            "\"…maintenance of server 12 takes place on Monday and that all user accounts stay active during this time.\"",
         ),
     ] {
         let comparison = compare(

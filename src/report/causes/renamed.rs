@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::published::result::{CauseCall, Change, ChangeKind};
-
-use super::of_change::calls_of;
+use crate::published::result::{Change, ChangeKind};
 
 /// A member that went, and the one that came in its place.
 #[derive(Debug)]
@@ -35,8 +33,7 @@ pub(super) fn renamed(changes: &[Change]) -> Vec<Renamed<'_>> {
         let Some((object, _)) = change.path.as_deref().and_then(|it| it.rsplit_once('/')) else {
             continue;
         };
-        let CauseCall { baseline, current } = calls_of(change);
-        let siblings = || (baseline, current, object);
+        let siblings = || (change.baseline, change.current, object);
         match (change.kind, &change.was, &change.now) {
             (ChangeKind::Answer, Some(_), None) => {
                 objects.entry(siblings()).or_default().gone.push(change);

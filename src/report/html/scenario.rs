@@ -301,13 +301,13 @@ fn made_of(comparison: &Comparison) -> Vec<String> {
         )
     });
     let mut sentences = vec![format!(
-        "All calls together are {} like those of the baseline, requests and answers.",
+        "All calls together reach {}: that is how much their requests and answers are like those of the baseline.",
         score(scores.calls)
     )];
     sentences.extend(ended);
     sentences.extend(counted);
     sentences.push(format!(
-        "The arguments alone are {} like them.",
+        "Going by their arguments alone, they reach {}.",
         score(scores.trajectory)
     ));
     sentences

@@ -7,14 +7,12 @@ use serde_json::Value;
 use crate::digits;
 use crate::model::Object;
 use crate::text::shorten as cut;
-use crate::text::word_diff::around_difference;
+use crate::text::word_diff::{around_difference, around_places};
 
 /// The most characters an excerpt shows, its quotes and ellipses aside.
 const LENGTH: usize = 120;
 /// How much of two lists or objects is compared, in characters, before they are cut around what differs.
 const COMPARED: usize = 20_000;
-/// How much of what both texts have in common is shown before the place where they part.
-const LEAD: usize = 30;
 
 /// The beginning of a value, as JSON.
 pub(in crate::score) fn of(value: &Value) -> String {
@@ -27,7 +25,7 @@ pub(in crate::score) fn of(value: &Value) -> String {
 
 /// The beginning of a text, in quotes.
 pub(in crate::score) fn of_text(text: &str) -> String {
-    quoted(text, 0)
+    quoted(text)
 }
 
 /// The first keys of an object.
@@ -50,14 +48,10 @@ pub(in crate::score) fn of_texts(a: &str, b: &str) -> (String, String) {
     (a, b)
 }
 
-/// A text around a byte position, in quotes.
-pub(in crate::score) fn around(text: &str, at: usize) -> String {
-    if text.chars().nth(LENGTH).is_none() {
-        return quoted(text, 0);
-    }
-    let before = text.get(..at).unwrap_or(text);
-    let lead = before.char_indices().rev().nth(LEAD);
-    quoted(text, lead.map_or(0, |(at, _)| at))
+/// Two texts around a byte position of each, in quotes.
+pub(in crate::score) fn around(a: (&str, usize), b: (&str, usize)) -> (String, String) {
+    let cut = around_places([a.0, b.0], [a.1, b.1], LENGTH);
+    cut.map(|it| Value::String(it).to_string()).into()
 }
 
 /// Two values around the first place where they differ.
@@ -91,18 +85,9 @@ pub(in crate::score) fn of_both(
     }
 }
 
-/// A text from a byte position on, which must be one where a character of both begins.
-fn quoted(text: &str, from: usize) -> String {
-    let rest = text.get(from..).unwrap_or(text);
-    let piece: String = rest.chars().take(LENGTH).collect();
-    let before = if from > 0 { "…" } else { "" };
-    let after = if piece.len() < rest.len() { "…" } else { "" };
-    let piece = Value::String(piece).to_string();
-    let inner = piece.trim_start_matches('"');
-    format!(
-        "\"{before}{}{after}\"",
-        inner.strip_suffix('"').unwrap_or(inner)
-    )
+/// The beginning of a text, in quotes.
+fn quoted(text: &str) -> String {
+    Value::String(cut(text, LENGTH).into_owned()).to_string()
 }
 
 /// Writes JSON until the limit is reached, so that neither size nor depth of a value matters.

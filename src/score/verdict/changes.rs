@@ -280,13 +280,16 @@ fn of_pair(calls: &Calls<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
             .iter()
             .any(|of| of.path == it.path)
     };
+    let differences = pair.response.differences.iter();
+    let is_all_that_costs =
+        (differences.filter(|it| it.loss > 0.0)).all(|it| kind_of(it) == ChangeKind::Addition);
     for it in &pair.response.differences {
         let counts = pair.response.contract_changes.is_empty() || breaks(it);
         let costs = failed.points() && it.loss > 0.0;
         let kind = kind_of(it);
-        // An addition is tolerated beside what fails the call, unless it is of what had to stay, or cost points itself.
+        // An addition is tolerated beside what fails the call, unless it is of what had to stay, or nothing else cost points.
         let fails = match kind {
-            ChangeKind::Addition => (answer_fails && breaks(it)) || costs,
+            ChangeKind::Addition => (answer_fails && breaks(it)) || (costs && is_all_that_costs),
             _ => (answer_fails && counts) || costs,
         };
         changes.push(Change {

@@ -423,3 +423,43 @@ fn hostile_values_take_neither_time_nor_room() {
         assert!(took.as_secs() < 20, "{at}: {took:?}");
     }
 }
+
+#[test]
+fn both_sides_of_what_was_rewritten_are_shown() {
+    let lines = |of: &str, count: usize| -> String {
+        let lines: Vec<String> = (0..count).map(|it| format!("{of} {it} {of}")).collect();
+        lines.join("\n")
+    };
+    let text = diff::text(
+        &lines("old", 6_000),
+        &lines("new", 5_200),
+        Vec::new(),
+        &Known::default(),
+    );
+    let list = |of: &str, count: usize| {
+        let rows = (0..count).map(|it| json!({ of: format!("{of} {it}"), "long": of.repeat(40) }));
+        Value::Array(rows.collect())
+    };
+    let value = json_diff(&list("old", 800), &list("new", 900));
+    for (name, diff) in [("text", text), ("list", value)] {
+        let rows = shown(&diff);
+        for side in ["-", "+"] {
+            let those = rows.iter().filter(|it| it.starts_with(side)).count();
+            assert!(those >= 100, "{name}: {those} lines of {side}");
+        }
+        assert!(diff.is_cut && diff.unseen > 0, "{name}");
+        assert!(rows.len() < 700, "{name}: {}", rows.len());
+    }
+}
+
+#[test]
+fn places_in_one_line_are_counted_one_by_one() {
+    let diff = json_diff(
+        &json!({"a": 1, "b": 2, "c": 3}),
+        &json!({"a": 4, "b": 5, "c": 3}),
+    );
+    assert_eq!(diff.changes, 2, "{:#?}", shown(&diff));
+    assert_eq!(diff.differ(diff.changes), "2 places differ");
+    let diff = diff::text("a b c\nx", "q r c\nx", Vec::new(), &Known::default());
+    assert_eq!(diff.differ(diff.changes), "1 line differs");
+}

@@ -327,3 +327,48 @@ fn a_long_value_is_cut_around_what_differs() {
     }
     assert_eq!(around_difference("a", "b", 60), ["a", "b"]);
 }
+
+#[test]
+fn values_are_compared_before_they_are_cut() {
+    let words = |count: usize| "one two three four five six seven eight nine ten ".repeat(count);
+    let was = format!("{}alpha {}", words(20), words(20));
+    let now = format!("{}a beta {}", words(20), words(20));
+    let [left, right] = around_difference(&was, &now, 100);
+    assert!(
+        left.chars().count() <= 102 && right.chars().count() <= 102,
+        "{left}\n{right}"
+    );
+    // Nothing is marked but what differs, and no word is cut.
+    let marked = |pieces: &[Piece]| -> Vec<String> {
+        let marked = pieces.iter().filter(|it| it.marked);
+        marked.map(|it| it.text.trim().to_owned()).collect()
+    };
+    let [of_left, of_right] = word_diff(&left, &right);
+    assert_eq!(
+        (marked(&of_left), marked(&of_right)),
+        (vec!["alpha".to_owned()], vec!["a beta".to_owned()])
+    );
+    for side in [&left, &right] {
+        for word in side.trim_matches('…').split_whitespace() {
+            assert!(
+                was.contains(&format!("{word} ")) || now.contains(&format!("{word} ")),
+                "{word}"
+            );
+        }
+    }
+    // What differs again further on is no reason to mark what stands between.
+    let again = |first: &str, last: &str| format!("{first} {}{last} {}", words(3), words(9));
+    let [left, right] = around_difference(
+        &again("alpha", "x y z"),
+        &again("something longer", "q"),
+        100,
+    );
+    let [of_left, of_right] = word_diff(&left, &right);
+    assert_eq!(
+        (marked(&of_left), marked(&of_right)),
+        (
+            vec!["alpha".to_owned()],
+            vec!["something longer".to_owned()]
+        )
+    );
+}

@@ -332,7 +332,7 @@ impl<'a> Walk<'a> {
             }
             Likeness::Other { b, c } => (b, c),
         };
-        let shown = || (excerpt::around(b, b_at), excerpt::around(c, c_at));
+        let shown = || excerpt::around((b, b_at), (c, c_at));
         let is_time =
             |it: &str| matches!(tokens(it).as_slice(), [only] if only.kind == TokenKind::Time);
         let excuse =
