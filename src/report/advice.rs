@@ -56,7 +56,7 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
     } else {
         "Deploy: everything passed.".to_owned()
     };
-    Some(match part {
+    Some(match part.filter(|_| !result.interrupted) {
         Some(part) => format!(
             "{sentence} Only {} {} run.",
             chosen(part),

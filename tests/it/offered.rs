@@ -78,7 +78,7 @@ fn what_decided_about_a_run_is_part_of_the_command_that_runs_it_again() {
         ],
     );
     let again = offered(&project, "m.md", "mcp-eval compare");
-    let (shown, rest) = again[0].split_once(" --var token=").unwrap();
+    let (shown, rest) = again[0].split_once(" --var 'token=").unwrap();
     assert_eq!(
         shown,
         "mcp-eval compare -k shop.yaml --threshold 0.95 --pass-threshold 0.5 --strict --preset standard \

@@ -6,7 +6,7 @@ use mcp_eval::model::redacted::Redacted;
 use mcp_eval::model::stamp::Servers;
 use mcp_eval::model::suite::{ScenarioResult, Status, SuiteResult};
 use mcp_eval::model::trajectory::Trajectory;
-use mcp_eval::published::result::Link;
+use mcp_eval::published::result::{Link, Selection};
 use mcp_eval::report::html;
 use mcp_eval::report::markdown::markdown;
 
@@ -150,11 +150,21 @@ fn the_first_scenario_that_is_explained_has_a_score() {
 fn an_interruption_is_nothing_that_stands_in_the_way() {
     let mut suite = failed(|it| it.status = Status::Interrupted);
     suite.interrupted = true;
-    let text = markdown(&sample::document(&suite));
+    let mut document = sample::document(&suite);
+    document.selection = Some(Selection {
+        chosen: 2,
+        of: 4,
+        not_passed: 0,
+    });
+    let text = markdown(&document);
     assert!(
         text.contains("- What was interrupted says nothing about the servers yet: run it again.")
     );
-    assert!(text.contains("**Run it again before you decide"), "{text}");
+    // How many were chosen is not how many were run.
+    assert!(
+        text.contains("it was stopped before everything had been tried.**\n"),
+        "{text}"
+    );
     assert!(!text.contains("stands in the way"), "{text}");
     let text = markdown(&sample::document(&failed(|it| it.status = Status::Error)));
     assert!(text.contains("stands in the way"), "{text}");
