@@ -92,3 +92,37 @@ fn a_classic_score_passes_with_what_it_does_not_look_at_and_fails_with_failed_ca
     let ran = project.expect(1, &["compare"]);
     ran.says("0.50");
 }
+
+#[test]
+fn every_place_of_an_answer_is_told_of_all_calls_that_it_changed_in() {
+    let project = Project::new();
+    let call = |c: usize| json!({ "tool": "f", "args": { "c": c } });
+    let scenario = json!({
+        "name": "D",
+        "servers": { "w": { "type": "mock" } },
+        "expected_trajectory": [call(1), call(2), call(3)],
+        "mcp_interactions": { "w": { "tools": [
+            { "name": "f", "annotations": { "read_only_hint": true }, "responses": [{ "content": [{ "json": { "sky": "rain", "degrees": 14 } }] }] },
+        ] } },
+    });
+    project.file("scenarios/d.yaml", scenario.to_string());
+    project.expect(0, &["record"]);
+    project.edit("scenarios/d.yaml", "\"rain\"", "\"sun\"");
+    project.edit("scenarios/d.yaml", "14", "15");
+    let ran = project.expect(1, &["compare", "--report", "markdown=m.md"]);
+    ran.says("another `sky`: \"rain\" → \"sun\"")
+        .says("another `degrees`: 14 → 15");
+    assert_eq!(
+        ran.stdout
+            .matches("scenarios/d.yaml · calls 1, 2, 3")
+            .count(),
+        2,
+        "{}",
+        ran.stdout
+    );
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    let counts: Vec<&Value> = (result["causes"].as_array().unwrap().iter())
+        .map(|it| &it["calls"])
+        .collect();
+    assert_eq!(counts, [3, 3]);
+}

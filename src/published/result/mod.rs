@@ -29,7 +29,7 @@ mod usage;
 pub use bisected::{Bisected, Commit, SkippedCommit};
 pub use called::{Called, CalledOption, Selection};
 pub use cause::{Cause, CauseCall, CauseKind, CausePlace, Whose};
-pub use change::{Change, ChangeKind};
+pub use change::{Change, ChangeKind, names_values};
 pub use comparison::{
     Band, Comparison, Drift, ExecutionStatus, Loss, Reason, ReasonKind, Scores, Slower,
 };

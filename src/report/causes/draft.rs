@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use crate::published::result::{Cause, CauseCall, CauseKind, CausePlace, Whose};
+use crate::published::result::{Cause, CauseCall, CauseKind, CausePlace, Whose, names_values};
 use crate::text::shorten;
 use crate::text::word_diff::around_difference;
 
@@ -204,7 +204,9 @@ impl Draft {
         if self.path.as_deref().is_some_and(words::is_medium) {
             return text;
         }
-        match values(self.was.as_deref(), self.now.as_deref()) {
+        let (was, now) = (self.was.as_deref(), self.now.as_deref());
+        let is_said = self.kind == CauseKind::Drift && names_values(&text, was, now);
+        match values(was, now).filter(|_| !is_said) {
             Some(values) => text + lead + &values,
             None => text,
         }

@@ -260,6 +260,18 @@ impl<'a> Gather<'a> {
             && change.kind == ChangeKind::Answer
         {
             (self.answered).insert(calls_of(change), change.path.clone());
+            // What the verdict puts beneath it because it is the same change of other calls may be one of several there, too.
+            let same = |it: &&Change| {
+                it.kind == change.kind
+                    && (&it.tool, &it.path) == (&change.tool, &change.path)
+                    && (&it.was, &it.now) == (&change.was, &change.now)
+            };
+            let others = follows.iter().filter_map(|it| change_of(comparison, it));
+            (self.answered).extend(
+                others
+                    .filter(same)
+                    .map(|it| (calls_of(it), it.path.clone())),
+            );
         }
         draft.fails = self.fails;
         let mut calls = vec![CauseCall {

@@ -7,7 +7,8 @@ use crate::model::learned::{Learned, Variation};
 use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::published::call::CallStatus;
 use crate::published::result::{
-    Call, Change, ChangeKind, ContractChange, Difference, ResultDocument, Row, RowKind, Scenario,
+    Call, Change, ChangeKind, ContractChange, Difference, ResponseComparison, ResultDocument, Row,
+    RowKind, Scenario,
 };
 use crate::report::description::Description;
 use crate::report::diff::Known;
@@ -345,10 +346,17 @@ impl<'a> Maker<'a> {
             Variation::Tokens(tokens) => Some(tokens),
             _ => None,
         });
-        let whole = varies().filter(|it| !matches!(it.by, Variation::Tokens(_)));
+        // A text of which parts vary may differ in the others; where nothing is objected to in it, only those differ.
+        let objected: Vec<Objected> = response.map_or_else(Vec::new, objected_to);
+        let is_fine = |place: &Vec<String>| !objected.iter().any(|it| it.is_about(place));
+        let places = varies().filter_map(|it| {
+            let place = Known::steps(&it.path);
+            let is_whole = !matches!(it.by, Variation::Tokens(_));
+            (is_whole || is_fine(&place)).then_some(place)
+        });
         Known {
             all: is_as_good && !self.answered_otherwise.contains(&calls(row)),
-            places: whole.map(|it| Known::steps(&it.path)).collect(),
+            places: places.collect(),
             words: (tokens.flatten())
                 .flat_map(|it| it.examples.iter().cloned())
                 .collect(),
@@ -483,5 +491,30 @@ fn expected_side(call: &Call) -> Side {
         duration: None,
         parts: Vec::new(),
         remark: None,
+    }
+}
+
+/// A place of an answer that the comparison objects to.
+struct Objected {
+    place: Vec<String>,
+    /// Something else stands there, and not only on one side.
+    is_replaced: bool,
+}
+
+/// Where an answer differs, as the comparison says it. Of many places the smaller ones are not named: they may be anywhere.
+fn objected_to(response: &ResponseComparison) -> Vec<Objected> {
+    let differences = response.differences.iter().map(|it| Objected {
+        place: Known::steps(&it.path),
+        is_replaced: it.path.is_empty() || (it.expected.is_some() && it.got.is_some()),
+    });
+    differences.collect()
+}
+
+impl Objected {
+    /// Whether it is at a place or within it, or replaces what the place is in. `*` stands for any step.
+    fn is_about(&self, place: &[String]) -> bool {
+        let mut steps = self.place.iter().zip(place);
+        let is_on_the_way = steps.all(|(own, step)| step == "*" || own == step);
+        is_on_the_way && (self.place.len() >= place.len() || self.is_replaced)
     }
 }
