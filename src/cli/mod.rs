@@ -114,7 +114,8 @@ fn refuse(command: &str, asked: &Asked, failure: &Failure, console: Console) {
     let refusal = finish::refusal(command, failure);
     finish::add_to_summary(&refusal, console);
     let format = asked.reporting.format;
-    if format != Format::Terminal {
+    // Pages are no form of stdout.
+    if !matches!(format, Format::Terminal | Format::Html) {
         Console::document(&format.render(&refusal, Console::style(OutputArgs::default())));
     }
     // Where the files are what was refused, none of them is touched.

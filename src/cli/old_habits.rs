@@ -1,10 +1,14 @@
 //! Commands and options of the original tool, `smart-mcp-proxy/mcp-eval`: answered with what to type here.
 
+use std::path::Path;
+
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use crate::cli::args::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::scenario_name::SCENARIOS;
+use crate::cli::select::expression::Expression;
 use crate::report::command::quoted;
 
 /// What its commands are called here.
@@ -95,6 +99,17 @@ pub(super) fn answer(arguments: &[String]) -> Option<Failure> {
         if !differences.contains(&said) {
             differences.push(said);
         }
+        let name = Some(value).filter(|it| !it.is_empty());
+        let name = name.or_else(|| rest.peek().map(|it| it.as_str()));
+        if let Here::Option("scenario", _) = here
+            && let Some([option, named]) = name.and_then(by_name)
+        {
+            words.extend([option, named]);
+            if value.is_empty() {
+                rest.next();
+            }
+            continue;
+        }
         if let Here::Option(long, stand_in) = here {
             words.push(format!("--{long}"));
             if value.is_empty() && rest.peek().is_none() {
@@ -116,6 +131,27 @@ pub(super) fn answer(arguments: &[String]) -> Option<Failure> {
         let name = command.map_or("", clap::Command::get_name);
         format!("`mcp-eval {name} --help` lists what else `{name}` takes")
     }))
+}
+
+/// What picks a scenario that is called by its name, where `--scenario` wants its file: that file, where it is in its usual place, else what
+/// looks for the name. `None` for what is a file already.
+fn by_name(name: &str) -> Option<[String; 2]> {
+    let is_file = Path::new(name).exists() || name.ends_with(".yaml") || name.ends_with(".yml");
+    if is_file || name.starts_with('-') {
+        return None;
+    }
+    let usual = ["yaml", "yml"].map(|it| format!("{SCENARIOS}/{name}.{it}"));
+    if let Some(file) = usual.into_iter().find(|it| Path::new(it).is_file()) {
+        return Some(["--scenario".to_owned(), file]);
+    }
+    // Several words stand in quotes there.
+    let is_one = Expression::parse(name).is_ok();
+    let word = if is_one {
+        name.to_owned()
+    } else {
+        format!("\"{name}\"")
+    };
+    Some(["-k".to_owned(), word])
 }
 
 /// What an argument is here, if the original tool has it and the command something for it; with the value that is joined to it.
@@ -185,6 +221,8 @@ mod tests {
                 "record -sa.yaml --output b",
                 "record --scenario a.yaml --output b",
             ),
+            ("record -s nobody", "record -k nobody"),
+            ("record -snobody -t x", "record -k nobody --tag x"),
             ("compare -s", "compare --scenario FILE"),
             ("test -t", "compare --tag TAG"),
             ("validate -s a.yaml", "validate --scenario a.yaml"),
@@ -206,6 +244,9 @@ mod tests {
             );
             assert!(is_accepted(&words(&format!("mcp-eval {ours}"))), "{ours}");
         }
+        let named = ["test".to_owned(), "-s".to_owned(), "no body".to_owned()];
+        let failure = answer(&named).unwrap();
+        assert_eq!(failure.hints, [r#"type: mcp-eval compare -k '"no body"'"#]);
         let spaced = ["test".to_owned(), "my file.yaml".to_owned()];
         let failure = answer(&spaced).unwrap();
         assert_eq!(failure.hints, ["type: mcp-eval compare 'my file.yaml'"]);

@@ -123,6 +123,16 @@ impl Baselines {
         Ok(accepted)
     }
 
+    /// How many accepted trajectories a scenario has, whether they can be read or not.
+    pub fn variants(&self, scenario: &str) -> usize {
+        if !self.path(scenario).exists() {
+            return 0;
+        }
+        let mut further = 2..;
+        let first_gone = further.find(|it| !self.variant_path(scenario, *it).exists());
+        first_gone.map_or(1, |it| it - 1)
+    }
+
     /// Keeps a trajectory as the main accepted one, with its dialogue beside it, and returns the file's path.
     ///
     /// # Errors

@@ -186,6 +186,7 @@ fn what_cannot_be_written_is_refused_before_anything_runs() {
         let ran = project.run(&[&["compare"], *arguments].concat());
         assert_eq!(ran.code, *code, "{arguments:?}: {ran:#?}");
         ran.says(message);
+        assert_eq!(ran.stdout, "", "{arguments:?}");
         assert!(
             !project.path("runs.txt").exists(),
             "{arguments:?} ran something"

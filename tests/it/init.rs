@@ -572,6 +572,7 @@ for line in sys.stdin:
     ran.says("not marked as read-only, and called: `create`")
         .says("memory recorded")
         .says("what `create` of `memory` does may still be there in the next run")
+        .says("next: let what the calls leave behind be reset before every run, as said above, and `mcp-eval record scenarios/")
         .says("mcp-eval compare scenarios/memory.yaml")
         .says_not("failed");
     // To record it, with a third take because two disagreed, and not once more only to compare.

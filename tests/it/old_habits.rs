@@ -31,6 +31,16 @@ fn old_commands_and_options_are_answered_with_what_to_type() {
         ran.says("error: ").says(answer);
         assert_eq!(ran.stdout, "", "{typed:?}");
     }
+    // A name is none of a file: what is offered finds the scenario.
+    project.faulty("weather", &[], &[("echo", json!({ "a": 1 }))]);
+    project
+        .expect(2, &["record", "-s", "weather"])
+        .says("type: mcp-eval record --scenario scenarios/weather.yaml");
+    project.faulty("below/wind", &[], &[("echo", json!({ "a": 1 }))]);
+    project
+        .expect(2, &["record", "-s", "wind"])
+        .says("type: mcp-eval record -k wind");
+    project.expect(0, &["record", "-k", "wind"]);
     // What is nobody's is answered as ever.
     project.expect(2, &["tset"]).says("unrecognized subcommand");
     project

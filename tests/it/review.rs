@@ -416,3 +416,19 @@ fn details_and_the_page_are_there_for_a_key() {
         "`?` shows the keys again"
     );
 }
+
+#[test]
+fn which_of_several_variants_is_played_is_said_without_being_asked() {
+    let project = Project::new();
+    changed_shop(&project);
+    project.expect(0, &["review", "--accept", "shop", "--variant"]);
+    for (how, said) in [
+        (&["--agent", "replay"][..], "the replay plays"),
+        (&["--servers", "recorded"], "the servers answer from"),
+    ] {
+        let of = format!("note: shop: {said} {BASELINE}, of 2 variants");
+        let compared = project.run(&[&["compare"], how].concat());
+        assert!(compared.stderr.contains(&of), "{compared:#?}");
+    }
+    project.expect(0, &["compare"]).says_not("of 2 variants");
+}

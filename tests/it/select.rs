@@ -110,6 +110,10 @@ fn a_word_that_nothing_is_called_by_is_told() {
     project
         .expect(3, &["run", "-k", "wind and search"])
         .says("each of its words matches some, and no scenario matches all of it");
+    // A part of a name would do, and one of a tag does not.
+    project
+        .expect(3, &["run", "-k", "sl"])
+        .says("nothing here is called or tagged `sl`; did you mean `slow`?");
     // What is mistyped behind `not` picks too much, and is told as well.
     project
         .expect(0, &["run", "-k", "not serch"])

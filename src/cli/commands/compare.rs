@@ -17,6 +17,7 @@ use crate::cli::stray;
 use crate::cli::suite::{baselines, choose, play_round, scoring, settings};
 use crate::cli::watch::{self, Watch};
 use crate::model::called::Called;
+use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::Servers;
 use crate::store::Baselines;
 use crate::suite::ci::is_ci;
@@ -76,6 +77,37 @@ pub(in crate::cli) fn run(
     watch::rounds(&watch, one)
 }
 
+/// Says what a replay plays, and what recorded servers answer from, where a scenario has several accepted runs.
+fn tell_variants(
+    scenarios: &[Scenario],
+    folders: &[Baselines],
+    answered_by: Servers,
+    console: Console,
+) {
+    for (scenario, folder) in scenarios.iter().zip(folders) {
+        let replays = matches!(scenario.agent, Agent::Replay { .. });
+        let is_held = answered_by == Servers::Recorded;
+        let variants = if scenario.enabled && (replays || is_held) {
+            folder.variants(&scenario.id)
+        } else {
+            0
+        };
+        if variants > 1 {
+            let path = folder.path(&scenario.id);
+            let does = match (replays, is_held) {
+                (true, true) => "the replay plays, and the servers answer from,",
+                (true, false) => "the replay plays",
+                (false, _) => "the servers answer from",
+            };
+            console.note(&format!(
+                "note: {}: {does} {}, of {variants} variants",
+                scenario.id,
+                path.display()
+            ));
+        }
+    }
+}
+
 /// One round of it.
 fn one(
     round: &Round,
@@ -121,6 +153,10 @@ fn one(
         .iter()
         .map(|it| replay::baselines(&settings.baselines, it, scenarios.len()));
     let folders: Vec<Baselines> = folders.collect();
+    // With -v, each scenario says so itself.
+    if against.is_none() && !args.direct && !output.verbose {
+        tell_variants(&scenarios, &folders, settings.answered_by, console);
+    }
     let finished = play_round(
         round,
         (command, scenarios),

@@ -360,7 +360,10 @@ fn match_expression(
     let unknown = expression.words().into_iter();
     let unknown = unknown.filter(|word| !subjects.iter().any(|it| word.is_of(it)));
     let known = words(scenarios);
-    let hint_at = |word: &str| did_you_mean(word, known.iter().map(String::as_str));
+    let hint_at = |word: &str| {
+        let near = did_you_mean(word, known.iter().map(String::as_str));
+        near.or_else(|| Some(format!("did you mean `{}`?", begun(word, scenarios)?)))
+    };
     let mut unknown: Vec<(&str, Option<String>)> = unknown
         .map(|it| (it.text.as_str(), hint_at(&it.text)))
         .collect();
@@ -387,6 +390,19 @@ fn match_expression(
         console.note(&format!("-k: {}", nothing(unknown)));
     }
     None
+}
+
+/// The shortest tag that somebody may have begun to write, as an expression has it: a part of a tag matches nothing, one of a name does.
+fn begun(word: &str, scenarios: &[Scenario]) -> Option<String> {
+    let word = word.to_lowercase();
+    let tags = scenarios.iter().flat_map(|it| &it.tags);
+    let begun = tags.filter(|it| it.to_lowercase().starts_with(&word));
+    let tag = begun.min_by_key(|it| it.len())?;
+    Some(if Expression::parse(tag).is_ok() {
+        tag.clone()
+    } else {
+        format!("'{tag}'")
+    })
 }
 
 /// An expression as it is written for a shell.

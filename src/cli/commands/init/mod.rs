@@ -24,6 +24,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::scenario_name::{SCENARIOS, file, named};
 use crate::cli::select::plural;
+use crate::report::command::quoted;
 use crate::scenario_file;
 use crate::store;
 use crate::suite::BASELINES;
@@ -57,9 +58,18 @@ pub(in crate::cli) fn run(
     let first = verdict::verdict(drafts, output, console)?;
     if let Some(compare) = first.compare {
         begin(ci.as_ref(), console)?;
-        console.note(&format!(
-            "next: commit {SCENARIOS}/, {BASELINES}/ and .gitignore, and after each change of the server: `{compare}`"
-        ));
+        let commit = format!(
+            "commit {SCENARIOS}/, {BASELINES}/ and .gitignore, and after each change of the server: `{compare}`"
+        );
+        console.note(&if first.to_reset.is_empty() {
+            format!("next: {commit}")
+        } else {
+            let paths = first.to_reset.iter().map(|it| quoted(&it.to_string_lossy()));
+            let paths = paths.collect::<Vec<_>>().join(" ");
+            format!(
+                "next: let what the calls leave behind be reset before every run, as said above, and `mcp-eval record {paths}`; then {commit}"
+            )
+        });
     }
     Ok(exit.and(first.exit))
 }

@@ -3,7 +3,7 @@
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::draft::{Draft, DraftText};
@@ -38,6 +38,8 @@ pub(super) struct First {
     pub(super) exit: Exit,
     /// What compares again what was recorded; `None` where nothing was.
     pub(super) compare: Option<String>,
+    /// The files of scenarios whose calls leave something behind: before anything is compared, that has to be reset, and recorded again.
+    pub(super) to_reset: Vec<PathBuf>,
 }
 
 /// A scenario that is written.
@@ -114,7 +116,9 @@ pub(super) fn verdict(
             break;
         }
     }
+    let mut to_reset: Vec<PathBuf> = Vec::new();
     for (begun, recorded) in &lasting {
+        to_reset.push(begun.draft.target.clone());
         tell(&begun.draft, console);
         exit = exit.and(finish(recorded, true, output, console)?);
         tell_lasting(&begun.draft, console);
@@ -134,6 +138,7 @@ pub(super) fn verdict(
         for (begun, result) in done.iter().zip(&finished.suite.scenarios) {
             if result.status == Status::Failed && !begun.draft.plan.effects().is_empty() {
                 tell_lasting(&begun.draft, console);
+                to_reset.push(begun.draft.target.clone());
             }
         }
     }
@@ -143,7 +148,11 @@ pub(super) fn verdict(
         [only] => Some(format!("mcp-eval compare {}", only.draft.target.display())),
         _ => Some("mcp-eval compare".to_owned()),
     };
-    Ok(First { exit, compare })
+    Ok(First {
+        exit,
+        compare,
+        to_reset,
+    })
 }
 
 /// Whether a recording shows, or cannot rule out, that a call which does more than read has an effect that is still there the next time: then
