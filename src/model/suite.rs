@@ -70,6 +70,8 @@ pub struct ScenarioResult {
     pub compared_with: Option<String>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
+    /// What of the calls failed, as it did when the baseline was accepted, where the scenario passed all the same.
+    pub failing: Vec<String>,
     /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each.
     pub idle_rules: Vec<String>,
     /// What all runs of the scenario came to, where it was run several times; the rest of the result is then about one of them.
@@ -105,6 +107,7 @@ impl ScenarioResult {
             current: None,
             compared_with: None,
             notes: Vec::new(),
+            failing: Vec::new(),
             idle_rules: Vec::new(),
             repeated: None,
             direct: None,
@@ -121,6 +124,9 @@ pub struct Problem {
     /// Last lines of a server's stderr and the like.
     pub details: Vec<String>,
 }
+
+/// Why a scenario was not run that says so itself: somebody has chosen that, and nothing stood in the way.
+pub const DISABLED: &str = "the scenario is disabled (`enabled: false`)";
 
 /// How an expectation ends that a call does not fail.
 pub const SUCCEEDS: &str = "succeeds";

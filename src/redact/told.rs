@@ -80,6 +80,7 @@ impl Redactor {
             .chain(direct)
             .chain(&mut scenario.compared_with)
             .chain(&mut scenario.notes)
+            .chain(&mut scenario.failing)
             .chain(&mut scenario.idle_rules)
             .for_each(|it| self.words(it));
     }

@@ -1,7 +1,11 @@
 //! What to do about a comparison, in a sentence.
 
 use crate::model::points;
+use crate::model::suite::DISABLED;
 use crate::published::result::{Band, ResultDocument, Scenario, Selection, Status};
+
+/// How it is said of scenarios that something stood in their way.
+const NOT_RUN: &str = "could not be run";
 
 /// What to do: deploy, monitor, review, stop, or find out what stood in the way. `None` for commands that compare with no baseline.
 pub fn sentence(result: &ResultDocument) -> Option<String> {
@@ -38,8 +42,12 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
         )
     } else if summary.passed == 0 {
         return None;
+    } else if let Some(failing) = failing(result) {
+        format!(
+            "Look at it before you deploy: nothing is worse than what was recorded, but {failing} as in the baseline."
+        )
     } else if let Some(part) = part {
-        return Some(of_part(result, part));
+        return Some(of_part(result, part) + &skipped(result));
     } else if let Some(lowest) = monitored(result) {
         format!(
             "Deploy and monitor: everything passed, but {} less like what was recorded than usual ({}).",
@@ -51,10 +59,27 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
             "Deploy when you have seen what changed: {} with changes.",
             several(summary.changed, "scenario passed", "scenarios passed")
         )
-    } else if result.scenarios.iter().all(is_unchanged_or_left_out) {
-        "Deploy: everything passed, and nothing changed.".to_owned()
     } else {
-        "Deploy: everything passed.".to_owned()
+        let passed = if result.scenarios.iter().all(is_unchanged_or_left_out) {
+            "passed, and nothing changed."
+        } else {
+            "passed."
+        };
+        match in_the_way(result) {
+            0 => format!("Deploy: everything {passed}"),
+            1 => format!(
+                "Deploy if you can do without the scenario that could not be run: everything else {passed}"
+            ),
+            several => format!(
+                "Deploy if you can do without the {several} scenarios that could not be run: everything else {passed}"
+            ),
+        }
+    };
+    let is_fine = summary.failed + stuck == 0 && !result.interrupted;
+    let sentence = if is_fine && !sentence.contains(NOT_RUN) {
+        sentence + &skipped(result)
+    } else {
+        sentence
     };
     Some(match part.filter(|_| !result.interrupted) {
         Some(part) => format!(
@@ -63,6 +88,40 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
             was_or_were(part.chosen)
         ),
         None => sentence,
+    })
+}
+
+/// How many scenarios nothing is known of because something stood in the way, which nobody has chosen as `enabled: false` is.
+fn in_the_way(result: &ResultDocument) -> usize {
+    let skipped = result.scenarios.iter();
+    let skipped = skipped.filter(|it| it.status == Status::Skipped);
+    let is_chosen = |it: &Scenario| it.problem.as_ref().is_some_and(|it| it.message == DISABLED);
+    skipped.filter(|it| !is_chosen(it)).count()
+}
+
+/// What ends a sentence that would sound as if all had been run; empty where that is so.
+fn skipped(result: &ResultDocument) -> String {
+    match in_the_way(result) {
+        0 => String::new(),
+        count => format!(
+            " Nothing is known of {} {NOT_RUN}.",
+            several(count, "scenario that", "scenarios that")
+        ),
+    }
+}
+
+/// The scenarios that passed because their calls fail as they did when they were recorded; `None` where all is well.
+fn failing(result: &ResultDocument) -> Option<String> {
+    let failing = result.scenarios.iter();
+    let mut failing = failing.filter(|it| !it.failing.is_empty());
+    let first = failing.next()?;
+    Some(match failing.count() {
+        0 => format!("calls of `{}` fail", first.id),
+        more => format!(
+            "calls of `{}` and {} fail",
+            first.id,
+            several(more, "other scenario", "other scenarios")
+        ),
     })
 }
 

@@ -6,10 +6,11 @@ use crate::evaluate::{Accepted, Basis, Checked, Impossible, check_criteria, list
 use crate::model::experiment::ExperimentChange;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::score;
+use crate::suite::failing_calls::failing_calls;
 use crate::suite::outcome::result;
 use crate::suite::patience::Patience;
 use crate::suite::replay;
@@ -67,6 +68,13 @@ pub(crate) fn judge(
     let experiment_changes = score::experiment_changes(baseline, &current);
     let gates = allow_changed || experiment_changes.is_empty();
     let impossible = impossible_criteria(&impossible);
+    // A baseline of a run that failed was accepted by somebody, and is no reason to call the same failure fine.
+    let replays = |it: &&Scenario| matches!(it.agent, Agent::Replay { .. });
+    let is_of_baseline = passed && gates && accepted_as == Accepted::Baseline;
+    let failing = scenario.filter(|_| is_of_baseline).map(|it| {
+        let replayed = Some(&**baseline).filter(|_| replays(&it));
+        failing_calls(it, &current, replayed)
+    });
     let mut idle_rules = score::idle_after(rules, &[baseline, &current]);
     idle_rules.extend(score::unknown_places(baseline));
     Some(ScenarioResult {
@@ -82,6 +90,7 @@ pub(crate) fn judge(
             Some(other_experiment(scenario, accepted_as, &experiment_changes))
         },
         experiment_changes,
+        failing: failing.unwrap_or_default(),
         idle_rules,
         duration_ms: current.duration_ms,
         checks,

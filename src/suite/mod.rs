@@ -47,6 +47,7 @@ mod direct;
 mod error;
 pub(crate) mod execute;
 mod expect;
+mod failing_calls;
 mod header_commands;
 pub(crate) mod hooks;
 mod introduction;
@@ -90,7 +91,7 @@ pub use self::observer::{Observer, ScenarioObserver, Silent};
 pub use self::play::{Files, Finished, NOT_STARTED, Suite};
 pub use self::record::record;
 pub use self::retire::retire;
-pub use self::review::{Broken, Ignored, ReadAgain, Refusal, Waiting};
+pub use self::review::{Broken, Despite, Ignored, ReadAgain, Refusal, Waiting};
 pub use self::run_folder::RunFolder;
 pub use self::settings::{
     BASELINES, Jobs, Judging, REPORTS, RUNS, Recording, STATE, ScoreSettings, Settings,

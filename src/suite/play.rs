@@ -23,7 +23,7 @@ use super::suite_context::SuiteContext;
 use crate::docker::{Guard, Session};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
-use crate::model::suite::{ScenarioResult, Status, SuiteResult};
+use crate::model::suite::{DISABLED, ScenarioResult, Status, SuiteResult};
 use crate::run::Budget;
 use crate::store::Runs;
 
@@ -76,9 +76,6 @@ pub struct Files {
 
 /// How the reason begins why a scenario was not run that would have been, had the command come so far.
 pub const NOT_STARTED: &str = "not started: ";
-
-/// Why a disabled scenario is not run.
-const DISABLED: &str = "the scenario is disabled (`enabled: false`)";
 
 fn disabled(scenario: &Scenario) -> &'static str {
     scenario.left_out.unwrap_or(DISABLED)

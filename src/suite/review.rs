@@ -6,11 +6,14 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use super::failing_calls::failing_calls;
 use super::judge::judge;
 use super::outcome::{problem, result};
 use super::patience::Patience;
+use super::record::check_run;
 use super::replay;
 use super::stored::redacted;
+use crate::agent::fill_references;
 use crate::evaluate::Accepted;
 use crate::model::comparison::Change;
 use crate::model::learned::Varying;
@@ -18,7 +21,7 @@ use crate::model::pending::{Origin, PendingRun};
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::repeated::Tally;
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::GitStamp;
 use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
@@ -49,6 +52,15 @@ impl Refusal {
 
 /// A scenario as its file has it by now; `None` where it is none any more.
 pub type ReadAgain<'a> = &'a dyn Fn(&Scenario) -> Option<Scenario>;
+
+/// What a run is accepted in spite of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Despite {
+    /// Baseline or scenario have changed since it was compared.
+    pub moved: bool,
+    /// It failed by itself, whatever it was compared with.
+    pub failing: bool,
+}
 
 /// What a baseline was told to vary.
 #[derive(Debug, Clone, PartialEq)]
@@ -222,15 +234,46 @@ impl Waiting {
         })
     }
 
+    /// Why `record` would not keep the run: a call that did not come out as it is meant to, an expectation of the scenario that is not met.
+    /// Empty where nothing speaks against it, or that cannot be judged.
+    pub fn failing(&self) -> Vec<String> {
+        let looked = check_run(&self.plain_scenario(), &self.run.trajectory, self.played());
+        looked.map_or_else(|_| Vec::new(), |it| it.failing)
+    }
+
+    /// The part of that which is about its calls.
+    pub fn failing_calls(&self) -> Vec<String> {
+        failing_calls(&self.plain_scenario(), &self.run.trajectory, self.played())
+    }
+
+    /// Without its secrets, as the run is, and with the ids of the run.
+    fn plain_scenario(&self) -> Scenario {
+        let mut scenario = redacted(&self.scenario, &mut Secrets::default()).into_inner();
+        for expected in &mut scenario.expected_trajectory {
+            fill_references(
+                &mut expected.arguments,
+                &expected.filled,
+                &self.run.trajectory,
+            );
+        }
+        scenario
+    }
+
+    /// What a replay plays: its calls may fail where the baseline's did.
+    fn played(&self) -> Option<&Trajectory> {
+        let replays = matches!(self.scenario.agent, Agent::Replay { .. });
+        self.compared_with().filter(|_| replays).map(|it| &**it)
+    }
+
     /// Makes the run the baseline in the place of what it was compared with; returns the file.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] where baseline or scenario have changed since the comparison, unless `force`; where any of it has changed since it
-    /// was read; and where it cannot be written.
-    pub fn accept(&self, force: bool, again: ReadAgain<'_>) -> Result<PathBuf, Refusal> {
+    /// A [`Refusal`] where baseline or scenario have changed since the comparison, or the run failed by itself, unless it is accepted despite
+    /// of that; where any of it has changed since it was read; and where it cannot be written.
+    pub fn accept(&self, despite: Despite, again: ReadAgain<'_>) -> Result<PathBuf, Refusal> {
         let variant = self.run.origin.variant.min(self.accepted.len().max(1));
-        self.keep(variant, force, again)
+        self.keep(variant, despite, again)
     }
 
     /// Keeps the run beside what is accepted already; returns the file.
@@ -238,17 +281,39 @@ impl Waiting {
     /// # Errors
     ///
     /// As [`Self::accept`].
-    pub fn accept_beside(&self, force: bool, again: ReadAgain<'_>) -> Result<PathBuf, Refusal> {
-        self.keep(self.accepted.len() + 1, force, again)
+    pub fn accept_beside(
+        &self,
+        despite: Despite,
+        again: ReadAgain<'_>,
+    ) -> Result<PathBuf, Refusal> {
+        self.keep(self.accepted.len() + 1, despite, again)
     }
 
-    /// Refuses to accept a run that has been overtaken by what it was compared with, unless `force`.
+    /// Refuses to accept a run that has been overtaken by what it was compared with, and one that `record` would not keep.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] that says what has changed since.
-    pub fn refuse(&self, force: bool) -> Result<(), Refusal> {
-        match self.moved().filter(|_| !force) {
+    /// A [`Refusal`] that says what has changed since, or what failed.
+    pub fn refuse(&self, despite: Despite) -> Result<(), Refusal> {
+        if !despite.moved {
+            self.refuse_moved()?;
+        }
+        let failing = self.failing();
+        if despite.failing || failing.is_empty() {
+            return Ok(());
+        }
+        Err(Refusal::Other {
+            message: format!(
+                "`{}` is not accepted, because the run failed: {}",
+                self.scenario.id,
+                failing.join("; ")
+            ),
+            hint: "`--allow-failing` accepts it".to_owned(),
+        })
+    }
+
+    fn refuse_moved(&self) -> Result<(), Refusal> {
+        match self.moved() {
             None => Ok(()),
             Some(message) => Err(Refusal::Other {
                 message: format!("`{}` is not accepted: {message}", self.scenario.id),
@@ -258,8 +323,13 @@ impl Waiting {
         }
     }
 
-    fn keep(&self, variant: usize, force: bool, again: ReadAgain<'_>) -> Result<PathBuf, Refusal> {
-        self.refuse(force)?;
+    fn keep(
+        &self,
+        variant: usize,
+        despite: Despite,
+        again: ReadAgain<'_>,
+    ) -> Result<PathBuf, Refusal> {
+        self.refuse(despite)?;
         let held = self.hold(again)?;
         let id = &self.scenario.id;
         let run = &self.run.trajectory;
@@ -320,7 +390,7 @@ impl Waiting {
     /// A [`Refusal`] where that cannot be, with what to do instead, and where any of it has changed since it was read; the baseline stays as
     /// it is then.
     pub fn ignore(&mut self, change: &Change, again: ReadAgain<'_>) -> Result<Ignored, Refusal> {
-        self.refuse(false)?;
+        self.refuse_moved()?;
         let held = self.hold(again)?;
         let other = |message| Refusal::Other {
             message,

@@ -120,3 +120,33 @@ fn a_report_that_is_made_again_says_the_same() {
         .expect(0, &["report"])
         .says("Deploy: everything passed, and nothing changed.");
 }
+
+#[test]
+fn what_could_not_be_run_is_no_part_of_everything() {
+    let project = project();
+    advice(&project, 0, &[]);
+    let folder = fs::read_link(project.path("reports/latest")).unwrap();
+    let file = format!(".mcp-eval/runs/{}/result.json", folder.display());
+    let whole: Value = serde_json::from_str(&project.read(&file)).unwrap();
+    for (why, said) in [
+        (
+            "it has no baseline yet",
+            "Deploy if you can do without the scenario that could not be run: everything else passed, and nothing changed.",
+        ),
+        // Somebody has chosen that.
+        (
+            "the scenario is disabled (`enabled: false`)",
+            "Deploy: everything passed, and nothing changed.",
+        ),
+    ] {
+        let mut result = whole.clone();
+        (result["summary"]["passed"], result["summary"]["skipped"]) = (json!(2), json!(1));
+        let skipped = &mut result["scenarios"][0];
+        skipped["status"] = json!("skipped");
+        skipped["problem"] = json!({ "message": why, "hint": null, "details": [] });
+        project.file(&file, result.to_string());
+        let again = project.expect(0, &["report"]);
+        let words: Vec<&str> = again.stdout.split_whitespace().collect();
+        assert!(words.join(" ").contains(said), "{}", again.stdout);
+    }
+}

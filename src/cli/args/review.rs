@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::select::SelectArgs;
+use crate::suite::Despite;
 
 #[derive(Debug, Args)]
 #[expect(
@@ -44,7 +45,20 @@ pub(in crate::cli) struct ReviewArgs {
     /// Remove variants that none of the last N stored comparisons came nearest to; the main baseline stays
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), conflicts_with_all = ["accept", "reject", "accept_all", "reject_all", "from", "list", "check"])]
     pub(in crate::cli) retire: Option<u16>,
+    /// Accept runs that failed, too: those that `record` would not keep
+    #[arg(long)]
+    pub(in crate::cli) allow_failing: bool,
     /// Accept also where baseline or scenario have changed since the run was compared, or CI is set in the environment
     #[arg(long)]
     pub(in crate::cli) force: bool,
+}
+
+impl ReviewArgs {
+    /// What runs are accepted in spite of.
+    pub(in crate::cli) fn despite(&self) -> Despite {
+        Despite {
+            moved: self.force,
+            failing: self.allow_failing,
+        }
+    }
 }

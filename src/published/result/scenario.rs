@@ -47,6 +47,9 @@ pub struct Scenario {
     pub compared_with: Option<String>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
+    /// What of the calls failed, as it did when the baseline was accepted, where the scenario passed all the same; absent where nothing did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failing: Vec<String>,
     /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub idle_rules: Vec<String>,

@@ -96,6 +96,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         }),
         compared_with: result.compared_with.clone(),
         notes: result.notes.clone(),
+        failing: result.failing.clone(),
         idle_rules: result.idle_rules.clone(),
         container_log: None,
         checks: result

@@ -82,7 +82,7 @@ impl Page<'_> {
         }
     }
 
-    /// What was not checked, and rules that had no effect.
+    /// What was not checked, what fails as before, and rules that had no effect.
     fn without_effect(&mut self, scenario: &Scenario) {
         if self.style.verbosity == Verbosity::Quiet {
             return;
@@ -91,6 +91,10 @@ impl Page<'_> {
             let shown = shorten(&check.name, NAME_CHARS);
             let text = format!("unchecked: {shown}: {}", check.message);
             self.indented(4, "? ", YELLOW, &text);
+        }
+        for it in &scenario.failing {
+            let text = format!("fails as in its baseline: {it}");
+            self.indented(4, "! ", YELLOW, &text);
         }
         for rule in &scenario.idle_rules {
             self.indented(4, "! ", YELLOW, rule);

@@ -88,6 +88,7 @@ fn is_told(scenario: &Scenario, verbosity: Verbosity) -> bool {
                 || scenario.repeated.is_some()
                 || scenario.direct.is_some()
                 || scenario.unchecked().next().is_some()
+                || !scenario.failing.is_empty()
                 || !scenario.idle_rules.is_empty()
                 || !scenario.experiment_changes.is_empty()
                 // That nothing was called is not what passing sounds like.

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::evaluate::{Basis, Checked, check_criteria, lists_tools, no_call, wrong_outcomes};
-use crate::model::comparison::ExecutionStatus;
+use crate::evaluate::{Basis, Checked, check_criteria, lists_tools, no_call};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
-use crate::model::trajectory::{Ending, FailureKind, Outcome, Trajectory};
+use crate::model::trajectory::Trajectory;
 use crate::report::deviations::deviations;
 use crate::score;
+use crate::suite::failing_calls::{SAID_CHARS, failing_calls};
 use crate::suite::judge::impossible_criteria;
 use crate::suite::outcome::result;
 use crate::suite::patience::{Patience, Stopped};
@@ -62,29 +62,13 @@ pub(crate) fn cannot_be_judged(
 
 /// Why a run should not become a baseline unseen: a call that did not come out as its script means it to, or an expectation that is not
 /// met.
-///
-/// An error that a tool answers to a model is no reason, because models try again. That all calls failed, or that a call got no answer at
-/// all, is one.
 fn why_failing(
     scenario: &Scenario,
     trajectory: &Trajectory,
     replayed: Option<&Trajectory>,
     checks: &[Check],
 ) -> Vec<String> {
-    let wrong = if scenario.agent.decides() {
-        unanswered(trajectory)
-    } else {
-        let wrong = wrong_outcomes(scenario, trajectory, replayed);
-        wrong.iter().map(ToString::to_string).collect()
-    };
-    let mut reasons = Vec::new();
-    let all_failed = score::status(trajectory, &scenario.scoring) == ExecutionStatus::Failed;
-    if let Ending::Blocked { message } = &trajectory.ending {
-        reasons.push(message.clone());
-    } else if all_failed && (!wrong.is_empty() || scenario.agent.decides()) {
-        reasons.push("every call failed".to_owned());
-    }
-    reasons.extend(wrong);
+    let mut reasons = failing_calls(scenario, trajectory, replayed);
     count_unmet(checks, &mut reasons);
     reasons
 }
@@ -100,26 +84,6 @@ pub(crate) fn count_unmet(checks: &[Check], reasons: &mut Vec<String>) {
         let what = plural(unmet, "expectation is", "expectations are");
         reasons.push(format!("{what}{NOT_MET}"));
     }
-}
-
-/// The calls of an agent that decides for itself that had no answer, or, where all failed, all of them.
-fn unanswered(trajectory: &Trajectory) -> Vec<String> {
-    let all = trajectory.calls().all(|it| it.outcome.is_failure());
-    let calls = trajectory.calls().enumerate();
-    let failed = calls.filter(|(_, call)| {
-        // A call that could not be sent is the model's mistake, and the model got an error for it.
-        let is_unanswered = matches!(
-            &call.outcome,
-            Outcome::Failure(it) if !matches!(it.kind, FailureKind::Rpc | FailureKind::NotSent)
-        );
-        is_unanswered || all
-    });
-    failed
-        .map(|(index, call)| {
-            let said = said(&call.outcome);
-            format!("call {} of `{}`: {said}", index + 1, call.full_name())
-        })
-        .collect()
 }
 
 /// Answers that look like errors although the servers say that they are fine, in words; `None` where none does.
@@ -157,19 +121,8 @@ pub(crate) fn looks_like_errors(scenario: &Scenario, trajectory: &Trajectory) ->
     ))
 }
 
-/// How much of what a server said is shown, in characters.
-const SAID_CHARS: usize = 200;
-
 fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
-}
-
-fn said(outcome: &Outcome) -> String {
-    let text = match outcome {
-        Outcome::Answer(answer) => answer.text(),
-        Outcome::Failure(failure) => failure.message.clone(),
-    };
-    shorten(&text, SAID_CHARS).into_owned()
 }
 
 /// How the calls of a run deviate from the scenario's expected trajectory.

@@ -13,7 +13,7 @@ use crate::model::comparison::Change;
 use crate::report::command::quoted;
 use crate::report::explain::explain;
 use crate::report::html;
-use crate::suite::{REPORTS, ReadAgain, Waiting};
+use crate::suite::{Despite, REPORTS, ReadAgain, Waiting};
 use crate::text;
 
 use super::keyboard::{Key, Keyboard};
@@ -51,7 +51,7 @@ enum Said {
 pub(super) fn ask(
     waiting: &mut [Waiting],
     again: ReadAgain<'_>,
-    (force, from): (bool, Option<&Path>),
+    (despite, from): (Despite, Option<&Path>),
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
@@ -75,11 +75,11 @@ pub(super) fn ask(
         };
         let decided = match asking.about(it)? {
             Decision::Accept => {
-                let kept = it.accept(force, again);
+                let kept = it.accept(despite, again);
                 kept.map(|kept| shown::accepted(it, &kept, console))
             }
             Decision::Variant => {
-                let kept = it.accept_beside(force, again);
+                let kept = it.accept_beside(despite, again);
                 kept.map(|kept| shown::accepted(it, &kept, console))
             }
             Decision::Reject => it.reject(again).map(|()| shown::rejected(it.scenario())),

@@ -83,7 +83,7 @@ pub(in crate::cli) fn run(
         if waiting.is_empty() {
             return Ok(exit);
         }
-        let how = (args.force, args.from.as_deref());
+        let how = (args.despite(), args.from.as_deref());
         Ok(exit.and(ask::ask(&mut waiting, &again, how, output, console)?))
     }
 }
@@ -115,7 +115,7 @@ fn decide(
     for at in &accepted {
         let waiting = pending[*at].as_ref();
         let waiting = waiting.map_err(|broken| Failure::from(&**broken));
-        match waiting.and_then(|it| Ok(it.refuse(args.force).map(|()| it)?)) {
+        match waiting.and_then(|it| Ok(it.refuse(args.despite()).map(|()| it)?)) {
             Ok(it) => acceptable.push(it),
             Err(failure) if args.accept_all => {
                 console.failure(&failure);
@@ -131,9 +131,9 @@ fn decide(
     }
     for it in acceptable {
         let kept = if args.variant {
-            it.accept_beside(args.force, again)
+            it.accept_beside(args.despite(), again)
         } else {
-            it.accept(args.force, again)
+            it.accept(args.despite(), again)
         };
         let kept = kept.map_err(Failure::from)?;
         console.result(&shown::accepted(it, &kept, console));

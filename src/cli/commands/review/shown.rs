@@ -31,6 +31,7 @@ impl Shown {
             asides: experiment
                 .into_iter()
                 .chain(waiting.tally().map(of_several))
+                .chain(of_failing(&waiting.failing()))
                 .collect(),
             document,
             suite,
@@ -99,7 +100,8 @@ impl Shown {
 
 /// That a run was accepted; a note where it does not do what its scenario expects.
 pub(super) fn accepted(waiting: &Waiting, kept: &Path, console: Console) -> String {
-    let unmet = Shown::of(waiting).unmet();
+    let mut unmet = waiting.failing_calls();
+    unmet.extend(Shown::of(waiting).unmet());
     if !unmet.is_empty() {
         console.note(&fails_itself(waiting, &unmet));
     }
@@ -121,6 +123,14 @@ fn of_several(tally: Tally) -> String {
         ""
     };
     format!("one of {runs} runs, of which {passed} passed{flaky}")
+}
+
+/// That `record` would not keep the run, and why; `None` where it would.
+fn of_failing(failing: &[String]) -> Option<String> {
+    let why = failing.join("; ");
+    (!failing.is_empty()).then(|| {
+        format!("`record` would not keep it, and only `--allow-failing` accepts it, because the run failed: {why}")
+    })
 }
 
 /// That what was accepted does not do what its scenario expects.

@@ -1,0 +1,103 @@
+//! A run that failed by itself: `review` accepts it no sooner than `record` keeps it, and nobody is told to deploy it.
+
+use serde_json::json;
+
+use crate::common::{Project, in_terminal};
+
+const PENDING: &str = "baselines/gone/pending.json";
+
+/// A scenario whose only call fails since its tool has another name.
+fn gone() -> Project {
+    let project = Project::new();
+    let scenario = json!({
+        "name": "Gone",
+        "servers": { "t": { "type": "mock" } },
+        "expected_trajectory": [{ "tool": "list" }],
+        "mcp_interactions": { "t": { "tools": [
+            { "name": "list", "annotations": { "read_only_hint": true }, "responses": [{ "content": [{ "json": { "a": 1 } }] }] },
+        ] } },
+    });
+    project.file("scenarios/gone.yaml", scenario.to_string());
+    project.expect(0, &["record"]);
+    project.edit(
+        "scenarios/gone.yaml",
+        "\"name\":\"list\"",
+        "\"name\":\"list_all\"",
+    );
+    project.expect(1, &["compare"]);
+    project
+}
+
+#[test]
+fn a_run_that_record_would_not_keep_is_not_accepted_either() {
+    let project = gone();
+    let before = project.read("baselines/gone/baseline.json");
+    let because = "because the run failed: every call failed; call 1 of `mcp__t__list` failed";
+    project
+        .expect(1, &["record"])
+        .says("--allow-failing")
+        .says("not kept")
+        .says("the run failed: every call failed");
+    project.expect(1, &["compare"]);
+    for (which, exit) in [(&["--accept", "gone"][..], 2), (&["--accept-all"], 3)] {
+        for more in [&[][..], &["--variant"], &["--force"]] {
+            project
+                .expect(exit, &[&["review"], which, more].concat())
+                .says(&format!("`gone` is not accepted, {because}"))
+                .says("`--allow-failing` accepts it");
+        }
+    }
+    project
+        .expect(0, &["review", "--list"])
+        .says("`record` would not keep it");
+    assert!(project.path(PENDING).exists());
+    assert_eq!(project.read("baselines/gone/baseline.json"), before);
+    let asked = in_terminal(
+        "the review of a run that failed",
+        &project,
+        &["review"],
+        "  > ",
+        &["A"],
+    );
+    if let Some(asked) = asked {
+        asked
+            .says("`record` would not keep it")
+            .says("is not accepted")
+            .says("1 still pending");
+        assert_eq!(project.read("baselines/gone/baseline.json"), before);
+    }
+}
+
+#[test]
+fn what_was_accepted_although_it_failed_is_never_advised_to_deploy() {
+    let project = gone();
+    project
+        .expect(0, &["review", "--accept", "gone", "--allow-failing"])
+        .says("accepted gone")
+        .says("fails what its scenario expects: every call failed");
+    let advice = "Look at it before you deploy: nothing is worse than what was recorded, but calls of `gone` fail as in the baseline.";
+    let compared = project.expect(0, &["compare"]);
+    compared
+        .says("fails as in its baseline: every call failed")
+        .says_not("Deploy");
+    let words: Vec<&str> = compared.stdout.split_whitespace().collect();
+    assert!(words.join(" ").contains(advice), "{}", compared.stdout);
+    let page = project.read("reports/latest/gone.html");
+    assert!(page.contains("Fails as in its baseline"));
+    assert!(
+        project
+            .read("reports/latest/index.html")
+            .contains("before you deploy")
+    );
+    // A script that means its call to fail is well.
+    project.edit(
+        "scenarios/gone.yaml",
+        "\"tool\":\"list\"",
+        "\"is_error\":true,\"tool\":\"list\"",
+    );
+    project.expect(0, &["record"]);
+    project
+        .expect(0, &["compare"])
+        .says("Deploy: everything passed")
+        .says_not("as in its baseline");
+}
