@@ -331,6 +331,14 @@ fn nothing(command: &str) -> SuiteResult {
     }
 }
 
+/// The result of a command that has begun: the same document, without scenarios, which the result replaces.
+pub(super) fn begun(command: &str) -> ResultDocument {
+    let failure =
+        Failure::incomplete("this run has begun, and not ended: it is under way, or was killed")
+            .hint("run it again");
+    refusal(command, &failure)
+}
+
 /// The result of a command that could not do what it was asked: the same document, without scenarios.
 pub(super) fn refusal(command: &str, failure: &Failure) -> ResultDocument {
     let suite = redact::environment().suite(nothing(command));

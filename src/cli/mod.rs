@@ -21,6 +21,7 @@ mod old_habits;
 mod open;
 mod paths;
 mod progress;
+mod refusal;
 mod reports;
 mod round;
 mod runs;
@@ -38,11 +39,10 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use crate::cli::args::{Asked, Cli, Color, Command, Format, OutputArgs};
+use crate::cli::args::{Cli, Color, Command};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::reports::Reports;
 use crate::process;
 
 /// Runs the program as its arguments ask and returns the code to exit with.
@@ -70,13 +70,17 @@ pub fn main() -> ExitCode {
                 .map(|it| it.to_string_lossy().into_owned())
                 .collect();
             if let Some(failure) = old_habits::answer(&arguments).filter(|_| is_unknown) {
+                refusal::of_words(&arguments, &failure);
                 Console::new(Color::Auto, false).failure(&failure);
                 return failure.exit.into();
             }
             // Also prints `--help` and `--version`; a reader that has gone away is no failure of ours.
             let _ = error.print();
             return if error.use_stderr() {
-                refuse_words(&arguments, &error);
+                let said = error.to_string();
+                let said = said.lines().next().unwrap_or_default();
+                let failure = Failure::usage(said.trim_start_matches("error: "));
+                refusal::of_words(&arguments, &failure);
                 Exit::Usage
             } else {
                 Exit::Passed
@@ -88,7 +92,7 @@ pub fn main() -> ExitCode {
     let asked = cli.command.asked();
     let exit = run(cli, console).unwrap_or_else(|failure| {
         if let Some((command, asked)) = asked.filter(|_| !failure.is_printed) {
-            refuse(command, &asked, &failure, console);
+            refusal::tell(command, &asked, &failure, console);
         }
         console.failure(&failure);
         failure.exit
@@ -107,39 +111,6 @@ pub fn main() -> ExitCode {
         );
     }
     exit.into()
-}
-
-/// Says why there is no result wherever a program looks for one: a person reads it on stderr.
-fn refuse(command: &str, asked: &Asked, failure: &Failure, console: Console) {
-    let refusal = finish::refusal(command, failure);
-    finish::add_to_summary(&refusal, console);
-    let format = asked.reporting.format;
-    // Pages are no form of stdout.
-    if !matches!(format, Format::Terminal | Format::Html) {
-        Console::document(&format.render(&refusal, Console::style(OutputArgs::default())));
-    }
-    // Where the files are what was refused, none of them is touched.
-    if let Ok(reports) = Reports::new(&asked.reporting, asked.no_report, asked.output.as_deref())
-        && let Err(error) = reports.write_refusal(&refusal)
-    {
-        console.failure(&error.into());
-    }
-}
-
-/// The same where the command line is wrong, so that nobody knows all of what it asks for: its words are looked through for files.
-fn refuse_words(words: &[String], error: &clap::Error) {
-    let suites = ["record", "compare", "run", "bisect"];
-    let Some(command) = suites
-        .into_iter()
-        .find(|it| words.first().is_some_and(|word| word == it))
-    else {
-        return;
-    };
-    let said = error.to_string();
-    let said = said.lines().next().unwrap_or_default();
-    let failure = Failure::usage(said.trim_start_matches("error: "));
-    let asked = Asked::of_words(words);
-    refuse(command, &asked, &failure, Console::new(Color::Never, true));
 }
 
 /// Supervises a process for another `mcp-eval`, if that is what this one was started for. Arguments are not read as a user's, and the

@@ -1,7 +1,7 @@
 //! The forms of a result that the user asks for: checked before anything runs, written when the result is there.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use walkdir::WalkDir;
 
@@ -9,7 +9,9 @@ use crate::cli::args::{Format, ReportChoice, ReportingArgs};
 use crate::cli::checkout::seen_from_checkout;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
+use crate::cli::finish;
 use crate::cli::paths::real;
+use crate::cli::round::Round;
 use crate::cli::seen_from::plain;
 use crate::published::result::{self, Link, ResultDocument};
 use crate::report::terminal::{self, Style, Verbosity};
@@ -64,6 +66,7 @@ impl Reports {
         no_report: bool,
         output: Option<&Path>,
     ) -> Result<Self, Failure> {
+        let reports = Self::unchecked(args, no_report, output);
         if args.format == Format::Html {
             return Err(
                 Failure::usage("pages do not go to stdout").hint("`--report html=DIR` writes them")
@@ -72,13 +75,6 @@ impl Reports {
         if let Some(output) = output {
             refuse_file(output)?;
         }
-        let reports = Self {
-            printed: args.format,
-            pages: !no_report,
-            output: output.map(Path::to_owned),
-            links: args.links.clone(),
-            asked: args.reports.clone(),
-        };
         let pages_nowhere = |it: &&ReportChoice| it.format == Format::Html && it.file.is_none();
         if no_report && reports.asked.iter().any(|it| pages_nowhere(&it)) {
             return Err(
@@ -89,15 +85,35 @@ impl Reports {
         reports.refuse_collisions()?;
         reports.refuse_what_is_no_report()?;
         for folder in output.into_iter().filter(|_| reports.pages) {
+            if let Some(why) = unfit_for_pages(folder) {
+                let failure = format!("--output {}: {why}", folder.display());
+                return Err(Failure::usage(failure).hint("name another folder"));
+            }
             store::check_writable(&folder.join(INDEX))?;
         }
         for (choice, file) in reports.named() {
+            if file.as_os_str().as_encoded_bytes().ends_with(b"/") {
+                let failure =
+                    format!("`{choice}` is the name of a folder, and this form is a file");
+                return Err(Failure::usage(failure).hint("name a file in it"));
+            }
             store::check_writable(&file).map_err(|error| {
                 let failure = Failure::from(error);
                 failure.hint(format!("asked for by `{choice}`"))
             })?;
         }
         Ok(reports)
+    }
+
+    /// The same, whether it can be written or not.
+    pub(super) fn unchecked(args: &ReportingArgs, no_report: bool, output: Option<&Path>) -> Self {
+        Self {
+            printed: args.format,
+            pages: !no_report,
+            output: output.map(Path::to_owned),
+            links: args.links.clone(),
+            asked: args.reports.clone(),
+        }
     }
 
     /// What a command does that nobody asks for anything: a table on stdout and, unless told otherwise, pages.
@@ -133,12 +149,7 @@ impl Reports {
             let Some(file) = &choice.file else {
                 continue;
             };
-            let why = if choice.format == Format::Html {
-                holds_what_is_ours(file).then_some("holds scenarios or baselines")
-            } else {
-                is_ours(file).then_some("is no report, but what mcp-eval works with")
-            };
-            if let Some(why) = why {
+            if let Some(why) = unfit(choice, file) {
                 let failure = format!("`{choice}`: {} {why}", file.display());
                 return Err(Failure::usage(failure).hint("name another file"));
             }
@@ -243,7 +254,7 @@ impl Reports {
     }
 
     /// Says in every file that was asked for by name why there is no result, so that nobody takes an older one there for it; and in
-    /// annotations, where these were asked for. Pages are replaced where we have made some.
+    /// annotations, where these were asked for. Pages are replaced where we have made some. What must not be written is left as it is.
     ///
     /// # Errors
     ///
@@ -253,18 +264,88 @@ impl Reports {
         if asked.any(|it| it.format == Format::Github && it.file.is_none()) {
             Console::workflow_commands(&Format::Github.render(refusal, FILE));
         }
-        let written = self.named().map(|(it, file)| match it.format {
-            Format::Html => {
-                let document = folder_of(&file).join(RESULT);
-                if !(file.is_file() && document.is_file()) {
-                    return Ok(());
-                }
-                store::write(&document, result::json(refusal).as_bytes())?;
-                store::write(&file, html::index(refusal).as_bytes())
-            }
-            format => store::write(&file, format.render(refusal, FILE).as_bytes()),
+        self.write_instead(refusal, |_| true)
+    }
+
+    /// Says in the files that an earlier command has written that they are not about this one, which begins: should it be killed, nobody
+    /// takes its predecessor's result for its own. Of `--watch`, the files stay until its round has ended.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write one.
+    pub(super) fn begin(&self, round: &Round, command: &str) -> Result<(), StoreError> {
+        if round.is_watched() {
+            return Ok(());
+        }
+        self.write_instead(&finish::begun(command), Path::is_file)
+    }
+
+    /// Writes a document without scenarios into the files and folders that were named.
+    fn write_instead(
+        &self,
+        document: &ResultDocument,
+        is_meant: impl Fn(&Path) -> bool,
+    ) -> Result<(), StoreError> {
+        let mut written = Ok(());
+        let fit = self.named().filter(|(choice, _)| {
+            let file = choice.file.as_deref();
+            file.is_some_and(|it| unfit(choice, it).is_none())
         });
-        written.collect()
+        for (choice, file) in fit.filter(|(_, file)| is_meant(file)) {
+            written = written.and(match choice.format {
+                Format::Html => write_index(folder_of(&file), document),
+                format => store::write(&file, format.render(document, FILE).as_bytes()),
+            });
+        }
+        if let Some(output) = self.output.as_deref().filter(|_| self.pages) {
+            written = written.and(write_index(output, document));
+        }
+        written
+    }
+}
+
+/// Writes the index of a folder in which we have made one, and the document beside it.
+fn write_index(folder: &Path, document: &ResultDocument) -> Result<(), StoreError> {
+    let (index, stored) = (folder.join(INDEX), folder.join(RESULT));
+    if !(index.is_file() && stored.is_file()) || unfit_for_pages(folder).is_some() {
+        return Ok(());
+    }
+    store::write(&stored, result::json(document).as_bytes())?;
+    store::write(&index, html::index(document).as_bytes())
+}
+
+/// Why a form must not go to a file, or a folder, of this name.
+fn unfit(choice: &ReportChoice, file: &Path) -> Option<&'static str> {
+    if choice.format == Format::Html {
+        unfit_for_pages(file)
+    } else {
+        is_ours(file).then_some(NO_REPORT)
+    }
+}
+
+/// Why one page that holds all others must not be written to a file of this name.
+pub(super) fn unfit_for_one_page(file: &Path) -> Option<&'static str> {
+    let extension = file.extension().unwrap_or_default().to_ascii_lowercase();
+    let is_page = extension == "html" || extension == "htm";
+    if is_ours(file) {
+        Some(NO_REPORT)
+    } else if file.exists() && !is_page {
+        Some("is there, and no page by its name, which would end in `.html`")
+    } else {
+        None
+    }
+}
+
+const NO_REPORT: &str = "is no report, but what mcp-eval or git works with";
+
+/// Why pages must not go to a folder.
+fn unfit_for_pages(folder: &Path) -> Option<&'static str> {
+    if holds_what_is_ours(folder) {
+        Some("holds scenarios or baselines")
+    } else if folder.join(INDEX).exists() && !folder.join(RESULT).exists() {
+        Some("has an index.html that mcp-eval has not made")
+    } else {
+        None
     }
 }
 
@@ -314,12 +395,12 @@ fn is_gitlab() -> bool {
 /// How deep below a folder scenarios and baselines are looked for, and among how many files.
 const LOOK: (usize, usize) = (3, 1000);
 
-/// Whether a file is, or would be, one that this program reads and writes by itself.
+/// Whether a file is, or would be, one that this program, or git, reads and writes by itself.
 fn is_ours(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let is_kept = file.components().any(|it| it.as_os_str() == STATE);
+    let is_kept = |it: Component<'_>| it.as_os_str() == STATE || it.as_os_str() == ".git";
     let is_scenario = name.ends_with(".yaml") || name.ends_with(".yml");
-    is_kept || Baselines::is_theirs(file) || (is_scenario && file.exists())
+    file.components().any(is_kept) || Baselines::is_theirs(file) || (is_scenario && file.exists())
 }
 
 /// Whether pages in this folder would lie among scenarios or baselines.

@@ -48,6 +48,11 @@ impl Round {
         self.only.as_ref()
     }
 
+    /// Whether it is one of many.
+    pub(super) fn is_watched(&self) -> bool {
+        self.stop.is_some()
+    }
+
     /// The scenarios of this round.
     ///
     /// # Errors

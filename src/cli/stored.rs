@@ -11,7 +11,7 @@ use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::published::result::{self, ResultDocument, Side};
 use crate::report::{causes, html};
-use crate::store::{self, RESULT};
+use crate::store::{self, RESULT, Runs};
 use crate::suite::RUNS;
 
 /// A stored result and the folder its file names start from.
@@ -102,13 +102,24 @@ impl Stored {
     fn loaded(&self, folder: &Path) -> Loaded {
         let mut result = self.seen_from(folder);
         let (mut sides, mut gone) = (Vec::new(), Vec::new());
-        let mut load = |side: &Option<Side>| -> Option<Redacted<Trajectory>> {
-            let file = side.as_ref()?.file.as_ref()?;
-            let loaded = store::load(&self.folder.join(file));
+        // Of a report that came from elsewhere, both sides lie beside the pages.
+        let beside = Runs::at(&self.folder.join("trajectories"));
+        let mut load = |side: &Option<Side>, copy: PathBuf| -> Option<Redacted<Trajectory>> {
+            let file = self.folder.join(side.as_ref()?.file.as_ref()?);
+            let file = if !file.exists() && copy.is_file() {
+                copy
+            } else {
+                file
+            };
+            let loaded = store::load(&file);
             loaded.map_err(|error| gone.push(error.to_string())).ok()
         };
         for (scenario, shown) in self.result.scenarios.iter().zip(&mut result.scenarios) {
-            sides.push([load(&scenario.baseline), load(&scenario.current)]);
+            let id = &scenario.id;
+            sides.push([
+                load(&scenario.baseline, beside.baseline_path(id)),
+                load(&scenario.current, beside.path(id)),
+            ]);
             let log = scenario.container_log.as_ref();
             if log.is_some_and(|it| !self.folder.join(it).exists()) {
                 shown.container_log = None;

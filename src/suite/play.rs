@@ -23,9 +23,11 @@ use super::suite_context::SuiteContext;
 use crate::docker::{Guard, Session};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
+use crate::model::stamp::GitStamp;
 use crate::model::suite::{DISABLED, ScenarioResult, Status, SuiteResult};
+use crate::published::result::{self, ResultDocument};
 use crate::run::Budget;
-use crate::store::Runs;
+use crate::store::{self, RESULT, Runs, StoreError};
 
 /// Scenarios to be run, with the observer of their progress and the token that stops them.
 #[derive(Clone)]
@@ -129,6 +131,7 @@ where
     ));
     let mut results = BTreeMap::new();
     let scenarios: Vec<_> = scenarios.into_iter().map(Arc::new).collect();
+    keep_begun(command, started_at, &runs, &scenarios, &context)?;
     let mut schedule = Schedule::new(&scenarios, settings, &context);
     let mut running = JoinSet::new();
     let mut stopped = false;
@@ -255,6 +258,44 @@ where
         suite: context.redactor().suite(suite),
         runs,
     })
+}
+
+/// What is kept of a scenario in a run that has begun.
+const UNENDED: &str = "the run has not ended: it is under way, or was killed";
+
+/// Keeps the result of a run that has begun, in which nothing has come of any scenario yet. Whoever looks for the run after a `kill -9`
+/// finds that, and no earlier run in its place.
+fn keep_begun(
+    command: &str,
+    started_at: Timestamp,
+    runs: &Runs,
+    scenarios: &[Arc<Scenario>],
+    context: &SuiteContext,
+) -> Result<(), StoreError> {
+    let results = scenarios.iter().map(|it| {
+        let (status, why) = if it.enabled {
+            (Status::Interrupted, UNENDED)
+        } else {
+            (Status::Skipped, disabled(it))
+        };
+        not_run(&context.redacted(it), status, why.to_owned())
+    });
+    let suite = SuiteResult {
+        run_id: runs.id().to_owned(),
+        command: command.to_owned(),
+        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at,
+        duration_ms: 0.0,
+        git: GitStamp::Unknown {
+            reason: "the run has not ended".to_owned(),
+        },
+        called: None,
+        interrupted: true,
+        selected: scenarios.iter().filter(|it| it.enabled).count(),
+        scenarios: results.collect(),
+    };
+    let begun = ResultDocument::from(&context.redactor().suite(suite));
+    store::write(&runs.folder().join(RESULT), result::json(&begun).as_bytes())
 }
 
 /// The result of a scenario that an interruption left without one.

@@ -1,7 +1,7 @@
 //! The folder of a run, or of a report that came from elsewhere: its runs wait for review as pending ones do.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::pending::is_to_decide;
 use super::replay;
@@ -12,7 +12,7 @@ use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::Trajectory;
-use crate::published::result::parse;
+use crate::published::result::{Status, parse};
 use crate::redact::Secrets;
 use crate::score;
 use crate::store::{self, Baselines, RESULT, Runs, fingerprint};
@@ -23,8 +23,19 @@ pub struct RunFolder {
     /// The id of the run.
     id: String,
     runs: Runs,
-    /// How many runs of a scenario passed, of those that the result says had several.
-    tallies: HashMap<String, Tally>,
+    /// Where it is, whatever way leads there.
+    place: PathBuf,
+    /// What the result in it says of each scenario.
+    told: HashMap<String, Told>,
+}
+
+/// What a result says of a scenario.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    /// Somebody has to decide on its run, so that must be there.
+    is_to_decide: bool,
+    /// How many of its runs passed, where there were several.
+    tally: Option<Tally>,
 }
 
 impl RunFolder {
@@ -41,7 +52,8 @@ impl RunFolder {
             } else {
                 folder
             }),
-            tallies: tallies(folder).unwrap_or_default(),
+            place: own.clone(),
+            told: told(folder).unwrap_or_default(),
         }
     }
 
@@ -60,11 +72,45 @@ impl RunFolder {
             .map_err(|why| Box::new(Broken::new(scenario, baselines, why)))
     }
 
+    /// Whether a file is there.
+    ///
+    /// # Errors
+    ///
+    /// When it is no file, or lies elsewhere: what comes from somebody else may lead anywhere.
+    fn has(&self, path: &Path) -> Result<bool, Refusal> {
+        let Ok(found) = path.symlink_metadata() else {
+            return Ok(false);
+        };
+        let is_within = || {
+            path.canonicalize()
+                .is_ok_and(|it| it.starts_with(&self.place))
+        };
+        if found.is_file() && is_within() {
+            return Ok(true);
+        }
+        Err(Refusal::Other {
+            message: format!("{} is no file of this folder", path.display()),
+            hint: "links, and what is no file, are not followed in what may come from elsewhere"
+                .to_owned(),
+        })
+    }
+
     fn read(&self, scenario: &Scenario, baselines: &Baselines) -> Result<Option<Waiting>, Refusal> {
         let runs = &self.runs;
         let path = runs.path(&scenario.id);
-        if !path.is_file() {
-            return Ok(None);
+        let told = self.told.get(&scenario.id);
+        if !self.has(&path)? {
+            return match told.filter(|it| it.is_to_decide) {
+                None => Ok(None),
+                Some(_) => Err(Refusal::Other {
+                    message: format!(
+                        "the result tells of a run of `{}`, and {} is not there",
+                        scenario.id,
+                        path.display()
+                    ),
+                    hint: "take the whole folder, with all that is in `trajectories/`".to_owned(),
+                }),
+            };
         }
         let mut trajectory = store::load(&path)?;
         if !trajectory.ending.is_complete() {
@@ -75,7 +121,7 @@ impl RunFolder {
         }
         let accepted = replay::load(baselines, &scenario.id)?;
         let compared_with = runs.baseline_path(&scenario.id);
-        let compared_with = if compared_with.is_file() {
+        let compared_with = if self.has(&compared_with)? {
             Some(store::load(&compared_with)?)
         } else {
             None
@@ -95,7 +141,7 @@ impl RunFolder {
             fingerprint: known
                 .or(compared_with.as_ref())
                 .map_or_else(String::new, fingerprint),
-            tally: self.tallies.get(&scenario.id).copied(),
+            tally: told.and_then(|it| it.tally),
         };
         let waiting = Waiting {
             scenario: scenario.clone(),
@@ -113,17 +159,22 @@ impl RunFolder {
     }
 }
 
-/// How many runs of each scenario passed, where the result in a folder says that there were several.
-fn tallies(folder: &Path) -> Option<HashMap<String, Tally>> {
+/// What the result in a folder says of each scenario.
+fn told(folder: &Path) -> Option<HashMap<String, Told>> {
     let text = input::read_to_string(&folder.join(RESULT)).ok()?;
     let scenarios = parse(&text).ok()?.scenarios.into_iter();
-    let tallies = scenarios.filter_map(|it| {
-        let repeated = it.repeated?;
-        let tally = Tally {
-            runs: repeated.passed + repeated.failed,
-            passed: repeated.passed,
+    let told = scenarios.map(|it| {
+        let has_ended = matches!(it.status, Status::Passed | Status::Failed);
+        let told = Told {
+            is_to_decide: has_ended
+                && it.comparison.is_some()
+                && (it.status == Status::Failed || it.is_changed()),
+            tally: it.repeated.as_ref().map(|it| Tally {
+                runs: it.passed + it.failed,
+                passed: it.passed,
+            }),
         };
-        Some((it.id, tally))
+        (it.id, told)
     });
-    Some(tallies.collect())
+    Some(told.collect())
 }

@@ -114,7 +114,7 @@ pub(super) enum Command {
 }
 
 impl Command {
-    /// What a command that runs scenarios is called, and where its result is asked for.
+    /// What a command that makes reports is called, and where its result is asked for.
     pub(super) fn asked(&self) -> Option<(&'static str, Asked)> {
         let (name, reporting, no_report, output) = match self {
             Self::Record(args) => (
@@ -136,6 +136,7 @@ impl Command {
                 &args.output,
             ),
             Self::Bisect(args) => ("bisect", &args.reporting, args.no_report, &args.output),
+            Self::Report(args) => ("report", &args.reporting, false, &None),
             _ => return None,
         };
         let asked = Asked {

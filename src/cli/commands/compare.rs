@@ -157,6 +157,7 @@ fn one(
     if against.is_none() && !args.direct && !output.verbose {
         tell_variants(&scenarios, &folders, settings.answered_by, console);
     }
+    reports.begin(round, command)?;
     let finished = play_round(
         round,
         (command, scenarios),

@@ -9,7 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::finish;
 use crate::cli::links;
 use crate::cli::open;
-use crate::cli::reports::{INDEX, Reports, Source};
+use crate::cli::reports::{INDEX, Reports, Source, unfit_for_one_page};
 use crate::cli::runs;
 use crate::cli::stored::Stored;
 use crate::published::result::ResultDocument;
@@ -103,6 +103,10 @@ fn single_file(args: &ReportArgs, file: Option<&Path>, console: Console) -> Resu
             Failure::usage(format!("`{run}` is a run, and no name of a file"))
                 .hint(format!("mcp-eval report {run} --single-file")),
         );
+    }
+    if let Some((file, why)) = file.and_then(|it| Some((it, unfit_for_one_page(it)?))) {
+        let why = format!("`--single-file`: {} {why}", file.display());
+        return Err(Failure::usage(why).hint("name another file"));
     }
     let mut stored = Stored::open(args.run.as_deref())?;
     links::add(&mut stored.result.links, &args.reporting.links);

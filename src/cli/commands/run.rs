@@ -68,6 +68,7 @@ fn one(
         called: Some(called),
         ..settings(&args.execute, &scenarios, console)?
     };
+    reports.begin(round, "run")?;
     let finished = play_round(
         round,
         ("run", scenarios),

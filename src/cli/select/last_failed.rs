@@ -51,9 +51,13 @@ impl LastRuns {
             if !is_missing(&last) {
                 break;
             }
-            // A run that was killed, or is under way, has no result.
-            let Some(result) = read(&folder.join(&id).join(RESULT)) else {
+            let path = folder.join(&id).join(RESULT);
+            if !path.is_file() {
                 continue;
+            }
+            let Some(result) = read(&path) else {
+                last.know_nothing(&id, scenarios);
+                break;
             };
             if command.is_some_and(|it| it != result.command) {
                 continue;
@@ -68,6 +72,14 @@ impl LastRuns {
             }
         }
         last
+    }
+
+    /// Takes all scenarios for failed of which no later run is known: nobody can read what came of them in this one.
+    fn know_nothing(&mut self, run: &str, scenarios: &[&str]) {
+        for scenario in scenarios {
+            self.failed.entry((*scenario).to_owned()).or_insert(true);
+        }
+        self.latest.get_or_insert_with(|| run.to_owned());
     }
 
     /// Of how many scenarios something is known.

@@ -29,12 +29,13 @@ use jiff::Zoned;
 use self::concern::{Concern, Look};
 use self::keys::{Key, Keys};
 use self::watcher::Watcher;
-use crate::cli::args::{Format, ReportingArgs, SelectArgs, WatchArgs};
+use crate::cli::args::{Asked, Format, ReportingArgs, SelectArgs, WatchArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::paths::from_here;
+use crate::cli::refusal;
 use crate::cli::round::Round;
 use crate::cli::runtime;
 use crate::cli::select::{Purpose, plural};
@@ -439,6 +440,13 @@ impl<'a> Session<'a> {
             self.last = failure.exit;
             Console::clear();
             self.watch.console.failure(failure);
+            let asked = Asked {
+                reporting: self.watch.reporting.clone(),
+                no_report: false,
+                output: self.watch.output.map(Path::to_owned),
+            };
+            let command = self.watch.purpose.command.unwrap_or("compare");
+            refusal::tell_files(command, &asked, failure, self.watch.console);
         } else if !self.failed_before.is_empty() {
             let names: Vec<String> = self.failed_before.iter().cloned().collect();
             self.note(&format!(

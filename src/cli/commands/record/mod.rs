@@ -10,6 +10,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
+use crate::cli::round::Round;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::{baselines, choose, play, settings};
 use crate::model::called::Called;
@@ -52,6 +53,7 @@ pub(in crate::cli) fn run(
         called: Some(called),
         ..settings(&args.execute, &scenarios, console)?
     };
+    reports.begin(&Round::default(), "record")?;
     let finished = play(
         ("record", scenarios),
         &settings,
