@@ -60,7 +60,7 @@ fn what_waits_of_nobody_is_told_and_what_was_not_picked_is_somebodys() {
         project.path("scenarios/t.yaml"),
     )
     .unwrap();
-    let said = "baselines/s/pending.json is of no scenario any more: remove it";
+    let said = "baselines/s/pending.json is of no scenario any more: `mcp-eval review --reject s` removes it";
     project.expect(0, &["review", "--list"]).says(said);
     project.edit("scenarios/t.yaml", "\"S\"", "\"T\"");
     project.file(

@@ -104,6 +104,7 @@ mod sse;
 mod started;
 mod statistics;
 mod time_left;
+mod unended;
 mod upstream_kept;
 mod upstreams;
 mod usual_servers;

@@ -615,3 +615,25 @@ fn on_a_terminal_a_key_runs_all_or_what_failed_or_quits() {
     .unwrap();
     assert_eq!(code, 130, "{seen:?}");
 }
+
+#[test]
+fn files_do_not_stay_green_while_a_scenario_cannot_be_read() {
+    let project = Project::new();
+    project.faulty("s", &[], &[("echo", json!({ "q": 1 }))]);
+    project.expect(0, &["record"]);
+    let watching = Watching::start(&project, &["compare", "--report", "json=r.json"]);
+    watching.until("Watching");
+    let exit_code = || {
+        let result: serde_json::Value = serde_json::from_str(&project.read("r.json")).unwrap();
+        result["gate"]["exit_code"].clone()
+    };
+    assert_eq!(exit_code(), 0);
+    let scenario = project.read("scenarios/s.yaml");
+    project.file("scenarios/s.yaml", "name: [");
+    watching.until("invalid YAML");
+    watching.until("Watching");
+    assert_eq!(exit_code(), 2);
+    project.file("scenarios/s.yaml", scenario);
+    watching.until("Watching");
+    assert_eq!(exit_code(), 0);
+}

@@ -14,6 +14,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::select::{self, Purpose, Selected, plural};
 use crate::model::scenario::Scenario;
+use crate::report::command::quoted;
 use crate::score;
 use crate::store::Baselines;
 use crate::suite::replay;
@@ -60,8 +61,12 @@ pub(in crate::cli) fn run(
     if args.list || args.check {
         return Ok(list(args, &scenarios, &pending, console));
     }
-    if pending.is_empty() && !args.accept.is_empty() | !args.reject.is_empty() {
-        let names = [args.accept.as_slice(), &args.reject].concat();
+    let rejected = reject_orphans(args, &scenarios, console)?;
+    if rejected.len() < args.reject.len() && rejected.is_empty() && args.accept.is_empty() {
+        return Ok(Exit::Passed);
+    }
+    if pending.is_empty() && !args.accept.is_empty() | !rejected.is_empty() {
+        let names = [args.accept.as_slice(), &rejected].concat();
         return Err(nothing_of(args, &names.join("`, `"), &pending));
     }
     if pending.is_empty() {
@@ -70,7 +75,7 @@ pub(in crate::cli) fn run(
     }
     let again = |it: &Scenario| select::again(&args.select, it);
     if decides {
-        decide(args, &pending, &again, console)
+        decide(args, &rejected, &pending, &again, console)
     } else {
         tell_broken(&pending, console);
         let (mut waiting, mut exit) = (Vec::new(), Exit::Passed);
@@ -91,6 +96,7 @@ pub(in crate::cli) fn run(
 /// Does what the command line says.
 fn decide(
     args: &ReviewArgs,
+    rejected: &[String],
     pending: &[Pending],
     again: ReadAgain<'_>,
     console: Console,
@@ -102,7 +108,7 @@ fn decide(
         names.iter().map(|it| named(args, it, pending)).collect()
     };
     let accepted = all(args.accept_all, &args.accept)?;
-    let rejected = all(args.reject_all, &args.reject)?;
+    let rejected = all(args.reject_all, rejected)?;
     if let Some(both) = accepted.intersection(&rejected).next() {
         let id = &scenario(&pending[*both]).id;
         return Err(Failure::usage(format!(
@@ -231,33 +237,63 @@ fn nothing_of(args: &ReviewArgs, name: &str, pending: &[Pending]) -> Failure {
     }
 }
 
+/// What is pending of scenarios that are gone, by id, where all there are were asked for.
+fn orphans(args: &ReviewArgs, scenarios: &[Scenario]) -> Vec<String> {
+    if !args.select.are_default() || args.select.picks() || args.from.is_some() {
+        return Vec::new();
+    }
+    let all = Baselines::new(&args.baseline);
+    let known = scenarios
+        .iter()
+        .map(|it| replay::baselines(&args.baseline, it, scenarios.len()).pending_path(&it.id));
+    let known: HashSet<PathBuf> = known.collect();
+    let mut pending = all.pending();
+    pending.retain(|it| !known.contains(&all.pending_path(it)));
+    pending
+}
+
+/// Removes what is pending of scenarios that are gone, as far as it is rejected by name, and returns the other names.
+fn reject_orphans(
+    args: &ReviewArgs,
+    scenarios: &[Scenario],
+    console: Console,
+) -> Result<Vec<String>, Failure> {
+    let orphans = orphans(args, scenarios);
+    let (gone, others): (Vec<String>, Vec<String>) = args
+        .reject
+        .iter()
+        .cloned()
+        .partition(|it| orphans.contains(it));
+    let all = Baselines::new(&args.baseline);
+    for id in gone {
+        let _held = all.hold(&id)?;
+        all.remove_pending(&id)?;
+        console.result(&format!("removed {}\n", all.pending_path(&id).display()));
+    }
+    Ok(others)
+}
+
 /// Prints what is pending, a line each; with nothing pending, says so on stderr.
 fn list(args: &ReviewArgs, scenarios: &[Scenario], found: &[Pending], console: Console) -> Exit {
     let waiting = found.iter().flatten();
     let lines: Vec<String> = waiting.map(|it| Shown::of(it).line()).collect();
-    if found.is_empty() {
+    let orphans = orphans(args, scenarios);
+    for id in &orphans {
+        console.note(&format!(
+            "{} is of no scenario any more: `mcp-eval review --reject {}` removes it",
+            Baselines::new(&args.baseline).pending_path(id).display(),
+            quoted(id)
+        ));
+    }
+    if found.is_empty() && orphans.is_empty() {
         console.note(&nothing(args));
     } else if !lines.is_empty() {
         console.result(&(lines.join("\n") + "\n"));
     }
     tell_broken(found, console);
-    if args.select.are_default() && !args.select.picks() && args.from.is_none() {
-        let known = scenarios
-            .iter()
-            .map(|it| replay::baselines(&args.baseline, it, scenarios.len()).pending_path(&it.id));
-        let known: HashSet<PathBuf> = known.collect();
-        let all = Baselines::new(&args.baseline);
-        let pending = all.pending().into_iter().map(|it| all.pending_path(&it));
-        for path in pending.filter(|it| !known.contains(it)) {
-            console.note(&format!(
-                "{} is of no scenario any more: remove it",
-                path.display()
-            ));
-        }
-    }
     if lines.len() < found.len() {
         Exit::Incomplete
-    } else if args.check && !found.is_empty() {
+    } else if args.check && !(found.is_empty() && orphans.is_empty()) {
         Exit::Failed
     } else {
         Exit::Passed
