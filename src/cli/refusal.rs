@@ -21,9 +21,13 @@ pub(super) fn tell(command: &str, asked: &Asked, failure: &Failure, console: Con
 pub(super) fn tell_files(command: &str, asked: &Asked, failure: &Failure, console: Console) {
     let refusal = finish::refusal(command, failure);
     finish::add_to_summary(&refusal, console);
-    // Also where some of the files are what was refused: the others can be written.
-    let reports = Reports::unchecked(&asked.reporting, asked.no_report, asked.output.as_deref());
-    if let Err(error) = reports.write_refusal(&refusal) {
+    let (reporting, output) = (&asked.reporting, asked.output.as_deref());
+    let written = match Reports::new(reporting, asked.no_report, output) {
+        Ok(reports) => reports.write_refusal(&refusal),
+        // The files are what was refused: no older result stays in any of them that can be written, and none is made.
+        Err(_) => Reports::unchecked(reporting, asked.no_report, output).replace(&refusal),
+    };
+    if let Err(error) = written {
         console.failure(&error.into());
     }
 }

@@ -277,7 +277,16 @@ impl Reports {
         if round.is_watched() {
             return Ok(());
         }
-        self.write_instead(&finish::begun(command), Path::is_file)
+        self.replace(&finish::begun(command))
+    }
+
+    /// Writes a document without scenarios in the place of older results, where there are any.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write one.
+    pub(super) fn replace(&self, document: &ResultDocument) -> Result<(), StoreError> {
+        self.write_instead(document, Path::is_file)
     }
 
     /// Writes a document without scenarios into the files and folders that were named.
