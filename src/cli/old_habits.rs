@@ -136,7 +136,11 @@ pub(super) fn answer(arguments: &[String]) -> Option<Failure> {
 /// What picks a scenario that is called by its name, where `--scenario` wants its file: that file, where it is in its usual place, else what
 /// looks for the name. `None` for what is a file already.
 fn by_name(name: &str) -> Option<[String; 2]> {
-    let is_file = Path::new(name).exists() || name.ends_with(".yaml") || name.ends_with(".yml");
+    let path = Path::new(name);
+    let is_yaml = path
+        .extension()
+        .is_some_and(|it| it == "yaml" || it == "yml");
+    let is_file = is_yaml || path.exists();
     if is_file || name.starts_with('-') {
         return None;
     }
