@@ -107,8 +107,10 @@ mod tests {
         let deep = |it: Value| (0..300).fold(it, |inner, _| Value::Array(vec![inner]));
         let told = change("v", &deep(json!(1)), &deep(json!(2))).unwrap_or_default();
         assert!(
-            told.starts_with("`v/0/0/0/0/0/0/0/0` was changed: [[["),
+            told.starts_with("`v/0/0/0/0/0/0/0/0` was changed: …[[["),
             "{told}"
         );
+        // What is alike on both sides is cut, so that what differs is seen.
+        assert!(told.contains("[1]") && told.contains("[2]"), "{told}");
     }
 }
