@@ -4,8 +4,6 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
-
 use crate::cli::args::{Format, OutputArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -14,11 +12,10 @@ use crate::cli::github;
 use crate::cli::links;
 use crate::cli::reports::{INDEX, Reports, Source};
 use crate::cli::seen_from::SeenFrom;
-use crate::git;
+use crate::cli::without_scenarios;
 use crate::model::redacted::Redacted;
-use crate::model::suite::SuiteResult;
 use crate::model::trajectory::Trajectory;
-use crate::published::result::{self, Bisected, Gate, Problem, ResultDocument};
+use crate::published::result::{self, Bisected, ResultDocument};
 use crate::redact;
 use crate::report::command::{quoted, review};
 use crate::report::html;
@@ -218,18 +215,9 @@ pub(super) fn add_to_summary(result: &ResultDocument, console: Console) {
     }
 }
 
-fn gate(exit: Exit, threshold: Option<f64>) -> Gate {
-    Gate {
-        threshold,
-        exit_code: exit.code(),
-        name: exit.name().to_owned(),
-        sentence: exit.sentence().to_owned(),
-    }
-}
-
 /// The gate of a document that is otherwise complete. That everything passed is not all there is to say where something changed.
 fn with_gate(result: ResultDocument, exit: Exit, threshold: Option<f64>) -> ResultDocument {
-    let mut gate = gate(exit, threshold);
+    let mut gate = without_scenarios::gate(exit, threshold);
     let summary = result.summary;
     if exit == Exit::Passed && result.command == "record" {
         "everything was recorded".clone_into(&mut gate.sentence);
@@ -271,11 +259,7 @@ pub(super) fn unchanged(
     console: Console,
 ) -> Result<Exit, Failure> {
     let exit = Exit::Unchanged;
-    let suite = redact::environment().suite(nothing(command));
-    let result = ResultDocument::from(&suite).with_gate(Gate {
-        sentence: redact::environment().text(sentence).into_inner(),
-        ..gate(exit, None)
-    });
+    let result = without_scenarios::unchanged(command, sentence);
     let folder = reports.output.as_deref().filter(|_| reports.pages);
     let nothing = Nothing { result, folder };
     if let Some(folder) = folder {
@@ -313,43 +297,6 @@ impl Source for Nothing<'_> {
     fn is_in(&self, folder: &Path) -> bool {
         self.folder == Some(folder)
     }
-}
-
-/// The result of a command that has run nothing.
-fn nothing(command: &str) -> SuiteResult {
-    SuiteResult {
-        run_id: String::new(),
-        command: command.to_owned(),
-        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
-        started_at: Timestamp::now(),
-        duration_ms: 0.0,
-        git: git::stamp(Path::new("."), &[]),
-        interrupted: false,
-        called: None,
-        selected: 0,
-        scenarios: Vec::new(),
-    }
-}
-
-/// The result of a command that has begun: the same document, without scenarios, which the result replaces.
-pub(super) fn begun(command: &str) -> ResultDocument {
-    let failure =
-        Failure::incomplete("this run has begun, and not ended: it is under way, or was killed")
-            .hint("run it again");
-    refusal(command, &failure)
-}
-
-/// The result of a command that could not do what it was asked: the same document, without scenarios.
-pub(super) fn refusal(command: &str, failure: &Failure) -> ResultDocument {
-    let suite = redact::environment().suite(nothing(command));
-    let mut result = ResultDocument::from(&suite).with_gate(gate(failure.exit, None));
-    let clean = |text: &String| redact::environment().text(text).into_inner();
-    result.problem = Some(Problem {
-        message: clean(&failure.message),
-        hint: failure.hints.first().map(&clean),
-        details: failure.hints.iter().skip(1).map(&clean).collect(),
-    });
-    result
 }
 
 /// Prints a result to stdout.

@@ -33,6 +33,7 @@ mod stored;
 mod stray;
 mod suite;
 mod watch;
+mod without_scenarios;
 
 use std::process::ExitCode;
 

@@ -5,13 +5,14 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::finish;
 use crate::cli::reports::Reports;
+use crate::cli::without_scenarios;
 
 /// Says why there is no result wherever a program looks for one: a person reads it on stderr.
 pub(super) fn tell(command: &str, asked: &Asked, failure: &Failure, console: Console) {
     let format = asked.reporting.format;
     // Pages are no form of stdout.
     if !matches!(format, Format::Terminal | Format::Html) {
-        let refusal = finish::refusal(command, failure);
+        let refusal = without_scenarios::refused(command, failure);
         Console::document(&format.render(&refusal, Console::style(OutputArgs::default())));
     }
     tell_files(command, asked, failure, console);
@@ -19,7 +20,7 @@ pub(super) fn tell(command: &str, asked: &Asked, failure: &Failure, console: Con
 
 /// The same in files alone.
 pub(super) fn tell_files(command: &str, asked: &Asked, failure: &Failure, console: Console) {
-    let refusal = finish::refusal(command, failure);
+    let refusal = without_scenarios::refused(command, failure);
     finish::add_to_summary(&refusal, console);
     let (reporting, output) = (&asked.reporting, asked.output.as_deref());
     let written = match Reports::new(reporting, asked.no_report, output) {

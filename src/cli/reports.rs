@@ -9,10 +9,10 @@ use crate::cli::args::{Format, ReportChoice, ReportingArgs};
 use crate::cli::checkout::seen_from_checkout;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
-use crate::cli::finish;
 use crate::cli::paths::real;
 use crate::cli::round::Round;
 use crate::cli::seen_from::plain;
+use crate::cli::without_scenarios;
 use crate::published::result::{self, Link, ResultDocument};
 use crate::report::terminal::{self, Style, Verbosity};
 use crate::report::{compact, ctrf, github, html, junit, markdown};
@@ -277,7 +277,7 @@ impl Reports {
         if round.is_watched() {
             return Ok(());
         }
-        self.replace(&finish::begun(command))
+        self.replace(&without_scenarios::begun(command))
     }
 
     /// Writes a document without scenarios in the place of older results, where there are any.
