@@ -231,7 +231,7 @@ fn once_is_no_repetition() {
         for times in ["run_id", "started_at", "duration_ms"] {
             result[times] = Value::Null;
         }
-        result["called"]["report"] = Value::Null;
+        result["called"] = Value::Null;
         let scenario = &mut result["scenarios"][0];
         scenario["duration_ms"] = Value::Null;
         for side in ["baseline", "current"] {
