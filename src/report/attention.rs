@@ -1,6 +1,7 @@
 //! How much a scenario needs to be looked at, and what there is to say about it, for the forms that have a line or an entry for each.
 
-use crate::published::result::{Gate, ResultDocument, Scenario, Status};
+use crate::published::result::{Cause, Gate, ResultDocument, Scenario, Status};
+use crate::report::causes;
 use crate::text::{line, shorten};
 
 /// How much a scenario needs to be looked at.
@@ -19,6 +20,14 @@ pub enum Attention {
 /// The longest sentence; `result.json` holds the whole.
 const SENTENCE_CHARS: usize = 600;
 
+/// How many remarks stand in one line, and how many in lines of their own.
+const IN_A_LINE: usize = 5;
+const IN_LINES: usize = 50;
+
+/// How many calls of a cause are named, and how much of what follows from it is told.
+const CALLS: usize = 8;
+const FOLLOWS: usize = 5;
+
 /// How much a scenario needs to be looked at.
 pub fn attention(scenario: &Scenario) -> Attention {
     match scenario.status {
@@ -31,24 +40,83 @@ pub fn attention(scenario: &Scenario) -> Attention {
     }
 }
 
-/// What there is to say about a scenario, a line each, the most important first: what speaks against it, then whatever else changed.
-pub fn sentences(scenario: &Scenario) -> Vec<String> {
-    let mut sentences: Vec<String> = Vec::new();
-    sentences.extend(scenario.not_the_same_experiment());
-    sentences.extend(scenario.problem.iter().map(|it| it.message.clone()));
-    let repeated = scenario.repeated.iter();
-    sentences.extend(repeated.filter_map(|it| it.reason.clone()));
-    sentences.extend(scenario.reasons());
-    let is_said = |it: &&crate::published::result::Change| it.fails && !scenario.status.is_fine();
-    let changes = scenario.changes().iter().filter(|it| !is_said(it));
-    sentences.extend(changes.map(ToString::to_string));
-    if sentences.is_empty() && !scenario.status.is_fine() {
-        sentences.extend(scenario.in_words.clone());
+/// One thing there is to say of a scenario: a cause, in the words of the report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    pub text: String,
+    /// It speaks against the scenario; else something changed that may.
+    pub fails: bool,
+    /// Whose doing it is, where, what follows from it, and what to try.
+    pub beneath: Vec<String>,
+}
+
+/// What there is to say about a scenario, the most important first: what speaks against it, then whatever else changed.
+pub fn remarks(scenario: &Scenario, command: &str) -> Vec<Remark> {
+    let causes = causes::causes(std::slice::from_ref(scenario), command);
+    let mut remarks: Vec<Remark> = Vec::new();
+    let alone = |text: &str| Remark {
+        text: shown(text),
+        fails: !scenario.status.is_fine(),
+        beneath: Vec::new(),
+    };
+    // That something was left out or interrupted is no cause, and yet why somebody looks here.
+    let problem = scenario.problem.iter().map(|it| &it.message);
+    let untold = problem.filter(|it| causes.iter().all(|cause| cause.text != **it));
+    remarks.extend(untold.map(|it| alone(it)));
+    remarks.extend(causes.iter().map(|cause| of_cause(cause, command)));
+    if remarks.is_empty() && !scenario.status.is_fine() {
+        remarks.extend(scenario.in_words.iter().map(|it| alone(it)));
     }
-    let shown = sentences.iter();
-    shown
-        .map(|it| shorten(&line(it), SENTENCE_CHARS).into_owned())
-        .collect()
+    remarks
+}
+
+fn of_cause(cause: &Cause, command: &str) -> Remark {
+    let mut beneath: Vec<String> = Vec::new();
+    let whose = cause.whose.map(|it| it.words().to_owned());
+    let place = whose
+        .into_iter()
+        .chain(causes::calls(cause, command, CALLS));
+    let place = place.collect::<Vec<_>>().join(" · ");
+    beneath.extend(Some(place).filter(|it| !it.is_empty()));
+    let follows = cause.follows.iter().take(FOLLOWS);
+    beneath.extend(follows.map(|it| format!("└ {}", shown(it))));
+    let left = cause.follows.len().saturating_sub(FOLLOWS);
+    if left > 0 {
+        beneath.push(format!("└ and {left} more follow from it"));
+    }
+    Remark {
+        text: shown(&cause.text),
+        fails: cause.fails,
+        beneath,
+    }
+}
+
+fn shown(text: &str) -> String {
+    shorten(&line(text), SENTENCE_CHARS).into_owned()
+}
+
+/// The remarks in one line, as many as can be read there; empty where there are none.
+pub fn in_a_line(remarks: &[Remark]) -> String {
+    let texts = remarks.iter().take(IN_A_LINE).map(|it| it.text.as_str());
+    let text = texts.collect::<Vec<_>>().join("; ");
+    match remarks.len().saturating_sub(IN_A_LINE) {
+        0 => text,
+        more => format!("{text} (and {more} more)"),
+    }
+}
+
+/// The remarks a line each, what stands beneath them indented, as many as anybody reads.
+pub fn in_lines(remarks: &[Remark]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for it in remarks.iter().take(IN_LINES) {
+        lines.push(it.text.clone());
+        lines.extend(it.beneath.iter().map(|it| format!("    {it}")));
+    }
+    let left = remarks.len().saturating_sub(IN_LINES);
+    if left > 0 {
+        lines.push(format!("and {left} more"));
+    }
+    lines
 }
 
 /// Why a command did not exit with 0 where no scenario tells: nothing ran, say. A form that has scenarios alone would look green else.

@@ -19,15 +19,9 @@ pub fn compact(result: &ResultDocument) -> String {
         let status = scenario.status_words(&result.command);
         let name = line(&scenario.name);
         let _ = write!(text, "{}: {severity}: {status}: {name}", place(scenario));
-        let sentences = attention::sentences(scenario);
-        if let Some(first) = sentences.first() {
-            let _ = write!(text, ": {first}");
-        }
-        match sentences.len() {
-            0 | 1 => {}
-            more => {
-                let _ = write!(text, " (and {} more)", more - 1);
-            }
+        let remarks = attention::in_a_line(&attention::remarks(scenario, &result.command));
+        if !remarks.is_empty() {
+            let _ = write!(text, ": {remarks}");
         }
         text.push('\n');
     }

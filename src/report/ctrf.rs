@@ -165,7 +165,7 @@ pub fn ctrf(result: &ResultDocument) -> String {
 }
 
 fn test(scenario: &Scenario, command: &str) -> Test {
-    let sentences = attention::sentences(scenario);
+    let remarks = attention::remarks(scenario, command);
     let folders = scenario.id.rsplit_once('/').map_or("", |(above, _)| above);
     let folders = folders.split('/').filter(|it| !it.is_empty());
     Test {
@@ -184,8 +184,8 @@ fn test(scenario: &Scenario, command: &str) -> Test {
         duration: whole(scenario.duration_ms),
         raw_status: scenario.status.name(),
         suite: folders.map(|it| line(it).into_owned()).collect(),
-        message: sentences.first().cloned(),
-        trace: (sentences.len() > 1).then(|| sentences.join("\n")),
+        message: Some(attention::in_a_line(&remarks)).filter(|it| !it.is_empty()),
+        trace: (!remarks.is_empty()).then(|| attention::in_lines(&remarks).join("\n")),
         line: scenario.line,
         file_path: Some(line(&scenario.path).into_owned()),
         tags: scenario

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use crate::published::call::CallStatus;
 use crate::published::ending::EndingKind;
 use crate::published::result::{
-    Call, Change, ChangeKind, Comparison, Row, RowKind, Scenario, Side, UNCHANGED,
+    Call, Change, ChangeKind, Comparison, Row, RowKind, Scenario, Side, Status, UNCHANGED,
 };
 
 /// Scores that differ by less than this count as equal, because floating-point arithmetic is inexact.
@@ -148,7 +148,10 @@ impl<'a> Description<'a> {
                 "{agent} asked differently, and {servers} answered some of the same questions differently."
             ),
         };
-        if nothing_changed(comparison) && !asked_differently && !otherwise && !more {
+        // What failed all the same, nobody should read as unchanged.
+        let fails_alone = self.scenario.status == Status::Failed && comparison.passed;
+        let is_unchanged = nothing_changed(comparison) && !asked_differently && !otherwise && !more;
+        if is_unchanged && !fails_alone {
             sentence.insert_str(0, UNCHANGED);
         }
         if self.ended_early() {
@@ -176,7 +179,34 @@ impl<'a> Description<'a> {
             add(" The model used many more tokens.", &mut sentence);
         }
         catalogue(comparison, &mut sentence);
+        if fails_alone && !self.ended_early() {
+            sentence.push_str(&self.failed());
+        }
         sentence
+    }
+
+    /// Why a run failed that nothing else is said against.
+    fn failed(&self) -> String {
+        let unmet = || self.scenario.checks.iter().filter(|it| it.fails());
+        let mut calls: Vec<usize> = unmet().filter_map(|it| it.call).collect();
+        if unmet().next().is_none() {
+            let made = self
+                .comparison
+                .rows
+                .iter()
+                .filter_map(|it| it.current.as_ref());
+            let failed = made.filter(|it| it.outcome.is_some_and(CallStatus::is_failure));
+            calls.extend(failed.map(|it| it.number));
+        }
+        calls.sort_unstable();
+        calls.dedup();
+        match (calls.as_slice(), unmet().count()) {
+            ([], 0) => String::new(),
+            ([], 1) => " The run failed, because an expectation is not met.".to_owned(),
+            ([], _) => " The run failed, because expectations are not met.".to_owned(),
+            ([call], _) => format!(" The run failed, because call {call} failed."),
+            (calls, _) => format!(" The run failed, because {} calls failed.", calls.len()),
+        }
     }
 
     /// How the calls of a run met what its scenario expects.
@@ -195,6 +225,8 @@ impl<'a> Description<'a> {
         };
         if self.ended_early() {
             sentence.push_str(ENDED_EARLY);
+        } else if self.scenario.status == Status::Failed && self.comparison.passed {
+            sentence.push_str(&self.failed());
         }
         sentence
     }

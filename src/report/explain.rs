@@ -470,7 +470,7 @@ fn explain_whole(text: &mut String, scenario: &Scenario, comparison: &Comparison
         text,
         0,
         &format!(
-            "{} at a threshold of {}{}; {}: {}; the arguments alone {}",
+            "{} at a threshold of {}{}; {}; the arguments alone {}",
             match (comparison.passed, is_failed) {
                 (false, _) => "failed",
                 (true, true) => "the comparison passed",
@@ -484,7 +484,6 @@ fn explain_whole(text: &mut String, scenario: &Scenario, comparison: &Comparison
                 (true, _) => ", and the scenario failed, because expectations are not met",
             },
             scenario.band().unwrap_or(comparison.band).name(),
-            line(scenario.advice().unwrap_or_default()),
             fixed(scores.trajectory, 3)
         ),
     );

@@ -9,8 +9,8 @@ use crate::text::line;
 /// How many places in files that could not be read are named: GitHub shows ten.
 const FINDINGS: usize = 9;
 
-/// How many sentences stand in an annotation.
-const SENTENCES: usize = 10;
+/// How many remarks stand in an annotation.
+const REMARKS: usize = 10;
 
 /// A workflow command for each scenario that did not pass unchanged, errors first, because GitHub shows the first ten of a kind. Paths are
 /// as the document has them: they must be seen from the repository's root.
@@ -59,9 +59,10 @@ fn annotate(text: &mut String, kind: &str, scenario: &Scenario, command: &str) {
         line(&scenario.name),
         scenario.status_words(command)
     );
-    let sentences = attention::sentences(scenario);
-    let left = sentences.len().saturating_sub(SENTENCES);
-    let mut message: Vec<String> = sentences.into_iter().take(SENTENCES).collect();
+    let remarks = attention::remarks(scenario, command);
+    let left = remarks.len().saturating_sub(REMARKS);
+    let shown = remarks.into_iter().take(REMARKS);
+    let mut message: Vec<String> = shown.map(|it| it.text).collect();
     if left > 0 {
         message.push(format!("and {left} more"));
     }

@@ -87,10 +87,13 @@ fn suite(scenarios: &[Scenario], result: &ResultDocument, reader: Reader) -> Tes
 }
 
 fn case(scenario: &Scenario, command: &str) -> TestCase {
-    let sentences = attention::sentences(scenario);
+    let remarks = attention::remarks(scenario, command);
     let words = scenario.status_words(command);
-    let first = sentences.first().unwrap_or(&words);
-    let told = told(scenario, &words, &sentences);
+    let message = match attention::in_a_line(&remarks) {
+        none if none.is_empty() => words.clone(),
+        message => message,
+    };
+    let told = told(scenario, &words, &attention::in_lines(&remarks));
     let status = match scenario.status {
         Status::Failed => Some(TestCaseStatus::non_success(NonSuccessKind::Failure)),
         Status::Error | Status::Timeout | Status::Interrupted => {
@@ -103,7 +106,9 @@ fn case(scenario: &Scenario, command: &str) -> TestCase {
     let is_success = status.is_none();
     let mut status = status.unwrap_or_else(TestCaseStatus::success);
     if !is_success {
-        status.set_message(first).set_type(scenario.status.name());
+        status
+            .set_message(&message)
+            .set_type(scenario.status.name());
         status.set_description(told.as_str());
     }
     let mut case = TestCase::new(line(&scenario.name), status);
@@ -118,14 +123,14 @@ fn case(scenario: &Scenario, command: &str) -> TestCase {
 }
 
 /// All there is to say, led by where the scenario is declared.
-fn told(scenario: &Scenario, words: &str, sentences: &[String]) -> String {
+fn told(scenario: &Scenario, words: &str, remarks: &[String]) -> String {
     let mut place = line(&scenario.path).into_owned();
     for number in [scenario.line, scenario.column].into_iter().flatten() {
         place = format!("{place}:{number}");
     }
     let mut lines = vec![format!("{place}: {words}")];
     lines.extend(scenario.repeated.iter().map(|it| it.words()));
-    lines.extend_from_slice(sentences);
+    lines.extend_from_slice(remarks);
     let problem = scenario.problem.iter();
     let more = problem.flat_map(|it| it.hint.iter().chain(&it.details));
     lines.extend(more.map(|it| block(it).into_owned()));

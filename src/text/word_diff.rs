@@ -1,6 +1,7 @@
 //! Two texts side by side: which words of either the other lacks.
 
 use super::aligned::aligned;
+use super::identifier::identifiers;
 
 /// A run of text that is either found on the other side or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +13,8 @@ pub struct Piece {
 
 /// The pieces of both texts, in order; concatenated they are the texts.
 ///
-/// Texts are cut at white space and between letters, digits and signs; a number with its decimals stays whole.
+/// Texts are cut at white space and between letters, digits and signs; a number with its decimals stays whole, and so
+/// does what only names something: of two ids, nobody reads which letters they share.
 pub fn word_diff(was: &str, now: &str) -> [Vec<Piece>; 2] {
     let (left, right) = (words(was), words(now));
     let mut kept = [vec![false; left.len()], vec![false; right.len()]];
@@ -53,6 +55,17 @@ fn kind(character: char) -> Kind {
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut from = 0;
+    for id in identifiers(text) {
+        plain_words(&text[from..id.start], &mut words);
+        words.push(&text[id.clone()]);
+        from = id.end;
+    }
+    plain_words(&text[from..], &mut words);
+    words
+}
+
+fn plain_words<'t>(text: &'t str, words: &mut Vec<&'t str>) {
+    let mut from = 0;
     let mut characters = text.char_indices().peekable();
     while let Some((at, character)) = characters.next() {
         let Some(&(next_at, next)) = characters.peek() else {
@@ -72,7 +85,6 @@ fn words(text: &str) -> Vec<&str> {
     if from < text.len() {
         words.push(&text[from..]);
     }
-    words
 }
 
 /// Adds a word, joined with its neighbour where that is marked alike.

@@ -110,4 +110,5 @@ mod upstreams;
 mod usual_servers;
 mod variable_values;
 mod watch;
+mod worded;
 mod workflows;

@@ -80,7 +80,7 @@ struct NotMade {
     fails: bool,
 }
 
-fn rows(scenario: &Scenario) -> HashMap<CauseCall, &Row> {
+pub(super) fn rows(scenario: &Scenario) -> HashMap<CauseCall, &Row> {
     let rows = scenario.comparison.iter().flat_map(|it| &it.rows);
     let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
     rows.filter(|it| it.tool.is_some())
@@ -219,8 +219,34 @@ impl<'a> Gather<'a> {
         match (row, &reason.expected) {
             (_, Some(asked)) if ended => ended::sentence(asked),
             (Some(row), None) if ended => ended::sentence(&row.tool_name()),
+            (Some(row), _) => {
+                let answered = self.answered_otherwise(reason, row);
+                answered.unwrap_or_else(|| reason.to_string())
+            }
             _ => reason.to_string(),
         }
+    }
+
+    /// What a call is answered otherwise, as a cause would say it.
+    fn answered_otherwise(&self, reason: &Reason, row: &Row) -> Option<String> {
+        let comparison = self.context.scenario.comparison.as_ref()?;
+        if reason.kind != ReasonKind::ServerRegression || said_better(reason, Some(row)).is_some() {
+            return None;
+        }
+        let change = change_of(comparison, reason)?;
+        let is_place = |it: &Change| it.kind == ChangeKind::Answer && it.fails;
+        if !is_place(change) {
+            return None;
+        }
+        let said = self.context.of_change(change, Some(row)).finish().text;
+        let call = change.call()?;
+        let others = comparison.changes.iter();
+        let others = others.filter(|it| is_place(it) && calls_of(it) == calls_of(change));
+        Some(match others.count().saturating_sub(1) {
+            0 => format!("{call}: {said}"),
+            1 => format!("{call}: {said}, and 1 more place"),
+            more => format!("{call}: {said}, and {more} more places"),
+        })
     }
 
     /// The cause that a reason tells of, with what follows from it; returns where it was found.

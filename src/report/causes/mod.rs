@@ -6,10 +6,12 @@
 mod draft;
 mod ended;
 mod expected;
+mod extent;
 mod found;
 mod gather;
 mod key;
 mod of_change;
+mod of_each;
 mod reason_text;
 mod renamed;
 mod words;
@@ -19,7 +21,9 @@ use std::cmp::Reverse;
 use crate::published::result::{Cause, ResultDocument, Scenario};
 
 use draft::Draft;
+pub use extent::calls;
 use found::Found;
+pub use of_each::{Told, with_changes};
 pub use words::is_medium;
 
 /// What scenarios failed for, and what changed in them: first what failed, and of that the cause of most scenarios and calls.
@@ -34,8 +38,13 @@ pub fn causes(scenarios: &[Scenario], command: &str) -> Vec<Cause> {
     }
     let drafts = found.into_drafts().into_iter();
     let mut causes: Vec<Cause> = drafts.map(Draft::finish).collect();
-    causes.sort_by_key(|it| (!it.fails, Reverse(it.scenarios.len()), Reverse(it.calls)));
+    causes.sort_by_key(order);
     causes
+}
+
+/// What failed first, and of that what concerns most.
+fn order(it: &Cause) -> (bool, Reverse<usize>, Reverse<usize>) {
+    (!it.fails, Reverse(it.scenarios.len()), Reverse(it.calls))
 }
 
 /// The sentence of a cause without the values that it ends with, for readers that show these by themselves.

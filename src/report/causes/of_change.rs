@@ -48,10 +48,17 @@ impl<'a> Context<'a> {
         renamed.find(|it| std::ptr::eq(it.gone, change))
     }
 
+    /// The change that says what went, where this one says what came in its place.
+    pub(super) fn old_name(&self, change: &Change) -> Option<&'a Change> {
+        let mut renamed = self.renamed.iter();
+        renamed
+            .find(|it| std::ptr::eq(it.came, change))
+            .map(|it| it.gone)
+    }
+
     /// Whether a change says that something came which only has another name now.
     pub(super) fn is_new_name(&self, change: &Change) -> bool {
-        let mut renamed = self.renamed.iter();
-        renamed.any(|it| std::ptr::eq(it.came, change))
+        self.old_name(change).is_some()
     }
 
     /// The change, as a cause may begin with it.

@@ -95,7 +95,10 @@ impl Verb {
                 },
             },
             ChangeKind::Answer => match what {
-                _ if what.starts_with("missing") && !self.has => {
+                // Nothing came in its place that counts: what may stand there, or not, is no new name.
+                _ if (what.starts_with("missing") || what.starts_with("renamed to"))
+                    && !self.has =>
+                {
                     format!("{tools} no longer answers with {place}")
                 }
                 "changed" if place == "answer" => format!("{tools} gives another answer"),

@@ -23,6 +23,8 @@ pub(super) struct VersionLine {
     pub(super) subject: &'static str,
     pub(super) baseline: Option<Version>,
     pub(super) current: Option<Version>,
+    /// Which of the two there are, known or not.
+    pub(super) there: [bool; 2],
     /// Leads to what lies between the two commits.
     pub(super) between: Option<String>,
     /// How many scenarios have it; 0 where it is that of a single one.
@@ -66,8 +68,8 @@ impl Version {
 impl VersionLine {
     fn new(
         subject: &'static str,
-        baseline: Option<Version>,
-        current: Option<Version>,
+        there: [bool; 2],
+        [baseline, current]: [Option<Version>; 2],
     ) -> Option<Self> {
         let between = || {
             let (before, of) = baseline.as_ref()?.commit.as_ref()?;
@@ -80,9 +82,20 @@ impl VersionLine {
             subject,
             baseline,
             current,
+            there,
             between,
             scenarios: 0,
         })
+    }
+
+    /// There is a baseline, and which version it was recorded on is not known.
+    pub(super) fn has_unknown_baseline(&self) -> bool {
+        self.there[0] && self.baseline.is_none()
+    }
+
+    /// The same of the run.
+    pub(super) fn has_unknown_current(&self) -> bool {
+        self.there[1] && self.current.is_none()
     }
 
     /// Both sides ran on the same.
@@ -99,22 +112,27 @@ pub(super) fn of_sides(
 ) -> Vec<VersionLine> {
     let system = |side: Option<&Side>| side.and_then(|it| system(it, now));
     let scenarios = |side: Option<&Side>| side.and_then(|it| of_git(&it.stamp.scenarios, now));
+    let sides = [baseline, current];
+    let there = sides.map(|it| it.is_some());
     let lines = [
-        VersionLine::new("System under test", system(baseline), system(current)),
-        VersionLine::new("Scenarios", scenarios(baseline), scenarios(current)),
+        VersionLine::new("System under test", there, sides.map(system)),
+        VersionLine::new("Scenarios", there, sides.map(scenarios)),
     ];
     lines.into_iter().flatten().collect()
 }
 
+/// What tells one line from another: its subject, both versions, and which side there is.
+type Sides = (&'static str, [Option<Version>; 2], [bool; 2]);
+
 /// The lines of all scenarios, each once, those of most scenarios first, and how many more there are.
 pub(super) fn of_all(result: &ResultDocument) -> (Vec<VersionLine>, usize) {
     let mut found: Vec<VersionLine> = Vec::new();
-    let mut known: HashMap<(&'static str, Option<Version>, Option<Version>), usize> =
-        HashMap::new();
+    let mut known: HashMap<Sides, usize> = HashMap::new();
     for scenario in &result.scenarios {
         let baseline = scenario.recorded_baseline(&result.command);
         for line in of_sides(baseline, scenario.current.as_ref(), &result.started_at) {
-            let key = (line.subject, line.baseline.clone(), line.current.clone());
+            let versions = [line.baseline.clone(), line.current.clone()];
+            let key = (line.subject, versions, line.there);
             let at = *known.entry(key).or_insert_with(|| {
                 found.push(line);
                 found.len() - 1

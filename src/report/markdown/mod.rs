@@ -36,6 +36,8 @@ const CAUSES: usize = 15;
 const FOLLOWS: usize = 3;
 const ROWS: usize = 60;
 const DETAILS: usize = 12;
+/// How many reasons stand where there is little room.
+const REASONS: usize = 3;
 /// How many names of scenarios stand behind a cause.
 const NAMES: usize = 5;
 /// How many pages elsewhere are linked.
@@ -157,8 +159,7 @@ impl Page {
             return;
         }
         self.add_some((troubled, ROWS), "\nand {} more scenarios\n", |scenario| {
-            let sentences = attention::sentences(scenario);
-            let why = sentences.first().map_or("", String::as_str);
+            let why = why(scenario, &result.command, Place::Cell, "<br>");
             format!(
                 "| {} | {}<br>{} | {} | {} | {} |\n",
                 scenario.symbol(),
@@ -166,7 +167,7 @@ impl Page {
                 code(&place(scenario), Place::Cell),
                 scenario.status_words(&result.command),
                 scenario.score().map_or_else(String::new, score),
-                theirs(why, SENTENCE_CHARS, Place::Cell),
+                why,
             )
         });
         self.add("\n");
@@ -202,17 +203,29 @@ impl Page {
         }
         self.left = self.left.saturating_sub(end.len());
         self.add_some((&changed, ROWS), "- and {} more\n", |scenario| {
-            let sentences = attention::sentences(scenario);
-            let first = sentences.first().map_or("", String::as_str);
             format!(
                 "- {} ({}): {}\n",
                 theirs(&scenario.name, NAME_CHARS, Place::Text),
                 scenario.status_words(&result.command),
-                theirs(first, SENTENCE_CHARS, Place::Text)
+                why(scenario, &result.command, Place::Text, "; ")
             )
         });
         self.text.push_str(end);
     }
+}
+
+/// What there is to say of a scenario where there is little room.
+fn why(scenario: &Scenario, command: &str, place: Place, between: &str) -> String {
+    let remarks = attention::remarks(scenario, command);
+    let shown = remarks.iter().take(REASONS);
+    let mut shown: Vec<String> = shown
+        .map(|it| theirs(&it.text, SENTENCE_CHARS, place))
+        .collect();
+    let left = remarks.len().saturating_sub(REASONS);
+    if left > 0 {
+        shown.push(format!("and {left} more"));
+    }
+    shown.join(between)
 }
 
 /// The verdict, and what was run.
@@ -348,19 +361,22 @@ fn details(result: &ResultDocument, scenario: &Scenario) -> String {
         theirs(&scenario.name, NAME_CHARS, Place::Html),
         scenario.status_words(&result.command)
     );
-    let sentences = attention::sentences(scenario);
+    let remarks = attention::remarks(scenario, &result.command);
     let mut lines: Vec<String> = Vec::new();
     lines.extend(scenario.in_words.iter().map(|it| clipped(it)));
     lines.extend(scenario.repeated.iter().map(|it| it.words()));
-    let sign = if attention(scenario) == Attention::Error {
-        "✗"
-    } else {
-        "!"
-    };
-    let shown = sentences.iter().take(DETAILS);
-    lines.extend(shown.map(|it| format!("{sign} {}", clipped(it))));
-    if sentences.len() > DETAILS {
-        lines.push(format!("… and {} more", sentences.len() - DETAILS));
+    for it in remarks.iter().take(DETAILS) {
+        let sign = match (it.fails, attention(scenario)) {
+            (false, _) => "~",
+            (true, Attention::Error) => "✗",
+            (true, _) => "!",
+        };
+        lines.push(format!("{sign} {}", clipped(&it.text)));
+        let beneath = it.beneath.iter();
+        lines.extend(beneath.map(|it| format!("    {}", clipped(it))));
+    }
+    if remarks.len() > DETAILS {
+        lines.push(format!("… and {} more", remarks.len() - DETAILS));
     }
     let problem = scenario.problem.iter();
     let hints = problem.clone().flat_map(|it| &it.hint);

@@ -131,7 +131,7 @@ impl Page<'_> {
             ),
             format!("count penalty {}", fixed(scores.count_penalty, 2)),
             format!("threshold {}", fixed(scores.threshold, 2)),
-            format!("{}: {}", band.name(), scenario.advice().unwrap_or_default()),
+            band.name().to_owned(),
             format!("variant {}", comparison.variant),
         ];
         self.indented(4, "", DIM, &numbers.join(", "));

@@ -3,6 +3,7 @@
 use super::page::{BLUE, DIM, MAGENTA, Page, RED, Verbosity, YELLOW};
 use crate::model::points;
 use crate::published::result::{Cause, CauseKind, ResultDocument, Scenario};
+use crate::report::causes;
 
 /// How many causes of failure are told, and how many changes.
 const FAILURES: usize = 20;
@@ -42,6 +43,14 @@ impl Page<'_> {
         }
     }
 
+    /// A cause alone, with where it is, behind what leads to it.
+    pub(super) fn question(&mut self, result: &ResultDocument, lead: &str, cause: &Cause) {
+        let (sign, style) = sign(cause);
+        self.indented(2, &format!("{lead}{sign}"), style, &cause.text);
+        let place = self.place(result, cause);
+        self.long(6, "", DIM, &place);
+    }
+
     fn cause(&mut self, result: &ResultDocument, cause: &Cause) {
         let (sign, style) = sign(cause);
         self.indented(0, sign, style, &cause.text);
@@ -75,7 +84,9 @@ impl Page<'_> {
         let whose = whose.unwrap_or_default();
         if let [only] = &cause.scenarios[..] {
             let path = result.scenario(only).map_or(only, |it| &it.path);
-            return format!("{whose}{path}{}", calls(cause, self.command));
+            let calls = causes::calls(cause, self.command, CALLS);
+            let calls = calls.map_or_else(String::new, |it| format!(" · {it}"));
+            return format!("{whose}{path}{calls}");
         }
         let shown = if self.is_verbose() {
             cause.scenarios.len()
@@ -104,26 +115,5 @@ fn sign(cause: &Cause) -> (&'static str, anstyle::Style) {
         (true, Some(CauseKind::Repeated)) => ("? ", YELLOW),
         (true, _) => ("✗ ", RED),
         (false, _) => ("~ ", MAGENTA),
-    }
-}
-
-/// The calls of the only scenario of a cause: ` · calls 1, 3 and 4 more`; empty where none is concerned.
-fn calls(cause: &Cause, command: &str) -> String {
-    let calls = cause.places.iter().flat_map(|it| &it.calls);
-    let numbers: Vec<String> = calls
-        .map(|it| match (it.baseline, it.current) {
-            (Some(was), Some(now)) if was != now => format!("{was} → {now}"),
-            (Some(was), None) if command != "run" => format!("{was} of the baseline"),
-            (Some(number), _) | (None, Some(number)) => number.to_string(),
-            (None, None) => String::new(),
-        })
-        .filter(|it| !it.is_empty())
-        .collect();
-    let noun = if numbers.len() == 1 { "call" } else { "calls" };
-    let shown = numbers[..numbers.len().min(CALLS)].join(", ");
-    match numbers.len().saturating_sub(CALLS) {
-        _ if numbers.is_empty() => String::new(),
-        0 => format!(" · {noun} {shown}"),
-        more => format!(" · {noun} {shown} and {more} more"),
     }
 }

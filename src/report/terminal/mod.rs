@@ -24,4 +24,4 @@ mod whole;
 
 pub use live::Live;
 pub use page::{Style, Verbosity};
-pub use whole::{scenarios, terminal};
+pub use whole::{question, scenarios, terminal};

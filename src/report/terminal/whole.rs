@@ -77,6 +77,13 @@ pub fn scenarios(result: &ResultDocument, style: Style) -> String {
     page.text
 }
 
+/// One cause, behind what leads to it: `change 1 of 3: `.
+pub fn question(result: &ResultDocument, lead: &str, cause: &Cause, style: Style) -> String {
+    let mut page = Page::new(&result.run_id, &result.command, style);
+    page.question(result, lead, cause);
+    page.text
+}
+
 /// Whether there is more to tell of a scenario than that it passed.
 fn is_told(scenario: &Scenario, verbosity: Verbosity) -> bool {
     match verbosity {

@@ -343,12 +343,11 @@ fn answer_change<'p>(
         ([], Some(it)) => format!("{} differs", place(&it.path)),
         ([only], _) => change(only),
         ([first, more @ ..], _) => {
-            let plural = if more.len() == 1 { "" } else { "s" };
-            format!(
-                "{}, and {} more change{plural} of its contract",
-                change(first),
-                more.len()
-            )
+            let others = match more.len() {
+                1 => "1 more place of the answer differs".to_owned(),
+                count => format!("{count} more places of the answer differ"),
+            };
+            format!("{}, and {others}", change(first))
         }
     };
     (difference, sentence)

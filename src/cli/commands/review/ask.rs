@@ -1,4 +1,4 @@
-//! The review on a terminal: one change after the other, one key each.
+//! The review on a terminal: one cause after the other, one key each.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -9,7 +9,6 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::open;
 use crate::cli::reports::INDEX;
-use crate::model::comparison::Change;
 use crate::report::command::quoted;
 use crate::report::explain::explain;
 use crate::report::html;
@@ -17,7 +16,7 @@ use crate::suite::{Despite, REPORTS, ReadAgain, Waiting};
 use crate::text;
 
 use super::keyboard::{Key, Keyboard};
-use super::shown::{self, Shown};
+use super::shown::{self, Question, Shown};
 
 /// What the keys do. All of them work in upper case, too, for the scenario as a whole.
 const LEGEND: &str = "a accept · v accept as a variant · i ignore this place · r reject · s skip · d details · o open page · q quit";
@@ -35,7 +34,7 @@ enum Decision {
     Interrupted,
 }
 
-/// What somebody said of one change.
+/// What somebody said of one cause.
 enum Said {
     /// It is fine.
     Yes,
@@ -131,7 +130,7 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Goes through the changes of a run. Those whose place is ignored are gone at once, and others may be with them.
+    /// Goes through what changed in a run, by cause. Changes whose place is ignored are gone at once, and others may be with them.
     fn about(&self, it: &mut Waiting) -> Result<Decision, Failure> {
         let mut shown = Shown::of(it);
         self.console.result(&format!(
@@ -147,46 +146,67 @@ impl Asking<'_> {
             self.console.result(&format!("! {}\n", text::line(aside)));
         }
         self.console.result(&format!("{LEGEND}\n{CAPITALS}\n"));
-        let (mut fine, mut later) = (Vec::new(), Vec::new());
+        let (mut fine, mut later): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut ignored = false;
         loop {
-            let changes = shown.changes();
-            let open = changes.iter().enumerate();
-            let next = open
-                .into_iter()
-                .find(|(_, (_, said))| !fine.contains(said) && !later.contains(said));
-            let Some((at, (change, said))) = next else {
-                return Ok(match (changes.is_empty(), later.is_empty()) {
+            let questions = shown.questions();
+            let mut open = questions.iter().enumerate();
+            let next =
+                open.find(|(_, it)| !fine.contains(&it.cause.id) && !later.contains(&it.cause.id));
+            let Some((at, question)) = next else {
+                return Ok(match (questions.is_empty(), later.is_empty()) {
                     (true, _) if ignored => Decision::Ignored,
                     (true, _) if fine.is_empty() => match self.one(it, &shown, None)? {
                         Said::Yes => Decision::Accept,
                         Said::Later | Said::Ignored => Decision::Skip,
                         Said::Whole(decision) => decision,
                     },
-                    (_, false) => Decision::Skip,
+                    (_, false) => {
+                        self.forgotten(it, fine.len(), questions.len());
+                        Decision::Skip
+                    }
                     (_, true) => Decision::Accept,
                 });
             };
-            let asked = format!("change {} of {}: {said}", at + 1, changes.len());
-            self.console.result(&format!("  {}\n", text::line(&asked)));
-            match self.one(it, &shown, Some(&change.clone()))? {
-                Said::Yes => fine.push(said.clone()),
-                Said::Later => later.push(said.clone()),
+            let lead = format!("change {} of {}: ", at + 1, questions.len());
+            let asked = shown.asked(&lead, question, Console::style(self.output));
+            self.console.result(&asked);
+            match self.one(it, &shown, Some(question))? {
+                Said::Yes => fine.push(question.cause.id.clone()),
+                Said::Later => later.push(question.cause.id.clone()),
                 Said::Ignored => {
                     ignored = true;
                     shown = Shown::of(it);
                 }
-                Said::Whole(decision) => return Ok(decision),
+                Said::Whole(decision) => {
+                    if matches!(
+                        decision,
+                        Decision::Skip | Decision::Quit | Decision::Interrupted
+                    ) {
+                        self.forgotten(it, fine.len(), questions.len());
+                    }
+                    return Ok(decision);
+                }
             }
         }
     }
 
-    /// Asks until something is decided on one change, or on a run that has none and fails for something else.
+    /// Says that what was said of some changes accepts none of them, where others are left open.
+    fn forgotten(&self, it: &Waiting, fine: usize, all: usize) {
+        if fine > 0 {
+            let id = text::line(&it.scenario().id);
+            self.console.note(&format!(
+                "nothing of {id} is accepted: `a` was typed for {fine} of its {all} changes, and a run is accepted as a whole"
+            ));
+        }
+    }
+
+    /// Asks until something is decided on one cause, or on a run in which nothing changed and that fails for something else.
     fn one(
         &self,
         it: &mut Waiting,
         shown: &Shown,
-        change: Option<&Change>,
+        question: Option<&Question>,
     ) -> Result<Said, Failure> {
         loop {
             let key = self.keyboard.ask(|| self.console.prompt("  > "));
@@ -208,11 +228,11 @@ impl Asking<'_> {
                 'S' => return Ok(Said::Whole(Decision::Skip)),
                 'q' | 'Q' => return Ok(Said::Whole(Decision::Quit)),
                 'i' => {
-                    let Some(change) = change else {
+                    let Some(question) = question else {
                         self.console.note("there is no place to ignore");
                         continue;
                     };
-                    if self.ignore(it, change) {
+                    if self.ignore(it, question) {
                         return Ok(Said::Ignored);
                     }
                 }
@@ -222,6 +242,7 @@ impl Asking<'_> {
                     }
                 }
                 'd' | 'D' => {
+                    let change = question.and_then(|it| it.changes.first());
                     let call = change.and_then(|it| it.current.or(it.baseline));
                     if let Some(scenario) = shown.scenario() {
                         self.console.result(&explain(scenario, call));
@@ -233,35 +254,42 @@ impl Asking<'_> {
         }
     }
 
-    /// Ignores the place of a change, and says so; false where that cannot be, with why.
-    fn ignore(&self, it: &mut Waiting, change: &Change) -> bool {
-        match it.ignore(change, self.again) {
-            Ok(ignored) => {
-                self.console.result(&shown::ignored(change, &ignored));
-                true
+    /// Ignores all places of a cause, and says so; false where none can be, with why.
+    fn ignore(&self, it: &mut Waiting, question: &Question) -> bool {
+        let (mut any, mut refused) = (false, None);
+        for change in &question.changes {
+            // Others may be gone with it.
+            if any && !Shown::of(it).changes().contains(change) {
+                continue;
             }
-            Err(refusal) => {
-                self.console.failure(&refusal.into());
-                false
+            match it.ignore(change, self.again) {
+                Ok(ignored) => {
+                    self.console.result(&shown::ignored(change, &ignored));
+                    any = true;
+                }
+                Err(refusal) => refused = refused.or(Some(refusal)),
             }
         }
+        // One reason is enough, however many places it holds for.
+        if let Some(refusal) = refused {
+            self.console.failure(&refusal.into());
+        }
+        any
     }
 
-    /// The same for the places of all changes; whether any was ignored.
+    /// The same for all causes; whether any place was ignored.
     fn ignore_all(&self, it: &mut Waiting, shown: &Shown) -> bool {
-        let mut open = shown.changes();
-        if open.is_empty() {
+        let questions = shown.questions();
+        if questions.is_empty() {
             self.console.note("there is no place to ignore");
         }
         let mut any = false;
-        while !open.is_empty() {
-            let (change, _) = open.remove(0);
-            if self.ignore(it, &change) {
-                any = true;
-                // Others may be gone with it.
+        for mut question in questions {
+            if any {
                 let left = Shown::of(it).changes();
-                open.retain(|it| left.contains(it));
+                question.changes.retain(|it| left.contains(it));
             }
+            any |= self.ignore(it, &question);
         }
         any
     }

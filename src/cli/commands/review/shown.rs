@@ -3,16 +3,28 @@
 use std::path::Path;
 
 use crate::cli::console::Console;
+use crate::cli::select::plural;
 use crate::model::comparison::Change;
 use crate::model::learned::{Variation, Varying};
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;
 use crate::model::scenario as model;
 use crate::model::suite::SuiteResult;
-use crate::published::result::{Change as PublishedChange, ResultDocument, Scenario};
+use crate::published::result::{Cause, ResultDocument, Scenario};
+use crate::report::causes;
 use crate::report::terminal::{self, Style};
 use crate::suite::{Ignored, Waiting};
 use crate::text;
+
+/// How many causes are named in a line, and how much of each.
+const NAMED: usize = 3;
+const NAMED_CHARS: usize = 240;
+
+/// What is asked at once: a cause, and the changes that come from it.
+pub(super) struct Question {
+    pub(super) cause: Cause,
+    pub(super) changes: Vec<Change>,
+}
 
 /// A run that waits, with its comparison.
 pub(super) struct Shown {
@@ -42,37 +54,65 @@ impl Shown {
         self.document.scenarios.first()
     }
 
-    /// The changes, with what is said of each.
-    pub(super) fn changes(&self) -> Vec<(Change, String)> {
-        let comparison = self
-            .suite
-            .scenarios
-            .first()
-            .and_then(|it| it.comparison.as_ref());
-        let changes = comparison.into_iter().flat_map(|it| it.changes.clone());
-        let said = self.scenario().into_iter().flat_map(Scenario::changes);
-        changes.zip(said.map(PublishedChange::to_string)).collect()
+    /// The changes as they were compared, in the order in which the document has them.
+    pub(super) fn changes(&self) -> Vec<Change> {
+        let compared = self.suite.scenarios.first();
+        let comparison = compared.and_then(|it| it.comparison.as_ref());
+        comparison.map_or_else(Vec::new, |it| it.changes.clone())
     }
 
-    /// One line: `flows/ticket  failed  2 changes: call 4 …`.
+    /// What is asked of the run: each cause once, with all changes that come from it.
+    pub(super) fn questions(&self) -> Vec<Question> {
+        let Some(scenario) = self.scenario() else {
+            return Vec::new();
+        };
+        let changes = self.changes();
+        let told = causes::with_changes(scenario, &self.document.command).into_iter();
+        told.filter(|it| !it.changes.is_empty())
+            .map(|it| Question {
+                changes: (it.changes.iter())
+                    .filter_map(|at| changes.get(*at).cloned())
+                    .collect(),
+                cause: it.cause,
+            })
+            .collect()
+    }
+
+    /// The question as the report has its cause: `change 1 of 3: ✗ …`.
+    pub(super) fn asked(&self, lead: &str, question: &Question, style: Style) -> String {
+        terminal::question(&self.document, lead, &question.cause, style)
+    }
+
+    /// One line: `flows/ticket  failed  2 changes: … answers with another …; …`.
     pub(super) fn line(&self) -> String {
         let Some(scenario) = self.scenario() else {
             return String::new();
         };
-        let changes = self.changes();
-        let count = match changes.len() {
+        let questions = self.questions();
+        let changes = match self.changes().len() {
             0 => "no change".to_owned(),
-            1 => "1 change".to_owned(),
-            more => format!("{more} changes"),
+            one @ 1 => plural(one, "change"),
+            as_many if as_many == questions.len() => plural(as_many, "change"),
+            more => format!(
+                "{}, {}",
+                plural(more, "change"),
+                plural(questions.len(), "cause")
+            ),
         };
-        let first = changes
-            .first()
-            .map_or_else(String::new, |(_, said)| format!(": {said}"));
-        let mut parts = vec![
-            scenario.id.clone(),
-            scenario.status.name().to_owned(),
-            format!("{count}{first}"),
-        ];
+        let named = questions.iter().take(NAMED);
+        let mut named: Vec<String> = named
+            .map(|it| text::shorten(&it.cause.text, NAMED_CHARS).into_owned())
+            .collect();
+        let left = questions.len().saturating_sub(NAMED);
+        if left > 0 {
+            named.push(format!("and {left} more"));
+        }
+        let what = if named.is_empty() {
+            changes
+        } else {
+            format!("{changes}: {}", named.join("; "))
+        };
+        let mut parts = vec![scenario.id.clone(), scenario.status.name().to_owned(), what];
         parts.extend(self.asides.iter().map(|it| format!("· {it}")));
         let line = parts.join("  ");
         text::line(&line).into_owned()

@@ -368,9 +368,11 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let hash = same::hash(of_b, View::Plain);
-            let renamed = added
-                .iter()
-                .find(|it| same::hash(&c[**it], View::Plain) == hash);
+            // What may come and go is nobody's new name.
+            let renamed = added.iter().find(|it| {
+                same::hash(&c[**it], View::Plain) == hash
+                    && !self.spot.may_be_missing(&Tree::under(at, it))
+            });
             self.at(Step::Key(key), |walk| match renamed {
                 Some(name) if !walk.spot.may_be_missing(&under) => {
                     let what = format!("renamed to {name:?}");

@@ -1,0 +1,207 @@
+//! What changed, in the same words wherever it is told: on cards, in the files for CI, and in the review.
+
+use serde_json::{Value, json};
+
+use crate::causes::{reads, shop};
+use crate::common::{Project, in_terminal};
+
+/// Three calls of `f`, which gives this answer.
+fn weather(project: &Project, answer: &Value) {
+    let calls: Vec<(&str, Value)> = (1..=3).map(|it| ("f", json!({"c": it}))).collect();
+    let tools = json!([reads("f", "The weather", answer)]);
+    shop(project, "d", &tools, &calls, &json!({}));
+}
+
+/// What is asked of the pending runs where these keys are typed; `None` without a terminal.
+fn reviewed(project: &Project, keys: &[&str]) -> Option<crate::common::Ran> {
+    in_terminal(
+        "the questions of `review`",
+        project,
+        &["review"],
+        "  > ",
+        keys,
+    )
+}
+
+#[test]
+fn every_form_names_all_causes_as_the_cards_do() {
+    let project = Project::new();
+    weather(&project, &json!({"sky": "rain", "degrees": 14}));
+    project.expect(0, &["record"]);
+    weather(&project, &json!({"sky": "sun", "degrees": 15}));
+    let forms = ["junit", "gitlab", "github", "markdown", "compact", "ctrf"];
+    let mut arguments = vec!["compare".to_owned()];
+    for it in forms {
+        arguments.extend(["--report".to_owned(), format!("{it}={it}.out")]);
+    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let shown = project.expect(1, &arguments).all();
+    let mut all = vec![
+        ("terminal", shown),
+        ("page", project.read("reports/latest/d.html")),
+    ];
+    all.extend(forms.map(|it| (it, project.read(format!("{it}.out")))));
+    for (form, text) in &all {
+        assert!(!text.contains("of its contract"), "{form}: {text}");
+    }
+    for (form, text) in &all[2..] {
+        let plain = text
+            .replace("&quot;", "\"")
+            .replace("\\\"", "\"")
+            .replace("&gt;", ">");
+        for cause in [
+            "`f` answers with another `sky`: \"rain\" → \"sun\"",
+            "`f` answers with another `degrees`: 14 → 15",
+        ] {
+            assert!(plain.contains(cause), "{form}: {plain}");
+        }
+        assert!(
+            !plain.contains("asked the same and got another answer"),
+            "{form}: {plain}"
+        );
+    }
+    // The table has both, and so do the folded details.
+    let markdown = &all.iter().find(|it| it.0 == "markdown").unwrap().1;
+    let row = markdown.lines().find(|it| it.starts_with("| ✗ |")).unwrap();
+    assert!(row.contains("`sky`") && row.contains("`degrees`"), "{row}");
+    assert_eq!(markdown.matches("14 → 15").count(), 3, "{markdown}");
+}
+
+#[test]
+fn what_passed_with_changes_is_told_by_them() {
+    let project = Project::new();
+    weather(&project, &json!({"sky": "rain"}));
+    project.expect(0, &["record"]);
+    weather(&project, &json!({"sky": "rain", "wind": "north"}));
+    let arguments = [
+        "compare",
+        "--report",
+        "junit=j.xml",
+        "--report",
+        "github=g.txt",
+    ];
+    project.expect(0, &arguments);
+    for file in ["j.xml", "g.txt"] {
+        let text = project.read(file);
+        assert!(text.contains("`f` answers with a new `wind`"), "{text}");
+    }
+}
+
+#[test]
+fn a_review_asks_by_cause_in_the_words_and_colours_of_the_report() {
+    let project = Project::new();
+    weather(&project, &json!({"sky": "rain", "degrees": 14}));
+    project.expect(0, &["record"]);
+    weather(&project, &json!({"sky": "sun", "degrees": 15}));
+    project.expect(1, &["compare"]);
+    project
+        .expect(0, &["review", "--list"])
+        .says("6 changes, 2 causes: `f` answers with another `sky`: \"rain\" → \"sun\"; `f` answers with another `degrees`: 14 → 15");
+    let Some(ran) = reviewed(&project, &["a", "q"]) else {
+        return;
+    };
+    assert_eq!(ran.code, 1, "{ran:#?}");
+    ran.says("change 1 of 2: ✗ `f` answers with another `sky`")
+        .says("change 2 of 2: ✗ `f` answers with another `degrees`")
+        .says_not("response/content")
+        .says("nothing of d is accepted: `a` was typed for 1 of its 2 changes");
+    let baseline = project.read("baselines/d/baseline.json");
+    assert!(baseline.contains("rain") && !baseline.contains("sun"));
+    // One key for each cause accepts the run.
+    let Some(ran) = reviewed(&project, &["a", "a"]) else {
+        return;
+    };
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    ran.says("accepted d").says_not("nothing of d");
+}
+
+#[test]
+fn a_new_name_is_one_question_and_both_names_are_ignored_together() {
+    let project = Project::new();
+    let answer = |name: &str| json!({"status": "open", name: "yes"});
+    weather(&project, &answer("extra"));
+    project.expect(0, &["record"]);
+    weather(&project, &answer("extra2"));
+    project.run(&["compare"]);
+    let Some(ran) = reviewed(&project, &["i"]) else {
+        return;
+    };
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    ran.says("change 1 of 1: ✗ `f` answers with another name for `extra`: extra → extra2")
+        .says_not("added key");
+    project.expect(0, &["compare", "--strict"]);
+    weather(&project, &answer("extra"));
+    project.expect(0, &["compare", "--strict"]);
+}
+
+#[test]
+fn half_a_new_name_is_a_member_that_is_gone() {
+    let project = Project::new();
+    let answer = |name: &str| json!({"status": "open", name: "yes"});
+    weather(&project, &answer("extra"));
+    project.expect(0, &["record"]);
+    weather(&project, &answer("extra2"));
+    let rules = "{\"scoring\":{\"ignore\":[\"content/0/json/extra2\"]},";
+    project.edit("scenarios/d.yaml", "{", rules);
+    let ran = project.run(&["compare"]);
+    ran.says("`f` no longer answers with `extra`: \"yes\"")
+        .says_not("renamed to");
+}
+
+#[test]
+fn a_removed_tool_is_asked_about_before_what_follows_from_it() {
+    let project = Project::new();
+    let calls = [("list", json!({}))];
+    let tools = |name: &str| json!([reads(name, "Lists", &json!({"a": 1}))]);
+    shop(&project, "gone", &tools("list"), &calls, &json!({}));
+    project.expect(0, &["record"]);
+    shop(&project, "gone", &tools("enumerate"), &calls, &json!({}));
+    project.expect(1, &["compare"]);
+    let Some(ran) = reviewed(&project, &["s", "s"]) else {
+        return;
+    };
+    ran.says("change 1 of 2: ✗ tool `list` is gone")
+        .says("change 2 of 2: ~ tool `enumerate` is new")
+        .says_not("change 1 of 3")
+        .says_not("became an error");
+}
+
+#[test]
+fn what_is_said_of_a_failed_run_does_not_contradict_its_verdict() {
+    let project = Project::new();
+    let calls = [("list", json!({}))];
+    let tools = json!([reads("list_all", "Lists", &json!({"a": 1}))]);
+    let expected =
+        json!({"agent": {"kind": "scripted"}, "expected_trajectory": [{"tool": "list"}]});
+    shop(&project, "gone", &tools, &calls, &expected);
+    project.expect(1, &["run"]).says(
+        "The script made the calls that were expected. The run failed, because call 1 failed.",
+    );
+    project.expect(0, &["record", "--allow-failing"]);
+    project
+        .expect(1, &["record"])
+        .says("The run failed, because call 1 failed.")
+        .says_not("Unchanged");
+    for page in ["reports/latest/gone.html"] {
+        let page = project.read(page);
+        for word in ["deploy", "monitor", "review", "stop"] {
+            let alone = format!("<span class=\"quiet\">{word}</span>");
+            assert!(!page.contains(&alone), "{word}");
+        }
+    }
+}
+
+#[test]
+fn a_side_whose_version_is_not_known_is_named() {
+    let project = Project::new();
+    weather(&project, &json!({"sky": "rain"}));
+    project.expect(0, &["record"]);
+    crate::common::commit_all(&project.path("."), "First");
+    project.expect(0, &["compare"]);
+    for page in ["index", "d"] {
+        let page = project.read(format!("reports/latest/{page}.html"));
+        let side =
+            "<span class=\"side-name\">baseline</span> <span class=\"quiet\">not known</span>";
+        assert!(page.contains(side), "{page}");
+    }
+}
