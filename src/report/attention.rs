@@ -1,6 +1,6 @@
 //! How much a scenario needs to be looked at, and what there is to say about it, for the forms that have a line or an entry for each.
 
-use crate::published::result::{Cause, Gate, ResultDocument, Scenario, Status};
+use crate::published::result::{Cause, CauseKind, Gate, ResultDocument, Scenario, Status};
 use crate::report::causes;
 use crate::text::{line, shorten};
 
@@ -52,7 +52,9 @@ pub struct Remark {
 
 /// What there is to say about a scenario, the most important first: what speaks against it, then whatever else changed.
 pub fn remarks(scenario: &Scenario, command: &str) -> Vec<Remark> {
-    let causes = causes::causes(std::slice::from_ref(scenario), command);
+    let mut causes = causes::causes(std::slice::from_ref(scenario), command);
+    // Whoever reads the rest must know first that it is of another experiment.
+    causes.sort_by_key(|it| it.kind != Some(CauseKind::Experiment));
     let mut remarks: Vec<Remark> = Vec::new();
     let alone = |text: &str| Remark {
         text: shown(text),

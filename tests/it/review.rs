@@ -313,9 +313,9 @@ fn a_key_for_each_change_accepts_the_run() {
     assert_eq!(ran.code, 0, "{ran:#?}");
     ran.says("1 of 1 shop")
         .says("a accept · v accept as a variant · i ignore this place · r reject · s skip · d details · o open page · q quit")
-        .says("change 1 of 2: ✗ `price` answers with another `tea`: 3 → 4")
+        .says("change 1 of 2: ✗\u{1b}[0m `price` answers with another `tea`: 3 → 4")
         .says("3 → 4")
-        .says("change 2 of 2: ✗ `stock` answers with another `left`: 40 → 39")
+        .says("change 2 of 2: ✗\u{1b}[0m `stock` answers with another `left`: 40 → 39")
         .says("accepted shop");
     assert!(project.read(BASELINE).contains("\\\"tea\\\":4"));
     assert!(!project.path(PENDING).exists());
@@ -409,7 +409,7 @@ fn details_and_the_page_are_there_for_a_key() {
         "{opened}"
     );
     assert_eq!(ran.code, 1, "{ran:#?}");
-    ran.says("mcp__shop__price");
+    ran.says("call 1: price of shop");
     assert_eq!(
         ran.stdout.matches("a accept ·").count(),
         2,

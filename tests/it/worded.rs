@@ -29,7 +29,7 @@ fn every_form_names_all_causes_as_the_cards_do() {
     weather(&project, &json!({"sky": "rain", "degrees": 14}));
     project.expect(0, &["record"]);
     weather(&project, &json!({"sky": "sun", "degrees": 15}));
-    let forms = ["junit", "gitlab", "github", "markdown", "compact", "ctrf"];
+    let forms = ["junit", "github", "markdown", "compact", "ctrf"];
     let mut arguments = vec!["compare".to_owned()];
     for it in forms {
         arguments.extend(["--report".to_owned(), format!("{it}={it}.out")]);
@@ -65,6 +65,13 @@ fn every_form_names_all_causes_as_the_cards_do() {
     let row = markdown.lines().find(|it| it.starts_with("| ✗ |")).unwrap();
     assert!(row.contains("`sky`") && row.contains("`degrees`"), "{row}");
     assert_eq!(markdown.matches("14 → 15").count(), 3, "{markdown}");
+    // Each is of all three calls.
+    let junit = &all.iter().find(|it| it.0 == "junit").unwrap().1;
+    assert_eq!(
+        junit.matches("the server · calls 1, 2, 3").count(),
+        2,
+        "{junit}"
+    );
 }
 
 #[test]
@@ -101,9 +108,9 @@ fn a_review_asks_by_cause_in_the_words_and_colours_of_the_report() {
         return;
     };
     assert_eq!(ran.code, 1, "{ran:#?}");
-    ran.says("change 1 of 2: ✗ `f` answers with another `sky`")
-        .says("change 2 of 2: ✗ `f` answers with another `degrees`")
-        .says_not("response/content")
+    ran.says("change 1 of 2: ✗\u{1b}[0m `f` answers with another `sky`")
+        .says("change 2 of 2: ✗\u{1b}[0m `f` answers with another `degrees`")
+        .says_not("content/0/json/sky")
         .says("nothing of d is accepted: `a` was typed for 1 of its 2 changes");
     let baseline = project.read("baselines/d/baseline.json");
     assert!(baseline.contains("rain") && !baseline.contains("sun"));
@@ -127,7 +134,7 @@ fn a_new_name_is_one_question_and_both_names_are_ignored_together() {
         return;
     };
     assert_eq!(ran.code, 0, "{ran:#?}");
-    ran.says("change 1 of 1: ✗ `f` answers with another name for `extra`: extra → extra2")
+    ran.says("change 1 of 1: ✗\u{1b}[0m `f` answers with another name for `extra`: extra → extra2")
         .says_not("added key");
     project.expect(0, &["compare", "--strict"]);
     weather(&project, &answer("extra"));
@@ -141,8 +148,11 @@ fn half_a_new_name_is_a_member_that_is_gone() {
     weather(&project, &answer("extra"));
     project.expect(0, &["record"]);
     weather(&project, &answer("extra2"));
-    let rules = "{\"scoring\":{\"ignore\":[\"content/0/json/extra2\"]},";
-    project.edit("scenarios/d.yaml", "{", rules);
+    project.edit(
+        "scenarios/d.yaml",
+        "\"agent\":",
+        "\"scoring\":{\"ignore\":[\"$.extra2\"]},\"agent\":",
+    );
     let ran = project.run(&["compare"]);
     ran.says("`f` no longer answers with `extra`: \"yes\"")
         .says_not("renamed to");
@@ -152,18 +162,19 @@ fn half_a_new_name_is_a_member_that_is_gone() {
 fn a_removed_tool_is_asked_about_before_what_follows_from_it() {
     let project = Project::new();
     let calls = [("list", json!({}))];
-    let tools = |name: &str| json!([reads(name, "Lists", &json!({"a": 1}))]);
-    shop(&project, "gone", &tools("list"), &calls, &json!({}));
+    let tools = |name: &str, about: &str| json!([reads(name, about, &json!({"a": 1}))]);
+    let before = tools("list", "All that is in stock");
+    shop(&project, "gone", &before, &calls, &json!({}));
     project.expect(0, &["record"]);
-    shop(&project, "gone", &tools("enumerate"), &calls, &json!({}));
+    let now = tools("weather", "Tells whether it rains");
+    shop(&project, "gone", &now, &calls, &json!({}));
     project.expect(1, &["compare"]);
     let Some(ran) = reviewed(&project, &["s", "s"]) else {
         return;
     };
-    ran.says("change 1 of 2: ✗ tool `list` is gone")
-        .says("change 2 of 2: ~ tool `enumerate` is new")
-        .says_not("change 1 of 3")
-        .says_not("became an error");
+    ran.says("change 1 of 2: ✗\u{1b}[0m tool `list` is gone")
+        .says("change 2 of 2: ~\u{1b}[0m tool `weather` is new")
+        .says_not("of 3: ");
 }
 
 #[test]

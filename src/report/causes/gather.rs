@@ -240,13 +240,7 @@ impl<'a> Gather<'a> {
         }
         let said = self.context.of_change(change, Some(row)).finish().text;
         let call = change.call()?;
-        let others = comparison.changes.iter();
-        let others = others.filter(|it| is_place(it) && calls_of(it) == calls_of(change));
-        Some(match others.count().saturating_sub(1) {
-            0 => format!("{call}: {said}"),
-            1 => format!("{call}: {said}, and 1 more place"),
-            more => format!("{call}: {said}, and {more} more places"),
-        })
+        Some(format!("{call}: {said}"))
     }
 
     /// The cause that a reason tells of, with what follows from it; returns where it was found.
@@ -299,6 +293,16 @@ impl<'a> Gather<'a> {
                     .map(|it| (calls_of(it), it.path.clone())),
             );
         }
+        // Other places of the calls that follow are told as well.
+        for it in follows
+            .iter()
+            .filter(|it| it.kind == ReasonKind::ServerRegression)
+        {
+            let change = change_of(comparison, it);
+            if let Some(change) = change.filter(|it| it.kind == ChangeKind::Answer) {
+                (self.answered).insert(calls_of(change), change.path.clone());
+            }
+        }
         draft.fails = self.fails;
         let mut calls = vec![CauseCall {
             baseline: reason.baseline,
@@ -313,7 +317,11 @@ impl<'a> Gather<'a> {
         }
         let follows = follows.iter();
         let follows = follows.filter(|it| it.kind != ReasonKind::Threshold);
-        draft.add_follows(follows.map(|it| self.follows(it)));
+        // That another call is answered otherwise in the same way, its number tells.
+        let own = draft.text();
+        let is_own = |it: &String| it.split_once(": ").is_some_and(|(_, said)| said == own);
+        let follows = follows.map(|it| self.follows(it));
+        draft.add_follows(follows.filter(|it| !is_own(it)));
         self.covered.extend(calls.iter().copied());
         // Of a call of the baseline, what is known best: with the call that stands for it.
         let mut once: HashMap<usize, usize> = HashMap::new();

@@ -259,7 +259,7 @@ impl Asking<'_> {
         let (mut any, mut refused) = (false, None);
         for change in &question.changes {
             // Others may be gone with it.
-            if any && !Shown::of(it).changes().contains(change) {
+            if any && !shown::is_left(change, &Shown::of(it).changes()) {
                 continue;
             }
             match it.ignore(change, self.again) {
@@ -287,7 +287,7 @@ impl Asking<'_> {
         for mut question in questions {
             if any {
                 let left = Shown::of(it).changes();
-                question.changes.retain(|it| left.contains(it));
+                question.changes.retain(|it| shown::is_left(it, &left));
             }
             any |= self.ignore(it, &question);
         }

@@ -183,6 +183,12 @@ fn fails_itself(waiting: &Waiting, unmet: &[String]) -> String {
     text::line(&said).into_owned()
 }
 
+/// Whether a place still differs, in whatever way.
+pub(super) fn is_left(change: &Change, left: &[Change]) -> bool {
+    let place = |it: &Change| (it.baseline, it.current, it.path.clone());
+    left.iter().any(|it| place(it) == place(change))
+}
+
 /// What is let go of, and where that was written.
 pub(super) fn ignored(change: &Change, ignored: &Ignored) -> String {
     let call = change.baseline.unwrap_or_default();
