@@ -65,7 +65,16 @@ pub fn remarks(scenario: &Scenario, command: &str) -> Vec<Remark> {
     let problem = scenario.problem.iter().map(|it| &it.message);
     let untold = problem.filter(|it| causes.iter().all(|cause| cause.text != **it));
     remarks.extend(untold.map(|it| alone(it)));
-    remarks.extend(causes.iter().map(|cause| of_cause(cause, command)));
+    // Of several runs, what all of them come to decides, and a cause tells of the one that is shown.
+    let of_runs = scenario.repeated.as_ref();
+    let of_runs = of_runs.and_then(|it| it.reason.as_ref());
+    remarks.extend(of_runs.map(|it| alone(it)));
+    for mut cause in causes {
+        cause.follows.retain(|it| Some(it) != of_runs);
+        if Some(&cause.text) != of_runs {
+            remarks.push(of_cause(&cause, command));
+        }
+    }
     if remarks.is_empty() && !scenario.status.is_fine() {
         remarks.extend(scenario.in_words.iter().map(|it| alone(it)));
     }

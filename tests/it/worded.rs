@@ -178,6 +178,82 @@ fn a_removed_tool_is_asked_about_before_what_follows_from_it() {
 }
 
 #[test]
+fn a_renamed_tool_is_one_question_with_the_call_that_fails_for_it() {
+    let project = Project::new();
+    let calls = [("list", json!({}))];
+    let tools = |name: &str| json!([reads(name, "All that is in stock", &json!({"a": 1}))]);
+    shop(&project, "named", &tools("list"), &calls, &json!({}));
+    project.expect(0, &["record"]);
+    shop(&project, "named", &tools("enumerate"), &calls, &json!({}));
+    project.expect(1, &["compare"]);
+    project
+        .expect(0, &["review", "--list"])
+        .says("2 changes, 1 cause: tool `list` was renamed to `enumerate`");
+    let Some(ran) = reviewed(&project, &["s"]) else {
+        return;
+    };
+    ran.says("change 1 of 1: ✗\u{1b}[0m tool `list` was renamed to `enumerate`");
+}
+
+#[test]
+fn a_change_that_is_left_for_later_accepts_none_of_its_run() {
+    let project = Project::new();
+    weather(&project, &json!({"sky": "rain", "degrees": 14}));
+    project.expect(0, &["record"]);
+    weather(&project, &json!({"sky": "sun", "degrees": 15}));
+    project.expect(1, &["compare"]);
+    for keys in [["a", "s"], ["a", "S"], ["s", "a"]] {
+        let Some(ran) = reviewed(&project, &keys) else {
+            return;
+        };
+        assert_eq!(ran.code, 1, "{ran:#?}");
+        ran.says("nothing of d is accepted: `a` was typed for 1 of its 2 changes");
+    }
+    let Some(ran) = reviewed(&project, &["s", "s"]) else {
+        return;
+    };
+    ran.says_not("nothing of d is accepted");
+}
+
+#[test]
+fn ids_that_differ_are_marked_as_a_whole() {
+    let project = Project::new();
+    let ids = [
+        "6823de55-e2aa-4f1c-9b0d-0123456789ab",
+        "6823de99-e2aa-4f1c-9b0d-0123456789ff",
+    ];
+    weather(&project, &json!({"id": ids[0]}));
+    project.expect(0, &["record"]);
+    weather(&project, &json!({"id": ids[1]}));
+    project.expect(1, &["compare"]);
+    let page = project.read("reports/latest/d.html");
+    for id in ids {
+        assert!(page.contains(&format!("<mark>{id}</mark>")), "{page}");
+    }
+}
+
+#[test]
+fn what_an_unchanged_run_fails_for_is_said_with_it() {
+    let project = Project::new();
+    let answer = json!({"sky": "rain"});
+    weather(&project, &answer);
+    project.expect(0, &["record"]);
+    for (criteria, said) in [
+        (json!(["snow"]), "because an expectation is not met."),
+        (json!(["snow", "hail"]), "because expectations are not met."),
+    ] {
+        let calls: Vec<(&str, Value)> = (1..=3).map(|it| ("f", json!({"c": it}))).collect();
+        let tools = json!([reads("f", "The weather", &answer)]);
+        let more = json!({"success_criteria": criteria});
+        shop(&project, "d", &tools, &calls, &more);
+        project
+            .expect(1, &["compare"])
+            .says(&format!("The run failed, {said}"))
+            .says_not("Unchanged");
+    }
+}
+
+#[test]
 fn what_is_said_of_a_failed_run_does_not_contradict_its_verdict() {
     let project = Project::new();
     let calls = [("list", json!({}))];

@@ -96,6 +96,23 @@ fn each_form_says_what_it_said() {
     expect_text("markdown_hostile", &markdown(&hostile()));
 }
 
+#[test]
+fn what_several_runs_come_to_is_said_first_and_once() {
+    let document = sample::document(&sample::repeated());
+    let scenarios = document.scenarios.iter();
+    let told: Vec<(&Scenario, &String)> = scenarios
+        .filter_map(|it| Some((it, it.repeated.as_ref()?.reason.as_ref()?)))
+        .collect();
+    assert!(!told.is_empty());
+    for (scenario, reason) in told {
+        let remarks = attention::remarks(scenario, &document.command);
+        let lines = attention::in_lines(&remarks);
+        assert_eq!(&lines[0], reason);
+        let said = lines.iter().filter(|it| it.contains(reason.as_str()));
+        assert_eq!(said.count(), 1, "{lines:#?}");
+    }
+}
+
 /// All cases of a report, with the file of their suite.
 fn cases(report: &Report) -> Vec<(String, &TestCase)> {
     let suites = report.test_suites.iter();
