@@ -239,8 +239,14 @@ fn what_an_unchanged_run_fails_for_is_said_with_it() {
     weather(&project, &answer);
     project.expect(0, &["record"]);
     for (criteria, said) in [
-        (json!(["snow"]), "because an expectation is not met."),
-        (json!(["snow", "hail"]), "because expectations are not met."),
+        (
+            json!([{"text": "snow"}]),
+            "because an expectation is not met.",
+        ),
+        (
+            json!([{"text": "snow"}, {"text": "hail"}]),
+            "because expectations are not met.",
+        ),
     ] {
         let calls: Vec<(&str, Value)> = (1..=3).map(|it| ("f", json!({"c": it}))).collect();
         let tools = json!([reads("f", "The weather", &answer)]);
