@@ -142,6 +142,25 @@ fn a_new_name_is_one_question_and_both_names_are_ignored_together() {
 }
 
 #[test]
+fn a_new_name_is_asked_about_apart_from_what_else_changed_in_the_answer() {
+    let project = Project::new();
+    let answer = |name: &str, status: &str| json!({"status": status, name: "north"});
+    weather(&project, &answer("zone", "open"));
+    project.expect(0, &["record"]);
+    weather(&project, &answer("zone2", "closed"));
+    project.expect(1, &["compare"]);
+    let Some(ran) = reviewed(&project, &["s", "i"]) else {
+        return;
+    };
+    ran.says("change 1 of 2: ✗\u{1b}[0m `f` answers with another `status`")
+        .says("change 2 of 2: ✗\u{1b}[0m `f` answers with another name for `zone`: zone → zone2");
+    weather(&project, &answer("zone2", "open"));
+    project.expect(0, &["compare", "--strict"]);
+    weather(&project, &answer("zone", "closed"));
+    project.expect(1, &["compare"]);
+}
+
+#[test]
 fn half_a_new_name_is_a_member_that_is_gone() {
     let project = Project::new();
     let answer = |name: &str| json!({"status": "open", name: "yes"});
