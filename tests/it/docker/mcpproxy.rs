@@ -53,7 +53,9 @@ fn without_its_image_the_scenarios_for_mcpproxy_are_skipped_and_nothing_else() {
     let command = command.env("MCPPROXY_IMAGE", "mcp-eval-test/nowhere:1");
     let ran = ran(command.arg("compare"));
     assert_eq!(ran.code, 0, "{ran:#?}");
-    ran.says("Suite Results: 9/9 tests passed, 16 skipped")
+    // A machine that is busy makes calls slower, which is told.
+    ran.says("Suite Results: 9/9 tests passed")
+        .says(", 16 skipped")
         .says("its image `mcp-eval-test/nowhere:1`");
 }
 
@@ -137,7 +139,8 @@ fn the_shipped_image_and_scenarios_for_mcpproxy_fit_together() {
     let before = ran(before.envs(image).arg("compare"));
     assert_eq!(before.code, 0, "{before:#?}");
     before
-        .says("9/9 tests passed, 16 skipped")
+        .says("9/9 tests passed")
+        .says(", 16 skipped")
         .says("no baseline yet: record one with `mcp-eval record --scenario");
     run(&project, 0, &image, &["record"]).says("4/4 tests recorded");
     run(&project, 0, &image, &["compare"]).says("4/4 tests passed");
