@@ -30,6 +30,7 @@
 //! |---|---|---|
 //! | 0 | [`model`] | the words above as plain types: scenario, trajectory, comparison, result |
 //! | 0 | [`json`] | documents of JSON, read however deeply they are nested, and written so that nothing in them acts on a reader |
+//! | 0 | [`json_schema`] | JSON Schemas that others wrote, validated against without asking anybody |
 //! | 0 | [`input`] | files that somebody names, read only where they are files |
 //! | 0 | [`text`] | texts from outside made safe to look at |
 //! | 0 | [`digits`] | integers too long for 64 bits, digit for digit |
@@ -78,6 +79,7 @@ pub mod http_server;
 pub mod import;
 pub mod input;
 pub mod json;
+pub mod json_schema;
 pub mod lines;
 pub mod llm;
 pub mod mcp;

@@ -1,11 +1,27 @@
-//! Checks on a run besides the comparison with its baseline.
+//! Checks on a run besides the comparison with its baseline: what a run should be, whatever it was before.
+//!
+//! `criteria`, `outcomes` and `step_answers` check what a scenario expects in words of its own. Evaluators are looked at by `engine`, each kind
+//! by its file in `kinds`; `overall` says what they come to together, and `repeated` judges several runs at once.
 
 mod criteria;
+mod engine;
+mod finding;
 mod judged;
+mod kinds;
+mod meant;
 mod outcomes;
+mod overall;
+mod repeated;
 mod said;
+mod step_answers;
+mod subject;
 mod tools;
 mod upstream;
 
 pub use criteria::{Accepted, Basis, Checked, Impossible, check_criteria};
+pub use engine::{evaluate, evaluate_stored};
 pub use outcomes::{WrongOutcome, lists_tools, no_call, wrong_outcomes};
+pub use overall::overall;
+pub use repeated::CallTimes;
+pub use step_answers::step_answers;
+pub use subject::{LeftFile, Said, Subject, Surroundings, Unasked};

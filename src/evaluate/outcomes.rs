@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::tools::is_called;
+use super::meant::{Wanted, standing};
 use crate::model::Object;
 use crate::model::scenario::{Agent, Places, Scenario};
 use crate::model::suite::{Check, CheckState, SUCCEEDS};
@@ -72,18 +72,7 @@ pub fn wrong_outcomes(
     replayed: Option<&Trajectory>,
 ) -> Vec<WrongOutcome> {
     let calls: Vec<&ToolCall> = trajectory.calls().collect();
-    let script = match &scenario.agent {
-        Agent::Scripted { calls } => calls.as_slice(),
-        _ => &[],
-    };
-    let expected = scenario.expected_trajectory.iter().map(|it| Meant {
-        tool: &it.tool,
-        arguments: &it.arguments,
-        fails: it.is_error,
-    });
-    let must_fail = failing(&calls, expected.collect());
-    // A script makes its calls in order.
-    let scripted = |index: usize| script.get(index).is_some_and(|it| it.is_error);
+    let must_fail = meant_to_fail(scenario, trajectory);
     let names: Vec<String> = replayed
         .iter()
         .flat_map(|it| it.calls().map(ToolCall::full_name))
@@ -94,11 +83,12 @@ pub fn wrong_outcomes(
         arguments: &it.arguments,
         fails: it.outcome.is_failure(),
     });
-    let may_fail = failing(&calls, played.collect());
+    let played: Vec<Meant<'_>> = played.collect();
+    let may_fail = failing(&calls, &played);
 
     let mut wrong = Vec::new();
     for (index, call) in calls.iter().enumerate() {
-        let is_meant_to_fail = must_fail.contains(&index) || scripted(index);
+        let is_meant_to_fail = must_fail.contains(&index);
         let said = match (call.outcome.is_failure(), is_meant_to_fail) {
             (true, false) => {
                 let later = calls.get(index + 1..).unwrap_or_default();
@@ -127,44 +117,39 @@ pub fn wrong_outcomes(
     wrong
 }
 
-/// The indexes of the calls that are meant to fail. Each meant call stands for one: the first that is left with the same arguments, else
-/// the first of the tool.
-fn failing(calls: &[&ToolCall], meant: Vec<Meant<'_>>) -> HashSet<usize> {
-    let mut fails = HashSet::new();
+/// The indexes of the calls that are meant to fail.
+fn failing(calls: &[&ToolCall], meant: &[Meant<'_>]) -> HashSet<usize> {
     if !meant.iter().any(|it| it.fails) {
-        return fails;
+        return HashSet::new();
     }
-    let mut taken = HashSet::new();
-    let mut left = Vec::new();
-    let first = |taken: &HashSet<usize>, fits: &dyn Fn(&ToolCall) -> bool| {
-        let mut free = calls
-            .iter()
-            .enumerate()
-            .filter(|(index, _)| !taken.contains(index));
-        free.find(|(_, call)| fits(call)).map(|(index, _)| index)
-    };
-    for (position, it) in meant.into_iter().enumerate() {
-        let fits = |call: &ToolCall| is_called(call, it.tool) && call.arguments == *it.arguments;
-        // The same position is tried first, because most calls are made in the meant order.
-        let there = calls.get(position).is_some_and(|call| fits(call));
-        let found = (there && !taken.contains(&position)).then_some(position);
-        match found.or_else(|| first(&taken, &fits)) {
-            Some(index) => {
-                taken.insert(index);
-                if it.fails {
-                    fails.insert(index);
-                }
-            }
-            None => left.push(it),
-        }
-    }
-    for it in left {
-        if let Some(index) = first(&taken, &|call| is_called(call, it.tool)) {
-            taken.insert(index);
-            if it.fails {
-                fails.insert(index);
-            }
-        }
+    let wanted: Vec<Wanted<'_>> = meant
+        .iter()
+        .map(|it| Wanted {
+            tool: it.tool,
+            arguments: it.arguments,
+        })
+        .collect();
+    let stand = standing(calls, &wanted, &|_, _| true);
+    let stand = stand.into_iter().zip(meant);
+    let fails = stand.filter(|(_, it)| it.fails);
+    fails.filter_map(|(index, _)| index).collect()
+}
+
+/// The indexes of the calls that the scenario means to fail: those that its script says so of, and those that stand for expected calls that
+/// do.
+pub(super) fn meant_to_fail(scenario: &Scenario, trajectory: &Trajectory) -> HashSet<usize> {
+    let calls: Vec<&ToolCall> = trajectory.calls().collect();
+    let expected = scenario.expected_trajectory.iter().map(|it| Meant {
+        tool: &it.tool,
+        arguments: &it.arguments,
+        fails: it.is_error,
+    });
+    let expected: Vec<Meant<'_>> = expected.collect();
+    let mut fails = failing(&calls, &expected);
+    if let Agent::Scripted { calls } = &scenario.agent {
+        // A script makes its calls in order.
+        let script = calls.iter().enumerate();
+        fails.extend(script.filter(|(_, it)| it.is_error).map(|(index, _)| index));
     }
     fails
 }

@@ -48,15 +48,26 @@ fn of_call(call: &ToolCall, trajectory: &Trajectory, said: &mut Vec<String>) {
 
 fn of_answer(answer: &Answer, said: &mut Vec<String>) {
     said.push(answer.text());
+    let mut structured = Vec::new();
+    texts_of_answer(answer, said, &mut structured);
+    // Once as JSON text with its keys, and each text in it once more without JSON escapes.
+    said.extend(answer.structured_content.as_ref().map(Value::to_string));
+    said.extend(structured);
+}
+
+/// The texts in the content blocks of an answer, and those in its structured content.
+pub(super) fn texts_of_answer(
+    answer: &Answer,
+    blocks: &mut Vec<String>,
+    structured: &mut Vec<String>,
+) {
     for block in answer.content.iter().filter_map(Value::as_object) {
         for (_, value) in block.iter().filter(|(key, _)| !is_no_words(key)) {
-            texts_of(value, said);
+            texts_of(value, blocks);
         }
     }
-    if let Some(structured) = &answer.structured_content {
-        // Once as JSON text with its keys, and each text in it once more without JSON escapes.
-        said.push(structured.to_string());
-        texts_of(structured, said);
+    if let Some(content) = &answer.structured_content {
+        texts_of(content, structured);
     }
 }
 

@@ -8,6 +8,8 @@ pub mod catalogue;
 pub mod comparison;
 pub mod container;
 pub mod direct;
+pub mod evaluation;
+pub mod evaluator;
 pub mod experiment;
 pub mod hook;
 pub mod interactions;

@@ -8,10 +8,11 @@ use crate::model::Object;
 use crate::model::agent::{CommandAgent, Limits, ModelAgent, Price};
 use crate::model::binding::BindingRule;
 use crate::model::container::Container;
+use crate::model::evaluator::Evaluator;
 use crate::model::hook::Hook;
 use crate::model::interactions::DeclaredServer;
 use crate::model::label::Labels;
-use crate::model::ready::Ready;
+use crate::model::ready::{Expected, Ready};
 use crate::model::redaction::Redaction;
 use crate::model::rules::Rules;
 use crate::model::source::Source;
@@ -66,6 +67,10 @@ pub struct Scenario {
     /// a script without calls makes none anyway.
     pub expects_no_call: bool,
     pub success_criteria: Vec<Criterion>,
+    /// How its runs should be besides: those of defaults first, then its own.
+    pub evaluators: Vec<Evaluator>,
+    /// What the evaluation score must be at least, 0 to 1.
+    pub evaluation_threshold: Option<f64>,
     /// Where the source of the system under test lies, and what makes of it what is started.
     pub source: Source,
     /// What it declares to be secret.
@@ -265,6 +270,8 @@ pub struct ExpectedCall {
     pub is_error: bool,
     /// See [`ScriptedCall::critical`].
     pub critical: Option<bool>,
+    /// What its answer must hold.
+    pub expect: Option<Expected>,
 }
 
 /// Something that must hold for a run to pass.

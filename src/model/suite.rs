@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use crate::model::called::Called;
 use crate::model::comparison::{Comparison, Reason};
 use crate::model::direct::Direct;
+use crate::model::evaluation::{Evaluation, Overall};
 use crate::model::experiment::ExperimentChange;
 use crate::model::label::Labels;
 use crate::model::redacted::Redacted;
@@ -60,6 +61,9 @@ pub struct ScenarioResult {
     pub problem: Option<Problem>,
     /// Expectations of the scenario itself, met or not.
     pub checks: Vec<Check>,
+    /// What the evaluators found, in their order, and what they come to together.
+    pub evaluations: Vec<Evaluation>,
+    pub evaluation: Option<Overall>,
     pub comparison: Option<Comparison>,
     /// What the calls of both sides are called by, besides their tools' names.
     pub labels: Labels,
@@ -101,6 +105,8 @@ impl ScenarioResult {
             duration_ms: None,
             problem: None,
             checks: Vec::new(),
+            evaluations: Vec::new(),
+            evaluation: None,
             comparison: None,
             labels: Labels::default(),
             baseline: None,

@@ -1,6 +1,9 @@
 //! What is told without secrets, and not stored: scenarios, and what a command found of them.
 
 use super::{Origin, Redactor};
+use crate::model::evaluation::Evaluation;
+use crate::model::evaluator::{Evaluator, EvaluatorText};
+use crate::model::ready::{AtPath, Expected};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Criterion, Scenario};
 use crate::model::suite::{ScenarioResult, SuiteResult};
@@ -17,13 +20,60 @@ impl Redactor {
         for expected in &mut told.expected_trajectory {
             self.name(&mut expected.tool);
             self.members(&mut expected.arguments, Origin::Ours, None);
+            if let Some(expect) = &mut expected.expect {
+                self.expected(expect);
+            }
         }
         for criterion in &mut told.success_criteria {
             if let Criterion::Text(text) | Criterion::Says(text) = criterion {
                 self.words(text);
             }
         }
+        for evaluator in &mut told.evaluators {
+            self.evaluator(evaluator);
+        }
         Redacted::vouch_for(told)
+    }
+
+    /// What an answer must hold.
+    fn expected(&self, expected: &mut Expected) {
+        if let Some(text) = &mut expected.text {
+            self.words(text);
+        }
+        if let Some((_, AtPath::Equals(value))) = &mut expected.at {
+            self.any(value, Origin::Ours, None);
+        }
+    }
+
+    /// All that an evaluator compares with what a run holds, so that a secret in both is the same text.
+    fn evaluator(&self, evaluator: &mut Evaluator) {
+        if let Some(name) = &mut evaluator.name {
+            self.words(name);
+        }
+        evaluator.kind.each_text(&mut |it| match it {
+            EvaluatorText::Words(text) => self.words(text),
+            // What only reads like a setting is a part of the expression.
+            EvaluatorText::Pattern(text) => self.name(text),
+            EvaluatorText::Value(value) => self.any(value, Origin::Ours, None),
+            EvaluatorText::Object(members) => self.members(members, Origin::Ours, None),
+        });
+        for inner in evaluator.kind.inner_mut() {
+            self.evaluator(inner);
+        }
+    }
+
+    /// What evaluators found, without what may be left of secrets in words that are not of the run itself.
+    pub fn evaluations(&self, mut evaluations: Vec<Evaluation>) -> Redacted<Vec<Evaluation>> {
+        for it in &mut evaluations {
+            self.evaluation(it);
+        }
+        Redacted::vouch_for(evaluations)
+    }
+
+    fn evaluation(&self, evaluation: &mut Evaluation) {
+        self.words(&mut evaluation.name);
+        self.words(&mut evaluation.message);
+        evaluation.details.iter_mut().for_each(|it| self.words(it));
     }
 
     /// What a command found, without what may be left of secrets in its own words: its trajectories, and what was found in them, hold
@@ -52,6 +102,9 @@ impl Redactor {
     }
 
     fn result_words(&self, scenario: &mut ScenarioResult) {
+        for it in &mut scenario.evaluations {
+            self.evaluation(it);
+        }
         let problem = scenario.problem.iter_mut().flat_map(|it| {
             std::iter::once(&mut it.message)
                 .chain(&mut it.hint)

@@ -35,7 +35,11 @@ pub fn attention(scenario: &Scenario) -> Attention {
         Status::Inconclusive => Attention::Warning,
         Status::Recorded if scenario.is_failing() => Attention::Warning,
         Status::Skipped => Attention::Notice,
-        Status::Passed | Status::Recorded if scenario.is_changed() => Attention::Notice,
+        Status::Passed | Status::Recorded
+            if scenario.is_changed() || scenario.evaluators_to_look_at().next().is_some() =>
+        {
+            Attention::Notice
+        }
         Status::Passed | Status::Recorded => Attention::Unneeded,
     }
 }
@@ -74,6 +78,12 @@ pub fn remarks(scenario: &Scenario, command: &str) -> Vec<Remark> {
         if Some(&cause.text) != of_runs {
             remarks.push(of_cause(&cause, command));
         }
+    }
+    let others = scenario.evaluators_to_look_at();
+    remarks.extend(others.map(|it| Remark {
+        fails: false,
+        ..alone(&it.to_string())
+    }));
     }
     if remarks.is_empty() && !scenario.status.is_fine() {
         remarks.extend(scenario.in_words.iter().map(|it| alone(it)));

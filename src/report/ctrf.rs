@@ -199,6 +199,8 @@ fn test(scenario: &Scenario, command: &str) -> Test {
             "statusWords": scenario.status_words(command),
             "score": scenario.score(),
             "changes": scenario.changes().len(),
+            "evaluators": scenario.evaluators,
+            "evaluation": scenario.evaluation,
         }),
     }
 }

@@ -102,7 +102,9 @@ fn case(scenario: &Scenario, command: &str) -> TestCase {
         Status::Skipped => Some(TestCaseStatus::skipped()),
         Status::Passed | Status::Recorded | Status::Inconclusive => None,
     };
-    let is_noted = scenario.status != Status::Passed || scenario.is_changed();
+    let is_noted = scenario.status != Status::Passed
+        || scenario.is_changed()
+        || !scenario.evaluators.is_empty();
     let is_success = status.is_none();
     let mut status = status.unwrap_or_else(TestCaseStatus::success);
     if !is_success {
@@ -131,6 +133,8 @@ fn told(scenario: &Scenario, words: &str, remarks: &[String]) -> String {
     let mut lines = vec![format!("{place}: {words}")];
     lines.extend(scenario.repeated.iter().map(|it| it.words()));
     lines.extend_from_slice(remarks);
+    let told = scenario.evaluators.iter().filter(|it| !it.fails());
+    lines.extend(told.map(|it| line(&it.to_string()).into_owned()));
     let problem = scenario.problem.iter();
     let more = problem.flat_map(|it| it.hint.iter().chain(&it.details));
     lines.extend(more.map(|it| block(it).into_owned()));

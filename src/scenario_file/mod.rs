@@ -11,6 +11,7 @@
 //! | Where is a server read? One behind a proxy? A container? A `ready` check? What is run before and after? | `servers` |
 //! | Where is a mock server read, with its answers and faults? | `mock` |
 //! | Where is the agent read? A call? A success criterion? | `agent` |
+//! | Where is an evaluator read, each type in a file of its own? | `evaluators` |
 //! | Where are the rules of the comparison read? | `file::scoring` |
 //! | What must fit together between sections? | `checks` |
 //! | What does a document become, and what is its hash? | `scenario` |
@@ -22,12 +23,13 @@
 //! The rooms need each other in one direction:
 //!
 //! ```text
-//! load ► scenario ► checks ► file ► servers, mock, agent ► expand, decode ► yaml
+//! load ► scenario ► checks ► file ► agent ► evaluators ► servers, mock ► expand, decode ► yaml
 //! ```
 
 mod agent;
 mod checks;
 mod decode;
+mod evaluators;
 mod expand;
 mod file;
 mod load;

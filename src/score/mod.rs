@@ -75,4 +75,5 @@ pub use runs::repeated::{gate, is_more_relevant, summarise};
 pub use runs::statistics;
 pub use scores::settled::has_settled;
 pub use scores::status::{call_failure, status};
+pub use values::same::same;
 pub use work::Cancelled;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::error::Error;
+use super::evaluating;
 use super::judge::judge_executed;
 use super::outcome::{problem, result};
 use super::play::{Finished, Suite, play};
@@ -345,7 +346,7 @@ impl<'a> Comparison<'a> {
             again.push(b);
         }
         let mut accepted = other.trajectory;
-        let failing = check_run(&first.scenario, &first.trajectory, None)
+        let failing = check_run(&first.scenario, &first.trajectory, None, &first.evaluations)
             .map_or_else(|it| vec![it.message], |it| it.failing);
         let fails_on_both = !failing.is_empty() && other_fails(&accepted, &first.scenario);
         match self.learn(&mut accepted, &others, &first, &again) {
@@ -456,7 +457,8 @@ impl<'a> Comparison<'a> {
 
 /// Whether a run does not meet what its own scenario expects of it.
 fn other_fails(trajectory: &Trajectory, scenario: &Scenario) -> bool {
-    check_run(scenario, trajectory, None).map_or(true, |it| !it.failing.is_empty())
+    let evaluations = evaluating::of_stored(scenario, trajectory);
+    check_run(scenario, trajectory, None, &evaluations).map_or(true, |it| !it.failing.is_empty())
 }
 
 /// Whether takes differ by nature alone: not because one has left something behind for the next, and not in kind.

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::against::{compare_against_at, compare_held};
 use super::error::Error;
+use super::evaluating;
 use super::play::{Finished, Suite};
 use super::prepare::WHOLE_LOG;
 use super::settings::Settings;
@@ -376,7 +377,8 @@ fn reason(result: &ScenarioResult) -> String {
     let unmet = result.checks.iter().filter(|it| it.fails());
     let mut reasons = verdict
         .map(ToString::to_string)
-        .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)));
+        .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))
+        .chain(evaluating::reasons(&result.evaluations, result.evaluation));
     reasons.next().unwrap_or_default()
 }
 

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use crate::agent::Listener;
 use crate::digits;
 use crate::mcp;
+use crate::model::evaluation::Evaluation;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::{Servers, Stamp};
@@ -20,6 +21,7 @@ use crate::suite::agents::{self, Reached};
 use crate::suite::assemble::{Assembled, Way, Who, redactor};
 use crate::suite::behind::Behind;
 use crate::suite::containers::{self, ContainerSlot};
+use crate::suite::evaluating::{self, Evaluating};
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::hooks::Hooks;
 use crate::suite::ready::{self, Asking};
@@ -28,6 +30,7 @@ use crate::suite::replay;
 use crate::suite::source;
 use crate::suite::started::StartedServers;
 use crate::suite::suite_context::SuiteContext;
+use crate::suite::surroundings::Around;
 
 /// How often a run asks what only reads.
 #[derive(Debug, Clone)]
@@ -44,6 +47,8 @@ pub(crate) struct FinishedRun {
     pub(crate) trajectory: Redacted<Trajectory>,
     /// Has taken secrets out of it.
     pub(crate) redactor: Redactor,
+    /// What the scenario's evaluators found in it.
+    pub(crate) evaluations: Redacted<Vec<Evaluation>>,
     /// What the agent has to tell of it.
     pub(crate) notes: Vec<String>,
     /// What the containers, and the servers that were started, have said.
@@ -108,12 +113,13 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Redacted<Trajectory>>>,
-        reads: Reads,
+        (reads, evaluating): (Reads, Evaluating),
         place: &ContainerSlot,
         observer: &dyn Observer,
     ) -> FinishedRun {
         let who = Who::Scenario(baseline);
-        Box::pin(self.perform(scenario, who, reads, place, observer)).await
+        let how = (reads, evaluating);
+        Box::pin(self.perform(scenario, who, how, place, observer)).await
     }
 
     /// Lets somebody else make calls, through a gateway at this port or a free one, and listens.
@@ -126,7 +132,8 @@ impl SuiteContext {
         observer: &dyn Observer,
     ) -> FinishedRun {
         let who = Who::Else(listener, port);
-        Box::pin(self.perform(scenario, who, reads, place, observer)).await
+        let how = (reads, Evaluating::Not);
+        Box::pin(self.perform(scenario, who, how, place, observer)).await
     }
 
     /// Prepares a run and, where that succeeds, makes it.
@@ -134,7 +141,7 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         who: Who<'_>,
-        reads: Reads,
+        (reads, evaluating): (Reads, Evaluating),
         place: &ContainerSlot,
         observer: &dyn Observer,
     ) -> FinishedRun {
@@ -160,6 +167,11 @@ impl SuiteContext {
         let able = able.and_then(|()| self.check(scenario, baseline));
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
         let mut hooks = self.hooks(scenario, &mut secrets);
+        let mut around = if evaluating == Evaluating::Not {
+            Ok(Around::default())
+        } else {
+            self.around(scenario, &mut secrets)
+        };
         let prepared = match able {
             Ok(()) => self.prepare_source(scenario, &mut secrets, &tell).await,
             Err(problem) => Err(problem),
@@ -168,6 +180,14 @@ impl SuiteContext {
             (Err(problem), _) => Err(problem),
             (Ok(()), Err(problem)) => Err(problem.clone()),
             (Ok(()), Ok(hooks)) => hooks.before(&tell).await,
+        };
+        let cleared = match (cleared, &mut around) {
+            (Ok(()), Ok(around)) => {
+                tokio::task::block_in_place(|| around.look());
+                Ok(())
+            }
+            (Ok(()), Err(problem)) => Err(problem.clone()),
+            (Err(problem), _) => Err(problem),
         };
         let mut behind = None;
         let listening = match cleared {
@@ -212,6 +232,7 @@ impl SuiteContext {
             started = StartedServers::start(std::mem::take(&mut it.programs))?;
             Ok(it)
         });
+        let mut evaluations = Redacted::default();
         let (trajectory, mut notes) = match prepared {
             Ok(prepared) => {
                 let known = (&redactor, &secrets);
@@ -223,6 +244,12 @@ impl SuiteContext {
                 started.examine(&mut trajectory, &redactor).await;
                 if let Some(behind) = &mut behind {
                     behind.examine(&mut trajectory, &redactor).await;
+                }
+                if let Ok(around) = &around {
+                    tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
+                    let with = (around, &redactor);
+                    evaluations =
+                        evaluating::evaluations(scenario, &trajectory, with, evaluating).await;
                 }
                 if trajectory.ending != Ending::Interrupted {
                     started.stop().await;
@@ -254,6 +281,7 @@ impl SuiteContext {
         FinishedRun {
             trajectory,
             redactor,
+            evaluations,
             notes,
             log,
         }
@@ -373,6 +401,12 @@ impl SuiteContext {
         Hooks::new(scenario, secrets, supervisor, interrupt)
     }
 
+    /// What evaluators may ask besides the run; the secrets that they are given are added to `secrets`.
+    fn around(&self, scenario: &Scenario, secrets: &mut Secrets) -> Result<Around, SetupError> {
+        let with = (self.program.clone(), self.interrupt.clone());
+        Around::new(scenario, &self.servers(scenario), secrets, with)
+    }
+
     /// The secrets of the scenario are known, and the servers that a baseline was recorded with are those of this run.
     fn check(
         &self,
@@ -415,6 +449,7 @@ impl SuiteContext {
             let _ = containers::expand(container, &addresses, &mut secrets);
         }
         let _ = self.hooks(scenario, &mut secrets);
+        let _ = self.around(scenario, &mut secrets);
         self.remember(scenario, &secrets);
         Redactor::new(&secrets, &scenario.redaction).scenario(scenario)
     }

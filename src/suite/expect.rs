@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::error::Error;
+use super::evaluating;
 use super::judge::impossible_criteria;
 use super::outcome::result;
 use super::play::{Finished, Suite, play};
@@ -11,8 +12,10 @@ use super::replay;
 use super::run_context::{Executed, RunContext};
 use super::settings::Settings;
 use crate::evaluate::{
-    Basis, Checked, WrongOutcome, check_criteria, lists_tools, no_call, wrong_outcomes,
+    self, Basis, Checked, WrongOutcome, check_criteria, lists_tools, no_call, step_answers,
+    wrong_outcomes,
 };
+use crate::model::evaluation::Gate;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
@@ -91,6 +94,7 @@ impl Attempt for Expecting<'_> {
         let Executed {
             scenario: redacted,
             trajectory,
+            evaluations,
             notes,
             patience,
         } = executed;
@@ -100,6 +104,8 @@ impl Attempt for Expecting<'_> {
         } = check_criteria(&redacted, &trajectory, Basis::Nothing);
         checks.extend(no_call(&redacted, &trajectory));
         checks.extend(lists_tools(&redacted, &trajectory));
+        checks.extend(step_answers(&redacted, &trajectory));
+        let overall = evaluate::overall(&evaluations, redacted.evaluation_threshold);
         let wrong = wrong_outcomes(&redacted, &trajectory, self.replayed.map(|it| &***it));
         checks.extend(wrong.iter().map(WrongOutcome::check));
         let compared = patience.spend_on(|is_unwanted| {
@@ -114,8 +120,10 @@ impl Attempt for Expecting<'_> {
             labels.in_verdict(&mut comparison.verdict, expectation, &trajectory);
         }
         let passed = !checks.iter().any(Check::fails)
+            && overall.is_none_or(|it| it.gate != Gate::Fails)
             && comparison.as_ref().is_none_or(|it| it.verdict.passed);
-        let problem = impossible_criteria(&impossible);
+        let unjudged = evaluating::unjudged(&evaluations, overall);
+        let problem = impossible_criteria(&impossible).or(unjudged);
         let status = match (passed, &problem) {
             (true, None) => Status::Passed,
             (true, Some(_)) => Status::Error,
@@ -125,6 +133,8 @@ impl Attempt for Expecting<'_> {
             duration_ms: trajectory.duration_ms,
             problem,
             checks,
+            evaluations: evaluations.into_inner(),
+            evaluation: overall,
             comparison,
             baseline: expectation.map(|it| Arc::new(redacted.derive(|_| it))),
             idle_rules: score::idle_after(self.rules, &[&trajectory]),

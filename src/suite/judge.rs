@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::evaluate::{Accepted, Basis, Checked, Impossible, check_criteria, lists_tools};
+use crate::evaluate::{
+    self, Accepted, Basis, Checked, Impossible, check_criteria, lists_tools, step_answers,
+};
+use crate::model::evaluation::Gate;
 use crate::model::experiment::ExperimentChange;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
@@ -10,6 +13,7 @@ use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::score;
+use crate::suite::evaluating;
 use crate::suite::failing_calls::failing_calls;
 use crate::suite::outcome::result;
 use crate::suite::patience::Patience;
@@ -61,13 +65,23 @@ pub(crate) fn judge(
         impossible,
     } = checked.unwrap_or_default();
     checks.extend(scenario.and_then(|it| lists_tools(it, &current)));
-    let passed = comparison.verdict.passed && !checks.iter().any(Check::fails);
+    checks.extend(
+        scenario
+            .into_iter()
+            .flat_map(|it| step_answers(it, &current)),
+    );
+    let threshold = scenario.and_then(|it| it.evaluation_threshold);
+    let overall = evaluate::overall(&result.evaluations, threshold);
+    let passed = comparison.verdict.passed
+        && !checks.iter().any(Check::fails)
+        && overall.is_none_or(|it| it.gate != Gate::Fails);
     if !passed {
         comparison.band = comparison.band.of_failed(false);
     }
     let experiment_changes = score::experiment_changes(baseline, &current);
     let gates = allow_changed || experiment_changes.is_empty();
-    let impossible = impossible_criteria(&impossible);
+    let unjudged = evaluating::unjudged(&result.evaluations, overall);
+    let impossible = impossible_criteria(&impossible).or(unjudged);
     // A baseline of a run that failed was accepted by somebody, and is no reason to call the same failure fine.
     let replays = |it: &&Scenario| matches!(it.agent, Agent::Replay { .. });
     let is_of_baseline = passed && gates && accepted_as == Accepted::Baseline;
@@ -94,6 +108,7 @@ pub(crate) fn judge(
         idle_rules,
         duration_ms: current.duration_ms,
         checks,
+        evaluation: overall,
         comparison: Some(comparison),
         baseline: Some(Arc::new(baseline.clone())),
         current: Some(current),
@@ -111,6 +126,7 @@ pub(crate) fn judge_executed(
 ) -> ScenarioResult {
     let open = ScenarioResult {
         notes: executed.notes,
+        evaluations: executed.evaluations.into_inner(),
         ..result(&executed.scenario, Status::Error)
     };
     let judged = judge(

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `execute` makes one run, which `assemble` puts together from `agents`, `servers`, `started`, `containers`, `behind`, `hooks` and `ready`, with what all
-//! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `judge` and `outcome` say what came of a run.
+//! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `evaluating` and `surroundings` let evaluators look at it while it stands; `judge` and `outcome` say what came of a run.
 //!
 //! # Example
 //!
@@ -45,6 +45,7 @@ pub(crate) mod containers;
 mod depends;
 mod direct;
 mod error;
+pub(crate) mod evaluating;
 pub(crate) mod execute;
 mod expect;
 mod failing_calls;
@@ -76,6 +77,7 @@ pub(crate) mod source;
 pub(crate) mod started;
 mod stored;
 pub(crate) mod suite_context;
+mod surroundings;
 mod versions;
 
 pub use self::against::compare_against;

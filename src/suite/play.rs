@@ -169,6 +169,7 @@ where
                 runs: Arc::clone(&runs),
                 progress: observer.begins(&scenario),
                 slot: Arc::default(),
+                is_repeated: false,
             };
             let (context, slot) = (Arc::clone(&context), Arc::clone(&run_context.slot));
             let it = Arc::clone(&scenario);

@@ -1,10 +1,14 @@
 //! Several runs of one scenario, one after another, and one result of them all.
 
+use crate::evaluate::{self, CallTimes, Subject};
+use crate::model::evaluation::Gate;
+use crate::model::evaluator::{Evaluator, EvaluatorKind};
 use crate::model::repeated::{self, Tally};
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::usage::TotalUse;
 use crate::score;
+use crate::suite::evaluating;
 use crate::suite::outcome::{is_fine, not_run, problem, was_interrupted};
 use crate::suite::run_context::RunContext;
 use crate::text::shorten;
@@ -56,7 +60,7 @@ pub(crate) async fn repeat(
         };
     }
     let mut over = was_interrupted(&first);
-    let mut made = Made::new(first);
+    let mut made = Made::new(scenario, first);
     for number in 2..=of {
         if over {
             break;
@@ -66,7 +70,7 @@ pub(crate) async fn repeat(
         over = was_interrupted(&next);
         made.add(next);
     }
-    made.result(run_context, measure)
+    made.result(scenario, run_context, measure)
 }
 
 /// Whether the container of an attempt may be kept for a look, should it not pass: one container is enough, and one with a fixed port
@@ -97,7 +101,8 @@ async fn attempt(
         let redacted = run_context.redacted(scenario);
         return not_run(&redacted, Status::Error, format!("not made: {why}"));
     }
-    let attempt = run_context.attempt(number, of);
+    let mut attempt = run_context.attempt(number, of);
+    attempt.is_repeated = true;
     let mut result = work.once(&attempt).await;
     let interrupted = was_interrupted(&result);
     let look = look && !interrupted && !is_fine(&result);
@@ -117,17 +122,22 @@ struct Made {
     result: ScenarioResult,
     /// The number of the first attempt without a verdict, and why it has none.
     obstacle: Option<(usize, Problem)>,
+    /// The evaluators, and how long the calls took that they limit.
+    evaluators: Vec<Evaluator>,
+    call_times: CallTimes,
     /// Their notes, each kept once, with the indexes of the attempts that had it.
     notes: Vec<(String, Vec<usize>)>,
 }
 
 impl Made {
-    fn new(first: ScenarioResult) -> Self {
+    fn new(scenario: &Scenario, first: ScenarioResult) -> Self {
         let mut made = Self {
             attempts: Vec::new(),
             shown: 0,
             result: first.clone(),
             obstacle: None,
+            evaluators: scenario.evaluators.clone(),
+            call_times: CallTimes::default(),
             notes: Vec::new(),
         };
         made.add(first);
@@ -137,6 +147,9 @@ impl Made {
     fn add(&mut self, mut result: ScenarioResult) {
         let index = self.attempts.len();
         let attempt = kept(&result);
+        if let Some(run) = result.current.as_ref().filter(|it| it.ending.is_complete()) {
+            self.call_times.add(&self.evaluators, run);
+        }
         for note in std::mem::take(&mut result.notes) {
             match self.notes.iter_mut().find(|(said, _)| *said == note) {
                 Some((_, by)) => by.push(index),
@@ -161,7 +174,13 @@ impl Made {
     }
 
     /// The result of all attempts.
-    fn result(self, run_context: &RunContext, measure: Measure) -> ScenarioResult {
+    fn result(
+        self,
+        scenario: &Scenario,
+        run_context: &RunContext,
+        measure: Measure,
+    ) -> ScenarioResult {
+        let call_times = self.call_times;
         let (shown, mut result) = (self.shown, self.result);
         let last = self.attempts.len();
         let interrupted = (self.attempts.last()).is_some_and(|it| it.status == Status::Interrupted);
@@ -198,7 +217,32 @@ impl Made {
         result.status = status;
         result.duration_ms = repeated.total_duration();
         result.repeated = Some(Box::new(repeated));
+        judge_call_times(&mut result, scenario, &call_times);
         result
+    }
+}
+
+/// Judges how long the calls of all attempts took, where evaluators limit that: a scenario whose attempts all pass may fail for it.
+fn judge_call_times(result: &mut ScenarioResult, scenario: &Scenario, times: &CallTimes) {
+    let has_limit = |it: &Evaluator| matches!(&it.kind, EvaluatorKind::Within(it) if it.call_duration.is_some());
+    let is_complete = result.evaluations.len() == scenario.evaluators.len();
+    if !is_complete || !scenario.evaluators.iter().any(has_limit) {
+        return;
+    }
+    let Some(run) = result.current.clone() else {
+        return;
+    };
+    let shown = Subject {
+        scenario,
+        trajectory: &run,
+        around: None,
+        is_repeated: false,
+    };
+    times.judge(&scenario.evaluators, &mut result.evaluations, shown);
+    result.evaluation = evaluate::overall(&result.evaluations, scenario.evaluation_threshold);
+    let gate = result.evaluation.map(|it| it.gate);
+    if result.status == Status::Passed && gate == Some(Gate::Fails) {
+        result.status = Status::Failed;
     }
 }
 
@@ -226,5 +270,6 @@ fn reason(result: &ScenarioResult) -> Option<String> {
     problem
         .chain(verdict.map(ToString::to_string))
         .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))
+        .chain(evaluating::reasons(&result.evaluations, result.evaluation))
         .next()
 }

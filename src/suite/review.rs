@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use super::evaluating;
 use super::failing_calls::failing_calls;
 use super::judge::judge;
 use super::outcome::{problem, result};
@@ -209,6 +210,7 @@ impl Waiting {
         let open = ScenarioResult {
             duration_ms: self.run.trajectory.duration_ms,
             current: Some(Arc::new(self.run.trajectory.clone())),
+            evaluations: evaluating::of_stored(&scenario, &self.run.trajectory),
             ..result(&scenario, Status::Error)
         };
         let judged = before.and_then(|before| {

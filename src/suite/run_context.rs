@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agent;
+use crate::model::evaluation::Evaluation;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
@@ -11,6 +11,7 @@ use crate::redact::Redactor;
 use crate::score;
 use crate::store::Runs;
 use crate::suite::containers::ContainerSlot;
+use crate::suite::evaluating::{Evaluating, told};
 use crate::suite::execute::{FinishedRun, Reads};
 use crate::suite::observer::ScenarioObserver;
 use crate::suite::outcome::result;
@@ -23,6 +24,8 @@ pub(crate) struct RunContext {
     pub(crate) runs: Arc<Runs>,
     pub(crate) progress: Arc<dyn ScenarioObserver>,
     pub(crate) slot: Arc<ContainerSlot>,
+    /// It is one of several runs that are judged together.
+    pub(crate) is_repeated: bool,
 }
 
 /// A run that has ended, however it did.
@@ -30,6 +33,8 @@ pub(crate) struct Executed {
     /// The scenario without secrets, its expectations filled in with what the run answered.
     pub(crate) scenario: Redacted<Scenario>,
     pub(crate) trajectory: Redacted<Trajectory>,
+    /// What the scenario's evaluators found in it.
+    pub(crate) evaluations: Redacted<Vec<Evaluation>>,
     /// What a reader should know of the run.
     pub(crate) notes: Vec<String>,
     /// How long work on it may still take.
@@ -78,22 +83,25 @@ impl RunContext {
         baseline: Option<&Arc<Redacted<Trajectory>>>,
         reads: Reads,
     ) -> Executed {
+        let evaluating = if self.is_repeated {
+            Evaluating::AmongOthers
+        } else {
+            Evaluating::Alone
+        };
+        let how = (reads, evaluating);
         let ran = self
             .suite
-            .execute(scenario, baseline, reads, &self.slot, &*self.progress);
+            .execute(scenario, baseline, how, &self.slot, &*self.progress);
         let FinishedRun {
             mut trajectory,
             redactor,
+            evaluations,
             notes: agent_notes,
             log,
         } = Box::pin(ran).await;
         let patience = self.suite.patience(scenario, &trajectory);
         tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
-        let mut filled = scenario.clone();
-        for expected in &mut filled.expected_trajectory {
-            agent::fill_references(&mut expected.arguments, &expected.filled, &trajectory);
-        }
-        let redacted = redactor.scenario(&filled);
+        let redacted = told(scenario, &trajectory, &redactor);
         let lost = self.runs.save(&scenario.id, &trajectory).err();
         let log = log.and_then(|it| self.runs.save_log(&scenario.id, &it).err());
         let mut notes: Vec<String> = lost
@@ -112,6 +120,7 @@ impl RunContext {
         Executed {
             scenario: redacted,
             trajectory,
+            evaluations,
             notes,
             patience,
         }
@@ -133,13 +142,14 @@ impl RunContext {
         baseline: Option<&Arc<Redacted<Trajectory>>>,
         reads: Reads,
     ) -> Executed {
-        let slot = &self.slot;
+        let (slot, how) = (&self.slot, (reads, Evaluating::Not));
         let ran = self
             .suite
-            .execute(scenario, baseline, reads, slot, &*self.progress);
+            .execute(scenario, baseline, how, slot, &*self.progress);
         let FinishedRun {
             mut trajectory,
             redactor,
+            evaluations,
             notes,
             log: _,
         } = Box::pin(ran).await;
@@ -148,6 +158,7 @@ impl RunContext {
         Executed {
             scenario: self.redacted(scenario),
             trajectory,
+            evaluations,
             notes: redacted_notes(&notes, &redactor),
             patience,
         }
@@ -160,6 +171,7 @@ impl RunContext {
             runs: Arc::clone(&self.runs),
             progress: Arc::clone(&self.progress),
             slot: Arc::default(),
+            is_repeated: false,
         }
     }
 
@@ -170,6 +182,7 @@ impl RunContext {
             runs: Arc::new(self.runs.attempt(number.into())),
             progress: self.progress.attempt(number, of),
             slot: Arc::default(),
+            is_repeated: false,
         }
     }
 

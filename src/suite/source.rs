@@ -101,6 +101,7 @@ pub(crate) fn settled(scenario: &Scenario) -> Cow<'_, Scenario> {
     scenario_file::fill_in(&mut settled.upstreams, SOURCE_DIR, &folder);
     scenario_file::fill_in(&mut settled.before, SOURCE_DIR, &folder);
     scenario_file::fill_in(&mut settled.after, SOURCE_DIR, &folder);
+    scenario_file::fill_in(&mut settled.evaluators, SOURCE_DIR, &folder);
     scenario_file::fill_in(&mut settled.containers, SOURCE_DIR, &folder);
     scenario_file::fill_in(&mut settled.source.prepare, SOURCE_DIR, &folder);
     if let Agent::Command { settings, .. } = &mut settled.agent {

@@ -16,7 +16,7 @@ use super::outcome::problem;
 use super::patience::Patience;
 use super::play::{Files, Finished};
 use super::settings::{Judging, REPORTS, RUNS, STATE};
-use super::{agents, ci, replay, source};
+use super::{agents, ci, evaluating, replay, source};
 use crate::evaluate::Accepted;
 use crate::git;
 use crate::model::called::Called;
@@ -215,6 +215,9 @@ impl Comparison<'_> {
         let open = ScenarioResult {
             description: scenario.and_then(|it| it.description.clone()),
             tags: scenario.map(|it| it.tags.clone()).unwrap_or_default(),
+            evaluations: scenario
+                .map(|it| evaluating::of_stored(it, &current))
+                .unwrap_or_default(),
             ..stored(file, &current, Status::Error)
         };
         let accepted_as = match self.of_run(&current.scenario) {

@@ -8,6 +8,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("input", &[]),
     ("json", &[]),
+    ("json_schema", &[]),
     ("text", &[]),
     ("digits", &["model"]),
     ("score", &["digits", "model", "text"]),
@@ -15,7 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("published", &["json", "model", "text"]),
     ("report", &["json", "model", "published", "text"]),
     ("run", &["digits", "model", "redact", "text"]),
-    ("scenario_file", &["model", "redact", "text"]),
+    ("scenario_file", &["json_schema", "model", "redact", "text"]),
     ("http_client", &[]),
     ("http_server", &[]),
     ("lines", &[]),
@@ -56,7 +57,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &["http_server", "json", "lines", "model", "redact", "text"],
     ),
     ("import", &["model", "text"]),
-    ("evaluate", &["model", "run", "score", "text"]),
+    (
+        "evaluate",
+        &["json", "json_schema", "model", "run", "score", "text"],
+    ),
     (
         "suite",
         &[
@@ -100,7 +104,7 @@ const LIVES_IN: &[(&str, &[&str])] = &[
     ("reqwest", &["agent", "http_client", "llm", "mcp"]),
     ("serde_yaml", &["scenario_file"]),
     ("granit_parser", &["scenario_file"]),
-    ("jsonschema", &["score", "mock"]),
+    ("jsonschema", &["json_schema", "score", "mock"]),
     ("axum", &["http_server", "mcp", "mock"]),
 ];
 

@@ -20,6 +20,7 @@ mod common;
 mod compare;
 mod direct;
 mod docker;
+mod evaluators;
 mod expecting;
 mod experiment;
 mod faults;

@@ -269,6 +269,7 @@ fn status_factors() {
 
 fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
     let call = |(tool, args, is_error): &(&str, Value, bool)| ExpectedCall {
+        expect: None,
         action: None,
         tool: (*tool).to_owned(),
         arguments: object(args),

@@ -51,6 +51,12 @@ pub(in crate::cli) struct ValidateArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ListArgs {
+    /// List the types of evaluators instead, each with a line on what it checks
+    #[arg(long)]
+    pub(in crate::cli) evaluators: bool,
+    /// List the kinds of agents instead, each with a line on who asks
+    #[arg(long)]
+    pub(in crate::cli) agents: bool,
     #[command(flatten)]
     pub(in crate::cli) select: SelectArgs,
     /// Where baselines lie

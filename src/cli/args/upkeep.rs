@@ -86,4 +86,8 @@ pub(in crate::cli) enum SchemaKind {
     Result,
     /// What `mcp-eval scan --format json` prints
     Scan,
+    /// What an evaluator of `type: command` gets on its stdin
+    EvaluatorInput,
+    /// What it writes to its stdout
+    EvaluatorVerdict,
 }

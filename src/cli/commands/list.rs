@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::agent::fill_references;
 use crate::cli::args::{ListArgs, ResultFormat};
+use crate::cli::commands::list_kinds;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -23,6 +24,7 @@ use crate::scenario_file;
 use crate::score;
 use crate::store::Baselines;
 use crate::suite::ci;
+use crate::suite::evaluating;
 use crate::suite::record::check_run;
 use crate::suite::replay;
 use crate::suite::source;
@@ -87,6 +89,10 @@ struct Source {
 }
 
 pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Failure> {
+    if args.evaluators || args.agents {
+        list_kinds::run(args, console);
+        return Ok(Exit::Passed);
+    }
     let purpose = Purpose {
         baselines: Some(&args.baseline),
         ..Purpose::default()
@@ -227,7 +233,9 @@ fn looked_at(scenario: &Scenario, accepted: Option<&Trajectory>) -> (Vec<String>
     for expected in &mut scenario.expected_trajectory {
         fill_references(&mut expected.arguments, &expected.filled, accepted);
     }
-    match check_run(&scenario, accepted, replays.then_some(accepted)) {
+    let evaluations = evaluating::of_stored(&scenario, accepted);
+    let replayed = replays.then_some(accepted);
+    match check_run(&scenario, accepted, replayed, &evaluations) {
         Ok(looked) => {
             let checks = looked.checks.into_iter();
             let unchecked = checks.filter(|it| it.state == CheckState::Unchecked);

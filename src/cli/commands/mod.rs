@@ -9,6 +9,7 @@ pub(super) mod help;
 pub(super) mod import;
 pub(super) mod init;
 pub(super) mod list;
+mod list_kinds;
 pub(super) mod man;
 pub(super) mod mock;
 mod mock_llm;

@@ -3,7 +3,7 @@
 use crate::cli::args::{SchemaArgs, SchemaKind};
 use crate::cli::commands::scan_document;
 use crate::cli::console::Console;
-use crate::published::{result, trajectory};
+use crate::published::{evaluator, result, trajectory};
 use crate::scenario_file;
 
 pub(in crate::cli) fn run(args: &SchemaArgs) {
@@ -11,6 +11,8 @@ pub(in crate::cli) fn run(args: &SchemaArgs) {
         SchemaKind::Scenario => scenario_file::json_schema(),
         SchemaKind::Trajectory => trajectory::json_schema(),
         SchemaKind::Result => result::json_schema(),
+        SchemaKind::EvaluatorInput => evaluator::input_schema(),
+        SchemaKind::EvaluatorVerdict => evaluator::verdict_schema(),
         SchemaKind::Scan => scan_document::json_schema(),
     };
     Console::document(&format!("{schema:#}"));

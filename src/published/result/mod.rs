@@ -17,6 +17,7 @@ mod cause;
 mod change;
 mod comparison;
 mod direct;
+mod evaluation;
 mod link;
 mod repeated;
 mod row;
@@ -34,6 +35,7 @@ pub use comparison::{
     Band, Comparison, Drift, ExecutionStatus, Loss, Reason, ReasonKind, Scores, Slower,
 };
 pub use direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
+pub use evaluation::{Evaluation, EvaluationStatus, EvaluationSummary, EvaluatorRole};
 pub use link::Link;
 pub use repeated::{
     BaselineRate, Interval, OfRuns, PassRate, RateDifference, Repeated, Run, Spread,

@@ -9,7 +9,8 @@ use crate::model::suite::SUCCEEDS;
 use crate::published::stamp::Servers;
 
 use super::{
-    Band, CauseCall, Change, Comparison, Direct, Reason, Repeated, Side, Status, TotalUse,
+    Band, CauseCall, Change, Comparison, Direct, Evaluation, EvaluationSummary, Reason, Repeated,
+    Side, Status, TotalUse,
 };
 
 /// How `in_words` begins for a run in which nothing changed.
@@ -59,6 +60,12 @@ pub struct Scenario {
     pub container_log: Option<String>,
     /// Expectations of the scenario itself, met or not.
     pub checks: Vec<Check>,
+    /// What the scenario's evaluators found, in their order; absent where it has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evaluators: Vec<Evaluation>,
+    /// What the gating ones come to together; absent where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evaluation: Option<EvaluationSummary>,
     /// One sentence on who changed: the agent, the server or the tool catalogue; `null` where nothing was compared.
     pub in_words: Option<String>,
     /// The accepted run; for the command `run`, what the scenario expects.
@@ -299,12 +306,22 @@ impl Scenario {
         verdict.map(Reason::headline).chain(self.unmet()).collect()
     }
 
-    /// The unmet expectations, one sentence each.
+    /// The unmet expectations and the gating evaluators that fail, one sentence each.
     pub fn unmet(&self) -> Vec<String> {
         let unmet = self.checks.iter().filter(|it| it.fails());
+        let unmet = unmet.map(|it| format!("{}: {}", it.name, it.message));
+        let failed = self.evaluators.iter().filter(|it| it.fails());
+        let summary = self.evaluation.iter();
         unmet
-            .map(|it| format!("{}: {}", it.name, it.message))
+            .chain(failed.map(ToString::to_string))
+            .chain(summary.filter_map(EvaluationSummary::shortfall))
             .collect()
+    }
+
+    /// The evaluators of which there is more to say than that they passed, but for those that the run fails for.
+    pub fn evaluators_to_look_at(&self) -> impl Iterator<Item = &Evaluation> {
+        let evaluators = self.evaluators.iter();
+        evaluators.filter(|it| it.is_worth_a_look() && !it.fails())
     }
 
     /// The expectations that were not checked.

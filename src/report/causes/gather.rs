@@ -46,6 +46,7 @@ pub(super) fn of_scenario(scenario: &Scenario, command: &str) -> Vec<Draft> {
     }
     of.expectations();
     of.not_made();
+    of.evaluators();
     of.score();
     let found = of.found.into_drafts().into_iter();
     found.map(Draft::of_one_scenario).collect()

@@ -5,6 +5,7 @@
 
 mod draft;
 mod ended;
+mod evaluators;
 mod expected;
 mod extent;
 mod found;

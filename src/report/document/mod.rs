@@ -2,6 +2,7 @@
 
 mod comparison;
 mod direct;
+mod evaluation;
 mod repeated;
 mod shown;
 mod upstream;
@@ -112,6 +113,12 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
                 message: it.message.clone(),
             })
             .collect(),
+        evaluators: result
+            .evaluations
+            .iter()
+            .map(evaluation::evaluation)
+            .collect(),
+        evaluation: result.evaluation.map(evaluation::summary),
         in_words: None,
         baseline: baseline.map(side),
         current: current.map(side),

@@ -378,6 +378,11 @@ fn details(result: &ResultDocument, scenario: &Scenario) -> String {
     if remarks.len() > DETAILS {
         lines.push(format!("… and {} more", remarks.len() - DETAILS));
     }
+    let others = scenario.evaluators.iter().filter(|it| !it.fails());
+    let others: Vec<String> = others
+        .map(|it| format!("{} {it}", it.status.symbol()))
+        .collect();
+    lines.extend(others.iter().take(DETAILS).map(|it| clipped(it)));
     let problem = scenario.problem.iter();
     let hints = problem.clone().flat_map(|it| &it.hint);
     lines.extend(hints.map(|it| format!("→ {}", clipped(it))));

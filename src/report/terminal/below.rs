@@ -1,9 +1,11 @@
 //! What stands below the line of a scenario.
 
-use super::page::{BLUE, BOLD, DIM, MAGENTA, Page, RED, Verbosity, YELLOW, status_style};
+use super::page::{BLUE, BOLD, DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW, status_style};
 use crate::model::number::fixed;
 use crate::model::points;
-use crate::published::result::{Comparison, Loss, Problem, Reason, Scenario, Status};
+use crate::published::result::{
+    Comparison, EvaluationStatus, EvaluationSummary, Loss, Problem, Reason, Scenario, Status,
+};
 use crate::text::shorten;
 
 /// The longest criterion shown where it was not checked.
@@ -96,8 +98,36 @@ impl Page<'_> {
             let text = format!("fails as in its baseline: {it}");
             self.indented(4, "! ", YELLOW, &text);
         }
+        if self.is_verbose() {
+            self.evaluators(scenario);
+        } else {
+            for it in scenario.evaluators_to_look_at() {
+                let sign = format!("{} ", it.status.symbol());
+                self.indented(4, &sign, YELLOW, &it.to_string());
+            }
+        }
         for rule in &scenario.idle_rules {
             self.indented(4, "! ", YELLOW, rule);
+        }
+    }
+
+    /// What all evaluators found, with `-v`.
+    fn evaluators(&mut self, scenario: &Scenario) {
+        for it in &scenario.evaluators {
+            let style = match it.status {
+                EvaluationStatus::Passed => GREEN,
+                EvaluationStatus::Failed if it.gates() => RED,
+                _ => YELLOW,
+            };
+            let sign = format!("{} ", it.status.symbol());
+            self.indented(4, &sign, style, &it.to_string());
+            if it.is_worth_a_look() {
+                self.details(6, &it.details);
+            }
+        }
+        let summary = scenario.evaluation.as_ref();
+        if let Some(words) = summary.and_then(EvaluationSummary::words) {
+            self.indented(4, "", DIM, &words);
         }
     }
 

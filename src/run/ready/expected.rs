@@ -10,8 +10,12 @@ use crate::text::beginning;
 /// How much of a found value is shown, in characters.
 const SHOWN: usize = 80;
 
-/// Whether a call was answered as expected; the error says what is missing, in a fragment.
-pub(super) fn of_call(expected: &Expected, outcome: &Outcome) -> Result<(), String> {
+/// Whether a call was answered as expected.
+///
+/// # Errors
+///
+/// What is missing, in a fragment.
+pub fn of_call(expected: &Expected, outcome: &Outcome) -> Result<(), String> {
     let answer = match outcome {
         Outcome::Answer(answer) => answer,
         Outcome::Failure(failure) => {

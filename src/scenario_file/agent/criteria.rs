@@ -2,16 +2,42 @@
 
 use crate::model::scenario::{Criterion, is_prose};
 use crate::scenario_file::decode::values::{Times, Word};
-use crate::scenario_file::decode::{At, one_key, section, shapes};
-use crate::scenario_file::yaml::source::Mark;
+use crate::scenario_file::decode::{At, Decode, one_key, section, wrong_kind};
+use crate::scenario_file::evaluators::EvaluatorSection;
+use crate::scenario_file::yaml::node::{Content, Node};
+use crate::scenario_file::yaml::source::{Findings, Mark};
 
-shapes! {
-    /// Something that must hold for a run to pass.
-    CriterionSection, "text or a map with one condition" {
-        /// This text appears in what a server answered, in what the agent said or in the full name of a tool that was called; case does not matter. A recording that does not have it shows that it is prose: it is not checked then.
-        Text => Text(At<Word>),
-        /// A condition.
-        Map => Condition(ConditionCriterion),
+/// Something that must hold for a run to pass.
+#[derive(Debug, Clone, schemars::JsonSchema)]
+#[schemars(untagged)]
+pub(in crate::scenario_file) enum CriterionSection {
+    /// This text appears in what a server answered, in what the agent said or in the full name of a tool that was called; case does not matter. A recording that does not have it shows that it is prose: it is not checked then.
+    Text(At<Word>),
+    /// A condition.
+    Condition(ConditionCriterion),
+    /// An evaluator, which tells its `type`.
+    Evaluator(Box<EvaluatorSection>),
+}
+
+impl Decode for CriterionSection {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        match &node.content {
+            Content::Text(_) => At::decode(node, findings).map(Self::Text),
+            Content::Map(_) if node.get("type").is_some() => {
+                Box::decode(node, findings).map(Self::Evaluator)
+            }
+            Content::Map(_) => ConditionCriterion::decode(node, findings).map(Self::Condition),
+            _ => {
+                wrong_kind(node, "text or a map with one condition", findings);
+                None
+            }
+        }
+    }
+
+    fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
+        if let Self::Evaluator(it) = self {
+            it.templates(visit);
+        }
     }
 }
 
@@ -51,6 +77,7 @@ impl CriterionSection {
                 ConditionCriterion::ToolCalled(tool) | ConditionCriterion::ToolNeverCalled(tool),
             ) => Some((tool.at, &tool.0)),
             Self::Text(_)
+            | Self::Evaluator(_)
             | Self::Condition(
                 ConditionCriterion::Text(_)
                 | ConditionCriterion::UpstreamCalled(_)
@@ -63,7 +90,15 @@ impl CriterionSection {
     pub(in crate::scenario_file) fn text(&self) -> Option<&At<Word>> {
         match self {
             Self::Text(text) => Some(text),
-            Self::Condition(_) => None,
+            Self::Condition(_) | Self::Evaluator(_) => None,
+        }
+    }
+
+    /// An evaluator.
+    pub(in crate::scenario_file) fn evaluator(&self) -> Option<&EvaluatorSection> {
+        match self {
+            Self::Evaluator(it) => Some(it),
+            Self::Text(_) | Self::Condition(_) => None,
         }
     }
 
@@ -71,7 +106,7 @@ impl CriterionSection {
     pub(in crate::scenario_file) fn upstream_called(&self) -> Option<&At<UpstreamCalledSection>> {
         match self {
             Self::Condition(ConditionCriterion::UpstreamCalled(call)) => Some(call),
-            Self::Text(_) | Self::Condition(_) => None,
+            Self::Text(_) | Self::Condition(_) | Self::Evaluator(_) => None,
         }
     }
 
@@ -79,21 +114,27 @@ impl CriterionSection {
     pub(in crate::scenario_file) fn never_forwarded(&self) -> Option<&At<Vec<At<Word>>>> {
         match self {
             Self::Condition(ConditionCriterion::NeverForwarded(headers)) => Some(headers),
-            Self::Text(_) | Self::Condition(_) => None,
+            Self::Text(_) | Self::Condition(_) | Self::Evaluator(_) => None,
         }
     }
 
     /// Whether it decides anything where there is no recording.
     pub(in crate::scenario_file) fn is_checked(&self) -> bool {
-        self.text().is_none_or(|it| !is_prose(&it.0))
+        match self {
+            Self::Text(text) => !is_prose(&text.0),
+            Self::Condition(_) => true,
+            Self::Evaluator(it) => it.gates(),
+        }
     }
 
-    pub(in crate::scenario_file) fn criterion(&self) -> Criterion {
+    /// The criterion; `None` for an evaluator.
+    pub(in crate::scenario_file) fn criterion(&self) -> Option<Criterion> {
         let condition = match self {
-            Self::Text(text) => return Criterion::Text(text.0.clone()),
+            Self::Text(text) => return Some(Criterion::Text(text.0.clone())),
             Self::Condition(condition) => condition,
+            Self::Evaluator(_) => return None,
         };
-        match condition {
+        Some(match condition {
             ConditionCriterion::Text(text) => Criterion::Says(text.0.clone()),
             ConditionCriterion::ToolCalled(tool) => Criterion::ToolCalled(tool.0.clone()),
             ConditionCriterion::ToolNeverCalled(tool) => Criterion::ToolNeverCalled(tool.0.clone()),
@@ -105,6 +146,6 @@ impl CriterionSection {
             ConditionCriterion::NeverForwarded(headers) => {
                 Criterion::NeverForwarded(headers.iter().map(|it| it.0.clone()).collect())
             }
-        }
+        })
     }
 }

@@ -1,5 +1,6 @@
 //! What is played and what is expected: the calls of a script and of `expected_trajectory`.
 
+use crate::model::ready::Expected;
 use crate::model::scenario::{ExpectedCall, ScriptedCall};
 
 use super::arguments::Arguments;
@@ -8,6 +9,7 @@ use std::ops::Deref;
 
 use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, Decode, section};
+use crate::scenario_file::servers::ready::ExpectSection;
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
@@ -27,7 +29,7 @@ section! {
 
 section! {
     /// One call that is expected of a run.
-    ExpectedSection {
+    ExpectedSection, checked by check_expected {
         /// What the call is for, in a word.
         action: Option<String>,
         /// `mcp__<server>__<tool>`, or the tool's bare name where only one server has it.
@@ -40,6 +42,18 @@ section! {
         is_error: Option<bool>,
         /// Whether the run ends when the call fails; the name of the operation decides unless given.
         critical: Option<bool>,
+        /// What its answer must hold, whatever was recorded. A run fails where it does not.
+        expect: Option<ExpectSection>,
+    }
+}
+
+fn check_expected(section: &ExpectedSection, at: Mark, findings: &mut Findings) {
+    let expected = section.expect.as_ref().and_then(ExpectSection::is_error);
+    if let (Some(own), Some(expected)) = (section.is_error, expected)
+        && own != expected
+    {
+        let message = "`is_error` of the call and that of its `expect` contradict each other";
+        findings.error(at, message, Some("keep one of the two"));
     }
 }
 
@@ -128,9 +142,19 @@ impl ExpectedSection {
             arguments: args.object,
             filled: args.filled,
             notes: self.notes.clone(),
-            is_error: self.is_error.unwrap_or(false),
+            is_error: self.fails(),
             critical: self.critical,
+            expect: self.expect.as_ref().map(|it| Expected {
+                is_error: self.fails(),
+                ..it.expected()
+            }),
         }
+    }
+
+    /// Whether the call is meant to fail.
+    fn fails(&self) -> bool {
+        let expected = self.expect.as_ref().and_then(ExpectSection::is_error);
+        self.is_error.or(expected).unwrap_or(false)
     }
 
     /// The call as a script plays it.
@@ -140,8 +164,8 @@ impl ExpectedSection {
             tool: self.tool.0.clone(),
             arguments: args.object,
             filled: args.filled,
-            critical: unless_meant(self.critical, self.is_error),
-            is_error: self.is_error.unwrap_or(false),
+            critical: unless_meant(self.critical, Some(self.fails())),
+            is_error: self.fails(),
         }
     }
 }

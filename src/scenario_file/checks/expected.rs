@@ -49,6 +49,8 @@ impl Document {
         let criteria = given(self.success_criteria.as_ref()).into_iter().flatten();
         let scoring = given(self.scoring.as_ref()).into_iter();
         let named = criteria.filter_map(|it| it.tool());
+        let evaluators = self.evaluator_sections().into_iter();
+        let named = named.chain(evaluators.flat_map(|(_, it)| it.tools()));
         for (at, tool) in named.chain(scoring.flat_map(ScoringSection::tools)) {
             mocks.check(at, tool, false, findings);
         }
@@ -61,8 +63,9 @@ impl Document {
         start: Mark,
         findings: &mut Findings,
     ) {
-        let is_unclear =
-            is_wrong(self.expected_trajectory.as_ref()) || is_wrong(self.success_criteria.as_ref());
+        let is_unclear = is_wrong(self.expected_trajectory.as_ref())
+            || is_wrong(self.success_criteria.as_ref())
+            || is_wrong(self.evaluators.as_ref());
         // What a replay plays is in its baseline, and is what is expected.
         if is_unclear || !findings.thorough || matches!(agent, Agent::Replay { .. }) {
             return;
@@ -76,7 +79,9 @@ impl Document {
         };
         let criteria = given(self.success_criteria.as_ref());
         let criteria: Vec<_> = criteria.into_iter().flatten().collect();
-        if expects_calls || criteria.iter().any(|it| it.is_checked()) {
+        let evaluators = self.evaluator_sections();
+        let judges = evaluators.iter().any(|(_, it)| it.gates());
+        if expects_calls || judges || criteria.iter().any(|it| it.is_checked()) {
             return;
         }
         let message = match (agent.decides(), criteria.is_empty()) {

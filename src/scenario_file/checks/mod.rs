@@ -7,6 +7,7 @@
 //! - `expected`: what is expected can come, and anything is.
 
 pub(super) mod behind;
+mod evaluators;
 pub(super) mod expected;
 pub(super) mod ready;
 pub(super) mod references;

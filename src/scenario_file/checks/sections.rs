@@ -133,6 +133,11 @@ impl Document {
             .map(|it| (it.tool.at, it.tool.0.as_str()))
             .chain(calls.map(|it| (it.tool.at, it.tool.0.as_str())))
             .chain(criteria.filter_map(|it| it.tool()))
+            .chain(
+                self.evaluator_sections()
+                    .into_iter()
+                    .flat_map(|(_, it)| it.tools()),
+            )
             .chain(scoring.flat_map(ScoringSection::tools));
         for (at, tool) in tools {
             let Some(rest) = tool.strip_prefix("mcp__") else {

@@ -48,6 +48,8 @@ pub(in crate::scenario_file) enum Unnamed {
     Is(&'static str),
     /// That of a file of defaults, or else this one.
     Default(&'static str),
+    /// None: what is said of it, and what to try.
+    Wrong(&'static str, &'static str),
     /// The first whose key is there. Without any, the section is wrong: what is said of it, and what to try.
     Keys(
         &'static [(&'static str, &'static str)],
@@ -178,6 +180,7 @@ fn named_kind<K: Kinds>(node: &Node) -> Option<Kind<K>> {
             _ => None,
         },
         (None, Unnamed::Is(word) | Unnamed::Default(word)) => Some(word),
+        (None, Unnamed::Wrong(..)) => None,
         (None, Unnamed::Keys(keys, _)) => {
             // What the section says itself counts before what a file of defaults says.
             let own = |it: &Entry| it.key_at.source == node.at.source;
@@ -222,7 +225,9 @@ impl<C: Section, K: Kinds> Decode for Variant<C, K> {
         let kind = named_kind::<K>(node);
         match (said(node, K::TAG), K::UNNAMED) {
             (Some(tag), _) => drop(choose(tag, &words, findings)),
-            (None, Unnamed::Keys(_, (message, hint))) if kind.is_none() && !findings.partial => {
+            (None, Unnamed::Keys(_, (message, hint)) | Unnamed::Wrong(message, hint))
+                if kind.is_none() && !findings.partial =>
+            {
                 findings.error(node.at, message, Some(hint));
             }
             _ => {}
@@ -318,7 +323,7 @@ impl<C: Section, K: Kinds> JsonSchema for Variant<C, K> {
             // Where a file of defaults may give the other keys, only what tells the kind must be here.
             let condition = match K::UNNAMED {
                 Unnamed::Is(word) if word == kind.word => json!({ "required": needed }),
-                Unnamed::Is(_) => {
+                Unnamed::Is(_) | Unnamed::Wrong(..) => {
                     let needed = [vec![K::TAG.into()], needed].concat();
                     json!({ "required": needed })
                 }
@@ -332,7 +337,7 @@ impl<C: Section, K: Kinds> JsonSchema for Variant<C, K> {
             every.push(own);
         }
         let telling: &[(&str, &str)] = match K::UNNAMED {
-            Unnamed::Is(_) => {
+            Unnamed::Is(_) | Unnamed::Wrong(..) => {
                 return json_schema!({ "description": K::ABOUT.trim(), "oneOf": kinds });
             }
             Unnamed::Default(_) => &[],

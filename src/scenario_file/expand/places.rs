@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::model::agent::{CommandAgent, ModelAgent};
 use crate::model::container::{Container, Image, MountSource};
+use crate::model::evaluator::{Evaluator, EvaluatorKind};
 use crate::model::hook::Hook;
 use crate::model::ready::{HealthPage, PageAddress};
 use crate::model::scenario::{Server, Start, Transport};
@@ -143,6 +144,17 @@ impl Templates for Hook {
         command_line(&mut self.command, visit);
         self.cwd.templates(visit);
         self.env.templates(visit);
+    }
+}
+
+impl Templates for Evaluator {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        if let EvaluatorKind::Command(command) = &mut self.kind {
+            command.run.templates(visit);
+        }
+        for inner in self.kind.inner_mut() {
+            inner.templates(visit);
+        }
     }
 }
 

@@ -13,8 +13,9 @@ use crate::scenario_file::agent::section::{AgentKind, AgentSection};
 use crate::scenario_file::decode::kinds::drop_foreign;
 use crate::scenario_file::decode::secrets::RedactSection;
 use crate::scenario_file::decode::template::{CONFIG_FILE, mentions};
-use crate::scenario_file::decode::values::{Timeout, Word};
+use crate::scenario_file::decode::values::{Fraction, Timeout, Word};
 use crate::scenario_file::decode::{At, Decode, Field, Named, section, wrong_kind};
+use crate::scenario_file::evaluators::EvaluatorSection;
 use crate::scenario_file::mock::llm::InteractionSection;
 use crate::scenario_file::mock::server::MockSection;
 use crate::scenario_file::servers::container::ContainerSection;
@@ -47,6 +48,10 @@ section! {
         expected_trajectory: Option<Field<At<ExpectedCalls>>>,
         /// What must hold for a run to pass: text that appears in it, or a condition on its calls.
         success_criteria: Option<Field<Vec<At<CriterionSection>>>>,
+        /// How a run should be, whatever it was before. Those of `_defaults.yaml` come first, and these are added to them; `null` here takes none of them.
+        evaluators: Option<Field<Vec<At<EvaluatorSection>>>>,
+        /// What the evaluation score – the mean of the gating evaluators' scores by their weights – must be at least.
+        evaluation_threshold: Option<Field<At<Fraction>>>,
         /// Values for `{{name}}` in the user's intent, the expectations and the script. One without a value must be given with `--var`.
         variables: Option<Field<Named<VariableValue>>>,
         /// Regular expressions for texts that are secret, and texts that are none: secrets are replaced before anything is stored or shown.

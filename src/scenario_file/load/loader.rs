@@ -190,7 +190,7 @@ impl<'a> Loader<'a> {
         let Some(defaults) = defaults else {
             return (own, are_right);
         };
-        let mut merged = own.over(defaults);
+        let mut merged = over(own, defaults);
         drop_foreign_defaults(&mut merged);
         (merged, are_right)
     }
@@ -207,7 +207,7 @@ impl<'a> Loader<'a> {
             match self.defaults.get(&folder).cloned().unwrap_or(Ok(None)) {
                 Ok(Some(defaults)) => {
                     merged = Some(match merged {
-                        Some(nearer) => nearer.over(defaults),
+                        Some(nearer) => over(nearer, defaults),
                         None => defaults,
                     });
                 }
@@ -266,6 +266,25 @@ impl<'a> Loader<'a> {
             }
         }
     }
+}
+
+/// A document over its defaults. Their evaluators come before its own, unless it says that it takes none.
+fn over(own: Node, defaults: Node) -> Node {
+    let items = |of: &Node| match of.get("evaluators").map(|it| &it.content) {
+        Some(Content::List(items)) => Some(items.clone()),
+        _ => None,
+    };
+    let beneath = items(&defaults).filter(|_| items(&own).is_some());
+    let mut merged = own.over(defaults);
+    if let Some(beneath) = beneath
+        && let Some(Node {
+            content: Content::List(items),
+            ..
+        }) = merged.get_mut("evaluators")
+    {
+        items.splice(0..0, beneath);
+    }
+    merged
 }
 
 /// The folders whose defaults reach a file, the nearest first, named as the user named the file where that is possible.

@@ -21,7 +21,7 @@ const SAID: [(&str, bool); 8] = [
     ("user_intent", false),
     ("turns", false),
     ("agent.system", false),
-    ("success_criteria", false),
+    ("expected_trajectory.#.expect", true),
     ("expected_trajectory.#.tool", false),
     ("expected_trajectory.#.args", true),
     ("agent.calls.#.tool", false),
@@ -100,6 +100,14 @@ pub(in crate::scenario_file) fn fill(
     for (path, keeps_type) in SAID {
         document.visit_path(path, &mut |it| filling.node(it, keeps_type));
     }
+    document.visit_path("success_criteria.#", &mut |it| {
+        if it.get("type").is_some() {
+            filling.evaluator(it);
+        } else {
+            filling.node(it, false);
+        }
+    });
+    document.visit_path("evaluators.#", &mut |it| filling.evaluator(it));
     for ready in READY {
         for (path, keeps_type) in ASKED {
             let path = format!("{ready}.{path}");
@@ -190,7 +198,40 @@ struct Filling<'a> {
     findings: &'a mut Findings,
 }
 
+/// The keys of evaluators that hold values of any type, and those that hold texts even so where the `type` is one of these.
+const VALUES: [&str; 4] = ["value", "args", "parameters", "equals"];
+const TEXTS_ALONE: [&str; 2] = ["text", "file"];
+
 impl Filling<'_> {
+    /// Fills in an evaluator, with those within. A schema is left as it is.
+    fn evaluator(&mut self, node: &mut Node) {
+        let is_of_texts = node.get("type").is_some_and(|it| {
+            let of = |kind: &&str| matches!(&it.content, Content::Text(it) if it == kind);
+            TEXTS_ALONE.iter().any(|kind| of(kind))
+        });
+        if let Content::Text(_) = &node.content {
+            return self.node(node, false);
+        }
+        for entry in node.entries_mut() {
+            match entry.key.as_str() {
+                "schema" | "args_schema" => {}
+                "of" if matches!(entry.value.content, Content::Map(_)) => {
+                    self.evaluator(&mut entry.value);
+                }
+                "of" | "required" | "optional" | "prohibited" => {
+                    for item in entry.value.items_mut() {
+                        self.evaluator(item);
+                    }
+                }
+                "answer" => self.evaluator(&mut entry.value),
+                key => {
+                    let keeps_type = VALUES.contains(&key) && !is_of_texts;
+                    self.node(&mut entry.value, keeps_type);
+                }
+            }
+        }
+    }
+
     fn node(&mut self, node: &mut Node, keeps_type: bool) {
         node.visit_texts_mut(&mut |it| {
             if let Content::Text(text) = &it.content

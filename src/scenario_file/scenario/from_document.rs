@@ -75,7 +75,10 @@ impl Document {
         let whole = wait(&self.timeout, timeouts.scenario);
         let replaying = given(self.agent.as_ref()).map(|it| it.replaying(whole, findings));
         let replaying = replaying.unwrap_or_else(|| Replaying::within(whole));
+        let evaluators = self.evaluators(start.source, findings);
         let agent = agent?;
+        self.check_evaluators(&agent, &evaluators, findings);
+        let evaluators = evaluators.into_iter().map(|(_, it)| it).collect();
         self.check_expectations(&agent, start, findings);
         let mut scenario = Scenario {
             id: found.id.clone(),
@@ -119,8 +122,10 @@ impl Document {
             success_criteria: criteria
                 .into_iter()
                 .flatten()
-                .map(|it| it.criterion())
+                .filter_map(|it| it.criterion())
                 .collect(),
+            evaluators,
+            evaluation_threshold: given(self.evaluation_threshold.as_ref()).map(|it| it.0),
             source: given(self.source.as_ref())
                 .map(|it| it.source(findings))
                 .unwrap_or_default(),
@@ -166,6 +171,7 @@ impl Document {
         Places {
             name: self.name.given().and_then(|it| place(it.at)),
             criteria: (criteria.into_iter().flatten())
+                .filter(|it| it.evaluator().is_none())
                 .map(|it| place(it.at))
                 .collect(),
             script: script.unwrap_or_else(|| expected.clone()),
@@ -194,6 +200,10 @@ impl Document {
         redaction
             .marked
             .extend(ready.flat_map(ReadySection::marked));
+        let evaluators = self.evaluator_sections();
+        redaction
+            .marked
+            .extend(evaluators.into_iter().flat_map(|(_, it)| it.marked()));
         let hooks = [&self.before, &self.after].into_iter();
         let hooks = hooks.filter_map(|it| given(it.as_ref())).flatten();
         redaction.marked.extend(hooks.flat_map(HookSection::marked));

@@ -94,7 +94,7 @@ shapes! {
 /// Any value, also `null`.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(transparent)]
-pub(in crate::scenario_file) struct Wanted(Value);
+pub(in crate::scenario_file) struct Wanted(pub(in crate::scenario_file) Value);
 
 impl Decode for Wanted {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
@@ -175,20 +175,29 @@ impl HealthSection {
 }
 
 fn expected(section: Option<&ExpectSection>) -> Expected {
-    let Some(section) = section else {
-        return Expected::default();
-    };
-    let wanted = match (&section.equals, &section.exists, &section.min_items) {
-        (Some(value), _, _) => Some(AtPath::Equals(value.value.0.clone())),
-        (_, Some(exists), _) => Some(AtPath::Exists(exists.value)),
-        (_, _, Some(least)) => Some(AtPath::MinItems(least.value.0 as usize)),
-        (None, None, None) => None,
-    };
-    let path = section.path.as_ref().map(|it| it.value.0.clone());
-    Expected {
-        is_error: section.is_error.as_ref().is_some_and(|it| it.value),
-        text: section.text.as_ref().map(|it| it.0.clone()),
-        at: path.zip(wanted),
+    section.map(ExpectSection::expected).unwrap_or_default()
+}
+
+impl ExpectSection {
+    /// Whether the answer must be an error, where that is said.
+    pub(in crate::scenario_file) fn is_error(&self) -> Option<bool> {
+        self.is_error.as_ref().map(|it| it.value)
+    }
+
+    pub(in crate::scenario_file) fn expected(&self) -> Expected {
+        let section = self;
+        let wanted = match (&section.equals, &section.exists, &section.min_items) {
+            (Some(value), _, _) => Some(AtPath::Equals(value.value.0.clone())),
+            (_, Some(exists), _) => Some(AtPath::Exists(exists.value)),
+            (_, _, Some(least)) => Some(AtPath::MinItems(least.value.0 as usize)),
+            (None, None, None) => None,
+        };
+        let path = section.path.as_ref().map(|it| it.value.0.clone());
+        Expected {
+            is_error: section.is_error.as_ref().is_some_and(|it| it.value),
+            text: section.text.as_ref().map(|it| it.0.clone()),
+            at: path.zip(wanted),
+        }
     }
 }
 

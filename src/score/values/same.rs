@@ -15,7 +15,7 @@ use super::number::{self, Exact};
 pub(in crate::score) const DEPTH: usize = 200;
 
 /// Whether two values are the same; safe at any depth.
-pub(in crate::score) fn same(a: &Value, b: &Value) -> bool {
+pub fn same(a: &Value, b: &Value) -> bool {
     let mut pending = Vec::new();
     if !same_so_far(a, b, &mut pending) {
         return false;

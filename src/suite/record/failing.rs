@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::evaluate::{Basis, Checked, check_criteria, lists_tools, no_call};
+use crate::evaluate::{self, Basis, Checked, check_criteria, lists_tools, no_call, step_answers};
+use crate::model::evaluation::{Evaluation, Overall};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::report::deviations::deviations;
 use crate::score;
+use crate::suite::evaluating;
 use crate::suite::failing_calls::{SAID_CHARS, failing_calls};
 use crate::suite::judge::impossible_criteria;
 use crate::suite::outcome::result;
@@ -19,6 +21,8 @@ use crate::text::shorten;
 pub(crate) struct RunChecks {
     /// The success criteria, whether no call is made where none is expected, and whether there are tools where they are all there is.
     pub(crate) checks: Vec<Check>,
+    /// What the evaluators come to together.
+    pub(crate) evaluation: Option<Overall>,
     /// Why the run should not become a baseline unseen; empty where nothing speaks against it.
     pub(crate) failing: Vec<String>,
 }
@@ -27,11 +31,13 @@ pub(crate) struct RunChecks {
 ///
 /// # Errors
 ///
-/// A [`Problem`] where a criterion of the scenario cannot be judged at all.
+/// A [`Problem`] where a criterion of the scenario cannot be judged at all, or an evaluator could not judge a run that nothing speaks
+/// against.
 pub(crate) fn check_run(
     scenario: &Scenario,
     trajectory: &Trajectory,
     replayed: Option<&Trajectory>,
+    evaluations: &[Evaluation],
 ) -> Result<RunChecks, Problem> {
     let Checked {
         mut checks,
@@ -42,8 +48,20 @@ pub(crate) fn check_run(
     }
     checks.extend(no_call(scenario, trajectory));
     checks.extend(lists_tools(scenario, trajectory));
-    let failing = why_failing(scenario, trajectory, replayed, &checks);
-    Ok(RunChecks { checks, failing })
+    checks.extend(step_answers(scenario, trajectory));
+    let evaluation = evaluate::overall(evaluations, scenario.evaluation_threshold);
+    let unmet = evaluating::reasons(evaluations, evaluation);
+    let failing = why_failing(scenario, trajectory, replayed, (&checks, unmet));
+    if let Some(problem) = evaluating::unjudged(evaluations, evaluation)
+        && failing.is_empty()
+    {
+        return Err(problem);
+    }
+    Ok(RunChecks {
+        checks,
+        evaluation,
+        failing,
+    })
 }
 
 /// The result of a run of which it cannot be determined whether it should be kept.
@@ -66,9 +84,10 @@ fn why_failing(
     scenario: &Scenario,
     trajectory: &Trajectory,
     replayed: Option<&Trajectory>,
-    checks: &[Check],
+    (checks, unmet): (&[Check], Vec<String>),
 ) -> Vec<String> {
     let mut reasons = failing_calls(scenario, trajectory, replayed);
+    reasons.extend(unmet);
     count_unmet(checks, &mut reasons);
     reasons
 }

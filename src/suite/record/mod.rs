@@ -191,6 +191,8 @@ fn keep(
         trajectory,
         other_takes,
         checks,
+        evaluations,
+        evaluation,
         failing,
         mut notes,
         repeated,
@@ -226,6 +228,8 @@ fn keep(
     let mut outcome = ScenarioResult {
         duration_ms,
         checks,
+        evaluations,
+        evaluation,
         comparison,
         baseline: before.map(Arc::new),
         idle_rules,

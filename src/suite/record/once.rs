@@ -5,11 +5,13 @@ use std::sync::Arc;
 use super::failing::{RunChecks, cannot_be_judged, check_run, from_expectation, looks_like_errors};
 use super::learned::{disagreement, learned_notes};
 use super::take::Take;
+use crate::model::evaluation::Evaluation;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult};
 use crate::model::trajectory::Trajectory;
 use crate::score;
+use crate::suite::evaluating::looked_at_again;
 use crate::suite::execute::Reads;
 use crate::suite::patience::{Patience, Stopped};
 use crate::suite::replay;
@@ -45,17 +47,21 @@ pub(crate) async fn take(
     let Executed {
         scenario: redacted,
         mut trajectory,
+        evaluations,
         mut notes,
         patience,
     } = executed;
-    let check = |trajectory: &Redacted<Trajectory>| {
-        let checked = check_run(&redacted, trajectory, replayed.map(|it| &***it));
+    let mut evaluations = evaluations.into_inner();
+    let check = |trajectory: &Redacted<Trajectory>, evaluations: &[Evaluation]| {
+        let replayed = replayed.map(|it| &***it);
+        let checked = check_run(&redacted, trajectory, replayed, evaluations);
         checked.map_err(|problem| Box::new(cannot_be_judged(&redacted, trajectory, problem)))
     };
     let RunChecks {
         mut checks,
+        mut evaluation,
         mut failing,
-    } = check(&trajectory)?;
+    } = check(&trajectory, &evaluations)?;
     let stopped =
         |stopped: Stopped, run: &Redacted<Trajectory>| Box::new(stopped.of(&redacted, run));
     let deviations = from_expectation(&redacted, &trajectory, &patience);
@@ -76,7 +82,12 @@ pub(crate) async fn take(
         notes.extend(learned_notes(&trajectory, &heard.learned));
         other_takes = heard.others;
         // Checked again, because another take may have become the baseline.
-        RunChecks { checks, failing } = check(&trajectory)?;
+        evaluations = looked_at_again(&evaluations, &redacted, &trajectory);
+        RunChecks {
+            checks,
+            evaluation,
+            failing,
+        } = check(&trajectory, &evaluations)?;
         if let Err(problem) = replay::bind(&mut [trajectory.clone()], Some(scenario)) {
             notes.push(rules_that_do_not_fit(&problem));
         }
@@ -87,6 +98,8 @@ pub(crate) async fn take(
         trajectory,
         other_takes,
         checks,
+        evaluations,
+        evaluation,
         failing,
         notes,
         repeated: None,

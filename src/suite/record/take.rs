@@ -1,5 +1,6 @@
 //! A run that is to become the baseline.
 
+use crate::model::evaluation::{Evaluation, Overall};
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Repeated;
 use crate::model::scenario::Scenario;
@@ -16,6 +17,8 @@ pub(super) struct Take {
     /// The other takes of the same calls it was learned from.
     pub(super) other_takes: Vec<Redacted<Trajectory>>,
     pub(super) checks: Vec<Check>,
+    pub(super) evaluations: Vec<Evaluation>,
+    pub(super) evaluation: Option<Overall>,
     /// Why it should not be kept unseen; empty where nothing speaks against it.
     pub(super) failing: Vec<String>,
     pub(super) notes: Vec<String>,

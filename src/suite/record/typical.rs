@@ -9,6 +9,7 @@ use super::learned;
 use super::once::{reads, rules_that_do_not_fit};
 use super::take::Take;
 use crate::evaluate::Accepted;
+use crate::model::evaluation::Overall;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Attempt;
 use crate::model::scenario::Scenario;
@@ -31,6 +32,7 @@ const CANDIDATES: usize = 40;
 struct Played {
     executed: Executed,
     checks: Vec<Check>,
+    evaluation: Option<Overall>,
     /// Why it should not be kept; empty where nothing speaks against it.
     failing: Vec<String>,
 }
@@ -128,6 +130,7 @@ pub(crate) async fn take(
     let Played {
         executed,
         checks,
+        evaluation,
         failing,
     } = played.swap_remove(taken);
     let mut trajectory = executed.trajectory;
@@ -153,6 +156,8 @@ pub(crate) async fn take(
         // Each attempt may make other calls, so they are no takes of the same.
         other_takes: Vec::new(),
         checks,
+        evaluations: executed.evaluations.into_inner(),
+        evaluation,
         failing,
         notes,
         repeated: Some(repeated),
@@ -214,16 +219,21 @@ async fn play(
     let executed = attempt
         .perform(scenario, replayed, reads(scenario, run_context))
         .await;
-    let (checks, failing) = match executed.incomplete() {
+    let (checks, evaluation, failing) = match executed.incomplete() {
         None => {
             let (redacted, run) = (&executed.scenario, &executed.trajectory);
-            let checked = check_run(redacted, run, replayed.map(|it| &***it));
-            let RunChecks { checks, failing } =
-                checked.map_err(|problem| unusable(cannot_be_judged(redacted, run, problem)))?;
-            (checks, failing)
+            let replayed = replayed.map(|it| &***it);
+            let checked = check_run(redacted, run, replayed, &executed.evaluations);
+            let RunChecks {
+                checks,
+                evaluation,
+                failing,
+            } = checked.map_err(|problem| unusable(cannot_be_judged(redacted, run, problem)))?;
+            (checks, evaluation, failing)
         }
         Some(mut result) if result.status == Status::Failed => (
             Vec::new(),
+            None,
             result
                 .problem
                 .take()
@@ -250,6 +260,7 @@ async fn play(
     let played = Played {
         executed,
         checks,
+        evaluation,
         failing,
     };
     Ok((played, notes))
@@ -329,12 +340,14 @@ fn attempt(
     let Executed {
         scenario: redacted,
         trajectory,
+        evaluations,
         notes: _,
         patience: _,
     } = &played.executed;
     let open = ScenarioResult {
         duration_ms: trajectory.duration_ms,
         current: Some(Arc::new(trajectory.clone())),
+        evaluations: (**evaluations).clone(),
         ..result(redacted, Status::Passed)
     };
     let judged = measure.filter(|_| trajectory.ending.is_complete());

@@ -138,6 +138,7 @@ async fn keep(
         redactor,
         notes,
         log: _,
+        evaluations: _,
     } = ran;
     for note in notes {
         console.note(&redactor.text(&note));

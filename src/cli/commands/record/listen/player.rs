@@ -12,6 +12,7 @@ use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::score;
 use crate::suite::containers::ContainerSlot;
+use crate::suite::evaluating::Evaluating;
 use crate::suite::execute::Reads;
 use crate::suite::patience::Patience;
 use crate::suite::record::learned_notes;
@@ -63,9 +64,13 @@ impl Player<'_> {
         for _ in 1..self.takes {
             let played = Arc::new(trajectory.clone());
             let (slot, progress) = (self.slot, self.progress);
-            let again = self
-                .context
-                .execute(scenario, Some(&played), Reads::Once, slot, progress);
+            let again = self.context.execute(
+                scenario,
+                Some(&played),
+                (Reads::Once, Evaluating::Not),
+                slot,
+                progress,
+            );
             let mut again = Box::pin(again).await.trajectory;
             tokio::task::block_in_place(|| again.refine(score::mark_breaches));
             if again.ending == Ending::Completed {

@@ -1,0 +1,100 @@
+//! Looks at a run with all evaluators of its scenario, one after another.
+
+use std::time::Instant;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use super::finding::Finding;
+use super::kinds::{
+    combined, command, exact_match, file, schema_validate, text, tool_calls, trace_no_errors,
+    within,
+};
+use super::subject::Subject;
+use crate::model::evaluation::{Evaluation, EvaluationStatus};
+use crate::model::evaluator::{Evaluator, EvaluatorKind};
+
+/// Judges a run by these evaluators, in their order.
+pub async fn evaluate(evaluators: &[Evaluator], subject: Subject<'_>) -> Vec<Evaluation> {
+    let mut evaluations = Vec::with_capacity(evaluators.len());
+    for evaluator in evaluators {
+        evaluations.push(evaluation(evaluator, subject).await);
+    }
+    evaluations
+}
+
+/// Judges a run that was stored: what needs more than the run itself is skipped.
+pub fn evaluate_stored(evaluators: &[Evaluator], subject: Subject<'_>) -> Vec<Evaluation> {
+    let subject = Subject {
+        around: None,
+        ..subject
+    };
+    let judged = evaluators.iter().map(|it| {
+        // Nothing around the run is asked, so nothing is waited for.
+        let judged = evaluation(it, subject).now_or_never();
+        judged.unwrap_or_else(|| told(it, Finding::error("it waits for something"), 0.0))
+    });
+    judged.collect()
+}
+
+async fn evaluation(evaluator: &Evaluator, subject: Subject<'_>) -> Evaluation {
+    let started = Instant::now();
+    let found = look(evaluator, subject).await;
+    let duration_ms = started.elapsed().as_secs_f64() * 1000.0;
+    told(evaluator, found, duration_ms)
+}
+
+/// What is told of an evaluator that found this.
+pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: f64) -> Evaluation {
+    let Finding {
+        status,
+        score,
+        message,
+        details,
+    } = found.bounded();
+    let is_judged = matches!(status, EvaluationStatus::Passed | EvaluationStatus::Failed);
+    Evaluation {
+        name: evaluator.title(),
+        kind: evaluator.kind.name(),
+        role: evaluator.role,
+        weight: evaluator.weight,
+        status,
+        score: score.filter(|_| is_judged),
+        message,
+        details,
+        duration_ms,
+        line: evaluator.line,
+    }
+}
+
+fn look<'a>(evaluator: &'a Evaluator, subject: Subject<'a>) -> BoxFuture<'a, Finding> {
+    async move {
+        match &evaluator.kind {
+            EvaluatorKind::Text(it) => text::look(it, subject),
+            EvaluatorKind::ExactMatch(it) => exact_match::look(it, subject),
+            EvaluatorKind::ToolCalls(it) => tool_calls::look(it, subject),
+            EvaluatorKind::SchemaValidate(it) => schema_validate::look(it, subject).await,
+            EvaluatorKind::TraceNoErrors(it) => trace_no_errors::look(it, subject),
+            EvaluatorKind::Within(it) => within::look(it, subject),
+            EvaluatorKind::File(it) => file::look(it, subject).await,
+            EvaluatorKind::Command(it) => command::look(it, subject).await,
+            EvaluatorKind::AllOf(_) | EvaluatorKind::AnyOf(_) | EvaluatorKind::Not(_) => {
+                // Times of calls are judged run by run there: what is made of them may depend on the rest of the run.
+                let subject = Subject {
+                    is_repeated: false,
+                    ..subject
+                };
+                let mut found = Vec::new();
+                for inner in evaluator.kind.inner() {
+                    found.push((inner.title(), look(inner, subject).await));
+                }
+                match &evaluator.kind {
+                    EvaluatorKind::AllOf(_) => combined::all(&found),
+                    EvaluatorKind::AnyOf(_) => combined::any(&found),
+                    _ => combined::not(&found),
+                }
+            }
+        }
+    }
+    .boxed()
+}

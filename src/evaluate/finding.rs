@@ -1,0 +1,84 @@
+//! What looking at a run comes to.
+
+use crate::model::evaluation::EvaluationStatus;
+use crate::text::shorten;
+
+/// The longest message and line of details, in characters: what servers and programs say may be long.
+const MESSAGE_CHARS: usize = 600;
+
+/// The most details that are kept.
+const DETAILS: usize = 40;
+
+/// What one evaluator found.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Finding {
+    pub(super) status: EvaluationStatus,
+    /// From 0 to 1; `None` where nothing was judged.
+    pub(super) score: Option<f64>,
+    pub(super) message: String,
+    pub(super) details: Vec<String>,
+}
+
+impl Finding {
+    fn new(status: EvaluationStatus, score: Option<f64>, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            score,
+            message: message.into(),
+            details: Vec::new(),
+        }
+    }
+
+    pub(super) fn passed(message: impl Into<String>) -> Self {
+        Self::new(EvaluationStatus::Passed, Some(1.0), message)
+    }
+
+    pub(super) fn failed(message: impl Into<String>) -> Self {
+        Self::new(EvaluationStatus::Failed, Some(0.0), message)
+    }
+
+    /// There is nothing that could be judged.
+    pub(super) fn skipped(why: impl Into<String>) -> Self {
+        Self::new(EvaluationStatus::Skipped, None, why)
+    }
+
+    /// It could not be judged.
+    pub(super) fn error(why: impl Into<String>) -> Self {
+        Self::new(EvaluationStatus::Error, None, why)
+    }
+
+    /// Failed with all that speaks against the run, the first as message; passed without any.
+    pub(super) fn of(problems: Vec<String>, passed: impl Into<String>) -> Self {
+        let mut problems = problems.into_iter();
+        match problems.next() {
+            None => Self::passed(passed),
+            Some(first) => Self::failed(first).with(problems),
+        }
+    }
+
+    #[must_use]
+    pub(super) fn with(mut self, details: impl IntoIterator<Item = String>) -> Self {
+        self.details.extend(details);
+        self
+    }
+
+    #[must_use]
+    pub(super) fn scored(mut self, score: f64) -> Self {
+        self.score = Some(score);
+        self
+    }
+
+    /// The same with nothing in it that is too long to be told.
+    #[must_use]
+    pub(super) fn bounded(mut self) -> Self {
+        let left = self.details.len().saturating_sub(DETAILS);
+        self.details.truncate(DETAILS);
+        for text in std::iter::once(&mut self.message).chain(&mut self.details) {
+            *text = shorten(text.trim(), MESSAGE_CHARS).into_owned();
+        }
+        if left > 0 {
+            self.details.push(format!("and {left} more"));
+        }
+        self
+    }
+}

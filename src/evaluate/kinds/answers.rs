@@ -1,0 +1,92 @@
+//! The answers of a run, as texts and as JSON.
+
+use serde_json::Value;
+
+use crate::evaluate::said::texts_of_answer;
+use crate::evaluate::tools::is_called;
+use crate::model::evaluator::AnswerOf;
+use crate::model::trajectory::{FailureKind, Outcome, ToolCall, Trajectory};
+
+/// The calls whose answers are meant, with their numbers among all calls of the servers.
+pub(super) fn selected<'t>(run: &'t Trajectory, of: &AnswerOf) -> Vec<(usize, &'t ToolCall)> {
+    let calls = (1..).zip(run.calls());
+    let mut calls = calls.filter(|(_, call)| {
+        let tool = of.tool.as_ref();
+        tool.is_none_or(|it| is_called(call, it))
+    });
+    match of.call {
+        Some(wanted) => wanted
+            .checked_sub(1)
+            .and_then(|it| calls.nth(it))
+            .into_iter()
+            .collect(),
+        None => calls.collect(),
+    }
+}
+
+/// What an answer is called in a message.
+pub(super) fn name((number, call): (usize, &ToolCall)) -> String {
+    format!("call {number} (`{}`)", call.full_name())
+}
+
+/// Why an answer is none that could be used; `None` for one that is.
+pub(super) fn failure(call: &ToolCall) -> Option<String> {
+    match &call.outcome {
+        Outcome::Answer(answer) if answer.is_error => {
+            Some(format!("answers with an error: {}", answer.text()))
+        }
+        Outcome::Answer(_) => None,
+        Outcome::Failure(failure) => Some(format!(
+            "failed ({}): {}",
+            failure.kind.words(),
+            failure.message
+        )),
+    }
+}
+
+/// What an answer says, as text: its text, or where it has none its structured content as JSON; of a JSON-RPC error its message.
+pub(super) fn text(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Answer(answer) => {
+            let text = answer.text();
+            match &answer.structured_content {
+                Some(structured) if text.is_empty() => structured.to_string(),
+                _ => text,
+            }
+        }
+        Outcome::Failure(failure) => failure.message.clone(),
+    }
+}
+
+/// The same answer in every way in which it can be read as text: a text is in the answer as often as it is in the one that has it most.
+pub(super) fn readings(outcome: &Outcome) -> Vec<String> {
+    match outcome {
+        Outcome::Answer(answer) => {
+            let mut blocks = Vec::new();
+            let mut structured = Vec::new();
+            texts_of_answer(answer, &mut blocks, &mut structured);
+            let mut readings = vec![answer.text(), blocks.join("\n"), structured.join("\n")];
+            readings.extend(answer.structured_content.as_ref().map(Value::to_string));
+            readings
+        }
+        // The messages of other failures are ours.
+        Outcome::Failure(it) if it.kind == FailureKind::Rpc => vec![it.message.clone()],
+        Outcome::Failure(_) => Vec::new(),
+    }
+}
+
+/// The JSON of an answer: its structured content, and its text where that is JSON, all of it or a block.
+pub(super) fn documents(outcome: &Outcome) -> Vec<Value> {
+    let Outcome::Answer(answer) = outcome else {
+        return Vec::new();
+    };
+    let mut documents: Vec<Value> = answer.structured_content.iter().cloned().collect();
+    if let Ok(whole) = serde_json::from_str(&answer.text()) {
+        documents.push(whole);
+    } else {
+        let blocks = answer.content.iter();
+        let texts = blocks.filter_map(|it| it.get("text").and_then(Value::as_str));
+        documents.extend(texts.filter_map(|it| serde_json::from_str::<Value>(it).ok()));
+    }
+    documents
+}

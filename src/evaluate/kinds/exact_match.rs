@@ -1,0 +1,207 @@
+//! Whether an answer, or the agent's last words, is a value.
+
+use serde_json::Value;
+
+use super::{answers, final_text};
+use crate::evaluate::finding::Finding;
+use crate::evaluate::subject::Subject;
+use crate::model::evaluator::{ExactMatch, Likeness};
+use crate::model::json_path::JsonPath;
+use crate::score::same;
+use crate::text::shorten;
+
+/// How much of a value is shown, in characters.
+const SHOWN: usize = 200;
+
+/// How many differences are told.
+const DIFFERENCES: usize = 20;
+
+pub(in crate::evaluate) fn look(it: &ExactMatch, subject: Subject<'_>) -> Finding {
+    let run = subject.trajectory;
+    let (name, text, documents) = match &it.answer {
+        None => match final_text::of(run) {
+            Ok(text) => {
+                let documents = final_text::document(text).into_iter().collect();
+                ("final_text".to_owned(), text.to_owned(), documents)
+            }
+            Err(why) => return Finding::skipped(why),
+        },
+        Some(of) => {
+            let Some(call) = answers::selected(run, of).pop() else {
+                return Finding::failed(format!("there is no answer{}", of.words()));
+            };
+            (
+                format!("the answer to {}", answers::name(call)),
+                answers::text(&call.1.outcome),
+                answers::documents(&call.1.outcome),
+            )
+        }
+    };
+    let candidates = candidates(it, text, documents);
+    if candidates.is_empty() {
+        let path = it.path.as_ref().map(JsonPath::to_string);
+        let path = path.unwrap_or_default();
+        return Finding::failed(format!("{name} has nothing at {path}"));
+    }
+    if candidates.iter().any(|found| holds(it, found)) {
+        return Finding::passed(format!("{name} is as expected"));
+    }
+    // Where there is JSON, the place that differs in it tells most.
+    let found = candidates.first().unwrap_or(&Value::Null);
+    let mut differences = Vec::new();
+    if it.likeness == Likeness::Exact {
+        differences.push(difference("", &it.value, Some(found)));
+    } else {
+        let is_partial = it.likeness == Likeness::Partial;
+        tell(&it.value, found, is_partial, "", &mut differences);
+    }
+    let mut differences = differences.into_iter();
+    let first = differences.next().unwrap_or_default();
+    Finding::failed(format!("{name}: {first}")).with(differences)
+}
+
+/// What may be compared: of an answer its JSON and its text, at the place that is asked for.
+fn candidates(it: &ExactMatch, text: String, documents: Vec<Value>) -> Vec<Value> {
+    let text = Value::String(text);
+    if let Some(path) = &it.path {
+        let found = documents.iter().flat_map(|it| path.find(it));
+        return found.cloned().collect();
+    }
+    if it.likeness == Likeness::Exact || it.value.is_string() {
+        return std::iter::once(text).chain(documents).collect();
+    }
+    documents.into_iter().chain([text]).collect()
+}
+
+fn holds(it: &ExactMatch, found: &Value) -> bool {
+    match it.likeness {
+        Likeness::Exact => written(found) == written(&it.value),
+        Likeness::Deep => same(&it.value, found),
+        Likeness::Partial => has(&it.value, found),
+    }
+}
+
+/// A text as it is, any other value as JSON.
+fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Whether all of a value is in another: members of objects by name; each element of a list has one of its own, in the same order.
+pub(super) fn has(wanted: &Value, found: &Value) -> bool {
+    match (wanted, found) {
+        (Value::Object(wanted), Value::Object(found)) => wanted
+            .iter()
+            .all(|(key, wanted)| found.get(key).is_some_and(|found| has(wanted, found))),
+        (Value::Array(wanted), Value::Array(found)) => {
+            let mut left = found.iter();
+            wanted
+                .iter()
+                .all(|wanted| left.any(|found| has(wanted, found)))
+        }
+        _ => same(wanted, found),
+    }
+}
+
+/// Where two values differ, each place in a sentence.
+fn tell(wanted: &Value, found: &Value, is_partial: bool, at: &str, told: &mut Vec<String>) {
+    if told.len() >= DIFFERENCES {
+        return;
+    }
+    match (wanted, found) {
+        (Value::Object(wanted), Value::Object(found)) => {
+            for (key, wanted) in wanted {
+                let at = format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
+                match found.get(key) {
+                    Some(found) => tell(wanted, found, is_partial, &at, told),
+                    None => told.push(difference(&at, wanted, None)),
+                }
+            }
+            let more = found.keys().filter(|it| !wanted.contains_key(*it));
+            for key in more.take(DIFFERENCES).filter(|_| !is_partial) {
+                told.push(format!("{at}/{key} is not expected"));
+            }
+        }
+        (Value::Array(wanted), Value::Array(found)) if !is_partial => {
+            for (index, (wanted, found)) in wanted.iter().zip(found).enumerate() {
+                tell(wanted, found, is_partial, &format!("{at}/{index}"), told);
+            }
+            if wanted.len() != found.len() {
+                let place = if at.is_empty() { "the list" } else { at };
+                let (expected, got) = (wanted.len(), found.len());
+                told.push(format!(
+                    "{place} has {got} elements, and {expected} are expected"
+                ));
+            }
+        }
+        (wanted, found) => {
+            let holds = if is_partial {
+                has(wanted, found)
+            } else {
+                same(wanted, found)
+            };
+            if !holds {
+                told.push(difference(at, wanted, Some(found)));
+            }
+        }
+    }
+}
+
+fn difference(at: &str, wanted: &Value, found: Option<&Value>) -> String {
+    let place = if at.is_empty() { "it" } else { at };
+    let shown = |value: &Value| shorten(&value.to_string(), SHOWN).into_owned();
+    match found {
+        Some(found) => format!(
+            "{place} is {}, and {} is expected",
+            shown(found),
+            shown(wanted)
+        ),
+        None => format!("{place} is missing, and {} is expected", shown(wanted)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{has, tell};
+
+    #[test]
+    fn parts_are_found_in_order_and_numbers_by_value() {
+        let found = json!({ "a": [1, { "b": 2.0, "c": 3 }, 4], "d": null });
+        for (wanted, holds) in [
+            (json!({}), true),
+            (json!({ "a": [1, 4] }), true),
+            (json!({ "a": [4, 1] }), false),
+            (json!({ "a": [1, 1] }), false),
+            (json!({ "a": [{ "b": 2 }] }), true),
+            (json!({ "a": [1.0] }), true),
+            (json!({ "d": null }), true),
+            (json!({ "e": null }), false),
+            (json!([]), false),
+        ] {
+            assert_eq!(has(&wanted, &found), holds, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn every_place_that_differs_is_told_once() {
+        let mut told = Vec::new();
+        let (wanted, found) = (
+            json!({ "a": 1, "b": [1, 2], "c": 3 }),
+            json!({ "a": 2, "b": [1], "d": 4 }),
+        );
+        tell(&wanted, &found, false, "", &mut told);
+        assert_eq!(
+            told,
+            [
+                "/a is 2, and 1 is expected",
+                "/b has 1 elements, and 2 are expected",
+                "/c is missing, and 3 is expected",
+                "/d is not expected"
+            ]
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! Whether JSON is valid by a schema.
+
+use serde_json::Value;
+
+use super::{answers, final_text};
+use crate::evaluate::finding::Finding;
+use crate::evaluate::subject::{Subject, Unasked};
+use crate::json;
+use crate::json_schema::{JsonSchema, MOST};
+use crate::model::evaluator::{AnswerOf, SchemaSource, SchemaValidate};
+use crate::model::placeholder;
+use crate::model::trajectory::{Outcome, Trajectory};
+
+pub(in crate::evaluate) async fn look(it: &SchemaValidate, subject: Subject<'_>) -> Finding {
+    let schema = match JsonSchema::new(&it.schema) {
+        Ok(schema) => schema,
+        Err(why) => return Finding::error(format!("the schema {why}")),
+    };
+    match &it.source {
+        SchemaSource::Answer(of) => of_answers(&schema, of, subject.trajectory, false),
+        SchemaSource::Structured(of) => of_answers(&schema, of, subject.trajectory, true),
+        SchemaSource::FinalText => match final_text::of(subject.trajectory) {
+            Err(why) => Finding::skipped(why),
+            Ok(text) => match final_text::document(text) {
+                None => Finding::failed("there is no JSON in the agent's last words"),
+                Some(document) => {
+                    let problems = problems(&schema, &document, "final_text");
+                    Finding::of(problems, "final_text is valid")
+                }
+            },
+        },
+        SchemaSource::File(file) => {
+            let Some(around) = subject.around else {
+                return Finding::skipped(STORED);
+            };
+            match around.file(file).await {
+                Err(unasked) => not_asked(unasked),
+                Ok(left) => of_text(&schema, left.text.as_deref(), &file.written),
+            }
+        }
+    }
+}
+
+/// Why what a stored run left is not looked at.
+pub(super) const STORED: &str = "this run was stored, and what it left is not there any more";
+
+/// What came of asking where nothing was answered.
+pub(super) fn not_asked(unasked: Unasked) -> Finding {
+    match unasked {
+        Unasked::Absent(why) => Finding::skipped(why),
+        Unasked::Broken { why, said } => Finding::error(why).with(said),
+    }
+}
+
+/// Whether the JSON of a file is valid.
+pub(super) fn of_text(schema: &JsonSchema, text: Option<&str>, name: &str) -> Finding {
+    let Some(text) = text else {
+        return Finding::failed(format!("there is no file `{name}`"));
+    };
+    match json::read::<Value>(text.as_bytes()) {
+        Err(error) => Finding::failed(format!("`{name}` is no JSON: {error}")),
+        Ok(document) => {
+            let problems = problems(schema, &document, &format!("`{name}`"));
+            Finding::of(problems, format!("`{name}` is valid"))
+        }
+    }
+}
+
+fn of_answers(
+    schema: &JsonSchema,
+    of: &AnswerOf,
+    run: &Trajectory,
+    structured_alone: bool,
+) -> Finding {
+    let selected = answers::selected(run, of);
+    if selected.is_empty() {
+        return Finding::failed(format!("there is no answer{}", of.words()));
+    }
+    let count = selected.len();
+    let mut found = Vec::new();
+    for call in selected {
+        let name = format!("the answer to {}", answers::name(call));
+        if let Some(failure) = answers::failure(call.1) {
+            found.push(format!("{} {failure}", answers::name(call)));
+            continue;
+        }
+        let structured = match &call.1.outcome {
+            Outcome::Answer(answer) => answer.structured_content.clone(),
+            Outcome::Failure(_) => None,
+        };
+        let document = structured.or_else(|| {
+            let documents = answers::documents(&call.1.outcome);
+            documents.into_iter().next().filter(|_| !structured_alone)
+        });
+        match document {
+            Some(document) => found.extend(problems(schema, &document, &name)),
+            None if structured_alone => found.push(format!("{name} has no structured content")),
+            None => found.push(format!("{name} is no JSON")),
+        }
+    }
+    let answers = if count == 1 {
+        "answer is"
+    } else {
+        "answers are"
+    };
+    Finding::of(found, format!("{count} {answers} valid"))
+}
+
+/// What breaks the schema, each with its place.
+fn problems(schema: &JsonSchema, document: &Value, name: &str) -> Vec<String> {
+    // A placeholder for a secret does not show whether the value that was there is valid.
+    let broken = schema.violations(document);
+    let broken = broken.filter(|it| !it.value.as_str().is_some_and(placeholder::holds));
+    let mut problems: Vec<String> = broken
+        .map(|it| {
+            let place = if it.path.is_empty() {
+                String::new()
+            } else {
+                format!(" at {}", it.path)
+            };
+            format!("{name}{place}: {}", it.what)
+        })
+        .collect();
+    if problems.len() > MOST {
+        problems.truncate(MOST);
+        problems.push(format!("{name}: and more"));
+    }
+    problems
+}

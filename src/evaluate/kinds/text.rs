@@ -1,0 +1,101 @@
+//! Whether a text was said, and how often.
+
+use super::answers;
+use super::final_text;
+use super::pattern::Wanted;
+use crate::evaluate::finding::Finding;
+use crate::evaluate::subject::Subject;
+use crate::model::evaluator::{TextEvaluator, TextMatch, TextSource};
+use crate::model::trajectory::{Step, Trajectory};
+use crate::text::shorten;
+
+/// How much of what was said is shown, in characters.
+const SAID_CHARS: usize = 200;
+
+pub(in crate::evaluate) fn look(it: &TextEvaluator, subject: Subject<'_>) -> Finding {
+    let wanted = match Wanted::new(&it.wanted, it.any_case) {
+        Ok(wanted) => wanted,
+        Err(why) => return Finding::error(why),
+    };
+    let said = match said(it.within, subject.trajectory) {
+        Ok(said) => said,
+        Err(why) => return Finding::skipped(why),
+    };
+    let counts = said.iter().map(|readings| {
+        let counts = readings.iter().map(|it| wanted.count(it));
+        counts.max().unwrap_or_default()
+    });
+    let count: usize = counts.sum();
+    let least = it.least() as usize;
+    let most = it.at_most.map_or(usize::MAX, |it| it as usize);
+    let holds = (least..=most).contains(&count);
+    let found = found(it, count, &said);
+    if holds == it.negated {
+        Finding::failed(format!("{found}, and {}", expected(it)))
+    } else {
+        Finding::passed(found)
+    }
+}
+
+/// What was said, each in every way it can be read.
+fn said(within: TextSource, run: &Trajectory) -> Result<Vec<Vec<String>>, String> {
+    Ok(match within {
+        TextSource::FinalText => vec![vec![final_text::of(run)?.to_owned()]],
+        TextSource::Answers => {
+            let calls = run.calls();
+            calls.map(|it| answers::readings(&it.outcome)).collect()
+        }
+        TextSource::Transcript => {
+            let mut said = Vec::new();
+            for step in &run.steps {
+                match step {
+                    Step::User { text } | Step::Assistant { text } => said.push(vec![text.clone()]),
+                    Step::ToolCall(call) => {
+                        let arguments = serde_json::Value::Object(call.arguments.clone());
+                        said.push(vec![format!("{} {arguments}", call.full_name())]);
+                        said.push(answers::readings(&call.outcome));
+                    }
+                }
+            }
+            said
+        }
+    })
+}
+
+fn found(it: &TextEvaluator, count: usize, said: &[Vec<String>]) -> String {
+    let place = match it.within {
+        TextSource::FinalText => "the agent's last words",
+        TextSource::Answers => "the answers",
+        TextSource::Transcript => "what was said",
+    };
+    let what = shorten(it.wanted.text(), SAID_CHARS);
+    let is_about_whole = matches!(it.wanted, TextMatch::Equals(_) | TextMatch::StartsWith(_));
+    let words = match (count, is_about_whole) {
+        (0, false) => format!("`{what}` is not in {place}"),
+        (1, false) => format!("`{what}` is once in {place}"),
+        (more, false) => format!("`{what}` is {more} times in {place}"),
+        (0, true) => format!("nothing in {place} {} `{what}`", it.wanted.verb()),
+        (1, true) => format!("1 text in {place} {} `{what}`", it.wanted.verb()),
+        (more, true) => format!("{more} texts in {place} match `{what}`"),
+    };
+    match (it.within, count, said.first().and_then(|it| it.first())) {
+        (TextSource::FinalText, 0, Some(text)) if text.is_empty() => {
+            format!("{words}: the agent said nothing")
+        }
+        (TextSource::FinalText, 0, Some(text)) => {
+            format!("{words}: it said `{}`", shorten(text.trim(), SAID_CHARS))
+        }
+        _ => words,
+    }
+}
+
+fn expected(it: &TextEvaluator) -> String {
+    let not = if it.negated { "not " } else { "" };
+    match (it.at_least, it.at_most) {
+        (None, None) if it.negated => "it should not be there".to_owned(),
+        (None, None) => "it should be there".to_owned(),
+        (Some(least), None) => format!("at least {least} are {not}expected"),
+        (None, Some(most)) => format!("at most {most} are {not}expected"),
+        (Some(least), Some(most)) => format!("{least} to {most} are {not}expected"),
+    }
+}

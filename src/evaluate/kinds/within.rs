@@ -1,0 +1,185 @@
+//! Whether a run took no more than it may.
+
+use crate::evaluate::finding::Finding;
+use crate::evaluate::subject::Subject;
+use crate::evaluate::tools::is_called;
+use crate::model::evaluator::Within;
+use crate::model::number::fixed;
+use crate::model::trajectory::Trajectory;
+use crate::model::usage::{TotalUse, cost_words};
+
+/// How one limit came out.
+enum Kept {
+    Yes(String),
+    No(String),
+    /// Nobody knows what was taken.
+    Unknown(String),
+}
+
+/// The times of calls that are judged.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::evaluate) enum Times<'a> {
+    /// Those of the run.
+    OfRun,
+    /// Those of the run and of others, later.
+    Later,
+    /// Those of so many runs.
+    OfAll(&'a [f64], usize),
+}
+
+pub(in crate::evaluate) fn look(it: &Within, subject: Subject<'_>) -> Finding {
+    let times = if subject.is_repeated {
+        Times::Later
+    } else {
+        Times::OfRun
+    };
+    look_at(it, subject, times)
+}
+
+/// The same with the times of calls that several runs took.
+pub(in crate::evaluate) fn look_at(it: &Within, subject: Subject<'_>, times: Times<'_>) -> Finding {
+    let run = subject.trajectory;
+    let mut kept = Vec::new();
+    if let Some(most) = it.steps {
+        let steps = run.calls().count();
+        let words = format!("{steps} of at most {most} steps");
+        kept.push(if steps <= most as usize {
+            Kept::Yes(words)
+        } else {
+            Kept::No(words)
+        });
+    }
+    if let Some(most) = it.duration {
+        let most = most.as_secs_f64() * 1000.0;
+        kept.push(match run.duration_ms {
+            Some(took) => at_most("the run took", took, most),
+            None => Kept::Unknown("how long the run took was not recorded".to_owned()),
+        });
+    }
+    if let Some(most) = it.call_duration {
+        let most = most.as_secs_f64() * 1000.0;
+        kept.push(match times {
+            Times::OfRun => of_calls(&durations(it, run), most, ""),
+            Times::OfAll(all, runs) => of_calls(all, most, &format!(" in {runs} runs")),
+            Times::Later => {
+                Kept::Unknown("how long calls take is judged over all runs together".to_owned())
+            }
+        });
+    }
+    let used = TotalUse::of(&run.requests);
+    let nobody = || match run.stamp.agent.as_str() {
+        kind @ ("scripted" | "replay") => format!("an agent of kind `{kind}` asks no model"),
+        _ => "the agent does not say what it used".to_owned(),
+    };
+    if let Some(most) = it.tokens {
+        kept.push(match used.and_then(|it| it.usage.total()) {
+            Some(tokens) if tokens <= most => {
+                Kept::Yes(format!("{tokens} of at most {most} tokens"))
+            }
+            Some(tokens) => Kept::No(format!("{tokens} of at most {most} tokens")),
+            None => Kept::Unknown(format!("nobody counts tokens: {}", nobody())),
+        });
+    }
+    if let Some(most) = it.cost {
+        kept.push(match used.map(|it| it.cost) {
+            Some(Some(cost)) => {
+                let words = format!(
+                    "a cost of {} of at most {}",
+                    cost_words(cost),
+                    cost_words(most)
+                );
+                if cost <= most {
+                    Kept::Yes(words)
+                } else {
+                    Kept::No(words)
+                }
+            }
+            Some(None) => Kept::Unknown("nobody knows what the model costs".to_owned()),
+            None => Kept::Unknown(format!("nobody knows the cost: {}", nobody())),
+        });
+    }
+    together(kept)
+}
+
+/// How long the calls took that are meant, in milliseconds.
+pub(in crate::evaluate) fn durations(it: &Within, run: &Trajectory) -> Vec<f64> {
+    let is_meant = |call: &&_| it.tool.as_ref().is_none_or(|it| is_called(call, it));
+    let calls = run.calls().filter(is_meant);
+    calls.filter_map(|it| it.duration_ms).collect()
+}
+
+fn of_calls(durations: &[f64], most: f64, runs: &str) -> Kept {
+    let Some(took) = nearest_rank(durations) else {
+        return Kept::Unknown("there is no such call whose time is known".to_owned());
+    };
+    let what = match durations.len() {
+        1 => "the call took".to_owned(),
+        calls => format!("95 % of {calls} calls{runs} took at most"),
+    };
+    at_most(&what, took, most)
+}
+
+/// The 95th percentile by nearest rank: the smallest of the values that at least 95 of 100 do not exceed.
+fn nearest_rank(values: &[f64]) -> Option<f64> {
+    let mut values: Vec<f64> = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    let rank = (values.len() * 95).div_ceil(100);
+    values.get(rank.checked_sub(1)?).copied()
+}
+
+fn at_most(what: &str, took: f64, most: f64) -> Kept {
+    let words = format!("{what} {}, and may take {}", time(took), time(most));
+    if took <= most {
+        Kept::Yes(words)
+    } else {
+        Kept::No(words)
+    }
+}
+
+fn time(milliseconds: f64) -> String {
+    if milliseconds >= 1000.0 {
+        format!("{} s", fixed(milliseconds / 1000.0, 2))
+    } else {
+        format!("{} ms", fixed(milliseconds, 1))
+    }
+}
+
+/// A limit that is exceeded fails, whatever else is unknown; what nobody knows is never passed.
+fn together(kept: Vec<Kept>) -> Finding {
+    let (mut yes, mut no, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+    for it in kept {
+        match it {
+            Kept::Yes(words) => yes.push(words),
+            Kept::No(words) => no.push(words),
+            Kept::Unknown(words) => unknown.push(words),
+        }
+    }
+    if !no.is_empty() {
+        return Finding::of(no, "").with(unknown).with(yes);
+    }
+    if unknown.is_empty() {
+        return Finding::passed(yes.join("; "));
+    }
+    Finding::skipped(unknown.join("; ")).with(yes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest_rank;
+
+    #[test]
+    fn of_twenty_values_one_may_be_larger() {
+        let values = |count: u32| (1..=count).rev().map(f64::from).collect::<Vec<_>>();
+        for (count, rank) in [
+            (1, 1.0),
+            (2, 2.0),
+            (19, 19.0),
+            (20, 19.0),
+            (21, 20.0),
+            (100, 95.0),
+        ] {
+            assert_eq!(nearest_rank(&values(count)), Some(rank), "{count}");
+        }
+        assert_eq!(nearest_rank(&[]), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! What evaluators look at: the run, and through a port what lies around it.
+
+use futures_util::future::BoxFuture;
+
+use crate::model::evaluator::{CommandEvaluator, FilePlace};
+use crate::model::scenario::Scenario;
+use crate::model::trajectory::Trajectory;
+
+/// A run that is judged. Scenario and trajectory are without secrets, both alike, so that a secret in both is the same text.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    pub scenario: &'a Scenario,
+    pub trajectory: &'a Trajectory,
+    /// Where the run stands; `None` for one that was stored, of which nothing else is left.
+    pub around: Option<&'a dyn Surroundings>,
+    /// The times of its calls are judged together with those of other runs.
+    pub is_repeated: bool,
+}
+
+/// What lies around a run while it still stands: its files, and programs that may be asked.
+///
+/// What it returns holds no secrets.
+pub trait Surroundings: Send + Sync {
+    /// What has become of a file.
+    fn file<'a>(&'a self, file: &'a FilePlace) -> BoxFuture<'a, Result<LeftFile, Unasked>>;
+
+    /// What a program says of the run.
+    fn command<'a>(&'a self, command: &'a CommandEvaluator)
+    -> BoxFuture<'a, Result<Said, Unasked>>;
+}
+
+/// A file after a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftFile {
+    /// Its text; `None` where it is not there.
+    pub text: Option<String>,
+    /// Whether it is as it was before the run; `None` where that is not known.
+    pub unchanged: Option<bool>,
+}
+
+/// The verdict of a program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Said {
+    pub passed: bool,
+    /// From 0 to 1; 1 for passed and 0 for failed unless it says so.
+    pub score: Option<f64>,
+    pub message: String,
+    pub details: Vec<String>,
+    /// The last lines that it wrote to stderr.
+    pub stderr: Vec<String>,
+}
+
+/// Why something around a run could not be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unasked {
+    /// There is none in this run, in a sentence.
+    Absent(String),
+    /// It does not answer as it should, with what it said last.
+    Broken { why: String, said: Vec<String> },
+}
+
+impl Unasked {
+    /// It does not answer, and has said nothing.
+    pub fn broken(why: impl Into<String>) -> Self {
+        Self::Broken {
+            why: why.into(),
+            said: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What came of the evaluators of a run.
+
+use crate::model::evaluator::Role;
+
+/// What came of one evaluator.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// What it is called.
+    pub name: String,
+    /// Its kind, as scenario files spell it.
+    pub kind: &'static str,
+    pub role: Role,
+    pub weight: f64,
+    pub status: EvaluationStatus,
+    /// From 0 to 1; `None` where nothing was judged.
+    pub score: Option<f64>,
+    /// What was found, or why nothing was judged.
+    pub message: String,
+    /// More of that, a line each.
+    pub details: Vec<String>,
+    pub duration_ms: f64,
+    /// The line of the scenario's file that says it.
+    pub line: Option<usize>,
+}
+
+/// How an evaluator came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EvaluationStatus {
+    Passed,
+    Failed,
+    /// There is nothing in this run that it could judge.
+    Skipped,
+    /// It could not judge.
+    Error,
+}
+
+/// What came of all evaluators together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Overall {
+    /// The mean of the gating ones' scores by their weights; `None` where none was judged.
+    pub score: Option<f64>,
+    /// What it must be at least; `None` where that is not said.
+    pub threshold: Option<f64>,
+    pub gate: Gate,
+}
+
+/// What evaluators say of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gate {
+    Passes,
+    Fails,
+    /// Nothing speaks against it, and something could not be judged.
+    Incomplete,
+}
+
+impl Evaluation {
+    /// Whether the run fails for it.
+    pub fn fails(&self) -> bool {
+        self.role == Role::Gating && self.status == EvaluationStatus::Failed
+    }
+}
+
+impl EvaluationStatus {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+            Self::Error => "error",
+        }
+    }
+}

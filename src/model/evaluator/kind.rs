@@ -1,0 +1,189 @@
+//! An evaluator, and the kinds there are.
+
+use super::command::CommandEvaluator;
+use super::compared::EvaluatorText;
+use super::exact_match::ExactMatch;
+use super::file::FileEvaluator;
+use super::schema_validate::SchemaValidate;
+use super::text::TextEvaluator;
+use super::tool_calls::ToolCalls;
+use super::trace_no_errors::TraceNoErrors;
+use super::within::Within;
+
+/// One check on a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluator {
+    /// What reports call it; its own words unless given.
+    pub name: Option<String>,
+    pub role: Role,
+    /// What its score counts for among the others; at least 0, and finite.
+    pub weight: f64,
+    /// The line of the scenario's own file that says it.
+    pub line: Option<usize>,
+    pub kind: EvaluatorKind,
+}
+
+/// Whether a run fails for an evaluator.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Role {
+    /// It does.
+    #[default]
+    Gating,
+    /// What comes of it is only shown.
+    Advisory,
+}
+
+impl Role {
+    /// As scenario files spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gating => "gating",
+            Self::Advisory => "advisory",
+        }
+    }
+}
+
+impl Evaluator {
+    /// What reports call it.
+    pub fn title(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.kind.words())
+    }
+
+    /// Whether a run can fail for it.
+    pub fn gates(&self) -> bool {
+        self.role == Role::Gating
+    }
+}
+
+/// What an evaluator checks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EvaluatorKind {
+    Text(TextEvaluator),
+    ExactMatch(ExactMatch),
+    ToolCalls(Box<ToolCalls>),
+    SchemaValidate(SchemaValidate),
+    TraceNoErrors(TraceNoErrors),
+    Within(Within),
+    File(Box<FileEvaluator>),
+    Command(CommandEvaluator),
+    /// All of these pass.
+    AllOf(Vec<Evaluator>),
+    /// One of these passes.
+    AnyOf(Vec<Evaluator>),
+    /// This one fails.
+    Not(Box<Evaluator>),
+}
+
+/// A kind as scenario files spell it, and what it checks in a line.
+pub type KindWords = (&'static str, &'static str);
+
+/// All kinds, as scenario files spell them.
+pub const KINDS: [KindWords; 11] = [
+    (
+        "text",
+        "a text in the agent's last words, in the answers of tools or in all that was said",
+    ),
+    (
+        "exact-match",
+        "an answer, or the agent's last words, against a value",
+    ),
+    (
+        "tool-calls",
+        "tools that must, may or must not be called: with what, how often, in which order, and what they answer",
+    ),
+    (
+        "schema-validate",
+        "an answer, the agent's last words or a file, against a JSON Schema",
+    ),
+    (
+        "trace-no-errors",
+        "no call fails, and none answers with an error",
+    ),
+    (
+        "within",
+        "limits of what a run takes: time, calls, tokens, cost",
+    ),
+    ("file", "a file that the run left"),
+    (
+        "command",
+        "a program of yours, which gets the run as JSON and answers with a verdict",
+    ),
+    ("all_of", "several evaluators that must all pass"),
+    ("any_of", "several evaluators of which one must pass"),
+    ("not", "an evaluator that must not pass"),
+];
+
+impl EvaluatorKind {
+    /// As scenario files spell it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "text",
+            Self::ExactMatch(_) => "exact-match",
+            Self::ToolCalls(_) => "tool-calls",
+            Self::SchemaValidate(_) => "schema-validate",
+            Self::TraceNoErrors(_) => "trace-no-errors",
+            Self::Within(_) => "within",
+            Self::File(_) => "file",
+            Self::Command(_) => "command",
+            Self::AllOf(_) => "all_of",
+            Self::AnyOf(_) => "any_of",
+            Self::Not(_) => "not",
+        }
+    }
+
+    /// What it checks, in a fragment.
+    pub fn words(&self) -> String {
+        let several = |inner: &[Evaluator]| {
+            let titles: Vec<String> = inner.iter().map(Evaluator::title).collect();
+            titles.join("; ")
+        };
+        match self {
+            Self::Text(it) => it.words(),
+            Self::ExactMatch(it) => it.words(),
+            Self::ToolCalls(it) => it.words(),
+            Self::SchemaValidate(it) => it.words(),
+            Self::TraceNoErrors(it) => it.words(),
+            Self::Within(it) => it.words(),
+            Self::File(it) => it.words(),
+            Self::Command(it) => it.words(),
+            Self::AllOf(inner) => format!("all of: {}", several(inner)),
+            Self::AnyOf(inner) => format!("any of: {}", several(inner)),
+            Self::Not(inner) => format!("not: {}", inner.title()),
+        }
+    }
+
+    /// The evaluators within; none for most kinds.
+    pub fn inner(&self) -> &[Evaluator] {
+        match self {
+            Self::AllOf(inner) | Self::AnyOf(inner) => inner,
+            Self::Not(inner) => std::slice::from_ref(inner),
+            _ => &[],
+        }
+    }
+
+    /// The same, to change them.
+    pub fn inner_mut(&mut self) -> &mut [Evaluator] {
+        match self {
+            Self::AllOf(inner) | Self::AnyOf(inner) => inner,
+            Self::Not(inner) => std::slice::from_mut(inner),
+            _ => &mut [],
+        }
+    }
+
+    /// Visits all that is compared with what a run holds, but for what stands in evaluators within.
+    pub fn each_text(&mut self, visit: &mut dyn FnMut(EvaluatorText<'_>)) {
+        match self {
+            Self::Text(it) => it.wanted.each_text(visit),
+            Self::ExactMatch(it) => visit(EvaluatorText::Value(&mut it.value)),
+            Self::ToolCalls(it) => it.each_text(visit),
+            Self::File(it) => it.each_text(visit),
+            Self::SchemaValidate(_)
+            | Self::TraceNoErrors(_)
+            | Self::Within(_)
+            | Self::Command(_)
+            | Self::AllOf(_)
+            | Self::AnyOf(_)
+            | Self::Not(_) => {}
+        }
+    }
+}

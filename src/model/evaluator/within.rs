@@ -1,0 +1,36 @@
+//! Limits of what a run may take.
+
+use std::time::Duration;
+
+/// What a run may take; all that is given must hold, and a limit that is just reached does.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Within {
+    /// Tool calls.
+    pub steps: Option<u32>,
+    /// The whole run, setup included.
+    pub duration: Option<Duration>,
+    /// 95 of 100 calls.
+    pub call_duration: Option<Duration>,
+    /// The tool whose calls these are; all tools unless given.
+    pub tool: Option<String>,
+    pub tokens: Option<u64>,
+    /// In the currency of the agent's price.
+    pub cost: Option<f64>,
+}
+
+impl Within {
+    pub(super) fn words(&self) -> String {
+        let of = self.tool.as_ref();
+        let of = of.map_or_else(String::new, |it| format!(" of `{it}`"));
+        let said = [
+            self.steps.map(|it| format!("{it} steps")),
+            self.duration.map(|it| format!("{it:?}")),
+            self.call_duration
+                .map(|it| format!("{it:?} for a call{of}")),
+            self.tokens.map(|it| format!("{it} tokens")),
+            self.cost.map(|it| format!("a cost of {it}")),
+        ];
+        let said: Vec<String> = said.into_iter().flatten().collect();
+        format!("within {}", said.join(", "))
+    }
+}

@@ -1,0 +1,140 @@
+//! What evaluators found, in the published result.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::number::fixed;
+
+/// What came of one evaluator.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Evaluation {
+    /// What it is called.
+    pub name: String,
+    /// Its type, as scenario files spell it.
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub role: EvaluatorRole,
+    /// What its score counts for among the gating ones.
+    pub weight: f64,
+    pub status: EvaluationStatus,
+    /// From 0 to 1; `null` where nothing was judged.
+    pub score: Option<f64>,
+    /// What was found, or why nothing was judged.
+    pub message: String,
+    /// More of that, a line each; absent where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<String>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: Option<f64>,
+    /// The line of the scenario's file that says it; absent where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+}
+
+/// What the gating evaluators come to together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EvaluationSummary {
+    /// The mean of their scores by their weights, of those that were judged; `null` where none was.
+    pub score: Option<f64>,
+    /// What it must be at least; `null` where that is not said.
+    pub threshold: Option<f64>,
+    /// Whether none of them failed, all could judge, and the score reaches the threshold.
+    pub passed: bool,
+}
+
+/// Whether a run fails for an evaluator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EvaluatorRole {
+    /// It does.
+    Gating,
+    /// What it finds is only shown.
+    Advisory,
+}
+
+/// How an evaluator came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EvaluationStatus {
+    Passed,
+    Failed,
+    /// There was nothing that it could judge.
+    Skipped,
+    /// It could not judge.
+    Error,
+}
+
+impl EvaluationStatus {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+            Self::Error => "error",
+        }
+    }
+
+    /// A sign that tells it without colour.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Passed => "✓",
+            Self::Failed => "✗",
+            Self::Skipped => "?",
+            Self::Error => "!",
+        }
+    }
+}
+
+impl Evaluation {
+    /// Whether the run fails for it.
+    pub fn fails(&self) -> bool {
+        self.gates() && self.status == EvaluationStatus::Failed
+    }
+
+    pub fn gates(&self) -> bool {
+        self.role == EvaluatorRole::Gating
+    }
+
+    /// Whether there is something to say of it besides that it passed.
+    pub fn is_worth_a_look(&self) -> bool {
+        self.status != EvaluationStatus::Passed
+    }
+
+    /// `failed, advisory`.
+    pub fn state(&self) -> String {
+        let advisory = if self.gates() { "" } else { ", advisory" };
+        format!("{}{advisory}", self.status.name())
+    }
+}
+
+impl fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "evaluator `{}` {}", self.name, self.state())?;
+        if self.message.is_empty() {
+            return Ok(());
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl EvaluationSummary {
+    /// `evaluation score 0.83 of at least 0.8`; `None` where nothing was judged.
+    pub fn words(&self) -> Option<String> {
+        let score = fixed(self.score?, 2);
+        Some(match self.threshold {
+            Some(threshold) => format!("evaluation score {score} of at least {threshold}"),
+            None => format!("evaluation score {score}"),
+        })
+    }
+
+    /// Why it does not pass although no evaluator fails by itself.
+    pub fn shortfall(&self) -> Option<String> {
+        let (score, threshold) = (self.score?, self.threshold?);
+        (!self.passed && score < threshold).then(|| {
+            let score = fixed(score, 2);
+            format!("the evaluation score is {score}, below {threshold}")
+        })
+    }
+}

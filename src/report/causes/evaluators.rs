@@ -1,0 +1,31 @@
+//! Gating evaluators that fail, each a cause of its own.
+
+use super::draft::Draft;
+use super::gather::Gather;
+use super::key::{Key, masked};
+use crate::published::result::{CauseKind, EvaluationSummary};
+
+/// What of a cause's key stands for the mean of all evaluators.
+const SCORE: &str = "evaluation score";
+
+impl Gather<'_> {
+    pub(super) fn evaluators(&mut self) {
+        let scenario = self.context.scenario;
+        let failed = scenario.evaluators.iter().filter(|it| it.fails());
+        let told = failed.map(|it| {
+            let said = format!("the evaluator `{}` fails: {}", it.name, it.message);
+            (format!("evaluator {}", it.name), masked(&it.message), said)
+        });
+        let summary = scenario.evaluation.iter();
+        let shortfall = summary.filter_map(EvaluationSummary::shortfall);
+        let shortfall = shortfall.map(|it| (SCORE.to_owned(), String::new(), it));
+        for (name, message, said) in told.chain(shortfall) {
+            let draft = self.context.draft(CauseKind::Expectation, None, said);
+            self.found.add(Draft {
+                key: Key::Expectation { name, message },
+                fails: !scenario.status.is_fine(),
+                ..draft
+            });
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Whether evaluators can judge what is said of them.
+
+use crate::model::agent::CommandFormat;
+use crate::model::evaluator::{Evaluator, EvaluatorKind, SchemaSource, TextSource};
+use crate::model::scenario::Agent;
+use crate::scenario_file::decode::At;
+use crate::scenario_file::evaluators::EvaluatorSection;
+use crate::scenario_file::file::document::{Document, given};
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+impl Document {
+    /// The evaluators, those among the success criteria last, each with its place.
+    pub(in crate::scenario_file) fn evaluator_sections(&self) -> Vec<(Mark, &EvaluatorSection)> {
+        let own = given(self.evaluators.as_ref()).into_iter().flatten();
+        let own = own.map(|it| (it.at, &it.value));
+        let criteria = given(self.success_criteria.as_ref()).into_iter().flatten();
+        let criteria = criteria.filter_map(|it: &At<_>| Some((it.at, it.evaluator()?)));
+        own.chain(criteria).collect()
+    }
+
+    /// The same as the scenario has them, whose own file is this one.
+    pub(in crate::scenario_file) fn evaluators(
+        &self,
+        own: usize,
+        findings: &mut Findings,
+    ) -> Vec<(Mark, Evaluator)> {
+        let sections = self.evaluator_sections().into_iter();
+        let evaluators = sections.filter_map(|(at, it)| {
+            let line = (at.source == own).then_some(at.line);
+            Some((at, it.evaluator(at, line, findings)?))
+        });
+        evaluators.collect()
+    }
+
+    /// Says what of the evaluators can never count.
+    pub(in crate::scenario_file) fn check_evaluators(
+        &self,
+        agent: &Agent,
+        evaluators: &[(Mark, Evaluator)],
+        findings: &mut Findings,
+    ) {
+        if !findings.thorough {
+            return;
+        }
+        let gating = || evaluators.iter().filter(|(_, it)| it.gates());
+        for (at, it) in gating() {
+            if let Some(why) = always_skipped(&it.kind, agent) {
+                let message = format!("is skipped in every run: {why}");
+                findings.warning(
+                    *at,
+                    message,
+                    Some("`role: advisory` says that it only shows something"),
+                );
+            }
+        }
+        if let Some((at, _)) = gating().next()
+            && gating().all(|(_, it)| it.weight <= 0.0)
+        {
+            let message =
+                "the weights of all gating evaluators are 0: there is no evaluation score";
+            findings.warning(*at, message, Some("give one of them a weight above 0"));
+        }
+        if let Some(threshold) = given(self.evaluation_threshold.as_ref())
+            && gating().next().is_none()
+        {
+            let message = "no gating evaluator is measured by this";
+            findings.warning(threshold.at, message, Some("add one under `evaluators`"));
+        }
+        for (index, (at, it)) in evaluators.iter().enumerate() {
+            let mut before = evaluators[..index].iter();
+            let same = before.clone().any(|(_, other)| {
+                other.kind == it.kind && other.role == it.role && other.name == it.name
+            });
+            if same {
+                let message = "the same evaluator stands there already";
+                findings.warning(*at, message, Some("one of them is enough"));
+            } else if let Some(name) = &it.name
+                && before.any(|(_, other)| other.name.as_ref() == Some(name))
+            {
+                let message = format!("another evaluator is called {}, too", quoted(name));
+                findings.warning(*at, message, Some("reports cannot tell them apart"));
+            }
+        }
+    }
+}
+
+/// Why an evaluator can judge no run of this agent; `None` where it may.
+fn always_skipped(kind: &EvaluatorKind, agent: &Agent) -> Option<String> {
+    let says_nothing = || {
+        let is_mute = matches!(agent, Agent::Scripted { .. } | Agent::Replay { .. });
+        is_mute.then(|| {
+            format!(
+                "an agent of kind `{}` says nothing in the end",
+                agent.kind()
+            )
+        })
+    };
+    match kind {
+        EvaluatorKind::Text(it) if it.within == TextSource::FinalText => says_nothing(),
+        EvaluatorKind::ExactMatch(it) if it.answer.is_none() => says_nothing(),
+        EvaluatorKind::SchemaValidate(it) if it.source == SchemaSource::FinalText => says_nothing(),
+        EvaluatorKind::Within(it) => {
+            let format = agent.command().map(|it| it.format);
+            let reports = format.is_none_or(CommandFormat::reports_usage);
+            let counts = agent.decides() && reports;
+            let priced = agent.price().is_some() || format.is_some_and(CommandFormat::reports_cost);
+            if it.tokens.is_some() && !counts {
+                Some("nobody counts the tokens of this agent".to_owned())
+            } else if it.cost.is_some() && !(counts && priced) {
+                Some("nobody knows what this agent costs".to_owned())
+            } else {
+                None
+            }
+        }
+        EvaluatorKind::AllOf(inner) => inner.iter().find_map(|it| always_skipped(&it.kind, agent)),
+        EvaluatorKind::AnyOf(inner) => {
+            let mut why = inner.iter().map(|it| always_skipped(&it.kind, agent));
+            let first = why.next()??;
+            why.all(|it| it.is_some()).then_some(first)
+        }
+        EvaluatorKind::Not(inner) => always_skipped(&inner.kind, agent),
+        EvaluatorKind::Text(_)
+        | EvaluatorKind::ExactMatch(_)
+        | EvaluatorKind::SchemaValidate(_)
+        | EvaluatorKind::ToolCalls(_)
+        | EvaluatorKind::TraceNoErrors(_)
+        | EvaluatorKind::File(_)
+        | EvaluatorKind::Command(_) => None,
+    }
+}

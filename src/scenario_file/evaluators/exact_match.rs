@@ -1,0 +1,67 @@
+//! `type: exact-match`.
+
+use super::selection::answer_of;
+use crate::model::evaluator::{ExactMatch, Likeness};
+use crate::scenario_file::decode::values::{Count, PathText, Word};
+use crate::scenario_file::decode::{At, NO_HINT, choice, section};
+use crate::scenario_file::servers::ready::Wanted;
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+choice! {
+    /// What a value is compared with: `true` for an answer.
+    ValueSourceWord for bool {
+        "answer" => true,
+        "final_text" => false,
+    }
+}
+
+choice! {
+    /// How like two values must be.
+    LikenessWord for Likeness {
+        "exact" => Likeness::Exact,
+        "deep" => Likeness::Deep,
+        "partial" => Likeness::Partial,
+    }
+}
+
+section! {
+    /// A value that an answer, or the agent's last words, must be.
+    ExactMatchKeys {
+        /// `answer`: what a tool answered. `final_text`: the agent's last words. `answer` unless given.
+        r#in: Option<At<ValueSourceWord>>,
+        /// The tool whose answer is meant; its last one, unless `call` says which.
+        tool: Option<At<Word>>,
+        /// The number of the call whose answer is meant, counted from 1: among those of `tool`, or among all. The last one unless given.
+        call: Option<At<Count>>,
+        /// The place in its JSON that is compared: a JSON pointer such as `/id`, or a JSON path. All of it unless given.
+        path: Option<PathText>,
+        /// The value.
+        value: Wanted,
+        /// `exact`: the same text, character for character. `deep`: the same JSON; the order of keys does not matter, and 1 is 1.0. `partial`: all of the value is there, and more may be: members by name, elements of lists in their order. `deep` unless given.
+        r#match: Option<LikenessWord>,
+    }
+}
+
+impl ExactMatchKeys {
+    pub(super) fn tool(&self) -> Option<(Mark, &str)> {
+        self.tool.as_ref().map(|it| (it.at, it.0.as_str()))
+    }
+
+    pub(super) fn exact_match(&self, findings: &mut Findings) -> ExactMatch {
+        let of_answer = self.r#in.as_ref().is_none_or(|it| it.value.0);
+        if !of_answer {
+            let tool = self.tool.as_ref().map(|it| ("tool", it.at));
+            let call = self.call.as_ref().map(|it| ("call", it.at));
+            for (key, at) in tool.into_iter().chain(call) {
+                let message = format!("`{key}` means nothing for `in: final_text`");
+                findings.error(at, message, NO_HINT);
+            }
+        }
+        ExactMatch {
+            answer: of_answer.then(|| answer_of(self.tool.as_ref(), self.call.as_ref())),
+            path: self.path.as_ref().map(|it| it.0.clone()),
+            value: self.value.0.clone(),
+            likeness: self.r#match.map_or(Likeness::Deep, |it| it.0),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! `type: file`.
+
+use super::schema::SchemaValue;
+use super::text::only_one;
+use crate::model::evaluator::{FileEvaluator, FilePlace, TextMatch};
+use crate::scenario_file::decode::values::{Pattern, Word};
+use crate::scenario_file::decode::{At, section};
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+section! {
+    /// A file after the run. It is looked at while servers that outlive a run still stand, and before the commands under `after` are run.
+    FileKeys {
+        /// The file, relative to this one.
+        path: At<Word>,
+        /// The server in whose working folder (its `cwd`) `path` begins.
+        server: Option<At<Word>>,
+        /// Whether it is there; true unless given.
+        exists: Option<At<bool>>,
+        /// This text is in it.
+        contains: Option<At<Word>>,
+        /// Its text is this one; spaces around it do not count.
+        equals: Option<At<String>>,
+        /// This regular expression finds something in it.
+        regex: Option<At<Pattern>>,
+        /// It is JSON, and valid by this JSON Schema, or the one in the file of this path.
+        schema: Option<SchemaValue>,
+        /// Whether it is what it was when the run began.
+        unchanged: Option<bool>,
+    }
+}
+
+impl FileKeys {
+    pub(super) fn file(&self, at: Mark, findings: &mut Findings) -> Option<FileEvaluator> {
+        let ways = [
+            (
+                "contains",
+                (self.contains.as_ref()).map(|it| (it.at, TextMatch::Contains(it.0.clone()))),
+            ),
+            (
+                "equals",
+                (self.equals.as_ref()).map(|it| (it.at, TextMatch::Equals(it.value.clone()))),
+            ),
+            (
+                "regex",
+                (self.regex.as_ref()).map(|it| (it.at, TextMatch::Regex(it.0.clone()))),
+            ),
+        ];
+        let has_text = ways.iter().any(|(_, it)| it.is_some());
+        let text = if has_text {
+            Some(only_one(at, ways, findings)?)
+        } else {
+            None
+        };
+        let exists = self.exists.as_ref().is_none_or(|it| it.value);
+        if let Some(it) = &self.exists
+            && !exists
+            && (has_text || self.schema.is_some() || self.unchanged.is_some())
+        {
+            let message = "a file that is not there has neither text nor history";
+            findings.error(it.at, message, Some("keep `exists: false` alone"));
+        }
+        Some(FileEvaluator {
+            file: place(&self.path, self.server.as_ref(), findings),
+            exists,
+            text,
+            schema: self.schema.as_ref().map(|it| it.0.clone()),
+            unchanged: self.unchanged,
+        })
+    }
+}
+
+/// Where a file is that a run leaves.
+pub(super) fn place(path: &At<Word>, server: Option<&At<Word>>, findings: &Findings) -> FilePlace {
+    FilePlace {
+        written: path.0.clone(),
+        path: match server {
+            None => findings.folder(path.at).join(&path.0),
+            Some(_) => path.0.clone().into(),
+        },
+        server: server.map(|it| it.0.clone()),
+    }
+}

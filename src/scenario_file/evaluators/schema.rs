@@ -1,0 +1,71 @@
+//! A JSON Schema, written in place or in a file.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::Value;
+
+use crate::json_schema;
+use crate::scenario_file::decode::section::wrong_kind;
+use crate::scenario_file::decode::{Decode, NO_HINT};
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::node::{Content, Node};
+use crate::scenario_file::yaml::source::{Findings, read_bytes};
+
+/// The largest file of a schema, in bytes.
+const MAX_SCHEMA: u64 = 4 * 1024 * 1024;
+
+/// A schema that can be validated against.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct SchemaValue(pub(in crate::scenario_file) Value);
+
+impl Decode for SchemaValue {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let schema = match &node.content {
+            Content::Map(_) => node.to_json(),
+            Content::Text(path) => {
+                let file = findings.folder(node.at).join(path);
+                findings.depends_on(&file);
+                let read = read_bytes(&file, MAX_SCHEMA);
+                let read = read.and_then(|bytes| {
+                    serde_json::from_slice(&bytes).map_err(|error| format!("is no JSON: {error}"))
+                });
+                match read {
+                    Ok(schema) => schema,
+                    Err(problem) => {
+                        let message = format!("the file {} {problem}", quoted(path));
+                        findings.error(node.at, message, NO_HINT);
+                        return None;
+                    }
+                }
+            }
+            _ => {
+                wrong_kind(
+                    node,
+                    "a JSON Schema, or the path of a file with one",
+                    findings,
+                );
+                return None;
+            }
+        };
+        if let Err(why) = json_schema::JsonSchema::new(&schema) {
+            findings.error(node.at, format!("the schema {why}"), NO_HINT);
+            return None;
+        }
+        Some(Self(schema))
+    }
+}
+
+impl JsonSchema for SchemaValue {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "SchemaValue".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"anyOf": [{"type": "object"}, {"type": "string", "pattern": r"\S"}]})
+    }
+}

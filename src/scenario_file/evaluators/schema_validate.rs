@@ -1,0 +1,94 @@
+//! `type: schema-validate`.
+
+use super::file::place;
+use super::schema::SchemaValue;
+use super::selection::answer_of;
+use crate::model::evaluator::{SchemaSource, SchemaValidate};
+use crate::scenario_file::decode::values::{Count, Word};
+use crate::scenario_file::decode::{At, NO_HINT, choice, section};
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+/// What is validated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::scenario_file) enum Validated {
+    Answer,
+    Structured,
+    FinalText,
+    File,
+}
+
+choice! {
+    /// What is validated.
+    ValidatedWord for Validated {
+        "answer" => Validated::Answer,
+        "structured_content" => Validated::Structured,
+        "final_text" => Validated::FinalText,
+        "file" => Validated::File,
+    }
+}
+
+section! {
+    /// JSON that must be valid by a schema.
+    SchemaKeys {
+        /// `answer`: what tools answered. `structured_content`: that part of it. `final_text`: JSON in the agent's last words, by itself or in a fence. `file`: a file that the run left, at `path`. `answer` unless given, or `file` where there is `path`.
+        r#in: Option<At<ValidatedWord>>,
+        /// The tool whose answers are validated; all tools unless given.
+        tool: Option<At<Word>>,
+        /// The number of the call whose answer is validated, counted from 1: among those of `tool`, or among all. All of them unless given.
+        call: Option<At<Count>>,
+        /// The file, relative to this one.
+        path: Option<At<Word>>,
+        /// The server in whose working folder `path` begins.
+        server: Option<At<Word>>,
+        /// The JSON Schema, or the path of a file with it, relative to this one. Nothing that it refers to is fetched.
+        schema: SchemaValue,
+    }
+}
+
+impl SchemaKeys {
+    pub(super) fn tool(&self) -> Option<(Mark, &str)> {
+        self.tool.as_ref().map(|it| (it.at, it.0.as_str()))
+    }
+
+    pub(super) fn schema_validate(
+        &self,
+        at: Mark,
+        findings: &mut Findings,
+    ) -> Option<SchemaValidate> {
+        let usual = if self.path.is_some() {
+            Validated::File
+        } else {
+            Validated::Answer
+        };
+        let validated = self.r#in.as_ref().map_or(usual, |it| it.value.0);
+        let of_answers = matches!(validated, Validated::Answer | Validated::Structured);
+        let of_file = validated == Validated::File;
+        let tool = self.tool.as_ref().map(|it| ("tool", it.at, of_answers));
+        let call = self.call.as_ref().map(|it| ("call", it.at, of_answers));
+        let path = self.path.as_ref().map(|it| ("path", it.at, of_file));
+        let server = self.server.as_ref().map(|it| ("server", it.at, of_file));
+        for (key, at, fits) in [tool, call, path, server].into_iter().flatten() {
+            if !fits {
+                let message = format!("`{key}` means nothing for what is validated");
+                findings.error(at, message, NO_HINT);
+            }
+        }
+        let of = answer_of(self.tool.as_ref(), self.call.as_ref());
+        let source = match (validated, &self.path) {
+            (Validated::Answer, _) => SchemaSource::Answer(of),
+            (Validated::Structured, _) => SchemaSource::Structured(of),
+            (Validated::FinalText, _) => SchemaSource::FinalText,
+            (Validated::File, Some(path)) => {
+                SchemaSource::File(place(path, self.server.as_ref(), findings))
+            }
+            (Validated::File, None) => {
+                findings.error(at, "`in: file` needs a `path`", NO_HINT);
+                return None;
+            }
+        };
+        Some(SchemaValidate {
+            source,
+            schema: self.schema.0.clone(),
+        })
+    }
+}

@@ -1,0 +1,164 @@
+//! An evaluator, with its types and the keys that all have.
+
+use super::command::CommandKeys;
+use super::exact_match::ExactMatchKeys;
+use super::file::FileKeys;
+use super::schema_validate::SchemaKeys;
+use super::text::TextKeys;
+use super::tool_calls::ToolCallsKeys;
+use super::trace_no_errors::TraceKeys;
+use super::within::WithinKeys;
+use crate::model::evaluator::{Evaluator, EvaluatorKind, Role};
+use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
+use crate::scenario_file::decode::values::{Amount, Word};
+use crate::scenario_file::decode::{At, NO_HINT, choice, section};
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+/// One check on a run.
+pub(in crate::scenario_file) type EvaluatorSection = Variant<EvaluatorKeys, EvaluatorType>;
+
+kinds! {
+    /// One check on a run: how it should be, whatever it was before.
+    EvaluatorType, by "type" of "evaluator", named "EvaluatorSection",
+        unnamed Unnamed::Wrong("does not say its `type`", "`mcp-eval list --evaluators` lists the types"); {
+        /// A text is looked for in the agent's last words, in the answers of tools or in all that was said.
+        "text" => Text(TextKeys),
+        /// An answer, or the agent's last words, is compared with a value.
+        "exact-match" => ExactMatch(ExactMatchKeys),
+        /// Tools must, may or must not be called: with what, how often, in which order, and with which answers.
+        "tool-calls" => ToolCalls(ToolCallsKeys),
+        /// An answer, the agent's last words or a file is validated against a JSON Schema.
+        "schema-validate" => SchemaValidate(SchemaKeys),
+        /// No call fails, and none answers with an error.
+        "trace-no-errors" => TraceNoErrors(TraceKeys),
+        /// Limits of what a run takes. A limit that is just reached holds.
+        "within" => Within(WithinKeys),
+        /// A file that the run left.
+        "file" => File(FileKeys),
+        /// A program of yours gets the run as JSON on its stdin, and writes a verdict as JSON to its stdout.
+        "command" => Command(CommandKeys),
+        /// Several evaluators that must all pass.
+        "all_of" => AllOf(SeveralKeys),
+        /// Several evaluators of which one must pass.
+        "any_of" => AnyOf(SeveralKeys),
+        /// An evaluator that must not pass. One that cannot judge is not turned round.
+        "not" => Not(OneKey),
+    }
+}
+
+choice! {
+    /// Whether a run fails for an evaluator.
+    RoleWord for Role {
+        "gating" => Role::Gating,
+        "advisory" => Role::Advisory,
+    }
+}
+
+section! {
+    /// What is said of every evaluator.
+    EvaluatorKeys {
+        /// What reports call it.
+        name: Option<Word>,
+        /// `gating`: a run fails for it. `advisory`: what it finds is only shown. `gating` unless given.
+        role: Option<RoleWord>,
+        /// What its score counts for among the gating ones; 1 unless given.
+        weight: Option<Amount>,
+    }
+}
+
+section! {
+    /// Several evaluators. What they say of `role` and `weight` means nothing here.
+    SeveralKeys {
+        /// The evaluators.
+        of: At<Vec<At<EvaluatorSection>>>,
+    }
+}
+
+section! {
+    /// One evaluator. What it says of `role` and `weight` means nothing here.
+    OneKey {
+        /// The evaluator.
+        of: Box<At<EvaluatorSection>>,
+    }
+}
+
+impl EvaluatorSection {
+    /// Whether a run can fail for it.
+    pub(in crate::scenario_file) fn gates(&self) -> bool {
+        self.all.role.map_or(Role::Gating, |it| it.0) == Role::Gating
+    }
+
+    /// The tools that it names, as written.
+    pub(in crate::scenario_file) fn tools(&self) -> Vec<(Mark, &str)> {
+        match &self.kind {
+            EvaluatorType::ExactMatch(it) => it.tool().into_iter().collect(),
+            EvaluatorType::ToolCalls(it) => it.tools(),
+            EvaluatorType::SchemaValidate(it) => it.tool().into_iter().collect(),
+            EvaluatorType::Within(it) => it.tool().into_iter().collect(),
+            EvaluatorType::AllOf(it) | EvaluatorType::AnyOf(it) => {
+                it.of.iter().flat_map(|it| it.value.tools()).collect()
+            }
+            EvaluatorType::Not(it) => it.of.value.tools(),
+            EvaluatorType::Text(_)
+            | EvaluatorType::TraceNoErrors(_)
+            | EvaluatorType::File(_)
+            | EvaluatorType::Command(_) => Vec::new(),
+        }
+    }
+
+    /// The names of values that are marked as secret.
+    pub(in crate::scenario_file) fn marked(&self) -> Vec<String> {
+        match &self.kind {
+            EvaluatorType::Command(it) => it.marked().collect(),
+            EvaluatorType::AllOf(it) | EvaluatorType::AnyOf(it) => {
+                it.of.iter().flat_map(|it| it.value.marked()).collect()
+            }
+            EvaluatorType::Not(it) => it.of.value.marked(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The evaluator, which stands in this line of the scenario's own file; `None` after saying what is wrong with it.
+    pub(in crate::scenario_file) fn evaluator(
+        &self,
+        at: Mark,
+        line: Option<usize>,
+        findings: &mut Findings,
+    ) -> Option<Evaluator> {
+        let mut several = |keys: &SeveralKeys| -> Option<Vec<Evaluator>> {
+            if keys.of.is_empty() {
+                findings.error(keys.of.at, "names no evaluator", NO_HINT);
+                return None;
+            }
+            let inner = keys.of.iter();
+            inner
+                .map(|it| it.value.evaluator(it.at, line, findings))
+                .collect()
+        };
+        let kind = match &self.kind {
+            EvaluatorType::AllOf(it) => EvaluatorKind::AllOf(several(it)?),
+            EvaluatorType::AnyOf(it) => EvaluatorKind::AnyOf(several(it)?),
+            EvaluatorType::Not(it) => {
+                let inner = it.of.value.evaluator(it.of.at, line, findings)?;
+                EvaluatorKind::Not(Box::new(inner))
+            }
+            EvaluatorType::Text(it) => EvaluatorKind::Text(it.text(at, findings)?),
+            EvaluatorType::ExactMatch(it) => EvaluatorKind::ExactMatch(it.exact_match(findings)),
+            EvaluatorType::ToolCalls(it) => EvaluatorKind::ToolCalls(Box::new(it.tool_calls())),
+            EvaluatorType::SchemaValidate(it) => {
+                EvaluatorKind::SchemaValidate(it.schema_validate(at, findings)?)
+            }
+            EvaluatorType::TraceNoErrors(it) => EvaluatorKind::TraceNoErrors(it.trace_no_errors()),
+            EvaluatorType::Within(it) => EvaluatorKind::Within(it.within()),
+            EvaluatorType::File(it) => EvaluatorKind::File(Box::new(it.file(at, findings)?)),
+            EvaluatorType::Command(it) => EvaluatorKind::Command(it.command(at, findings)?),
+        };
+        Some(Evaluator {
+            name: self.all.name.as_ref().map(|it| it.0.clone()),
+            role: self.all.role.map_or(Role::Gating, |it| it.0),
+            weight: self.all.weight.map_or(1.0, |it| it.0),
+            line,
+            kind,
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! `type: text`.
+
+use crate::model::evaluator::{TextEvaluator, TextMatch, TextSource};
+use crate::scenario_file::decode::values::{Pattern, Times, Word};
+use crate::scenario_file::decode::{At, choice, section};
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+choice! {
+    /// What a text is looked for in.
+    TextSourceWord for TextSource {
+        "final_text" => TextSource::FinalText,
+        "answers" => TextSource::Answers,
+        "transcript" => TextSource::Transcript,
+    }
+}
+
+section! {
+    /// A text that must be said: one of `contains`, `equals`, `regex` and `starts_with`.
+    TextKeys {
+        /// `final_text`: the agent's last words. `answers`: what the tools answered. `transcript`: all that was said. `answers` unless given.
+        r#in: Option<TextSourceWord>,
+        /// This text is in it.
+        contains: Option<At<Word>>,
+        /// It is this text; of answers, a whole one. Spaces around it do not count.
+        equals: Option<At<String>>,
+        /// This regular expression finds something in it.
+        regex: Option<At<Pattern>>,
+        /// It, or an answer, starts with this text.
+        starts_with: Option<At<Word>>,
+        /// Whether capitals and small letters are the same; false unless given.
+        any_case: Option<bool>,
+        /// How often it is there at least: once unless given, or not at all where there is `at_most`.
+        at_least: Option<At<Times>>,
+        /// How often it is there at most.
+        at_most: Option<At<Times>>,
+        /// The run passes if it is not so.
+        not: Option<bool>,
+    }
+}
+
+impl TextKeys {
+    pub(super) fn text(&self, at: Mark, findings: &mut Findings) -> Option<TextEvaluator> {
+        let wanted = only_one(
+            at,
+            [
+                (
+                    "contains",
+                    (self.contains.as_ref()).map(|it| (it.at, TextMatch::Contains(it.0.clone()))),
+                ),
+                (
+                    "equals",
+                    (self.equals.as_ref()).map(|it| (it.at, TextMatch::Equals(it.value.clone()))),
+                ),
+                (
+                    "regex",
+                    (self.regex.as_ref()).map(|it| (it.at, TextMatch::Regex(it.0.clone()))),
+                ),
+                (
+                    "starts_with",
+                    (self.starts_with.as_ref())
+                        .map(|it| (it.at, TextMatch::StartsWith(it.0.clone()))),
+                ),
+            ],
+            findings,
+        )?;
+        let (least, most) = (self.at_least.as_ref(), self.at_most.as_ref());
+        if let (Some(least), Some(most)) = (least, most)
+            && least.value.0 > most.value.0
+        {
+            let message = "no number is at least `at_least` and at most `at_most`";
+            findings.error(least.at, message, Some("swap them"));
+        }
+        Some(TextEvaluator {
+            within: self.r#in.map_or(TextSource::Answers, |it| it.0),
+            wanted,
+            any_case: self.any_case.unwrap_or(false),
+            at_least: least.map(|it| it.value.0),
+            at_most: most.map(|it| it.value.0),
+            negated: self.not.unwrap_or(false),
+        })
+    }
+}
+
+/// The only one of several ways to say what a text is like; `None`, after saying so, where there is none or more than one.
+pub(super) fn only_one<const N: usize>(
+    at: Mark,
+    ways: [(&'static str, Option<(Mark, TextMatch)>); N],
+    findings: &mut Findings,
+) -> Option<TextMatch> {
+    let names = ways.each_ref().map(|(name, _)| format!("`{name}`"));
+    let mut given = ways.into_iter().filter_map(|(name, it)| Some((name, it?)));
+    let Some((first, (_, wanted))) = given.next() else {
+        let hint = format!("give one of {}", names.join(", "));
+        findings.error(at, "does not say which text is meant", Some(hint));
+        return None;
+    };
+    if let Some((second, (at, _))) = given.next() {
+        let message = format!("`{first}` and `{second}` exclude each other");
+        let hint = "write two evaluators, or `type: any_of`";
+        findings.error(at, message, Some(hint));
+        return None;
+    }
+    Some(wanted)
+}

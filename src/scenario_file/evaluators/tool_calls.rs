@@ -1,0 +1,346 @@
+//! `type: tool-calls`.
+
+use super::schema::SchemaValue;
+use crate::model::Object;
+use crate::model::evaluator::{
+    AnswerPattern, ArgumentsPattern, CallPattern, ToolCalls, WantedCall,
+};
+use crate::scenario_file::decode::values::{PathText, Pattern, Times, Word};
+use crate::scenario_file::decode::{At, NO_HINT, choice, section, shapes};
+use crate::scenario_file::servers::ready::Wanted;
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+/// How arguments are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::scenario_file) enum ArgumentsMatch {
+    Partial,
+    Exact,
+    Regex,
+}
+
+choice! {
+    /// How arguments are compared.
+    ArgumentsMatchWord for ArgumentsMatch {
+        "partial" => ArgumentsMatch::Partial,
+        "exact" => ArgumentsMatch::Exact,
+        "regex" => ArgumentsMatch::Regex,
+    }
+}
+
+section! {
+    /// Which tools are called, and which are not.
+    ToolCallsKeys, checked by check {
+        /// Calls that must be made, each a tool's name or a map that says more.
+        required: Option<Vec<At<WantedSection>>>,
+        /// Calls that may be made, and are no extra ones.
+        optional: Option<Vec<At<WantedSection>>>,
+        /// Calls that must not be made.
+        prohibited: Option<Vec<At<PatternSection>>>,
+        /// The only tools that may be called besides those of `required` and `optional`.
+        allowed: Option<Vec<At<Word>>>,
+        /// How many calls there may be that are neither required nor optional.
+        max_extra: Option<Times>,
+    }
+}
+
+shapes! {
+    /// A call that must be made, or may be: the name of a tool, or a map.
+    WantedSection, "the name of a tool, or a map" {
+        Text => Tool(At<Word>),
+        Map => Call(Box<WantedKeys>),
+    }
+}
+
+shapes! {
+    /// A call that must not be made: the name of a tool, or a map.
+    PatternSection, "the name of a tool, or a map" {
+        Text => Tool(At<Word>),
+        Map => Call(Box<PatternKeys>),
+    }
+}
+
+section! {
+    /// A call that must be made, or may be.
+    WantedKeys, checked by check_wanted {
+        /// `mcp__<server>__<tool>`, or the tool's bare name.
+        tool: At<Word>,
+        /// The arguments that are meant.
+        args: Option<Object>,
+        /// `partial`: these arguments, and there may be more. `exact`: these and no others. `regex`: texts are regular expressions. `partial` unless given.
+        r#match: Option<At<ArgumentsMatchWord>>,
+        /// Instead of `args`: a JSON Schema by which the arguments are valid.
+        args_schema: Option<SchemaValue>,
+        /// What the answer must be like.
+        answer: Option<AnswerKeys>,
+        /// How many such calls there must be; 1 unless given, and none of an optional one.
+        min: Option<At<Times>>,
+        /// How many such calls there may be.
+        max: Option<At<Times>>,
+        /// The first call of the run is one.
+        first: Option<bool>,
+        /// The last call of the run is one.
+        last: Option<bool>,
+        /// The first one is made before any call of this tool, if there is any.
+        before: Option<At<Word>>,
+    }
+}
+
+section! {
+    /// A call that must not be made.
+    PatternKeys, checked by check_pattern {
+        /// `mcp__<server>__<tool>`, or the tool's bare name.
+        tool: At<Word>,
+        /// The arguments that are meant; any unless given.
+        args: Option<Object>,
+        /// How `args` are compared: `partial`, `exact` or `regex`; `partial` unless given.
+        r#match: Option<At<ArgumentsMatchWord>>,
+        /// Instead of `args`: a JSON Schema by which the arguments are valid.
+        args_schema: Option<SchemaValue>,
+        /// What the answer is like that is meant; any unless given.
+        answer: Option<AnswerKeys>,
+    }
+}
+
+section! {
+    /// What an answer is like: all that is given holds.
+    AnswerKeys, checked by check_answer {
+        /// Whether it is an error; either unless given.
+        is_error: Option<bool>,
+        /// This text is somewhere in it.
+        contains: Option<Word>,
+        /// A place in its JSON: a JSON pointer such as `/id`, or a JSON path. With it goes at least one of `equals`, `matches` and `exists`.
+        path: Option<At<PathText>>,
+        /// The value there.
+        equals: Option<At<Wanted>>,
+        /// A regular expression that finds something in the value there.
+        matches: Option<At<Pattern>>,
+        /// Whether there is anything but `null`.
+        exists: Option<At<bool>>,
+    }
+}
+
+impl ToolCallsKeys {
+    pub(super) fn tools(&self) -> Vec<(Mark, &str)> {
+        fn named(it: &At<Word>) -> (Mark, &str) {
+            (it.at, it.0.as_str())
+        }
+        let wanted = self.required.iter().chain(&self.optional).flatten();
+        let wanted = wanted.flat_map(|it| match &it.value {
+            WantedSection::Tool(tool) => vec![named(tool)],
+            WantedSection::Call(call) => {
+                let before = call.before.iter().map(named);
+                std::iter::once(named(&call.tool)).chain(before).collect()
+            }
+        });
+        let prohibited = self.prohibited.iter().flatten();
+        let prohibited = prohibited.map(|it| match &it.value {
+            PatternSection::Tool(tool) => named(tool),
+            PatternSection::Call(call) => named(&call.tool),
+        });
+        let allowed = self.allowed.iter().flatten().map(named);
+        wanted.chain(prohibited).chain(allowed).collect()
+    }
+
+    pub(super) fn tool_calls(&self) -> ToolCalls {
+        let wanted = |list: &Option<Vec<At<WantedSection>>>, min: u32| {
+            let list = list.iter().flatten();
+            list.map(|it| it.value.wanted(min)).collect()
+        };
+        ToolCalls {
+            required: wanted(&self.required, 1),
+            optional: wanted(&self.optional, 0),
+            prohibited: (self.prohibited.iter().flatten())
+                .map(|it| match &it.value {
+                    PatternSection::Tool(tool) => any_call(tool),
+                    PatternSection::Call(it) => CallPattern {
+                        tool: it.tool.0.clone(),
+                        arguments: arguments(
+                            it.args.as_ref(),
+                            it.r#match.as_ref(),
+                            it.args_schema.as_ref(),
+                        ),
+                        answer: it.answer.as_ref().map(AnswerKeys::pattern),
+                    },
+                })
+                .collect(),
+            allowed: (self.allowed.as_ref()).map(|it| it.iter().map(|it| it.0.clone()).collect()),
+            max_extra: self.max_extra.map(|it| it.0),
+        }
+    }
+}
+
+impl WantedSection {
+    fn wanted(&self, min: u32) -> WantedCall {
+        match self {
+            Self::Tool(tool) => WantedCall {
+                call: any_call(tool),
+                min,
+                max: None,
+                first: false,
+                last: false,
+                before: None,
+            },
+            Self::Call(it) => WantedCall {
+                call: CallPattern {
+                    tool: it.tool.0.clone(),
+                    arguments: arguments(
+                        it.args.as_ref(),
+                        it.r#match.as_ref(),
+                        it.args_schema.as_ref(),
+                    ),
+                    answer: it.answer.as_ref().map(AnswerKeys::pattern),
+                },
+                min: it.min.as_ref().map_or(min, |it| it.value.0),
+                max: it.max.as_ref().map(|it| it.value.0),
+                first: it.first.unwrap_or(false),
+                last: it.last.unwrap_or(false),
+                before: it.before.as_ref().map(|it| it.0.clone()),
+            },
+        }
+    }
+}
+
+impl AnswerKeys {
+    fn pattern(&self) -> AnswerPattern {
+        AnswerPattern {
+            is_error: self.is_error,
+            contains: self.contains.as_ref().map(|it| it.0.clone()),
+            path: self.path.as_ref().map(|it| it.value.0.clone()),
+            equals: self.equals.as_ref().map(|it| it.value.0.clone()),
+            matches: self.matches.as_ref().map(|it| it.0.clone()),
+            exists: self.exists.as_ref().map(|it| it.value),
+        }
+    }
+}
+
+fn any_call(tool: &At<Word>) -> CallPattern {
+    CallPattern {
+        tool: tool.0.clone(),
+        arguments: None,
+        answer: None,
+    }
+}
+
+fn arguments(
+    args: Option<&Object>,
+    how: Option<&At<ArgumentsMatchWord>>,
+    schema: Option<&SchemaValue>,
+) -> Option<ArgumentsPattern> {
+    if let Some(schema) = schema {
+        return Some(ArgumentsPattern::Schema(schema.0.clone()));
+    }
+    let args = args?.clone();
+    Some(match how.map_or(ArgumentsMatch::Partial, |it| it.value.0) {
+        ArgumentsMatch::Partial => ArgumentsPattern::Partial(args),
+        ArgumentsMatch::Exact => ArgumentsPattern::Exact(args),
+        ArgumentsMatch::Regex => ArgumentsPattern::Regex(args),
+    })
+}
+
+fn check(section: &ToolCallsKeys, at: Mark, findings: &mut Findings) {
+    let is_empty = section.required.is_none()
+        && section.optional.is_none()
+        && section.prohibited.is_none()
+        && section.allowed.is_none()
+        && section.max_extra.is_none();
+    if is_empty {
+        let hint = "give `required`, `optional`, `prohibited`, `allowed` or `max_extra`";
+        findings.error(at, "says nothing of any call", Some(hint));
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for it in section.required.iter().flatten() {
+        if let WantedSection::Tool(tool) = &it.value {
+            if names.contains(&tool.0.as_str()) {
+                let message = format!("{} is required already", quoted(&tool.0));
+                let hint = format!("`{{ tool: {}, min: 2 }}` requires it twice", tool.0);
+                findings.warning(tool.at, message, Some(hint));
+            }
+            names.push(&tool.0);
+        }
+    }
+}
+
+fn check_wanted(section: &WantedKeys, _: Mark, findings: &mut Findings) {
+    check_arguments(
+        section.args.as_ref(),
+        section.r#match.as_ref(),
+        section.args_schema.as_ref(),
+        section.tool.at,
+        findings,
+    );
+    if let (Some(min), Some(max)) = (&section.min, &section.max)
+        && min.value.0 > max.value.0
+    {
+        let message = "no number is at least `min` and at most `max`";
+        findings.error(min.at, message, Some("swap them"));
+    }
+}
+
+fn check_pattern(section: &PatternKeys, _: Mark, findings: &mut Findings) {
+    check_arguments(
+        section.args.as_ref(),
+        section.r#match.as_ref(),
+        section.args_schema.as_ref(),
+        section.tool.at,
+        findings,
+    );
+}
+
+fn check_arguments(
+    args: Option<&Object>,
+    how: Option<&At<ArgumentsMatchWord>>,
+    schema: Option<&SchemaValue>,
+    at: Mark,
+    findings: &mut Findings,
+) {
+    if args.is_some() && schema.is_some() {
+        let message = "`args` and `args_schema` exclude each other";
+        findings.error(at, message, Some("keep one of the two"));
+    }
+    let Some(how) = how else { return };
+    let Some(args) = args else {
+        findings.error(how.at, "`match` means nothing without `args`", NO_HINT);
+        return;
+    };
+    if how.value.0 == ArgumentsMatch::Regex {
+        for value in args.values() {
+            crate::model::texts::each(value, &mut |text| {
+                if let Err(error) = regex::Regex::new(text) {
+                    let error = error.to_string();
+                    let reason = error.lines().last().unwrap_or_default();
+                    let reason = reason.trim_start_matches("error: ");
+                    let message = format!("{} is no regular expression: {reason}", quoted(text));
+                    findings.error(how.at, message, NO_HINT);
+                }
+            });
+        }
+    }
+}
+
+fn check_answer(section: &AnswerKeys, at: Mark, findings: &mut Findings) {
+    let given = [
+        ("equals", section.equals.as_ref().map(At::mark)),
+        ("matches", section.matches.as_ref().map(At::mark)),
+        ("exists", section.exists.as_ref().map(At::mark)),
+    ];
+    let first = given.iter().find_map(|(key, at)| Some((*key, (*at)?)));
+    match (&section.path, first) {
+        (Some(path), None) => {
+            let hint = "add `exists: true`, `equals: …` or `matches: …`";
+            findings.error(
+                path.at,
+                "`path` does not say what must be there",
+                Some(hint),
+            );
+        }
+        (None, Some((key, at))) => {
+            let message = format!("`{key}` needs a `path` to say where");
+            findings.error(at, message, Some("`path: $` is the whole answer"));
+        }
+        (None, None) if section.is_error.is_none() && section.contains.is_none() => {
+            findings.error(at, "says nothing of the answer", NO_HINT);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,134 @@
+//! Evaluators look at a run while what it left still stands.
+
+use super::surroundings::Around;
+use crate::agent;
+use crate::evaluate::{self, Subject};
+use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate, Overall};
+use crate::model::evaluator::Role;
+use crate::model::redacted::Redacted;
+use crate::model::scenario::Scenario;
+use crate::model::suite::Problem;
+use crate::model::trajectory::Trajectory;
+use crate::redact::Redactor;
+
+/// Whether evaluators look at a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Evaluating {
+    /// It is made only to learn from it.
+    Not,
+    Alone,
+    /// The times of its calls are judged with those of other runs.
+    AmongOthers,
+}
+
+/// The scenario as it may be told after a run: without secrets, its expectations filled in with what the run answered.
+pub(crate) fn told(
+    scenario: &Scenario,
+    trajectory: &Redacted<Trajectory>,
+    redactor: &Redactor,
+) -> Redacted<Scenario> {
+    let mut filled = scenario.clone();
+    for expected in &mut filled.expected_trajectory {
+        agent::fill_references(&mut expected.arguments, &expected.filled, trajectory);
+    }
+    redactor.scenario(&filled)
+}
+
+/// What the evaluators find in a run that still stands.
+pub(crate) async fn evaluations(
+    scenario: &Scenario,
+    trajectory: &Redacted<Trajectory>,
+    (around, redactor): (&Around, &Redactor),
+    evaluating: Evaluating,
+) -> Redacted<Vec<Evaluation>> {
+    if evaluating == Evaluating::Not
+        || scenario.evaluators.is_empty()
+        || !trajectory.ending.is_complete()
+    {
+        return Redacted::default();
+    }
+    let told = told(scenario, trajectory, redactor);
+    let asked = around.of_run(&told, trajectory, redactor);
+    let subject = Subject {
+        scenario: &told,
+        trajectory,
+        around: Some(&asked),
+        is_repeated: evaluating == Evaluating::AmongOthers,
+    };
+    let found = evaluate::evaluate(&told.evaluators, subject).await;
+    redactor.evaluations(found)
+}
+
+/// What they find in a run that was stored.
+pub(crate) fn of_stored(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Evaluation> {
+    let subject = Subject {
+        scenario,
+        trajectory,
+        around: None,
+        is_repeated: false,
+    };
+    evaluate::evaluate_stored(&scenario.evaluators, subject)
+}
+
+/// What they find in a run that took the place of the one they looked at: what lay around that one is as it was.
+pub(crate) fn looked_at_again(
+    before: &[Evaluation],
+    scenario: &Scenario,
+    trajectory: &Trajectory,
+) -> Vec<Evaluation> {
+    let now = of_stored(scenario, trajectory).into_iter();
+    now.zip(before)
+        .map(|(now, before)| match (now.status, before.status) {
+            (EvaluationStatus::Skipped, EvaluationStatus::Skipped) => now,
+            (EvaluationStatus::Skipped, _) => before.clone(),
+            _ => now,
+        })
+        .collect()
+}
+
+/// Why gating evaluators fail a run, a sentence each.
+pub(crate) fn reasons(evaluations: &[Evaluation], overall: Option<Overall>) -> Vec<String> {
+    let failed = evaluations.iter().filter(|it| it.fails());
+    let mut reasons: Vec<String> = failed
+        .map(|it| format!("the evaluator `{}` fails: {}", it.name, it.message))
+        .collect();
+    if let Some(Overall {
+        score: Some(score),
+        threshold: Some(threshold),
+        gate: Gate::Fails,
+    }) = overall
+        && score < threshold
+    {
+        reasons.push(format!(
+            "the evaluation score is {score:.2}, below {threshold}"
+        ));
+    }
+    reasons
+}
+
+/// Why a run that nothing speaks against cannot be said to pass; `None` where it can.
+pub(crate) fn unjudged(evaluations: &[Evaluation], overall: Option<Overall>) -> Option<Problem> {
+    let overall = overall.filter(|it| it.gate == Gate::Incomplete)?;
+    let gating = evaluations.iter().filter(|it| it.role == Role::Gating);
+    let mut broken = gating.filter(|it| it.status == EvaluationStatus::Error);
+    let Some(first) = broken.next() else {
+        let threshold = overall.threshold.unwrap_or_default();
+        return Some(Problem {
+            message: format!(
+                "no gating evaluator has judged the run, so it does not reach `evaluation_threshold` {threshold}"
+            ),
+            hint: Some("`mcp-eval validate` says why evaluators are skipped".to_owned()),
+            details: Vec::new(),
+        });
+    };
+    let mut details = first.details.clone();
+    details.extend(broken.map(|it| format!("the evaluator `{}`: {}", it.name, it.message)));
+    Some(Problem {
+        message: format!(
+            "the evaluator `{}` could not judge: {}",
+            first.name, first.message
+        ),
+        hint: None,
+        details,
+    })
+}
