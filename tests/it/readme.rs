@@ -139,6 +139,7 @@ fn every_command_of_the_readme_runs() {
     project.file("servers.json", blocks(&readme, "json").remove(0));
     let demo = saved("name: Demo");
     let search = saved("name: Search");
+    let orders = saved("name: Orders");
     with_history(&project);
     let engine = docker::engine("the README's commands with containers");
     if engine {
@@ -233,6 +234,10 @@ fn every_command_of_the_readme_runs() {
         if is_mine {
             project.file("scenarios/search.yaml", search);
         }
+        let is_judged = command.contains("scenarios/orders.yaml");
+        if is_judged {
+            project.file("scenarios/orders.yaml", orders);
+        }
         if command.contains("--changed") {
             Repository::init(project.path("")).unwrap();
         }
@@ -241,6 +246,9 @@ fn every_command_of_the_readme_runs() {
         assert_eq!(ran.code, 0, "{command}: {ran:#?}");
         if is_mine {
             fs::remove_file(project.path("scenarios/search.yaml")).unwrap();
+        }
+        if is_judged {
+            fs::remove_file(project.path("scenarios/orders.yaml")).unwrap();
         }
         if command.contains(" bisect ") {
             ran.says("Answer otherwise").says("first bad commit: ");

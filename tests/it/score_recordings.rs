@@ -279,6 +279,8 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         critical: None,
     };
     Scenario {
+        evaluators: Vec::new(),
+        evaluation_threshold: None,
         id: "case".to_owned(),
         defaults_root: std::path::PathBuf::new(),
         path: "case.yaml".into(),

@@ -48,7 +48,8 @@ pub(super) const VALIDATE: &str = "Examples:\n  \
 
 pub(super) const LIST: &str = "Examples:\n  \
     mcp-eval list\n  \
-    mcp-eval list scenarios/proxy --tag search --format json";
+    mcp-eval list scenarios/proxy --tag search --format json\n  \
+    mcp-eval list --evaluators --agents";
 
 pub(super) const MOCK: &str = "Examples:\n  \
     mcp-eval mock scenarios/weather.yaml\n  \
