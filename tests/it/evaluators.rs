@@ -67,9 +67,9 @@ fn judged(evaluator: &Value) -> (i64, String, String) {
         "scenarios/chatty.sh",
         "echo '{\"passed\": true, \"score\": 7}'",
     );
-    project.file("scenarios/left.json", r#"{"id": 7, "tags": ["a", 2]}"#);
+    project.file("data/left.json", r#"{"id": 7, "tags": ["a", 2]}"#);
     project.file(
-        "scenarios/items.json",
+        "data/items.json",
         r#"{"type": "object", "required": ["items"]}"#,
     );
     let mut command = project.command();
@@ -262,7 +262,7 @@ fn every_type_passes_fails_and_cannot_judge() {
         ),
         // schema-validate
         (
-            json!({ "type": "schema-validate", "tool": "find", "schema": "items.json" }),
+            json!({ "type": "schema-validate", "tool": "find", "schema": "../data/items.json" }),
             "passed",
             "1 answer is valid",
         ),
@@ -277,7 +277,7 @@ fn every_type_passes_fails_and_cannot_judge() {
             "is no JSON",
         ),
         (
-            json!({ "type": "schema-validate", "path": "left.json", "schema": { "properties": { "tags": { "items": { "type": "string" } } } } }),
+            json!({ "type": "schema-validate", "path": "../data/left.json", "schema": { "properties": { "tags": { "items": { "type": "string" } } } } }),
             "failed",
             "/tags/1",
         ),
@@ -304,12 +304,12 @@ fn every_type_passes_fails_and_cannot_judge() {
         ),
         // file
         (
-            json!({ "type": "file", "path": "left.json", "contains": "tags", "unchanged": true }),
+            json!({ "type": "file", "path": "../data/left.json", "contains": "tags", "unchanged": true }),
             "passed",
             "as expected",
         ),
         (
-            json!({ "type": "file", "path": "left.json", "unchanged": false }),
+            json!({ "type": "file", "path": "../data/left.json", "unchanged": false }),
             "failed",
             "as it was before",
         ),
@@ -476,22 +476,14 @@ fn record_compare_and_stored_runs_are_judged_too() {
     project.expect(0, &["record"]);
     project.expect(0, &["compare"]);
     let runs = fs::read_dir(project.path(".mcp-eval/runs")).unwrap();
-    let mut runs: Vec<_> = runs.map(|it| it.unwrap().path()).collect();
+    let runs = runs.map(|it| it.unwrap().path());
+    let mut runs: Vec<_> = runs.filter(|it| it.is_dir()).collect();
     runs.sort();
     let run = runs.pop().unwrap();
     project.file("scenarios/left.txt", "here");
     let ran = project.expect(1, &["compare"]);
     ran.says("there is a file `left.txt`");
-    let result = project.result(
-        0,
-        &[
-            "compare",
-            "--run",
-            run.to_str().unwrap(),
-            "--format",
-            "json",
-        ],
-    );
+    let result = project.result(0, &["compare", "--run", run.to_str().unwrap()]);
     let evaluators = &result["scenarios"][0]["evaluators"];
     assert_eq!(evaluators[0]["status"], "passed", "{evaluators}");
     assert_eq!(evaluators[1]["status"], "skipped", "{evaluators}");
@@ -506,7 +498,7 @@ fn steps_say_what_their_answers_must_hold() {
     let step = |expect: &str, code: i32, says: &str| {
         let project = Project::new();
         let line = "  - { tool: mcp__shop__pay, args: { order: 7, amount: 2.0 } }";
-        let with = format!("{} , expect: {expect} }}", line.trim_end_matches(" }"));
+        let with = line.replace("} }", &format!("}}, expect: {expect} }}"));
         project.file("scenarios/shop.yaml", SHOP.replace(line, &with));
         for command in ["run", "record"] {
             let ran = project.expect(code, &[command]);
@@ -537,7 +529,7 @@ fn defaults_add_up_and_criteria_may_be_evaluators() {
     let project = shop(&json!([{ "type": "within", "steps": 2 }]));
     project.file(
         "scenarios/_defaults.yaml",
-        "evaluators: [{ type: trace-no-errors }]",
+        "evaluators: [{ type: trace-no-errors }, { type: text, in: answers, equals: Order 7 is paid }]",
     );
     project.edit(
         "scenarios/shop.yaml",
@@ -548,7 +540,10 @@ fn defaults_add_up_and_criteria_may_be_evaluators() {
     let scenario = &result["scenarios"][0];
     let types = scenario["evaluators"].as_array().unwrap().iter();
     let types: Vec<&str> = types.map(|it| it["type"].as_str().unwrap()).collect();
-    assert_eq!(types, ["trace-no-errors", "within", "text", "exact-match"]);
+    assert_eq!(
+        types,
+        ["trace-no-errors", "text", "within", "text", "exact-match"]
+    );
     assert_eq!(
         scenario["checks"]
             .as_array()
@@ -704,12 +699,8 @@ fn every_report_has_them() {
         .says("leaves a file")
         .says("evaluation score 0.50");
     for form in ["markdown", "junit", "ctrf", "compact", "github"] {
-        let text = project.run(&["report", "--report", form, "latest"]).all();
-        let text = if text.contains("nowhere") {
-            text
-        } else {
-            project.run(&["report", "latest", "--format", form]).all()
-        };
+        project.expect(1, &["run", "--report", &format!("{form}=out")]);
+        let text = project.read("out");
         assert!(text.contains("nowhere"), "{form}: {text}");
         if ["markdown", "junit", "ctrf"].contains(&form) {
             assert!(text.contains("goes well"), "{form}: {text}");

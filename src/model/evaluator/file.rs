@@ -57,6 +57,6 @@ impl FileEvaluator {
         if said.is_empty() {
             said.push("is there".to_owned());
         }
-        format!("the file `{}` {}", self.file.written, said.join(", "))
+        format!("the file \"{}\" {}", self.file.written, said.join(", "))
     }
 }

@@ -30,7 +30,7 @@ impl SchemaValidate {
             SchemaSource::Answer(of) => format!("the answer{}", of.words()),
             SchemaSource::Structured(of) => format!("the structured content{}", of.words()),
             SchemaSource::FinalText => "final_text".to_owned(),
-            SchemaSource::File(file) => format!("the file `{}`", file.written),
+            SchemaSource::File(file) => format!("the file \"{}\"", file.written),
         };
         format!("{what} is valid by its schema")
     }

@@ -15,8 +15,8 @@ impl AnswerOf {
         match (&self.tool, self.call) {
             (None, None) => String::new(),
             (None, Some(call)) => format!(" to call {call}"),
-            (Some(tool), None) => format!(" of `{tool}`"),
-            (Some(tool), Some(call)) => format!(" to call {call} of `{tool}`"),
+            (Some(tool), None) => format!(" of \"{tool}\""),
+            (Some(tool), Some(call)) => format!(" to call {call} of \"{tool}\""),
         }
     }
 }

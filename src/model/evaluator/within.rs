@@ -21,7 +21,7 @@ pub struct Within {
 impl Within {
     pub(super) fn words(&self) -> String {
         let of = self.tool.as_ref();
-        let of = of.map_or_else(String::new, |it| format!(" of `{it}`"));
+        let of = of.map_or_else(String::new, |it| format!(" of \"{it}\""));
         let said = [
             self.steps.map(|it| format!("{it} steps")),
             self.duration.map(|it| format!("{it:?}")),

@@ -7,12 +7,15 @@ const SHOWN: usize = 60;
 
 /// A text in a title.
 pub(super) fn quoted(text: &str) -> String {
-    format!("`{}`", cut(text))
+    format!("\"{}\"", cut(text))
 }
 
 /// A value in a title.
 pub(super) fn value(value: &Value) -> String {
-    quoted(&value.to_string())
+    match value {
+        Value::String(text) => quoted(text),
+        other => cut(&other.to_string()),
+    }
 }
 
 fn cut(text: &str) -> String {

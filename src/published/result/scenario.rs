@@ -306,13 +306,17 @@ impl Scenario {
         verdict.map(Reason::headline).chain(self.unmet()).collect()
     }
 
-    /// The unmet expectations and the gating evaluators that fail, one sentence each.
-    pub fn unmet(&self) -> Vec<String> {
+    /// The unmet expectations, one sentence each.
+    pub fn unmet_checks(&self) -> impl Iterator<Item = String> {
         let unmet = self.checks.iter().filter(|it| it.fails());
-        let unmet = unmet.map(|it| format!("{}: {}", it.name, it.message));
+        unmet.map(|it| format!("{}: {}", it.name, it.message))
+    }
+
+    /// The same, and the gating evaluators that fail.
+    pub fn unmet(&self) -> Vec<String> {
         let failed = self.evaluators.iter().filter(|it| it.fails());
         let summary = self.evaluation.iter();
-        unmet
+        self.unmet_checks()
             .chain(failed.map(ToString::to_string))
             .chain(summary.filter_map(EvaluationSummary::shortfall))
             .collect()

@@ -65,7 +65,7 @@ impl Page<'_> {
         for reason in scenario.comparison.iter().flat_map(|it| &it.reasons) {
             self.reason(reason);
         }
-        for unmet in scenario.unmet() {
+        for unmet in scenario.unmet_checks() {
             self.indented(4, "✗ ", RED, &unmet);
         }
         for change in scenario.changes() {

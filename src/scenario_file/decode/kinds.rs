@@ -218,6 +218,28 @@ pub(in crate::scenario_file) fn drop_foreign<K: Kinds>(section: &mut Node) {
 
 impl<C: Section, K: Kinds> Decode for Variant<C, K> {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        // What must tell its kind is never completed by another file, so it is whole in every part of a document.
+        let before = findings.partial;
+        findings.partial = before && !tells_kind::<K>();
+        let decoded = Self::decode_part(node, findings);
+        findings.partial = before;
+        decoded
+    }
+
+    fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
+        self.all.templates(visit);
+        self.kind.templates(visit);
+    }
+}
+
+/// Whether a section must tell its kind.
+fn tells_kind<K: Kinds>() -> bool {
+    matches!(K::UNNAMED, Unnamed::Wrong(..))
+}
+
+impl<C: Section, K: Kinds> Variant<C, K> {
+    /// Reads a section that another file may complete.
+    fn decode_part(node: &Node, findings: &mut Findings) -> Option<Self> {
         let needed_by = format!(", which this {} of {} needs", K::TAG, K::THING);
         let fields = Fields::open(node, &needed_by, findings)?;
         let kinds = K::all();
@@ -235,7 +257,7 @@ impl<C: Section, K: Kinds> Decode for Variant<C, K> {
         check_keys::<C, K>(node, kind.as_ref(), findings);
         let all = C::read(&fields, findings);
         let read = kind.as_ref().and_then(|it| (it.read)(&fields, findings));
-        if kind.is_none() || findings.partial {
+        if (kind.is_none() || findings.partial) && !tells_kind::<K>() {
             // Whatever kind it is, its values have to be right.
             let before = std::mem::replace(&mut findings.partial, true);
             for other in kinds {
@@ -252,11 +274,6 @@ impl<C: Section, K: Kinds> Decode for Variant<C, K> {
             section.kind.check(node.at, findings);
         }
         Some(section)
-    }
-
-    fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
-        self.all.templates(visit);
-        self.kind.templates(visit);
     }
 }
 
