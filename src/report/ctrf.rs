@@ -194,15 +194,23 @@ fn test(scenario: &Scenario, command: &str) -> Test {
             .map(|it| line(it).into_owned())
             .collect(),
         flaky: scenario.repeated.as_ref().is_some_and(|it| it.flaky),
-        extra: json!({
-            "id": scenario.id,
-            "statusWords": scenario.status_words(command),
-            "score": scenario.score(),
-            "changes": scenario.changes().len(),
-            "evaluators": scenario.evaluators,
-            "evaluation": scenario.evaluation,
-        }),
+        extra: extra(scenario, command),
     }
+}
+
+/// What the format has no place for.
+fn extra(scenario: &Scenario, command: &str) -> Value {
+    let mut extra = json!({
+        "id": scenario.id,
+        "statusWords": scenario.status_words(command),
+        "score": scenario.score(),
+        "changes": scenario.changes().len(),
+    });
+    if !scenario.evaluators.is_empty() {
+        extra["evaluators"] = json!(scenario.evaluators);
+        extra["evaluation"] = json!(scenario.evaluation);
+    }
+    extra
 }
 
 /// Milliseconds without their fraction; 0 for what is not known, because the format demands a number.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::source;
 use crate::model::container::{Image, MountSource};
+use crate::model::evaluator::{Evaluator, EvaluatorKind};
 use crate::model::hook::Hook;
 use crate::model::scenario::{Scenario, Start, Transport};
 use crate::model::source::Prepare;
@@ -51,6 +52,11 @@ pub fn depends(scenario: &Scenario) -> Depends {
     }
     for Hook { command, cwd, .. } in settled.before.iter().chain(&settled.after) {
         depends.started(command, cwd.as_deref());
+    }
+    for evaluator in Evaluator::with_inner(&settled.evaluators) {
+        if let EvaluatorKind::Command(it) = &evaluator.kind {
+            depends.started(&it.run.command, it.run.cwd.as_deref());
+        }
     }
     if let Some(agent) = settled.agent.command() {
         depends.started(&agent.command, agent.cwd.as_deref());

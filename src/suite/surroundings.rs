@@ -73,7 +73,7 @@ impl Around {
             interrupt,
             ..Self::default()
         };
-        for evaluator in all(&scenario.evaluators) {
+        for evaluator in Evaluator::with_inner(&scenario.evaluators) {
             match &evaluator.kind {
                 EvaluatorKind::Command(it) => {
                     let filled = filled(it, secrets)?;
@@ -116,18 +116,6 @@ impl Around {
             redactor,
         }
     }
-}
-
-/// All evaluators, those within others too.
-fn all(evaluators: &[Evaluator]) -> Vec<&Evaluator> {
-    let mut all: Vec<&Evaluator> = evaluators.iter().collect();
-    let mut next = 0;
-    while let Some(it) = all.get(next) {
-        let inner = it.kind.inner();
-        all.extend(inner);
-        next += 1;
-    }
-    all
 }
 
 fn filled(command: &CommandEvaluator, secrets: &mut Secrets) -> Result<Hook, SetupError> {

@@ -44,6 +44,18 @@ impl Role {
 }
 
 impl Evaluator {
+    /// These evaluators, and all that stand within them.
+    pub fn with_inner(evaluators: &[Self]) -> Vec<&Self> {
+        let mut all: Vec<&Self> = evaluators.iter().collect();
+        let mut next = 0;
+        while let Some(it) = all.get(next) {
+            let inner = it.kind.inner();
+            all.extend(inner);
+            next += 1;
+        }
+        all
+    }
+
     /// What reports call it.
     pub fn title(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.kind.words())

@@ -5,7 +5,7 @@ use crate::model::evaluator::{Evaluator, EvaluatorKind, SchemaSource, TextSource
 use crate::model::scenario::Agent;
 use crate::scenario_file::decode::At;
 use crate::scenario_file::evaluators::EvaluatorSection;
-use crate::scenario_file::file::document::{Document, given};
+use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
@@ -63,6 +63,7 @@ impl Document {
         }
         if let Some(threshold) = given(self.evaluation_threshold.as_ref())
             && gating().next().is_none()
+            && !is_wrong(self.evaluators.as_ref())
         {
             let message = "no gating evaluator is measured by this";
             findings.warning(threshold.at, message, Some("add one under `evaluators`"));

@@ -8,7 +8,7 @@ use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
 
 /// Paths that start at the file that names them, as [`Node::visit_path`] reads them.
-const PATHS: [&str; 12] = [
+const PATHS: [&str; 9] = [
     "source.repo",
     "source.cwd",
     "source.inputs.#",
@@ -18,9 +18,6 @@ const PATHS: [&str; 12] = [
     "upstreams.*.start.cwd",
     "before.#.cwd",
     "after.#.cwd",
-    "evaluators.#.cwd",
-    "evaluators.#.path",
-    "evaluators.#.schema",
 ];
 /// Programs that belong to the file where they begin with `./` or `../`: each a text, or the first of a list.
 const PROGRAMS: [&str; 7] = [
@@ -33,13 +30,7 @@ const PROGRAMS: [&str; 7] = [
     "upstreams.*.headers_command",
 ];
 /// Commands whose program belongs to the file where it holds a `/`.
-const HOOKS: [&str; 5] = [
-    "before.#",
-    "before.#.command",
-    "after.#",
-    "after.#.command",
-    "evaluators.#.command",
-];
+const HOOKS: [&str; 4] = ["before.#", "before.#.command", "after.#", "after.#.command"];
 /// Where containers are described, and the paths and programs in each.
 const CONTAINERS: [&str; 2] = ["docker", "containers.*"];
 const PATHS_IN_CONTAINER: [&str; 5] = [

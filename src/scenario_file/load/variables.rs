@@ -207,7 +207,7 @@ impl Filling<'_> {
     fn evaluator(&mut self, node: &mut Node) {
         let is_of_texts = node.get("type").is_some_and(|it| {
             let of = |kind: &&str| matches!(&it.content, Content::Text(it) if it == kind);
-            TEXTS_ALONE.iter().any(|kind| of(kind))
+            TEXTS_ALONE.iter().any(of)
         });
         if let Content::Text(_) = &node.content {
             return self.node(node, false);
