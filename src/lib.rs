@@ -43,7 +43,7 @@
 //! | 2 | [`published`] | the versioned forms in which trajectories and results leave the program, and their JSON Schemas |
 //! | 2 | [`report`] | results in, text out; HTML through the templates alone |
 //! | 2 | [`run`] | one execution of one scenario: its ports, the proof that servers are ready, its recorder, its limits |
-//! | 2 | [`llm`] | the wire formats of model APIs |
+//! | 2 | [`llm`] | model APIs, for agents and judges: their wire formats, and how they are asked |
 //! | 3 | [`scenario_file`] | YAML to scenarios; every finding with its line and column |
 //! | 3 | [`agent`] | the agents, one file per kind |
 //! | 3 | [`mcp`] | client sessions with MCP servers, and the gateway that records the sessions of others |

@@ -7,7 +7,7 @@ mod reference;
 mod replay;
 mod scripted;
 
-pub use chat::{Chat, Key, key_env};
+pub use chat::Chat;
 pub use command::{Command, Prompt, Workplace, mcp_config, passes};
 pub use listener::{Announce, Listener};
 pub use reference::fill_references;

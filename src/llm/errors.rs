@@ -87,7 +87,13 @@ impl ApiError {
 
     /// What is wrong, in a sentence without its end.
     pub(crate) fn message(&self, asked: &Asked<'_>) -> String {
-        let Asked { model, url, key } = asked;
+        let Asked {
+            asker,
+            model,
+            url,
+            key,
+        } = asked;
+        let section = asker.section();
         let status = self.status;
         match (self.kind, key) {
             (Kind::Unauthorised, Some(name)) => {
@@ -95,16 +101,16 @@ impl ApiError {
             }
             (Kind::Unauthorised, None) => format!(
                 "the API wants a key, and none was sent (HTTP {status}): name the environment variable that holds it in \
-                 `agent.api_key_env`"
+                 `{section}.api_key_env`"
             ),
             (Kind::Forbidden, _) => {
                 format!("the API does not allow this request (HTTP {status})")
             }
             (Kind::UnknownModel, _) => {
-                format!("the API knows no model `{model}` (HTTP {status}): check `agent.model`")
+                format!("the API knows no model `{model}` (HTTP {status}): check `{section}.model`")
             }
             (Kind::NotFound, _) => {
-                format!("there is no API at {url} (HTTP {status}): check `agent.base_url`")
+                format!("there is no API at {url} (HTTP {status}): check `{section}.base_url`")
             }
             (Kind::Quota, _) => format!(
                 "the quota of the account is used up (HTTP {status}): add credit, or use another key"
@@ -113,13 +119,14 @@ impl ApiError {
                 format!("the API's rate limit was reached again and again (HTTP {status})")
             }
             (Kind::ContextTooLong, _) => format!(
-                "the conversation is too long for `{model}` (HTTP {status}): `agent.max_result_chars` shortens what tools answer"
+                "the conversation is too long for `{model}` (HTTP {status}): {}",
+                asker.shortened_by()
             ),
             (Kind::ContentFilter, _) => {
                 format!("the vendor's content filter blocked the request (HTTP {status})")
             }
             (Kind::Temperature, _) => format!(
-                "`{model}` does not take this temperature (HTTP {status}): with `temperature: null` under `agent`, none is sent"
+                "`{model}` does not take this temperature (HTTP {status}): with `temperature: null` under `{section}`, none is sent"
             ),
             (Kind::NoTools, _) => {
                 format!("`{model}` cannot call tools (HTTP {status}): choose another model")
@@ -130,9 +137,35 @@ impl ApiError {
     }
 }
 
+/// On whose behalf a model is asked, for messages that name keys of its section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asker {
+    Agent,
+    Judge,
+}
+
+impl Asker {
+    /// The section of a scenario that holds the settings.
+    pub(crate) fn section(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Judge => "judge",
+        }
+    }
+
+    /// How what the model is sent becomes shorter.
+    pub(crate) fn shortened_by(self) -> &'static str {
+        match self {
+            Self::Agent => "`agent.max_result_chars` shortens what tools answer",
+            Self::Judge => "`judge.max_input_chars` shortens what it is shown of the run",
+        }
+    }
+}
+
 /// What was asked, for messages.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
+    pub(crate) asker: Asker,
     pub(crate) model: &'a str,
     pub(crate) url: &'a str,
     /// The environment variable that holds the key; `None` when none was sent.

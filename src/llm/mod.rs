@@ -1,4 +1,4 @@
-//! The wire formats of model APIs: from neutral requests to an API's JSON, and back. Pure: nobody is asked here.
+//! Model APIs: their wire formats, from neutral requests to an API's JSON and back, which are pure; and `client`, which alone asks anybody.
 //!
 //! | file | what is there |
 //! |---|---|
@@ -6,11 +6,13 @@
 //! | `wire` | what a format has to know how to do; `anthropic`, `openai_chat`, `openai_responses` (what they share is in `openai`) and `ollama` know it, and `dialect` which of them an API speaks |
 //! | `vendor` | what is known of those who offer APIs: address, version, key, headers, names of tools |
 //! | `address` | where an API is asked |
+//! | `client` | asks it over HTTP, again where that may help; who asks keeps the record of the attempts |
 //! | `errors` | what its errors mean |
 //! | `names` | tool names as an API allows them |
 
 pub(crate) mod address;
 mod anthropic;
+pub mod client;
 pub(crate) mod dialect;
 pub(crate) mod errors;
 pub(crate) mod message;

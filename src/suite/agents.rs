@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::error::Error;
-use crate::agent::{Chat, Command, Key, Prompt, Replay, Scripted, Workplace, key_env, passes};
+use crate::agent::{Chat, Command, Prompt, Replay, Scripted, Workplace, passes};
+use crate::llm::client::{Key, key_env};
 use crate::model::Object;
 use crate::model::agent::{
     CommandAgent, CommandFormat, MCP_CONFIG, MODEL, ModelAgent, ModelApi, PROMPT,

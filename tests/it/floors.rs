@@ -21,11 +21,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("http_server", &[]),
     ("lines", &[]),
     ("process", &["text"]),
-    ("llm", &["model", "text"]),
+    ("llm", &["http_client", "model", "text"]),
     (
         "agent",
         &[
-            "http_client",
             "lines",
             "llm",
             "model",
@@ -59,7 +58,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("import", &["model", "text"]),
     (
         "evaluate",
-        &["json", "json_schema", "model", "run", "score", "text"],
+        &["json", "json_schema", "llm", "model", "run", "score", "text"],
     ),
     (
         "suite",
@@ -74,6 +73,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "import",
             "input",
             "json",
+            "llm",
             "mcp",
             "mock",
             "model",
@@ -101,7 +101,7 @@ const LIVES_IN: &[(&str, &[&str])] = &[
     ("tar", &["docker"]),
     ("askama", &["report"]),
     ("quick_junit", &["report"]),
-    ("reqwest", &["agent", "http_client", "llm", "mcp"]),
+    ("reqwest", &["http_client", "llm", "mcp"]),
     ("serde_yaml", &["scenario_file"]),
     ("granit_parser", &["scenario_file"]),
     ("jsonschema", &["json_schema", "score", "mock"]),

@@ -1,17 +1,17 @@
 //! An agent with a language model behind one of several APIs, and the loop in which it calls tools.
 //!
-//! The wire formats of the APIs are in [`crate::llm`]; here are `client`, which asks an API, again where that may help, and `results`, which
-//! makes of a tool's answer what a model gets of it.
+//! The APIs, their wire formats and how they are asked are in [`crate::llm`]; `results` makes of a tool's answer what a model gets of it.
 
-mod client;
 mod results;
+
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
-use self::client::Client;
-pub use self::client::{Key, key_env};
+use crate::llm::client::{Attempts, Client, Key, Unanswered};
 use crate::llm::dialect::wire;
+use crate::llm::errors::Asker;
 use crate::llm::message::{Call, Finish, Message, OfferedTool, Request, Response, ToolResult};
 use crate::llm::names::Names;
 use crate::llm::wire::Wire;
@@ -51,7 +51,7 @@ impl Chat {
     ) -> Result<Self, SetupError> {
         let wire = wire(settings.api);
         Ok(Self {
-            client: Client::new(&settings, wire, key)?,
+            client: Client::new(&settings, wire, key, Asker::Agent)?,
             wire,
             settings,
             turns,
@@ -113,7 +113,7 @@ impl Chat {
         };
         let body = self.wire.body(&request, self.client.address.at_home);
         let answer = self.client.ask(conversation, &body).await;
-        let answer = answer.map_err(Stop::Error)?;
+        let answer = answer.map_err(|it| Stop::Error(it.into()))?;
         let response = self.wire.read(&answer).map_err(|problem| {
             Stop::Error(SetupError::new(format!(
                 "the model's answer cannot be understood: {problem}"
@@ -232,6 +232,24 @@ impl Chat {
             names,
             tool_choice,
         })
+    }
+}
+
+/// The conversation keeps the record of what its requests take.
+impl Attempts for Conversation<'_> {
+    fn begun(&mut self) {
+        self.attempt();
+    }
+
+    fn ended(&mut self, status: Option<u16>, problem: Option<String>, pause: Option<Duration>) {
+        self.attempted(status, problem, pause);
+    }
+}
+
+/// A run cannot go on without its model.
+impl From<Unanswered> for SetupError {
+    fn from(Unanswered { message, details }: Unanswered) -> Self {
+        Self { message, details }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Asks an API over HTTP: again where that may help, and with every attempt in the record.
+//! Asks an API over HTTP: again where that may help, and with every attempt in the record of whoever asks.
 
 use std::error::Error;
 use std::time::Duration;
@@ -9,13 +9,12 @@ use reqwest::{Client as Http, Response};
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::address::{Address, address};
+use super::dialect::wire;
+use super::errors::{ApiError, Asked, Asker};
+use super::wire::Wire;
 use crate::http_client;
-use crate::llm::address::{Address, address};
-use crate::llm::dialect::wire;
-use crate::llm::errors::{ApiError, Asked};
-use crate::llm::wire::Wire;
 use crate::model::agent::ModelAgent;
-use crate::run::{Conversation, SetupError};
 use crate::text::beginning;
 
 /// How often a request is made before it is given up.
@@ -28,10 +27,12 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most a response may hold, in bytes.
 const LONGEST_BODY: usize = 64 * 1024 * 1024;
 
-pub(super) struct Client {
+/// An API that can be asked.
+pub(crate) struct Client {
     http: Http,
-    pub(super) address: Address,
+    pub(crate) address: Address,
     headers: HeaderMap,
+    asker: Asker,
     timeout: Duration,
     model: String,
     /// The environment variable that holds the key.
@@ -45,44 +46,77 @@ pub struct Key {
     pub value: String,
 }
 
+/// Who keeps the record of the attempts that a request takes.
+pub(crate) trait Attempts: Send {
+    /// An attempt begins.
+    fn begun(&mut self);
+
+    /// How it ended, and the pause after which there will be another.
+    fn ended(&mut self, status: Option<u16>, problem: Option<String>, pause: Option<Duration>);
+}
+
+/// Why an API has given no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Unanswered {
+    pub message: String,
+    pub details: Vec<String>,
+}
+
+impl Unanswered {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            details: Vec::new(),
+        }
+    }
+}
+
 /// Why an attempt gave no answer.
 struct Failed {
     status: Option<u16>,
     /// For the record.
     problem: String,
     /// For the user, when it was the last attempt.
-    error: SetupError,
+    error: Unanswered,
     /// Whether another attempt may help.
     is_passing: bool,
     /// How long the API wants to be left alone.
     retry_after: Option<Duration>,
 }
 
-/// The environment variable that holds the key for an agent: the one it names, else the vendor's usual one at the vendor's own address.
+/// The environment variable that holds the key for a model: the one its settings name, else the vendor's usual one at the vendor's own
+/// address.
 ///
 /// A key is never sent to anybody it was not meant for.
 ///
 /// # Errors
 ///
-/// What is wrong with the agent's `base_url`.
-pub fn key_env(settings: &ModelAgent) -> Result<Option<String>, SetupError> {
+/// What is wrong with the `base_url`.
+pub fn key_env(settings: &ModelAgent) -> Result<Option<String>, Unanswered> {
     let wire = wire(settings.api);
-    let address = address(settings.base_url.as_deref(), wire).map_err(SetupError::new)?;
+    let address = address(settings.base_url.as_deref(), wire).map_err(Unanswered::new)?;
     let usual = wire.vendor().key_env.filter(|_| address.at_home);
     let usual = usual.map(str::to_owned);
     Ok(settings.api_key_env.clone().or(usual))
 }
 
 impl Client {
-    pub(super) fn new(
+    /// A client with these settings, which asks with this key.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be used of the settings.
+    pub(crate) fn new(
         settings: &ModelAgent,
         wire: &dyn Wire,
         key: Option<&Key>,
-    ) -> Result<Self, SetupError> {
-        let address = address(settings.base_url.as_deref(), wire).map_err(SetupError::new)?;
+        asker: Asker,
+    ) -> Result<Self, Unanswered> {
+        let address = address(settings.base_url.as_deref(), wire).map_err(Unanswered::new)?;
         let http = http_client::builder(address.url.as_str(), CONNECT_TIMEOUT)
             .build()
-            .map_err(|error| SetupError::new(format!("no HTTP client: {error}")))?;
+            .map_err(|error| Unanswered::new(format!("no HTTP client: {error}")))?;
         let own = wire.vendor().headers(key.map(|it| it.value.as_str()));
         let own = own
             .into_iter()
@@ -90,7 +124,7 @@ impl Client {
         let mut headers = HeaderMap::new();
         for (name, value) in own.chain(settings.extra_headers.iter().cloned()) {
             let wrong = || {
-                SetupError::new(format!(
+                Unanswered::new(format!(
                     "`{name}` cannot be sent as an HTTP header: it has a character that has no place there"
                 ))
             };
@@ -103,6 +137,7 @@ impl Client {
             http,
             address,
             headers,
+            asker,
             timeout: settings.timeout,
             model: settings.model.clone(),
             key_env: key.map(|it| it.env.clone()),
@@ -114,18 +149,18 @@ impl Client {
     /// # Errors
     ///
     /// Why there is none.
-    pub(super) async fn ask(
+    pub(crate) async fn ask(
         &self,
-        conversation: &mut Conversation<'_>,
+        record: &mut dyn Attempts,
         body: &Value,
-    ) -> Result<Value, SetupError> {
+    ) -> Result<Value, Unanswered> {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            conversation.attempt();
+            record.begun();
             let failed = match self.attempt(body).await {
                 Ok((status, answer)) => {
-                    conversation.attempted(Some(status), None, None);
+                    record.ended(Some(status), None, None);
                     return Ok(answer);
                 }
                 Err(failed) => failed,
@@ -133,7 +168,7 @@ impl Client {
             let asked = failed.retry_after.unwrap_or_default();
             let again = failed.is_passing && attempts < ATTEMPTS && asked <= LONGEST_PAUSE;
             let wait = again.then(|| pause(attempts, failed.retry_after, chance()));
-            conversation.attempted(failed.status, Some(failed.problem), wait);
+            record.ended(failed.status, Some(failed.problem), wait);
             let Some(wait) = wait else {
                 let mut error = failed.error;
                 if attempts > 1 {
@@ -185,7 +220,8 @@ impl Client {
 
     fn no_response(&self, error: &reqwest::Error, status: Option<u16>) -> Failed {
         let problem = if error.is_timeout() && !error.is_connect() {
-            format!("no answer within {:?} (`agent.timeout`)", self.timeout)
+            let section = self.asker.section();
+            format!("no answer within {:?} (`{section}.timeout`)", self.timeout)
         } else if error.is_connect() {
             format!("no connection: {}", cause(error))
         } else {
@@ -199,7 +235,7 @@ impl Client {
         Failed {
             status,
             problem: problem.to_owned(),
-            error: SetupError::new(format!("the model cannot be reached at {url}: {problem}")),
+            error: Unanswered::new(format!("the model cannot be reached at {url}: {problem}")),
             is_passing: true,
             retry_after: None,
         }
@@ -208,6 +244,7 @@ impl Client {
     fn refused(&self, error: &ApiError, retry_after: Option<Duration>) -> Failed {
         let url = self.shown_url();
         let asked = Asked {
+            asker: self.asker,
             model: &self.model,
             url: &url,
             key: self.key_env.as_deref(),
@@ -223,7 +260,7 @@ impl Client {
                 "" => format!("HTTP {}", error.status),
                 said => format!("HTTP {}: {said}", error.status),
             },
-            error: SetupError {
+            error: Unanswered {
                 message: error.message(&asked),
                 details,
             },
