@@ -145,6 +145,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Import(args) => commands::import::run(&args, console),
         Command::Mock(args) => commands::mock::run(&args, console),
         Command::Scan(args) => commands::scan::run(&args, cli.output, console),
+        Command::Judge(command) => commands::judge::run(&command, cli.output, console),
         Command::Clean(args) => commands::clean::run(&args, console),
         Command::Help(args) => commands::help::run(&args, console),
         Command::Completions(args) => {

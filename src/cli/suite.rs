@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::cli::args::{AgentChoice, ExecuteArgs, OutputArgs, PaceChoice, Preset, ScoreArgs};
+use crate::cli::args::{
+    AgentChoice, ExecuteArgs, JudgeArgs, JudgeBudget, OutputArgs, PaceChoice, Preset, ScoreArgs,
+};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::progress::{SuiteObserver, SuiteProgress};
@@ -12,7 +14,9 @@ use crate::cli::runtime;
 use crate::model::rules;
 use crate::model::scenario::{Pace, Scenario, Server};
 use crate::scenario_file::{self, ClientServers, Finding};
-use crate::suite::{self, BASELINES, Choice, Finished, ScoreSettings, Settings, Suite};
+use crate::suite::{
+    self, BASELINES, CACHE, Choice, Finished, Judges, ScoreSettings, Settings, Suite,
+};
 
 /// What the arguments say of how scenarios are run.
 ///
@@ -29,6 +33,7 @@ pub(super) fn settings(
         Some(path) => servers(path, scenarios, console)?,
     };
     Ok(Settings {
+        judges: judges(args, scenarios)?,
         program: Some(program()),
         servers,
         jobs: args.jobs,
@@ -37,6 +42,42 @@ pub(super) fn settings(
         containers: !args.no_docker,
         budget: args.budget,
         ..Settings::default()
+    })
+}
+
+/// What judges may spend, and where their answers are kept.
+fn judges(args: &ExecuteArgs, scenarios: &[Scenario]) -> Result<Judges, Failure> {
+    let JudgeArgs {
+        judge: _,
+        judge_budget,
+        no_cache,
+    } = &args.judging;
+    let budget = match (judge_budget, args.budget) {
+        (None, _) => None,
+        (Some(JudgeBudget::Share(share)), Some(whole)) => Some(share * whole),
+        (Some(JudgeBudget::Share(_)), None) => {
+            let failure =
+                Failure::usage("--judge-budget is a share of --budget, which is not given");
+            return Err(failure.hint("add --budget AMOUNT, or write an amount"));
+        }
+        (Some(JudgeBudget::Amount(amount)), Some(whole)) if *amount > whole => {
+            let message =
+                format!("--judge-budget {amount} is more than --budget {whole}, which counts it");
+            return Err(Failure::usage(message));
+        }
+        (Some(JudgeBudget::Amount(amount)), _) => Some(*amount),
+    };
+    let option = match (judge_budget, args.budget) {
+        (Some(_), _) => Some("--judge-budget"),
+        (None, Some(_)) => Some("--budget"),
+        (None, None) => None,
+    };
+    if let Some(option) = option {
+        suite::check_budget(scenarios, option)?;
+    }
+    Ok(Judges {
+        budget,
+        cache: (!no_cache).then(|| PathBuf::from(CACHE)),
     })
 }
 
@@ -95,7 +136,7 @@ pub(super) fn scoring(args: &ScoreArgs) -> ScoreSettings {
     }
 }
 
-/// Gives the scenarios the agent, the model and the pace that the arguments name.
+/// Gives the scenarios the agent, the model, the pace and the judge that the arguments name.
 ///
 /// # Errors
 ///
@@ -116,7 +157,12 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
         }),
         budget: args.budget,
     };
-    Ok(suite::choose(scenarios, &choice)?)
+    suite::choose(scenarios, &choice)?;
+    if let Some(path) = &args.judging.judge {
+        let judge = scenario_file::judge_file(path).map_err(|it| invalid(&it))?;
+        suite::appoint(scenarios, &judge);
+    }
+    Ok(())
 }
 
 /// Runs scenarios as `work` does, with progress and until a signal. `command` is the one that the result names.

@@ -6,6 +6,7 @@
 mod criteria;
 mod engine;
 mod finding;
+pub mod judge;
 mod judged;
 mod kinds;
 mod meant;

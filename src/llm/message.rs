@@ -56,7 +56,12 @@ pub(crate) struct Request<'a> {
     /// A tool is meant by the name it is offered with.
     pub(crate) tool_choice: Option<&'a ToolChoice>,
     pub(crate) history: &'a [Message],
+    /// The JSON Schema that the answer itself must have, where the API can hold it to one.
+    pub(crate) output: Option<&'a Value>,
 }
+
+/// What a schema of an answer is called towards an API that wants a name for it.
+pub(crate) const OUTPUT_NAME: &str = "verdict";
 
 /// What a model answers.
 #[derive(Debug, Clone, PartialEq)]

@@ -49,6 +49,9 @@ impl Wire for Chat {
                 .map(|it| json!({ "type": "function", "function": function(it) }))
                 .collect();
         }
+        if let Some(schema) = request.output {
+            body["format"] = schema.clone();
+        }
         let system = settings.system.iter();
         let system = system.map(|it| json!({ "role": "system", "content": it }));
         body["messages"] = system

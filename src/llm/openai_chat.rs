@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::message::{
-    Call, Finish, Message, Request, Response, ToolResult, object_arguments, text,
+    Call, Finish, Message, OUTPUT_NAME, Request, Response, ToolResult, object_arguments, text,
 };
 use super::openai;
 use super::vendor::Vendor;
@@ -47,6 +47,12 @@ impl Wire for ChatCompletions {
                     |name| json!({ "type": "function", "function": { "name": name } }),
                 );
             }
+        }
+        if let Some(schema) = request.output {
+            body["response_format"] = json!({
+                "type": "json_schema",
+                "json_schema": { "name": OUTPUT_NAME, "schema": schema, "strict": true },
+            });
         }
         let system = settings.system.iter();
         let system = system.map(|it| json!({ "role": "system", "content": it }));
@@ -164,6 +170,7 @@ mod tests {
             tools: &[],
             tool_choice: None,
             history: &[],
+            output: None,
         };
         let at_home = ChatCompletions.body(&request, true);
         assert_eq!(at_home["max_completion_tokens"], 5);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::message::{
-    Call, Finish, Message, Part, Request, Response, ToolResult, object_arguments, text,
+    Call, Finish, Message, OUTPUT_NAME, Part, Request, Response, ToolResult, object_arguments, text,
 };
 use super::openai;
 use super::vendor::Vendor;
@@ -50,6 +50,11 @@ impl Wire for Responses {
                 body["tool_choice"] =
                     openai::tool_choice(choice, |name| json!({ "type": "function", "name": name }));
             }
+        }
+        if let Some(schema) = request.output {
+            body["text"] = json!({ "format": {
+                "type": "json_schema", "name": OUTPUT_NAME, "schema": schema, "strict": true,
+            } });
         }
         body["input"] = request.history.iter().flat_map(items).collect();
         request.completed(body)

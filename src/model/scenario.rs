@@ -11,6 +11,7 @@ use crate::model::container::Container;
 use crate::model::evaluator::Evaluator;
 use crate::model::hook::Hook;
 use crate::model::interactions::DeclaredServer;
+use crate::model::judge::JudgeSettings;
 use crate::model::label::Labels;
 use crate::model::ready::{Expected, Ready};
 use crate::model::redaction::Redaction;
@@ -60,6 +61,8 @@ pub struct Scenario {
     pub before: Vec<Hook>,
     pub after: Vec<Hook>,
     pub agent: Agent,
+    /// The model that judges its runs.
+    pub judge: Option<Box<JudgeSettings>>,
     /// How its baseline is replayed.
     pub replaying: Replaying,
     pub expected_trajectory: Vec<ExpectedCall>,

@@ -52,6 +52,19 @@ pub struct TotalUse {
 }
 
 impl TotalUse {
+    /// What is taken where nobody is asked.
+    pub const NOTHING: Self = Self {
+        usage: Usage {
+            input: None,
+            output: None,
+            cache_read: None,
+            cache_write: None,
+        },
+        cost: Some(0.0),
+        requests: 0,
+        attempts: 0,
+    };
+
     /// What these requests took; `None` where there are none.
     pub fn of(requests: &[ModelRequest]) -> Option<Self> {
         Some(Self {

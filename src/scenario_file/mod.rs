@@ -12,6 +12,7 @@
 //! | Where is a mock server read, with its answers and faults? | `mock` |
 //! | Where is the agent read? A call? A success criterion? | `agent` |
 //! | Where is an evaluator read, each type in a file of its own? | `evaluators` |
+//! | Where is the judge read? What it judges by? Examples to judge it by? | `judge` |
 //! | Where are the rules of the comparison read? | `file::scoring` |
 //! | What must fit together between sections? | `checks` |
 //! | What does a document become, and what is its hash? | `scenario` |
@@ -23,7 +24,7 @@
 //! The rooms need each other in one direction:
 //!
 //! ```text
-//! load ► scenario ► checks ► file ► agent ► evaluators ► servers, mock ► expand, decode ► yaml
+//! load ► scenario ► checks ► file ► judge ► agent ► evaluators ► servers, mock ► expand, decode ► yaml
 //! ```
 
 mod agent;
@@ -32,6 +33,7 @@ mod decode;
 mod evaluators;
 mod expand;
 mod file;
+mod judge;
 mod load;
 mod mock;
 mod scenario;
@@ -47,6 +49,8 @@ pub use expand::config::fill_in_config;
 pub use expand::filling::{MissingVariables, expand, expand_command, expand_servers, fill_in};
 pub use expand::places::{Place, Templates};
 pub use file::schema::json_schema;
+pub use judge::examples::{ExampleCall, JudgeExample, JudgeExamples, judge_examples};
+pub use judge::file::{LoadedJudge, judge_file};
 pub use load::find::{Found, find, id_of_folder};
 pub use load::first::{FirstCall, FirstScenario, first_scenario};
 pub use load::llm::{LoadedLlm, llm};

@@ -1,6 +1,7 @@
 //! What is kept on disk: baselines and runs, in a versioned format, never half-written.
 
 mod baselines;
+mod cache;
 mod dialogue;
 mod files;
 mod marker;
@@ -11,6 +12,7 @@ mod run_index;
 mod runs;
 
 pub use baselines::{BASELINE, Baselines};
+pub use cache::Cache;
 pub use dialogue::dialogue;
 pub use files::{Held, StoreError, check_writable, write};
 pub use marker::mark;

@@ -201,14 +201,24 @@ impl Reached {
     }
 }
 
-/// Fills in what the environment gives an agent; the secrets among it are added to `secrets`.
+/// The section of a scenario that describes the model which judges its runs.
+pub(super) const JUDGE: &str = "judge";
+
+/// Fills in what the environment gives an agent; the secrets among it, and those of the scenario's judge, are added to `secrets`.
 ///
 /// # Errors
 ///
 /// What is missing.
 pub(crate) fn reach(scenario: &Scenario, secrets: &mut Secrets) -> Result<Reached, SetupError> {
+    if let Some(judge) = &scenario.judge {
+        // Whether it can be asked is told when it is.
+        let _ = reach_model(&judge.asked, JUDGE, secrets);
+    }
     match &scenario.agent {
-        Agent::Model { settings, .. } => reach_model(settings, secrets),
+        Agent::Model { settings, .. } => {
+            let (settings, key) = reach_model(settings, "agent", secrets)?;
+            Ok(Reached::Model(settings, key))
+        }
         Agent::Command { settings, .. } => {
             reach_command(settings, scenario.messages().join("\n\n"), secrets)
         }
@@ -268,15 +278,24 @@ fn vendors_own(format: CommandFormat) -> Vec<(String, String)> {
     ours.collect()
 }
 
-fn reach_model(settings: &ModelAgent, secrets: &mut Secrets) -> Result<Reached, SetupError> {
+/// Fills in what the environment gives a model that this section of the scenario describes; the secrets among it are added to `secrets`.
+///
+/// # Errors
+///
+/// What is missing.
+pub(super) fn reach_model(
+    settings: &ModelAgent,
+    section: &str,
+    secrets: &mut Secrets,
+) -> Result<(ModelAgent, Option<Key>), SetupError> {
     let lookup = |name: &str| std::env::var(name).ok();
     let (settings, variables) = scenario_file::expand(settings, lookup)
         .map_err(|missing| SetupError::new(missing.to_string()))?;
-    secrets.environment("agent", &variables);
-    secrets.named("header", "agent", pairs(&settings.extra_headers));
-    secret_members(&settings.extra_body, secrets);
+    secrets.environment(section, &variables);
+    secrets.named("header", section, pairs(&settings.extra_headers));
+    secret_members(&settings.extra_body, section, secrets);
     if let Some(url) = &settings.base_url {
-        secrets.named("query", "agent", query(url));
+        secrets.named("query", section, query(url));
     }
     let key = match key_env(&settings)? {
         None => None,
@@ -284,22 +303,22 @@ fn reach_model(settings: &ModelAgent, secrets: &mut Secrets) -> Result<Reached, 
             let value = lookup(&env).map(|it| it.trim().to_owned());
             let value = value.filter(|it| !it.is_empty()).ok_or_else(|| {
                 SetupError::new(format!(
-                    "no key for the model: set the environment variable `{env}`, or name another one with `agent.api_key_env`"
+                    "no key for the model: set the environment variable `{env}`, or name another one with `{section}.api_key_env`"
                 ))
             })?;
             secrets.declare(&format!("env.{env}"), "", &value);
             Some(Key { env, value })
         }
     };
-    Ok(Reached::Model(settings, key))
+    Ok((settings, key))
 }
 
 /// Adds the texts of a body whose names say that they are secret, at any depth.
-fn secret_members(body: &Object, secrets: &mut Secrets) {
+fn secret_members(body: &Object, section: &str, secrets: &mut Secrets) {
     for (name, value) in body {
         match value {
-            Value::String(text) => secrets.named("body", "agent", [(name.as_str(), text.as_str())]),
-            Value::Object(inner) => secret_members(inner, secrets),
+            Value::String(text) => secrets.named("body", section, [(name.as_str(), text.as_str())]),
+            Value::Object(inner) => secret_members(inner, section, secrets),
             _ => {}
         }
     }

@@ -145,6 +145,7 @@ impl Attempt for Comparison<'_> {
             return result;
         }
         let accepted = (self.accepted, Accepted::Baseline);
-        judge_executed(executed, accepted, self.rules, self.allow_changed)
+        let result = judge_executed(executed, accepted, self.rules, self.allow_changed);
+        Box::pin(run_context.judge_prose(self.scenario, result)).await
     }
 }

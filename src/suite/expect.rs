@@ -129,7 +129,7 @@ impl Attempt for Expecting<'_> {
             (true, Some(_)) => Status::Error,
             (false, _) => Status::Failed,
         };
-        ScenarioResult {
+        let result = ScenarioResult {
             duration_ms: trajectory.duration_ms,
             problem,
             checks,
@@ -141,6 +141,7 @@ impl Attempt for Expecting<'_> {
             current: Some(Arc::new(trajectory)),
             notes,
             ..result(&redacted, status)
-        }
+        };
+        Box::pin(run_context.judge_prose(self.scenario, result)).await
     }
 }

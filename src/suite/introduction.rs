@@ -48,7 +48,7 @@ pub async fn introduce(scenario: &Scenario, settings: &Settings) -> Result<Intro
         settings.servers.clone(),
         Vec::new(),
         None,
-        None,
+        (None, &settings.judges),
         CancellationToken::new(),
     );
     let mut secrets = Secrets::given_to(&scenario.redaction);

@@ -53,6 +53,8 @@ mod header_commands;
 pub(crate) mod hooks;
 mod introduction;
 pub(crate) mod judge;
+mod judge_check;
+mod llm_judge;
 mod observer;
 pub(crate) mod outcome;
 pub(crate) mod patience;
@@ -60,6 +62,7 @@ mod pending;
 mod play;
 pub(crate) mod post_mortem;
 mod prepare;
+mod prose;
 pub(crate) mod ready;
 pub(crate) mod record;
 pub(crate) mod recorded;
@@ -89,6 +92,10 @@ pub use self::direct::compare_direct;
 pub use self::error::Error;
 pub use self::expect::run;
 pub use self::introduction::{Introduction, Tried, introduce};
+pub use self::judge_check::{
+    CheckSettings, CheckedExample, CheckedJudge, check_judge, verdict_words,
+};
+pub use self::llm_judge::{appoint, check_budget};
 pub use self::observer::{Observer, ScenarioObserver, Silent};
 pub use self::play::{Files, Finished, NOT_STARTED, Suite};
 pub use self::record::record;
@@ -96,7 +103,8 @@ pub use self::retire::retire;
 pub use self::review::{Broken, Despite, Ignored, ReadAgain, Refusal, Waiting};
 pub use self::run_folder::RunFolder;
 pub use self::settings::{
-    BASELINES, Jobs, Judging, REPORTS, RUNS, Recording, STATE, ScoreSettings, Settings,
+    BASELINES, CACHE, Jobs, Judges, Judging, REPORTS, RUNS, Recording, STATE, ScoreSettings,
+    Settings,
 };
 pub use self::stored::{Stored, compare_stored};
 pub use self::versions::Against;

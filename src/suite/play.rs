@@ -126,7 +126,7 @@ where
         settings.servers.clone(),
         ours,
         containers.clone(),
-        budget.clone(),
+        (budget.clone(), &settings.judges),
         interrupt.clone(),
     ));
     let mut results = BTreeMap::new();

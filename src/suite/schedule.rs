@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::llm_judge;
 use super::settings::{Jobs, Settings};
 use super::suite_context::SuiteContext;
 use crate::model::container::Reset;
@@ -106,7 +107,10 @@ impl Schedule {
 /// Whether a scenario uses something that is not its own: a server or a container that outlives its runs, a port of this machine that is
 /// always the same, what its commands before and after reset, or a budget.
 fn shares(scenario: &Scenario, settings: &Settings, context: &SuiteContext) -> bool {
-    uses_what_outlives(scenario, context) || (settings.budget.is_some() && scenario.agent.decides())
+    let judged = llm_judge::asks(scenario);
+    let has_budget = settings.budget.is_some() && (scenario.agent.decides() || judged)
+        || settings.judges.budget.is_some() && judged;
+    uses_what_outlives(scenario, context) || has_budget
 }
 
 /// Whether a run of a scenario uses something that another run may be using at the same time.

@@ -19,6 +19,9 @@ pub const STATE: &str = ".mcp-eval";
 /// The default folder of runs.
 pub const RUNS: &str = ".mcp-eval/runs";
 
+/// The default folder of what judges have answered.
+pub const CACHE: &str = ".mcp-eval/cache";
+
 /// How scenarios are run and judged. [`Settings::default`] is what a command without options does.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -38,6 +41,7 @@ pub struct Settings {
     pub containers: bool,
     /// What all requests to models may cost together, in the currency of the scenarios' prices.
     pub budget: Option<f64>,
+    pub judges: Judges,
     /// Who answers when scenarios are compared.
     pub answered_by: Servers,
     pub judging: Judging,
@@ -61,6 +65,24 @@ pub enum Jobs {
     Auto,
     /// This many, whatever they share; at least 1.
     AtMost(u16),
+}
+
+/// What the models that judge runs have at hand.
+#[derive(Debug, Clone)]
+pub struct Judges {
+    /// What all their requests may cost together; [`Settings::budget`] counts them, too.
+    pub budget: Option<f64>,
+    /// Where their answers are kept and taken from; `None` asks each time.
+    pub cache: Option<PathBuf>,
+}
+
+impl Default for Judges {
+    fn default() -> Self {
+        Self {
+            budget: None,
+            cache: Some(PathBuf::from(CACHE)),
+        }
+    }
 }
 
 /// How runs are judged.
@@ -106,6 +128,7 @@ impl Default for Settings {
             fail_fast: false,
             containers: true,
             budget: None,
+            judges: Judges::default(),
             answered_by: Servers::Live,
             judging: Judging::default(),
             keep_pending: false,

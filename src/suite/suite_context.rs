@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::patience::Patience;
 use super::prepare::Prepared;
+use super::settings::Judges;
 use super::{recorded, source};
 use crate::docker::Session;
 use crate::git;
@@ -37,9 +38,17 @@ pub(crate) struct SuiteContext {
     /// What was done before servers could be started.
     pub(super) prepared: Prepared,
     pub(super) budget: Option<Arc<Budget>>,
+    pub(super) judges: JudgesInUse,
     stamps: Mutex<HashMap<PathBuf, GitStamp>>,
     /// What its scenarios, by id, with their servers and agents were given so far.
     secrets: Mutex<BTreeMap<String, Secrets>>,
+}
+
+/// What the models that judge the runs of one command share.
+pub(super) struct JudgesInUse {
+    pub(super) budget: Option<Arc<Budget>>,
+    /// Where their answers are kept.
+    pub(super) cache: Option<PathBuf>,
 }
 
 impl SuiteContext {
@@ -48,10 +57,15 @@ impl SuiteContext {
         servers: Vec<Server>,
         ours: Vec<PathBuf>,
         containers: Option<Arc<Session>>,
-        budget: Option<Arc<Budget>>,
+        (budget, judges): (Option<Arc<Budget>>, &Judges),
         interrupt: CancellationToken,
     ) -> Self {
+        let of_judges = Budget::of_judges(judges.budget, budget.clone());
         Self {
+            judges: JudgesInUse {
+                budget: of_judges.map(Arc::new),
+                cache: judges.cache.clone(),
+            },
             servers,
             program,
             interrupt,

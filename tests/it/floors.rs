@@ -25,14 +25,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "agent",
         &[
-            "lines",
-            "llm",
-            "model",
-            "process",
-            "redact",
-            "run",
-            "score",
-            "text",
+            "lines", "llm", "model", "process", "redact", "run", "score", "text",
         ],
     ),
     (

@@ -39,6 +39,7 @@ mod init;
 mod integers;
 mod jobs;
 mod json_written;
+mod judge;
 mod kept;
 mod known_to_vary;
 mod labels;

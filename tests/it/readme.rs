@@ -11,6 +11,7 @@ use git2::Repository;
 
 use crate::common::{Project, at_a_desk, commit_all, copy, ran, root, small_agent, stand_in};
 use crate::docker::kit as docker;
+use crate::judge::desk::{answer, verdict};
 
 /// The fenced blocks of a language, without their fences.
 fn blocks(text: &str, language: &str) -> Vec<String> {
@@ -136,6 +137,12 @@ fn every_command_of_the_readme_runs() {
     project.file("notes.yaml", saved("mcp_interactions:\n  notes:"));
     project.file("umbrella.yaml", umbrella(&readme));
     project.file("assistant.yaml", saved("name: Umbrella, asked"));
+    project.file("examples.yaml", saved("judge:\n  provider: custom"));
+    project.file(
+        "llm.yaml",
+        format!("llm_interactions:\n{}", answer("chat", &verdict(0.9))),
+    );
+    let (_judge, judge_url) = stand_in(&project, "llm.yaml");
     project.file("servers.json", blocks(&readme, "json").remove(0));
     let demo = saved("name: Demo");
     let search = saved("name: Search");
@@ -157,7 +164,8 @@ fn every_command_of_the_readme_runs() {
         let mut bash = Command::new("bash");
         bash.args(["-c", command])
             .current_dir(project.path(folder))
-            .env("PATH", &path);
+            .env("PATH", &path)
+            .env("JUDGE_URL", &judge_url);
         at_a_desk(&mut bash);
         bash
     };
@@ -286,6 +294,12 @@ fn every_yaml_block_of_the_readme_is_valid() {
         if block.starts_with("mcp_interactions:") {
             continue; // no scenario, but a file for `mcp-eval mock`, which a command of the README serves
         }
+        if block
+            .lines()
+            .any(|it| it == "examples:" || it == "dimensions:")
+        {
+            continue; // no scenario, but examples for a judge, which a command of the README reads, and a rubric
+        }
         valid += 1;
         let is_container = block.starts_with("docker:");
         let (url, config) = if is_container {
@@ -348,6 +362,8 @@ fn every_option_of_the_readme_exists() {
         let help = project.expect(0, &[command, "--help"]).stdout;
         known.extend(options(&help));
     }
+    let below = project.expect(0, &["judge", "check", "--help"]).stdout;
+    known.extend(options(&below));
     // What other programs are told, on lines of their own or in these words.
     let others = ["npx ", "docker ", "cargo install"];
     let theirs = ["--ask", "--max-turns", "--help"];

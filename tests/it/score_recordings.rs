@@ -304,6 +304,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         before: Vec::new(),
         after: Vec::new(),
         agent: Agent::Scripted { calls: Vec::new() },
+        judge: None,
         replaying: Replaying::within(std::time::Duration::from_secs(300)),
         expected_trajectory: expected.iter().map(call).collect(),
         expects_no_call: false,

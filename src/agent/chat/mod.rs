@@ -110,6 +110,7 @@ impl Chat {
                 .as_ref()
                 .filter(|_| is_first || !must_call),
             history: &self.history,
+            output: None,
         };
         let body = self.wire.body(&request, self.client.address.at_home);
         let answer = self.client.ask(conversation, &body).await;

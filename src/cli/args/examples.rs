@@ -66,6 +66,16 @@ pub(super) const SCAN: &str = "Examples:\n  \
     mcp-eval scan --staged\n\n\
     Exit codes: 0 nothing found · 1 something found · 2 wrong usage, or a path that does not exist ·\n3 something could not be read";
 
+pub(super) const JUDGE: &str = "Examples:\n  \
+    mcp-eval judge check judge/examples.yaml\n\n\
+    How judges are asked, and what they judge by: `mcp-eval help judge`";
+
+pub(super) const JUDGE_CHECK: &str = "Examples:\n  \
+    mcp-eval judge check judge/examples.yaml\n  \
+    mcp-eval judge check judge/examples.yaml --judge judge.yaml --min-kappa 0.6 --max-flips 0.1\n\n\
+    Exit codes: 0 measured · 1 worse than asked for · 2 wrong usage, or an invalid file ·\n3 something has no verdict · 130 interrupted\n\n\
+    How judges are asked, and what a file holds: `mcp-eval help judge`";
+
 pub(super) const CLEAN: &str = "Examples:\n  \
     mcp-eval clean --dry-run\n  \
     mcp-eval clean\n  \

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::amounts::{parse_budget, parse_threshold};
+use super::judge::JudgeArgs;
 use super::output::{KeepArgs, ReportingArgs};
 use crate::suite::Jobs;
 
@@ -22,6 +24,8 @@ pub(in crate::cli) struct ExecuteArgs {
     /// What all requests to models may cost together, in the currency of the scenarios' prices
     #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true, value_parser = parse_budget)]
     pub(in crate::cli) budget: Option<f64>,
+    #[command(flatten)]
+    pub(in crate::cli) judging: JudgeArgs,
     /// When a replay makes the next call [default: the scenario's, else fast]
     #[arg(long, value_enum)]
     pub(in crate::cli) pace: Option<PaceChoice>,
@@ -105,18 +109,4 @@ pub(super) fn parse_jobs(text: &str) -> Result<Jobs, String> {
         Ok(number @ 1..=256) => Ok(Jobs::AtMost(number)),
         _ => Err(format!("{number} is not in 1..=256")),
     }
-}
-
-pub(super) fn parse_threshold(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|it| (0.0..=1.0).contains(it))
-        .ok_or_else(|| "write a number from 0 to 1".to_owned())
-}
-
-fn parse_budget(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|it: &f64| it.is_finite() && *it > 0.0)
-        .ok_or_else(|| "write an amount above 0".to_owned())
 }

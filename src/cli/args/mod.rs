@@ -1,9 +1,11 @@
 //! What the user typed, as typed words; nothing below `cli` sees clap.
 
+mod amounts;
 mod examples;
 mod execute;
 mod help;
 mod init;
+mod judge;
 mod look;
 mod mock;
 mod output;
@@ -18,6 +20,7 @@ use clap::{Parser, Subcommand};
 pub(super) use execute::{AgentChoice, ExecuteArgs, PaceChoice, Preset, ScoreArgs};
 pub(super) use help::{CompletionsArgs, HelpArgs, ManArgs};
 pub(super) use init::{AddedCall, InitArgs, Workflow};
+pub(super) use judge::{JudgeArgs, JudgeBudget, JudgeCheckArgs, JudgeCommand};
 pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ValidateArgs};
 pub(super) use mock::{MockArgs, MockTransport};
 pub(super) use output::{
@@ -43,6 +46,7 @@ pub(super) use watch::WatchArgs;
                   scenario    every key of a scenario file, and of its scoring\n  \
                   mock        mock servers: answers, memory, faults\n  \
                   agents      models and programs as agents, and the stand-in for a model\n  \
+                  judge       models that judge runs, and how good they are\n  \
                   containers  servers in containers that are reset before every run\n\n\
                   Exit codes: 0 all passed, or inconclusive · 1 something failed its gate · 2 wrong usage or an\n\
                   invalid file · 3 something could not be run or judged, or nothing ran · 130 interrupted\n\n\
@@ -96,13 +100,16 @@ pub(super) enum Command {
     /// Look for secrets in files that are already on disk
     #[command(after_long_help = examples::SCAN)]
     Scan(ScanArgs),
+    /// Measure the model that judges runs
+    #[command(subcommand, after_long_help = examples::JUDGE)]
+    Judge(JudgeCommand),
     /// Remove what earlier runs have left in the Docker engine
     #[command(after_long_help = examples::CLEAN)]
     Clean(CleanArgs),
     /// Print the JSON Schema of a kind of file
     #[command(after_long_help = examples::SCHEMA)]
     Schema(SchemaArgs),
-    /// Explain a command, or a topic: scenario, mock, agents, containers
+    /// Explain a command, or a topic: scenario, mock, agents, judge, containers
     #[command(after_long_help = examples::HELP)]
     Help(HelpArgs),
     /// Print what a shell completes

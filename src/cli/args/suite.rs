@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::execute::{ExecuteArgs, ScoreArgs, parse_jobs, parse_threshold};
+use super::amounts::parse_threshold;
+use super::execute::{ExecuteArgs, ScoreArgs, parse_jobs};
 use super::output::{KeepArgs, ReportingArgs};
 use super::select::SelectArgs;
 use super::watch::WatchArgs;
@@ -42,7 +43,7 @@ pub(in crate::cli) struct ListenArgs {
     /// Open a gateway to the servers of a scenario file or of --mcp-config, and make a scenario and its baseline of what your MCP client
     /// does there until Enter or Ctrl-C
     #[arg(long, conflicts_with_all = [
-        "repeat", "agent", "model", "budget", "pace", "jobs", "fail_fast", "tags", "expression", "changed", "last_failed", "allow_failing",
+        "repeat", "agent", "model", "budget", "judge", "judge_budget", "no_cache", "pace", "jobs", "fail_fast", "tags", "expression", "changed", "last_failed", "allow_failing",
         "no_report", "format", "reports",
     ])]
     pub(in crate::cli) listen: bool,
@@ -82,7 +83,7 @@ pub(in crate::cli) struct CompareArgs {
     #[arg(long, conflicts_with_all = ["baseline", "against", "run", "servers", "repeat", "strict_statistics", "allow_changed"])]
     pub(in crate::cli) direct: bool,
     /// Score this stored trajectory, or all of a folder or of the run of this id, without running anything
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "mcp_config", "agent", "model", "budget", "pace", "jobs", "repeat", "fail_fast", "expression", "changed", "last_failed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "mcp_config", "agent", "model", "budget", "judge", "judge_budget", "no_cache", "pace", "jobs", "repeat", "fail_fast", "expression", "changed", "last_failed"])]
     pub(in crate::cli) run: Option<PathBuf>,
     /// Who answers: the servers, or what the baseline has recorded of them, for changes of the prompt, the agent or the model
     #[arg(long, value_enum, default_value_t = ServersChoice::Live, conflicts_with_all = ["mcp_config", "run", "against"])]

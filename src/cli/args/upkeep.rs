@@ -90,4 +90,6 @@ pub(in crate::cli) enum SchemaKind {
     EvaluatorInput,
     /// What it writes to its stdout
     EvaluatorVerdict,
+    /// What `mcp-eval judge check --format json` prints
+    Judge,
 }

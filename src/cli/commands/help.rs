@@ -10,10 +10,11 @@ use crate::cli::failure::Failure;
 use crate::score;
 
 /// The topics. The README's reference holds the same texts.
-const TOPICS: [(&str, &str); 4] = [
+const TOPICS: [(&str, &str); 5] = [
     ("scenario", include_str!("../help/scenario.md")),
     ("mock", include_str!("../help/mock.md")),
     ("agents", include_str!("../help/agents.md")),
+    ("judge", include_str!("../help/judge.md")),
     ("containers", include_str!("../help/containers.md")),
 ];
 

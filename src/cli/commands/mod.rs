@@ -8,6 +8,8 @@ pub(super) mod explain;
 pub(super) mod help;
 pub(super) mod import;
 pub(super) mod init;
+pub(super) mod judge;
+mod judge_document;
 pub(super) mod list;
 mod list_kinds;
 pub(super) mod man;

@@ -1,7 +1,7 @@
 //! `mcp-eval schema`: the JSON Schema of a kind of file.
 
 use crate::cli::args::{SchemaArgs, SchemaKind};
-use crate::cli::commands::scan_document;
+use crate::cli::commands::{judge_document, scan_document};
 use crate::cli::console::Console;
 use crate::published::{evaluator, result, trajectory};
 use crate::scenario_file;
@@ -13,6 +13,7 @@ pub(in crate::cli) fn run(args: &SchemaArgs) {
         SchemaKind::Result => result::json_schema(),
         SchemaKind::EvaluatorInput => evaluator::input_schema(),
         SchemaKind::EvaluatorVerdict => evaluator::verdict_schema(),
+        SchemaKind::Judge => judge_document::json_schema(),
         SchemaKind::Scan => scan_document::json_schema(),
     };
     Console::document(&format!("{schema:#}"));

@@ -16,6 +16,7 @@ use crate::scenario_file::decode::template::{CONFIG_FILE, mentions};
 use crate::scenario_file::decode::values::{Fraction, Timeout, Word};
 use crate::scenario_file::decode::{At, Decode, Field, Named, section, wrong_kind};
 use crate::scenario_file::evaluators::EvaluatorSection;
+use crate::scenario_file::judge::section::{JudgeKind, JudgeSection};
 use crate::scenario_file::mock::llm::InteractionSection;
 use crate::scenario_file::mock::server::MockSection;
 use crate::scenario_file::servers::container::ContainerSection;
@@ -76,6 +77,8 @@ section! {
         after: Option<Field<Vec<HookSection>>>,
         /// Who asks; a scripted agent that plays `expected_trajectory` unless given.
         agent: Option<Field<At<AgentSection>>>,
+        /// The model that judges runs: what `llm-judge` evaluators ask, and what looks at criteria that are prose. `--judge` names another.
+        judge: Option<Field<JudgeSection>>,
         /// The system under test.
         source: Option<Field<SourceSection>>,
         /// How long the whole run may take; 300s unless given.
@@ -170,6 +173,9 @@ impl JsonSchema for VariableValue {
 pub(in crate::scenario_file) fn drop_foreign_defaults(document: &mut Node) {
     if let Some(agent) = document.get_mut("agent") {
         drop_foreign::<AgentKind>(agent);
+    }
+    if let Some(judge) = document.get_mut("judge") {
+        drop_foreign::<JudgeKind>(judge);
     }
     if let Some(servers) = document.get_mut("servers") {
         for server in servers.entries_mut() {

@@ -11,6 +11,7 @@ use crate::scenario_file::decode::values::Timeout;
 use crate::scenario_file::decode::{Field, NO_HINT};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
+use crate::scenario_file::judge::section::JudgeSection;
 use crate::scenario_file::load::config::ConfigFile;
 use crate::scenario_file::load::find::Found;
 use crate::scenario_file::load::usual::Usual;
@@ -112,6 +113,9 @@ impl Document {
             before,
             after,
             agent,
+            judge: given(self.judge.as_ref())
+                .and_then(JudgeSection::settings)
+                .map(Box::new),
             replaying,
             expected_trajectory: expected
                 .into_iter()
@@ -215,6 +219,10 @@ impl Document {
         redaction
             .marked
             .extend(source.iter().flat_map(|it| it.marked()));
+        let judge = given(self.judge.as_ref());
+        redaction
+            .marked
+            .extend(judge.iter().flat_map(|it| it.marked()));
         let agent = given(self.agent.as_ref());
         redaction
             .marked

@@ -80,7 +80,7 @@ async fn record_one(
         ))
         .await
     };
-    match taken {
+    let result = match taken {
         Ok(take) => keep(
             scenario,
             take,
@@ -89,7 +89,8 @@ async fn record_one(
             settings.recording.allow_failing,
         ),
         Err(result) => *result,
-    }
+    };
+    Box::pin(run_context.judge_prose(scenario, result)).await
 }
 
 /// What a new recording becomes.

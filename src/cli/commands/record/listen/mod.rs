@@ -35,7 +35,7 @@ use crate::suite::containers::ContainerSlot;
 use crate::suite::execute::{FinishedRun, Reads};
 use crate::suite::record::USUAL_TAKES;
 use crate::suite::suite_context::SuiteContext;
-use crate::suite::{BASELINES, REPORTS, STATE};
+use crate::suite::{BASELINES, Judges, REPORTS, STATE};
 
 pub(super) fn run(
     args: &RecordArgs,
@@ -58,7 +58,7 @@ pub(super) fn run(
         ours.push(plan.baselines.root().to_owned());
         let servers = plan.servers.clone();
         let abort = endings.abort.clone();
-        let context = SuiteContext::new(Some(program()), servers, ours, containers.clone(), None, endings.abort);
+        let context = SuiteContext::new(Some(program()), servers, ours, containers.clone(), (None, &Judges::default()), endings.abort);
         let slot = ContainerSlot::default();
         // The user wants to see which calls are recorded.
         let output = OutputArgs {

@@ -1,0 +1,217 @@
+//! `mcp-eval judge check`: how far a judge can be trusted.
+
+use std::path::{Path, PathBuf};
+
+use indicatif::{ProgressBar, ProgressDrawTarget};
+
+use super::judge_document::{Gate, document};
+use crate::cli::args::{JudgeCheckArgs, JudgeCommand, OutputArgs, ResultFormat};
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::interrupt;
+use crate::cli::runtime;
+use crate::cli::select::plural;
+use crate::json;
+use crate::model::repeated::Tally;
+use crate::model::usage::cost_words;
+use crate::scenario_file::{self, Finding, JudgeExamples, LoadedJudge};
+use crate::score::statistics;
+use crate::suite::{self, CACHE, CheckSettings, CheckedExample, CheckedJudge, verdict_words};
+
+pub(in crate::cli) fn run(
+    command: &JudgeCommand,
+    output: OutputArgs,
+    console: Console,
+) -> Result<Exit, Failure> {
+    let JudgeCommand::Check(args) = command;
+    let examples = scenario_file::judge_examples(&args.file).map_err(|it| invalid(&it))?;
+    let judge = judge(args, &examples)?;
+    let settings = CheckSettings {
+        budget: args.budget,
+        cache: (!args.no_cache).then(|| PathBuf::from(CACHE)),
+    };
+    let bar = bar(output, console, examples.examples.len());
+    let runtime = runtime::here()?;
+    let checked = runtime.block_on(async {
+        let interrupt = interrupt::token();
+        let of = examples.examples.len();
+        let told = |number: usize, example: &CheckedExample| {
+            bar.set_message(example.name.clone());
+            bar.inc(1);
+            if bar.is_hidden() {
+                let words = verdict_words(&example.ruling);
+                console.note(&format!("{number} of {of}: {}: {words}", example.name));
+            }
+        };
+        suite::check_judge((&examples, &judge), &settings, &told, &interrupt).await
+    });
+    runtime.shutdown_background();
+    bar.finish_and_clear();
+    let checked = checked?;
+    let gate = gate(args, &checked);
+    match args.printed.format {
+        ResultFormat::Json => Console::document(&json::pretty(&document(&checked, &gate))),
+        ResultFormat::Terminal => console.result(&told(&args.file, &checked, &gate)),
+    }
+    Ok(exit(&checked, &gate))
+}
+
+/// The judge that is judged.
+fn judge(args: &JudgeCheckArgs, examples: &JudgeExamples) -> Result<LoadedJudge, Failure> {
+    if let Some(path) = &args.judge {
+        return scenario_file::judge_file(path).map_err(|it| invalid(&it));
+    }
+    examples.judge.clone().ok_or_else(|| {
+        let message = format!("{} names no judge", args.file.display());
+        Failure::usage(message).hint("give it a section `judge`, or name a file with `--judge`")
+    })
+}
+
+fn invalid(findings: &[Finding]) -> Failure {
+    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    Failure::usage(findings.join("\n"))
+}
+
+fn bar(output: OutputArgs, console: Console, of: usize) -> ProgressBar {
+    if console.can_draw() && !output.no_progress {
+        let target = ProgressDrawTarget::stderr();
+        ProgressBar::with_draw_target(u64::try_from(of).ok(), target)
+    } else {
+        ProgressBar::hidden()
+    }
+}
+
+/// What was asked of the judge, and is not so.
+fn gate(args: &JudgeCheckArgs, checked: &CheckedJudge) -> Gate {
+    let mut reasons = Vec::new();
+    let mut at_least = |what: &str, found: Option<f64>, least: Option<f64>| {
+        let Some(least) = least else { return };
+        match found {
+            Some(found) if found >= least => {}
+            Some(found) => reasons.push(format!("{what} is {found:.2}, below {least}")),
+            None => reasons.push(format!("{what} cannot be told")),
+        }
+    };
+    at_least("agreement", checked.agreement.share(), args.min_agreement);
+    at_least("Cohen's kappa", checked.agreement.kappa(), args.min_kappa);
+    let flips = [("order", &checked.order), ("verbosity", &checked.verbosity)];
+    for (name, flips) in flips {
+        if let (Some(most), Some(share)) = (args.max_flips, flips.share())
+            && share > most
+        {
+            reasons.push(format!("{name} bias is {share:.2}, above {most}"));
+        }
+    }
+    Gate { reasons }
+}
+
+fn exit(checked: &CheckedJudge, gate: &Gate) -> Exit {
+    if checked.interrupted {
+        Exit::Interrupted
+    } else if !gate.passes() && checked.agreement.count() > 0 {
+        Exit::Failed
+    } else if checked.is_complete() {
+        Exit::Passed
+    } else {
+        Exit::Incomplete
+    }
+}
+
+fn told(file: &Path, checked: &CheckedJudge, gate: &Gate) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for example in &checked.examples {
+        let place = format!("{} ({}:{})", example.name, file.display(), example.line);
+        lines.extend(remarks(example).map(|it| format!("{place}: {it}")));
+    }
+    let agreement = &checked.agreement;
+    let (count, agreed) = (agreement.count(), agreement.agreed());
+    let of = plural(checked.examples.len(), "example");
+    let interval = statistics::wilson(Tally {
+        passed: agreed,
+        runs: count,
+    });
+    let interval = interval.map_or_else(String::new, |it| {
+        format!(", {:.0}–{:.0}%", it.low * 100.0, it.high * 100.0)
+    });
+    lines.push(format!("{of}, judged by {}", checked.model));
+    lines.push(format!(
+        "agreement: {agreed} of {count} ({}{interval}) · too lenient: {} · too strict: {}",
+        percent(agreement.share()),
+        agreement.too_lenient,
+        agreement.too_strict
+    ));
+    lines.push(format!(
+        "Cohen's kappa: {}",
+        agreement.kappa().map_or_else(
+            || "unknown, because all verdicts are alike".to_owned(),
+            |it| format!("{it:.2}")
+        )
+    ));
+    for (name, what, flips) in [
+        (
+            "order",
+            "dimensions and calls listed in reverse",
+            &checked.order,
+        ),
+        (
+            "verbosity",
+            "the agent's last words padded",
+            &checked.verbosity,
+        ),
+    ] {
+        lines.push(format!(
+            "{name} bias: {} of {} verdicts flip ({}), with {what}",
+            flips.flipped,
+            flips.of,
+            percent(flips.share())
+        ));
+    }
+    let took = &checked.took;
+    let tokens = took.usage.total();
+    lines.push(format!(
+        "{}, {}, {}{}",
+        plural(took.requests, "request"),
+        tokens.map_or_else(|| "tokens unknown".to_owned(), |it| format!("{it} tokens")),
+        took.cost.map_or_else(
+            || "cost unknown".to_owned(),
+            |it| format!("cost {}", cost_words(it))
+        ),
+        match checked.cached {
+            0 => String::new(),
+            1 => ", 1 vote from the cache".to_owned(),
+            more => format!(", {more} votes from the cache"),
+        }
+    ));
+    lines.extend(gate.reasons.iter().map(|it| format!("failed: {it}")));
+    lines.join("\n") + "\n"
+}
+
+/// What is worth a look about an example.
+fn remarks(example: &CheckedExample) -> impl Iterator<Item = String> {
+    let words = |passed: bool| if passed { "passed" } else { "failed" };
+    let judged = example.ruling.verdict.as_ref().ok();
+    let wrong = judged.filter(|it| it.passed != example.labelled).map(|_| {
+        let labelled = words(example.labelled);
+        format!(
+            "labelled {labelled}, judged {}",
+            verdict_words(&example.ruling)
+        )
+    });
+    let variants = [
+        ("listed in reverse", &example.reversed),
+        ("padded", &example.padded),
+    ];
+    let flipped = variants.into_iter().filter_map(move |(how, then)| {
+        let then = then.as_ref()?;
+        let flips = then.verdict.as_ref().ok()?.passed != judged?.passed;
+        flips.then(|| format!("flips when {how}: {}", verdict_words(then)))
+    });
+    let problem = example.problem().map(|it| format!("no verdict: {it}"));
+    let all: Vec<String> = wrong.into_iter().chain(flipped).chain(problem).collect();
+    all.into_iter()
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "–".to_owned(), |it| format!("{:.1}%", it * 100.0))
+}

@@ -1,0 +1,156 @@
+//! What a judge says of a run.
+
+use std::fmt::Write as _;
+
+use crate::model::number::tidy;
+use crate::model::usage::{TotalUse, cost_words};
+
+/// One vote.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    pub passed: bool,
+    /// 0 to 1; by a rubric, the mean of the dimensions' scores by weight.
+    pub score: f64,
+    pub confidence: Option<f64>,
+    pub reasoning: String,
+    /// The score of each dimension of a rubric.
+    pub dimensions: Vec<(String, f64)>,
+    /// How far the calls are those that were expected; `None` where nobody says which, or the judge does not.
+    pub tool_accuracy: Option<f64>,
+    pub suggestions: Vec<String>,
+}
+
+/// What came of asking a judge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ruling {
+    /// The verdict that counts: of the votes on the majority's side, the one whose score does. Or why there is none.
+    pub verdict: Result<Verdict, Unruled>,
+    /// Each vote: its score, or why it is none.
+    pub votes: Vec<Result<f64, String>>,
+    pub took: TotalUse,
+    /// How many votes were taken from the cache.
+    pub cached: usize,
+    /// The model, as it was asked for.
+    pub model: String,
+}
+
+/// Why there is no verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unruled {
+    pub why: String,
+    pub details: Vec<String>,
+}
+
+/// A share as a percentage.
+pub fn percent(share: f64) -> String {
+    format!("{:.1}%", share * 100.0)
+}
+
+impl Ruling {
+    /// What came of it, in a line.
+    pub fn message(&self) -> String {
+        match &self.verdict {
+            Ok(verdict) => format!("LLM judge score: {}", percent(verdict.score)),
+            Err(unruled) => unruled.why.clone(),
+        }
+    }
+
+    /// The lowest and the highest score of the votes; `None` where fewer than two have one.
+    pub fn spread(&self) -> Option<(f64, f64)> {
+        let scores: Vec<f64> = self.votes.iter().filter_map(|it| it.clone().ok()).collect();
+        let lowest = scores.iter().copied().reduce(f64::min)?;
+        let highest = scores.iter().copied().reduce(f64::max)?;
+        (scores.len() > 1).then_some((lowest, highest))
+    }
+
+    /// How many votes there are on each side of a threshold.
+    pub fn sides(&self, threshold: f64) -> (usize, usize) {
+        let scores = || self.votes.iter().filter_map(|it| it.as_ref().ok());
+        let passed = scores().filter(|it| **it >= threshold).count();
+        (passed, scores().count() - passed)
+    }
+
+    /// What is behind it, a line each.
+    pub fn details(&self, threshold: f64) -> Vec<String> {
+        let mut lines = Vec::new();
+        match &self.verdict {
+            Ok(verdict) => {
+                if !verdict.passed {
+                    lines.push(format!("below the threshold of {}", percent(threshold)));
+                }
+                lines.push(format!("reasoning: {}", verdict.reasoning));
+                let scores = verdict.dimensions.iter();
+                lines.extend(scores.map(|(name, score)| format!("{name}: {}", percent(*score))));
+                let shares = [
+                    ("tool accuracy", verdict.tool_accuracy),
+                    ("confidence", verdict.confidence),
+                ];
+                let shares = shares
+                    .into_iter()
+                    .filter_map(|(name, it)| Some((name, it?)));
+                lines.extend(shares.map(|(name, it)| format!("{name}: {}", percent(it))));
+                let suggestions = verdict.suggestions.iter();
+                lines.extend(suggestions.map(|it| format!("suggestion: {it}")));
+            }
+            Err(unruled) => lines.extend(unruled.details.clone()),
+        }
+        if let Some((lowest, highest)) = self.spread() {
+            let (passed, failed) = self.sides(threshold);
+            let silent = self.votes.len() - passed - failed;
+            let silent = match silent {
+                0 => String::new(),
+                more => format!(", {more} without a verdict"),
+            };
+            lines.push(format!(
+                "votes: {passed} passed, {failed} failed{silent}; scores from {} to {}",
+                percent(lowest),
+                percent(highest)
+            ));
+        }
+        lines.push(self.took_words());
+        lines
+    }
+
+    /// Who was asked, and what that took.
+    pub fn took_words(&self) -> String {
+        let TotalUse {
+            usage,
+            cost,
+            requests,
+            attempts,
+        } = self.took;
+        let mut said = format!("asked {}", self.model);
+        if requests == 0 && self.cached > 0 {
+            said.push_str(" earlier: the answer is from the cache");
+            return said;
+        }
+        let noun = if requests == 1 { "request" } else { "requests" };
+        let _ = write!(said, ": {requests} {noun}");
+        if attempts > requests {
+            let _ = write!(said, " in {attempts} attempts");
+        }
+        let _ = match usage.total() {
+            Some(tokens) => write!(said, ", {tokens} tokens"),
+            None => write!(said, ", tokens unknown"),
+        };
+        let _ = match cost {
+            Some(cost) => write!(said, ", cost {}", cost_words(tidy(cost))),
+            None => write!(said, ", cost unknown"),
+        };
+        if self.cached > 0 {
+            let _ = write!(said, "; {} of the votes are from the cache", self.cached);
+        }
+        said
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn scores_are_told_with_a_place_behind_the_point() {
+        assert_eq!(percent(0.865), "86.5%");
+        assert_eq!(percent(1.0), "100.0%");
+    }
+}

@@ -1,0 +1,8 @@
+//! Models that judge, over real HTTP.
+
+mod answers;
+mod check;
+pub(crate) mod desk;
+mod injected;
+mod kept;
+mod prose;
