@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 
 use super::finding::Finding;
 use super::kinds::{
-    combined, command, exact_match, file, schema_validate, text, tool_calls, trace_no_errors,
-    within,
+    combined, command, exact_match, file, llm_judge, schema_validate, text, tool_calls,
+    trace_no_errors, within,
 };
 use super::subject::Subject;
 use crate::model::evaluation::{Evaluation, EvaluationStatus};
@@ -51,6 +51,7 @@ pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: f64) -> E
         score,
         message,
         details,
+        ruling,
     } = found.bounded();
     let is_judged = matches!(status, EvaluationStatus::Passed | EvaluationStatus::Failed);
     Evaluation {
@@ -64,6 +65,7 @@ pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: f64) -> E
         details,
         duration_ms,
         line: evaluator.line,
+        ruling,
     }
 }
 
@@ -78,6 +80,7 @@ fn look<'a>(evaluator: &'a Evaluator, subject: Subject<'a>) -> BoxFuture<'a, Fin
             EvaluatorKind::Within(it) => within::look(it, subject),
             EvaluatorKind::File(it) => file::look(it, subject).await,
             EvaluatorKind::Command(it) => command::look(it, subject).await,
+            EvaluatorKind::LlmJudge(it) => llm_judge::look(it, subject).await,
             EvaluatorKind::AllOf(_) | EvaluatorKind::AnyOf(_) | EvaluatorKind::Not(_) => {
                 // Times of calls are judged run by run there: what is made of them may depend on the rest of the run.
                 let subject = Subject {

@@ -1,6 +1,7 @@
 //! What looking at a run comes to.
 
 use crate::model::evaluation::EvaluationStatus;
+use crate::model::ruling::Ruling;
 use crate::text::shorten;
 
 /// The longest message and line of details, in characters: what servers and programs say may be long.
@@ -17,6 +18,8 @@ pub(super) struct Finding {
     pub(super) score: Option<f64>,
     pub(super) message: String,
     pub(super) details: Vec<String>,
+    /// What a model said of it.
+    pub(super) ruling: Option<Box<Ruling>>,
 }
 
 impl Finding {
@@ -26,6 +29,7 @@ impl Finding {
             score,
             message: message.into(),
             details: Vec::new(),
+            ruling: None,
         }
     }
 
@@ -65,6 +69,12 @@ impl Finding {
     #[must_use]
     pub(super) fn scored(mut self, score: f64) -> Self {
         self.score = Some(score);
+        self
+    }
+
+    #[must_use]
+    pub(super) fn ruled(mut self, ruling: Ruling) -> Self {
+        self.ruling = Some(Box::new(ruling));
         self
     }
 

@@ -2,7 +2,10 @@
 
 use futures_util::future::BoxFuture;
 
+use crate::evaluate::judge::Case;
 use crate::model::evaluator::{CommandEvaluator, FilePlace};
+use crate::model::judge::LlmJudge;
+use crate::model::ruling::Ruling;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::Trajectory;
 
@@ -27,6 +30,13 @@ pub trait Surroundings: Send + Sync {
     /// What a program says of the run.
     fn command<'a>(&'a self, command: &'a CommandEvaluator)
     -> BoxFuture<'a, Result<Said, Unasked>>;
+
+    /// What a model says of the run.
+    fn judge<'a>(
+        &'a self,
+        asked: &'a LlmJudge,
+        case: Case,
+    ) -> BoxFuture<'a, Result<Ruling, Unasked>>;
 }
 
 /// A file after a run.

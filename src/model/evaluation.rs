@@ -1,6 +1,7 @@
 //! What came of the evaluators of a run.
 
 use crate::model::evaluator::Role;
+use crate::model::ruling::Ruling;
 
 /// What came of one evaluator.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +22,8 @@ pub struct Evaluation {
     pub duration_ms: f64,
     /// The line of the scenario's file that says it.
     pub line: Option<usize>,
+    /// What a model said of it.
+    pub ruling: Option<Box<Ruling>>,
 }
 
 /// How an evaluator came out.

@@ -99,6 +99,21 @@ impl LlmJudge {
         }
     }
 
+    /// All texts of the author's that say what is judged by.
+    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+        match &mut self.standard {
+            Standard::Criteria(criteria) => criteria.iter_mut().collect(),
+            Standard::Rubric(rubric) => {
+                let dimensions = rubric.dimensions.iter_mut();
+                let texts = dimensions.flat_map(|it| {
+                    let anchors = it.anchors.iter_mut().map(|it| &mut it.means);
+                    it.asks.iter_mut().chain(anchors)
+                });
+                rubric.about.iter_mut().chain(texts).collect()
+            }
+        }
+    }
+
     /// What is judged by, in a few words.
     pub fn words(&self) -> String {
         match &self.standard {

@@ -46,11 +46,16 @@ pub fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
+/// `LLM judge score: 86.5%`.
+pub fn score_words(score: f64) -> String {
+    format!("LLM judge score: {}", percent(score))
+}
+
 impl Ruling {
     /// What came of it, in a line.
     pub fn message(&self) -> String {
         match &self.verdict {
-            Ok(verdict) => format!("LLM judge score: {}", percent(verdict.score)),
+            Ok(verdict) => score_words(verdict.score),
             Err(unruled) => unruled.why.clone(),
         }
     }

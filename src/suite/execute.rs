@@ -404,7 +404,8 @@ impl SuiteContext {
     /// What evaluators may ask besides the run; the secrets that they are given are added to `secrets`.
     fn around(&self, scenario: &Scenario, secrets: &mut Secrets) -> Result<Around, SetupError> {
         let with = (self.program.clone(), self.interrupt.clone());
-        Around::new(scenario, &self.servers(scenario), secrets, with)
+        let around = Around::new(scenario, &self.servers(scenario), secrets, with)?;
+        Ok(around.with_judge(scenario, || self.llm_judge(scenario)))
     }
 
     /// The secrets of the scenario are known, and the servers that a baseline was recorded with are those of this run.

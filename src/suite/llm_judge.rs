@@ -8,6 +8,7 @@ use super::error::Error;
 use super::suite_context::SuiteContext;
 use crate::evaluate::judge::{Judge, Memory};
 use crate::model::Object;
+use crate::model::evaluator::{Evaluator, EvaluatorKind};
 use crate::model::judge::JudgeSettings;
 use crate::model::redaction::Redaction;
 use crate::model::ruling::Ruling;
@@ -48,10 +49,15 @@ pub fn check_budget(scenarios: &[Scenario], option: &str) -> Result<(), Error> {
     })
 }
 
-/// Whether a scenario's judge may be asked: about criteria that may turn out to be prose.
+/// Whether a scenario's judge may be asked: by an evaluator, or about criteria that may turn out to be prose.
 pub(super) fn asks(scenario: &Scenario) -> bool {
+    fn is_judge(it: &Evaluator) -> bool {
+        matches!(it.kind, EvaluatorKind::LlmJudge(_)) || it.kind.inner().iter().any(is_judge)
+    }
     let mut criteria = scenario.success_criteria.iter();
-    scenario.judge.is_some() && criteria.any(|it| matches!(it, Criterion::Text(_)))
+    scenario.judge.is_some()
+        && (scenario.evaluators.iter().any(is_judge)
+            || criteria.any(|it| matches!(it, Criterion::Text(_))))
 }
 
 /// Answers that are kept on disk, without secrets.

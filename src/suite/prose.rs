@@ -1,11 +1,15 @@
 //! Success criteria that are prose: nothing checks them, and where a scenario has a judge, it says what it thinks of them. They decide
 //! nothing for that.
 
+use std::time::Instant;
+
 use super::llm_judge::without_secrets;
 use super::run_context::RunContext;
 use crate::evaluate::judge::Case;
+use crate::model::evaluation::{Evaluation, EvaluationStatus};
+use crate::model::evaluator::Role;
 use crate::model::judge::{Dimension, LlmJudge, Rubric, Standard, THRESHOLD};
-use crate::model::ruling::{Ruling, Verdict, percent};
+use crate::model::ruling::{Ruling, score_words};
 use crate::model::scenario::{Criterion, Scenario};
 use crate::model::suite::{CheckState, ScenarioResult};
 use crate::redact::Redactor;
@@ -29,6 +33,7 @@ impl RunContext {
             .collect();
         let asked = question(criteria);
         let case = Case::of(&told, run);
+        let started = Instant::now();
         let ruling = match self.suite.llm_judge(scenario) {
             Err(problem) => Err(problem.message),
             Ok(judge) => {
@@ -42,22 +47,20 @@ impl RunContext {
         };
         let redactor = Redactor::new(&self.suite.remembered(scenario), &scenario.redaction);
         let ruling = match ruling {
-            Ok(ruling) => without_secrets(ruling, &redactor),
-            Err(why) => {
-                for index in prose {
-                    say(
-                        &mut result,
-                        index,
-                        &redactor.text(&format!("the judge cannot be asked: {why}")),
-                    );
-                }
-                return result;
-            }
+            Ok(ruling) => Ok(without_secrets(ruling, &redactor)),
+            Err(why) => Err(redactor.text(&why).into_inner()),
         };
+        let duration_ms = started.elapsed().as_secs_f64() * 1000.0;
         for (number, index) in prose.into_iter().enumerate() {
-            say(&mut result, index, &opinion(&ruling, number));
+            let check = &result.checks[index];
+            let opinion = opinion(
+                (&check.name, check.line),
+                (number, &asked),
+                &ruling,
+                duration_ms,
+            );
+            result.evaluations.push(opinion);
         }
-        result.notes.push(format!("judge: {}", ruling.took_words()));
         result
     }
 }
@@ -102,27 +105,48 @@ fn name(number: usize) -> String {
     format!("criterion {number}")
 }
 
-/// What the judge says of the criterion of this number, counted from 0.
-fn opinion(ruling: &Ruling, number: usize) -> String {
-    match &ruling.verdict {
-        Err(unruled) => format!("no verdict of the judge: {}", unruled.why),
-        Ok(verdict) => {
-            let Verdict {
-                score,
-                dimensions,
-                reasoning,
-                ..
-            } = verdict;
-            let name = name(number + 1);
-            let own = dimensions.iter().find(|(it, _)| *it == name);
-            let score = percent(own.map_or(*score, |(_, score)| *score));
-            format!("LLM judge score: {score} (advisory): {reasoning}")
+/// What the judge says of the criterion of this number, counted from 0: never more than advice.
+fn opinion(
+    (criterion, line): (&str, Option<usize>),
+    (number, asked): (usize, &LlmJudge),
+    ruling: &Result<Ruling, String>,
+    duration_ms: f64,
+) -> Evaluation {
+    let mut opinion = Evaluation {
+        name: criterion.to_owned(),
+        kind: "llm-judge",
+        role: Role::Advisory,
+        weight: 1.0,
+        status: EvaluationStatus::Error,
+        score: None,
+        message: String::new(),
+        details: Vec::new(),
+        duration_ms,
+        line,
+        ruling: None,
+    };
+    match ruling {
+        Err(why) => opinion.message.clone_from(why),
+        Ok(ruling) => {
+            opinion.message = ruling.message();
+            opinion.details = ruling.details(asked.threshold);
+            if let Ok(verdict) = &ruling.verdict {
+                let name = name(number + 1);
+                let own = verdict.dimensions.iter().find(|(it, _)| *it == name);
+                let score = own.map_or(verdict.score, |(_, score)| *score);
+                opinion.score = Some(score);
+                opinion.message = score_words(score);
+                opinion.status = if score >= asked.threshold {
+                    EvaluationStatus::Passed
+                } else {
+                    EvaluationStatus::Failed
+                };
+            }
+            // Several were asked about at once, and what that took is counted once.
+            if number == 0 {
+                opinion.ruling = Some(Box::new(ruling.clone()));
+            }
         }
     }
-}
-
-fn say(result: &mut ScenarioResult, index: usize, words: &str) {
-    if let Some(check) = result.checks.get_mut(index) {
-        check.message = format!("{}; {words}", check.message);
-    }
+    opinion
 }

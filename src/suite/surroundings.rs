@@ -11,12 +11,15 @@ use sha2::{Digest as _, Sha256};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 
+use crate::evaluate::judge::{Case, Judge};
 use crate::evaluate::{LeftFile, Said, Surroundings, Unasked};
 use crate::model::evaluator::{
     CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, SchemaSource,
 };
 use crate::model::hook::Hook;
+use crate::model::judge::LlmJudge;
 use crate::model::redacted::Redacted;
+use crate::model::ruling::Ruling;
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::model::trajectory::Trajectory;
 use crate::process::{Child, ChildCommand, describe};
@@ -24,6 +27,7 @@ use crate::published::evaluator;
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
+use crate::suite::llm_judge::{NO_JUDGE, without_secrets};
 use crate::suite::secrets::{options, pairs};
 
 /// The largest file that is read, in bytes.
@@ -45,6 +49,8 @@ pub(crate) struct Around {
     /// The commands with every `${…}` filled in, by what the scenario says.
     commands: Vec<(Hook, Hook)>,
     supervisor: Option<PathBuf>,
+    /// The model that judges, or why there is none; `None` where no evaluator asks one.
+    judge: Option<Result<Judge, SetupError>>,
     interrupt: CancellationToken,
 }
 
@@ -94,6 +100,18 @@ impl Around {
     fn add(&mut self, file: &FilePlace, servers: &[Server]) {
         let found = path(file, servers);
         self.files.insert(file.clone(), found);
+    }
+
+    /// The same with the model that judges, where an evaluator asks one.
+    #[must_use]
+    pub(crate) fn with_judge(
+        mut self,
+        scenario: &Scenario,
+        judge: impl FnOnce() -> Result<Judge, SetupError>,
+    ) -> Self {
+        let asks = |it: &&Evaluator| matches!(it.kind, EvaluatorKind::LlmJudge(_));
+        self.judge = all(&scenario.evaluators).iter().any(asks).then(judge);
+        self
     }
 
     /// Looks at the files before the run.
@@ -210,6 +228,14 @@ impl Surroundings for AroundRun<'_> {
     ) -> BoxFuture<'a, Result<Said, Unasked>> {
         self.asked(command).boxed()
     }
+
+    fn judge<'a>(
+        &'a self,
+        asked: &'a LlmJudge,
+        case: Case,
+    ) -> BoxFuture<'a, Result<Ruling, Unasked>> {
+        self.ruled(asked, case).boxed()
+    }
 }
 
 impl AroundRun<'_> {
@@ -232,6 +258,28 @@ impl AroundRun<'_> {
                 self.redactor.text(&text).into_inner()
             }),
         })
+    }
+
+    async fn ruled(&self, asked: &LlmJudge, case: Case) -> Result<Ruling, Unasked> {
+        let judge = match &self.around.judge {
+            Some(Ok(judge)) => judge,
+            Some(Err(problem)) => {
+                let clean = |text: &String| self.redactor.text(text).into_inner();
+                return Err(Unasked::Broken {
+                    why: clean(&problem.message),
+                    said: problem.details.iter().map(clean).collect(),
+                });
+            }
+            None => return Err(Unasked::broken(NO_JUDGE)),
+        };
+        let ruling = tokio::select! {
+            biased;
+            () = self.around.interrupt.cancelled() => {
+                return Err(Unasked::broken("the judge was cut short by the interruption"));
+            }
+            ruling = judge.rule(asked, &case) => ruling,
+        };
+        Ok(without_secrets(ruling, self.redactor))
     }
 
     async fn asked(&self, command: &CommandEvaluator) -> Result<Said, Unasked> {

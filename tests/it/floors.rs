@@ -51,7 +51,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("import", &["model", "text"]),
     (
         "evaluate",
-        &["json", "json_schema", "llm", "model", "run", "score", "text"],
+        &[
+            "json",
+            "json_schema",
+            "llm",
+            "model",
+            "run",
+            "score",
+            "text",
+        ],
     ),
     (
         "suite",

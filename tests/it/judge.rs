@@ -3,6 +3,7 @@
 mod answers;
 mod check;
 pub(crate) mod desk;
+mod evaluator;
 mod injected;
 mod kept;
 mod prose;

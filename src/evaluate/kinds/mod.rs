@@ -8,6 +8,7 @@ pub(super) mod command;
 pub(super) mod exact_match;
 pub(super) mod file;
 pub(super) mod final_text;
+pub(super) mod llm_judge;
 pub(super) mod pattern;
 pub(super) mod schema_validate;
 pub(super) mod text;

@@ -9,6 +9,8 @@ use super::text::TextEvaluator;
 use super::tool_calls::ToolCalls;
 use super::trace_no_errors::TraceNoErrors;
 use super::within::Within;
+use super::words::quoted;
+use crate::model::judge::LlmJudge;
 
 /// One check on a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,6 +80,7 @@ pub enum EvaluatorKind {
     Within(Within),
     File(Box<FileEvaluator>),
     Command(CommandEvaluator),
+    LlmJudge(Box<LlmJudge>),
     /// All of these pass.
     AllOf(Vec<Evaluator>),
     /// One of these passes.
@@ -90,7 +93,7 @@ pub enum EvaluatorKind {
 pub type KindWords = (&'static str, &'static str);
 
 /// All kinds, as scenario files spell them.
-pub const KINDS: [KindWords; 11] = [
+pub const KINDS: [KindWords; 12] = [
     (
         "text",
         "a text in the agent's last words, in the answers of tools or in all that was said",
@@ -120,6 +123,10 @@ pub const KINDS: [KindWords; 11] = [
         "command",
         "a program of yours, which gets the run as JSON and answers with a verdict",
     ),
+    (
+        "llm-judge",
+        "a model that is asked whether the run meets criteria in plain words, or a rubric",
+    ),
     ("all_of", "several evaluators that must all pass"),
     ("any_of", "several evaluators of which one must pass"),
     ("not", "an evaluator that must not pass"),
@@ -137,6 +144,7 @@ impl EvaluatorKind {
             Self::Within(_) => "within",
             Self::File(_) => "file",
             Self::Command(_) => "command",
+            Self::LlmJudge(_) => "llm-judge",
             Self::AllOf(_) => "all_of",
             Self::AnyOf(_) => "any_of",
             Self::Not(_) => "not",
@@ -158,6 +166,7 @@ impl EvaluatorKind {
             Self::Within(it) => it.words(),
             Self::File(it) => it.words(),
             Self::Command(it) => it.words(),
+            Self::LlmJudge(it) => format!("a judge: {}", quoted(&it.words())),
             Self::AllOf(inner) => format!("all of: {}", several(inner)),
             Self::AnyOf(inner) => format!("any of: {}", several(inner)),
             Self::Not(inner) => format!("not: {}", inner.title()),
@@ -189,6 +198,11 @@ impl EvaluatorKind {
             Self::ExactMatch(it) => visit(EvaluatorText::Value(&mut it.value)),
             Self::ToolCalls(it) => it.each_text(visit),
             Self::File(it) => it.each_text(visit),
+            Self::LlmJudge(it) => {
+                for text in it.texts_mut() {
+                    visit(EvaluatorText::Words(text));
+                }
+            }
             Self::SchemaValidate(_)
             | Self::TraceNoErrors(_)
             | Self::Within(_)

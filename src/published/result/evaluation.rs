@@ -5,6 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::TotalUse;
 use crate::model::number::fixed;
 
 /// What came of one evaluator.
@@ -31,6 +32,44 @@ pub struct Evaluation {
     /// The line of the scenario's file that says it; absent where none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
+    /// What a model said of the run; absent where none was asked, or where it was asked about several at once and it stands with the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<Box<Judge>>,
+}
+
+/// What a model said of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Judge {
+    /// The model, as it was asked for.
+    pub model: String,
+    /// How sure it says it is, from 0 to 1; `null` where it does not say, or there is no verdict.
+    pub confidence: Option<f64>,
+    /// Its reasons; `null` where there is no verdict.
+    pub reasoning: Option<String>,
+    /// The score of each dimension of a rubric; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dimension_scores: Vec<DimensionScore>,
+    /// How far the calls are the expected ones, from 0 to 1; `null` where nobody says which were expected.
+    pub tool_accuracy: Option<f64>,
+    /// What could be done better; absent where it says nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<String>,
+    /// The score of each vote; `null` for one without a verdict.
+    pub votes: Vec<Option<f64>>,
+    /// How far the highest vote is above the lowest; `null` where fewer than two have a score.
+    pub spread: Option<f64>,
+    /// How many votes were taken from the cache.
+    pub cached_votes: usize,
+    /// What asking it took now.
+    pub usage: TotalUse,
+}
+
+/// The score of a dimension of a rubric.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DimensionScore {
+    pub name: String,
+    /// From 0 to 1.
+    pub score: f64,
 }
 
 /// What the gating evaluators come to together.

@@ -35,7 +35,9 @@ pub use comparison::{
     Band, Comparison, Drift, ExecutionStatus, Loss, Reason, ReasonKind, Scores, Slower,
 };
 pub use direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
-pub use evaluation::{Evaluation, EvaluationStatus, EvaluationSummary, EvaluatorRole};
+pub use evaluation::{
+    DimensionScore, Evaluation, EvaluationStatus, EvaluationSummary, EvaluatorRole, Judge,
+};
 pub use link::Link;
 pub use repeated::{
     BaselineRate, Interval, OfRuns, PassRate, RateDifference, Repeated, Run, Spread,

@@ -3,6 +3,7 @@
 use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate, Overall};
 use crate::model::evaluator::Role;
 use crate::model::points::finite;
+use crate::model::ruling::Ruling;
 use crate::published::result;
 
 pub(super) fn evaluation(it: &Evaluation) -> result::Evaluation {
@@ -25,6 +26,30 @@ pub(super) fn evaluation(it: &Evaluation) -> result::Evaluation {
         details: it.details.clone(),
         duration_ms: finite(it.duration_ms),
         line: it.line,
+        judge: it.ruling.as_deref().map(|it| Box::new(judge(it))),
+    }
+}
+
+/// What a model said.
+fn judge(ruling: &Ruling) -> result::Judge {
+    let verdict = ruling.verdict.as_ref().ok();
+    let dimensions = verdict.iter().flat_map(|it| &it.dimensions);
+    result::Judge {
+        model: ruling.model.clone(),
+        confidence: verdict.and_then(|it| it.confidence),
+        reasoning: verdict.map(|it| it.reasoning.clone()),
+        dimension_scores: dimensions
+            .map(|(name, score)| result::DimensionScore {
+                name: name.clone(),
+                score: *score,
+            })
+            .collect(),
+        tool_accuracy: verdict.and_then(|it| it.tool_accuracy),
+        suggestions: verdict.map_or_else(Vec::new, |it| it.suggestions.clone()),
+        votes: ruling.votes.iter().map(|it| it.clone().ok()).collect(),
+        spread: ruling.spread().map(|(lowest, highest)| highest - lowest),
+        cached_votes: ruling.cached,
+        usage: total_use(ruling.took),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether evaluators can judge what is said of them.
 
 use crate::model::agent::CommandFormat;
-use crate::model::evaluator::{Evaluator, EvaluatorKind, SchemaSource, TextSource};
+use crate::model::evaluator::{Evaluator, EvaluatorKind, Role, SchemaSource, TextSource};
 use crate::model::scenario::Agent;
 use crate::scenario_file::decode::At;
 use crate::scenario_file::evaluators::EvaluatorSection;
@@ -25,12 +25,51 @@ impl Document {
         own: usize,
         findings: &mut Findings,
     ) -> Vec<(Mark, Evaluator)> {
-        let sections = self.evaluator_sections().into_iter();
-        let evaluators = sections.filter_map(|(at, it)| {
+        let sections = self.evaluator_sections();
+        let can_fail = self.can_fail_without_judges(&sections);
+        let evaluators = sections.into_iter().filter_map(|(at, it)| {
             let line = (at.source == own).then_some(at.line);
-            Some((at, it.evaluator(at, line, findings)?))
+            let mut evaluator = it.evaluator(at, line, findings)?;
+            if !can_fail && it.is_judge_without_role() {
+                evaluator.role = Role::Gating;
+            }
+            Some((at, evaluator))
         });
         evaluators.collect()
+    }
+
+    /// Whether anything in the scenario can fail besides judges that were not told to gate.
+    fn can_fail_without_judges(&self, evaluators: &[(Mark, &EvaluatorSection)]) -> bool {
+        let expected = given(self.expected_trajectory.as_ref());
+        let expects = expected.is_some_and(|it| !it.is_empty() || it.forbid_calls());
+        let criteria = given(self.success_criteria.as_ref()).into_iter().flatten();
+        let mut criteria = criteria.filter(|it: &&At<_>| it.evaluator().is_none());
+        expects || criteria.any(|it| it.is_checked()) || evaluators.iter().any(|(_, it)| it.gates())
+    }
+
+    /// Says what of judges nobody can rely on.
+    fn check_judges(&self, evaluators: &[(Mark, Evaluator)], findings: &mut Findings) {
+        let is_judge = |it: &Evaluator| matches!(it.kind, EvaluatorKind::LlmJudge(_));
+        if let Some((at, _)) = evaluators.iter().find(|(_, it)| is_judge(it))
+            && self.judge.is_none()
+        {
+            let message = "nobody is asked: the scenario has no `judge`";
+            let hint = "give it a section `judge`, or name one with `--judge FILE`";
+            findings.warning(*at, message, Some(hint));
+        }
+        let mut gating = evaluators.iter().filter(|(_, it)| it.gates()).peekable();
+        let sections = self.evaluator_sections();
+        let sections: Vec<_> = (sections.into_iter())
+            .filter(|(_, it)| !it.is_judge())
+            .collect();
+        if let Some((at, _)) = gating.peek().copied()
+            && gating.all(|(_, it)| is_judge(it))
+            && !self.can_fail_without_judges(&sections)
+        {
+            let message = "only a judge can fail this scenario";
+            let hint = "add something that is checked without one; `mcp-eval judge check` tells how good the judge is";
+            findings.warning(*at, message, Some(hint));
+        }
     }
 
     /// Says what of the evaluators can never count.
@@ -43,6 +82,7 @@ impl Document {
         if !findings.thorough {
             return;
         }
+        self.check_judges(evaluators, findings);
         let gating = || evaluators.iter().filter(|(_, it)| it.gates());
         for (at, it) in gating() {
             if let Some(why) = always_skipped(&it.kind, agent) {
@@ -127,6 +167,7 @@ fn always_skipped(kind: &EvaluatorKind, agent: &Agent) -> Option<String> {
         | EvaluatorKind::ToolCalls(_)
         | EvaluatorKind::TraceNoErrors(_)
         | EvaluatorKind::File(_)
-        | EvaluatorKind::Command(_) => None,
+        | EvaluatorKind::Command(_)
+        | EvaluatorKind::LlmJudge(_) => None,
     }
 }

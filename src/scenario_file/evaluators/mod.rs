@@ -6,6 +6,7 @@
 mod command;
 mod exact_match;
 mod file;
+pub(in crate::scenario_file) mod llm_judge;
 mod schema;
 mod schema_validate;
 mod section;

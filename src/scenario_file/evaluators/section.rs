@@ -3,6 +3,7 @@
 use super::command::CommandKeys;
 use super::exact_match::ExactMatchKeys;
 use super::file::FileKeys;
+use super::llm_judge::StandardKeys;
 use super::schema_validate::SchemaKeys;
 use super::text::TextKeys;
 use super::tool_calls::ToolCallsKeys;
@@ -37,6 +38,8 @@ kinds! {
         "file" => File(FileKeys),
         /// A program of yours gets the run as JSON on its stdin, and writes a verdict as JSON to its stdout.
         "command" => Command(CommandKeys),
+        /// A model, which the section `judge` describes, is asked whether the run meets criteria in plain words, or a rubric.
+        "llm-judge" => LlmJudge(StandardKeys),
         /// Several evaluators that must all pass.
         "all_of" => AllOf(SeveralKeys),
         /// Several evaluators of which one must pass.
@@ -59,7 +62,7 @@ section! {
     EvaluatorKeys {
         /// What reports call it.
         name: Option<Word>,
-        /// `gating`: a run fails for it. `advisory`: what it finds is only shown. `gating` unless given.
+        /// `gating`: a run fails for it. `advisory`: what it finds is only shown. `gating` unless given; an `llm-judge` is `advisory` unless nothing else in the scenario can fail.
         role: Option<RoleWord>,
         /// What its score counts for among the gating ones; 1 unless given.
         weight: Option<Amount>,
@@ -85,7 +88,28 @@ section! {
 impl EvaluatorSection {
     /// Whether a run can fail for it.
     pub(in crate::scenario_file) fn gates(&self) -> bool {
-        self.all.role.map_or(Role::Gating, |it| it.0) == Role::Gating
+        self.role() == Role::Gating
+    }
+
+    /// Whether a run fails for it; a judge advises unless it is told otherwise.
+    fn role(&self) -> Role {
+        self.all.role.map_or_else(
+            || match self.kind {
+                EvaluatorType::LlmJudge(_) => Role::Advisory,
+                _ => Role::Gating,
+            },
+            |it| it.0,
+        )
+    }
+
+    /// Whether it asks a model.
+    pub(in crate::scenario_file) fn is_judge(&self) -> bool {
+        matches!(self.kind, EvaluatorType::LlmJudge(_))
+    }
+
+    /// Whether it asks a model, and does not say whether a run fails for that.
+    pub(in crate::scenario_file) fn is_judge_without_role(&self) -> bool {
+        self.all.role.is_none() && self.is_judge()
     }
 
     /// The tools that it names, as written.
@@ -102,7 +126,8 @@ impl EvaluatorSection {
             EvaluatorType::Text(_)
             | EvaluatorType::TraceNoErrors(_)
             | EvaluatorType::File(_)
-            | EvaluatorType::Command(_) => Vec::new(),
+            | EvaluatorType::Command(_)
+            | EvaluatorType::LlmJudge(_) => Vec::new(),
         }
     }
 
@@ -152,10 +177,11 @@ impl EvaluatorSection {
             EvaluatorType::Within(it) => EvaluatorKind::Within(it.within()),
             EvaluatorType::File(it) => EvaluatorKind::File(Box::new(it.file(at, findings)?)),
             EvaluatorType::Command(it) => EvaluatorKind::Command(it.command(at, findings)?),
+            EvaluatorType::LlmJudge(it) => EvaluatorKind::LlmJudge(Box::new(it.judge()?)),
         };
         Some(Evaluator {
             name: self.all.name.as_ref().map(|it| it.0.clone()),
-            role: self.all.role.map_or(Role::Gating, |it| it.0),
+            role: self.role(),
             weight: self.all.weight.map_or(1.0, |it| it.0),
             line,
             kind,

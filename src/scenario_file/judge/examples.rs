@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::file::{LoadedJudge, loaded};
 use super::section::JudgeSection;
-use super::standard::StandardKeys;
 use crate::model::Object;
 use crate::model::judge::LlmJudge;
 use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, Decode, Field, NO_HINT, section, shapes};
+use crate::scenario_file::evaluators::llm_judge::StandardKeys;
 use crate::scenario_file::yaml::finding::Finding;
 use crate::scenario_file::yaml::parse::parse;
 use crate::scenario_file::yaml::source::{Findings, Mark};

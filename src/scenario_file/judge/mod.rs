@@ -1,10 +1,8 @@
 //! How runs are judged by a model.
 //!
 //! - `section`: the section `judge`, how the model is reached and asked. `file`: a file that holds it alone.
-//! - `standard`: what it judges by: criteria in plain words or a rubric.
 //! - `examples`: labelled examples, by which a judge itself is judged.
 
 pub(super) mod examples;
 pub(super) mod file;
 pub(super) mod section;
-pub(super) mod standard;

@@ -35,7 +35,7 @@ fn shop() -> Project {
     project
 }
 
-/// The check of the criterion that is prose, of the result of a command.
+/// What the judge says of the criterion that is prose, and the result of the scenario; nothing where it says nothing.
 fn prose(project: &Project, model: &Model, code: i32, arguments: &[&str]) -> (Value, Value) {
     let arguments = [arguments, &["--format", "json"]].concat();
     let ran = asked(project, &model.url, &arguments);
@@ -116,7 +116,7 @@ fn a_judge_that_cannot_say_is_told_and_fails_nothing() {
     let (check, _) = prose(&project, &model, 0, &["run"]);
     let message = check["message"].as_str().unwrap();
     assert!(
-        message.contains("no verdict of the judge: the judge's answer is no verdict"),
+        message.contains("the judge's answer is no verdict"),
         "{message}"
     );
     project.edit(
@@ -126,10 +126,7 @@ fn a_judge_that_cannot_say_is_told_and_fails_nothing() {
     );
     let (check, _) = prose(&project, &model, 0, &["run"]);
     let message = check["message"].as_str().unwrap();
-    assert!(
-        message.contains("the judge cannot be asked: no key"),
-        "{message}"
-    );
+    assert!(message.contains("no key for the model"), "{message}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a judge judges by: criteria in plain words, or a rubric.
+//! `type: llm-judge`: what a judge judges by, criteria in plain words or a rubric.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
