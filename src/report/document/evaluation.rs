@@ -49,7 +49,7 @@ fn judge(ruling: &Ruling) -> result::Judge {
         votes: ruling.votes.iter().map(|it| it.clone().ok()).collect(),
         spread: ruling.spread().map(|(lowest, highest)| highest - lowest),
         cached_votes: ruling.cached,
-        usage: total_use(ruling.took),
+        usage: ruling.took.into(),
     }
 }
 
