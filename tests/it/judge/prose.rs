@@ -42,13 +42,13 @@ fn prose(project: &Project, model: &Model, code: i32, arguments: &[&str]) -> (Va
     assert_eq!(ran.code, code, "{ran:#?}");
     assert!(!ran.all().contains(CANARY), "{ran:#?}");
     let result: Value = serde_json::from_str(&ran.stdout).unwrap();
-    let checks = result["scenarios"][0]["checks"].as_array().unwrap();
-    let check = checks
-        .iter()
-        .find(|it| it["unchecked"] == true)
-        .unwrap()
-        .clone();
-    (check, result["scenarios"][0].clone())
+    let scenario = &result["scenarios"][0];
+    let checks = scenario["checks"].as_array().unwrap();
+    assert!(
+        checks.iter().any(|it| it["unchecked"] == true),
+        "{checks:?}"
+    );
+    (scenario["evaluators"][0].clone(), scenario.clone())
 }
 
 #[test]
@@ -57,18 +57,19 @@ fn a_judge_has_its_say_and_decides_nothing() {
         let project = shop();
         let model = Model::new(move |_, _| verdict(score));
         for command in ["run", "record", "compare"] {
-            let (check, scenario) = prose(&project, &model, 0, &[command, "--no-cache"]);
-            let message = check["message"].as_str().unwrap();
-            let words = format!(
-                "LLM judge score: {:.1}% (advisory): Call 2 says so.",
-                score * 100.0
-            );
-            assert!(message.ends_with(&words), "{command}: {message}");
-            let notes = scenario["notes"].to_string();
+            let (opinion, _) = prose(&project, &model, 0, &[command, "--no-cache"]);
+            let words = format!("LLM judge score: {:.1}%", score * 100.0);
+            assert_eq!(opinion["message"], words, "{command}");
+            assert_eq!(opinion["role"], "advisory", "{command}");
+            assert_eq!(opinion["type"], "llm-judge", "{command}");
+            assert_eq!(opinion["score"], score, "{command}");
+            assert_eq!(opinion["line"], 9, "{command}");
+            let details = opinion["details"].to_string();
             assert!(
-                notes.contains("judge: asked j: 1 request, 120 tokens, cost 0.12"),
-                "{notes}"
+                details.contains("asked j: 1 request, 120 tokens, cost 0.12"),
+                "{details}"
             );
+            assert_eq!(opinion["judge"]["usage"]["cost"], 0.12, "{command}");
         }
         let bodies = model.bodies();
         let question = question(&bodies[0]);
@@ -102,6 +103,10 @@ fn several_criteria_are_one_question_and_have_a_score_each() {
     ran.says("LLM judge score: 50.0%")
         .says("LLM judge score: 90.0%");
     assert_eq!(model.bodies().len(), 1);
+    let (_, scenario) = prose(&project, &model, 0, &["run"]);
+    let opinions = scenario["evaluators"].as_array().unwrap().iter();
+    let scores: Vec<&Value> = opinions.map(|it| &it["score"]).collect();
+    assert_eq!(scores, [0.5, 0.9]);
     // The same run is the same question.
     asked(&project, &model.url, &["run"]);
     assert_eq!(model.bodies().len(), 1);
@@ -227,9 +232,6 @@ fn without_a_judge_prose_is_unchecked_as_ever() {
     );
     let model = Model::new(|_, _| verdict(0.9));
     let (check, _) = prose(&project, &model, 0, &["run"]);
-    assert!(
-        !check["message"].as_str().unwrap().contains("judge"),
-        "{check}"
-    );
+    assert_eq!(check, Value::Null);
     assert!(model.bodies().is_empty());
 }
