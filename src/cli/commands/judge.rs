@@ -143,10 +143,11 @@ fn told(file: &Path, checked: &CheckedJudge, gate: &Gate) -> String {
     ));
     lines.push(format!(
         "Cohen's kappa: {}",
-        agreement.kappa().map_or_else(
-            || "unknown, because all verdicts are alike".to_owned(),
-            |it| format!("{it:.2}")
-        )
+        match agreement.kappa() {
+            Some(kappa) => format!("{kappa:.2}"),
+            None if count == 0 => "unknown, because there is no verdict".to_owned(),
+            None => "unknown, because all verdicts are alike".to_owned(),
+        }
     ));
     for (name, what, flips) in [
         (
