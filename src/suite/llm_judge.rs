@@ -51,13 +51,11 @@ pub fn check_budget(scenarios: &[Scenario], option: &str) -> Result<(), Error> {
 
 /// Whether a scenario's judge may be asked: by an evaluator, or about criteria that may turn out to be prose.
 pub(super) fn asks(scenario: &Scenario) -> bool {
-    fn is_judge(it: &Evaluator) -> bool {
-        matches!(it.kind, EvaluatorKind::LlmJudge(_)) || it.kind.inner().iter().any(is_judge)
-    }
+    let evaluators = Evaluator::with_inner(&scenario.evaluators);
+    let is_judge = |it: &&Evaluator| matches!(it.kind, EvaluatorKind::LlmJudge(_));
     let mut criteria = scenario.success_criteria.iter();
     scenario.judge.is_some()
-        && (scenario.evaluators.iter().any(is_judge)
-            || criteria.any(|it| matches!(it, Criterion::Text(_))))
+        && (evaluators.iter().any(is_judge) || criteria.any(|it| matches!(it, Criterion::Text(_))))
 }
 
 /// Answers that are kept on disk, without secrets.

@@ -110,7 +110,8 @@ impl Around {
         judge: impl FnOnce() -> Result<Judge, SetupError>,
     ) -> Self {
         let asks = |it: &&Evaluator| matches!(it.kind, EvaluatorKind::LlmJudge(_));
-        self.judge = all(&scenario.evaluators).iter().any(asks).then(judge);
+        let all = Evaluator::with_inner(&scenario.evaluators);
+        self.judge = all.iter().any(asks).then(judge);
         self
     }
 
