@@ -42,6 +42,8 @@ pub fn step_answers(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check> 
         Some(Check {
             name: format!("the answer to step {} (`{}`)", index + 1, step.tool),
             line: Places::line_of(&scenario.places.expected, index),
+            call: None,
+            asks_for_more: true,
             state: if problem.is_none() {
                 CheckState::Passed
             } else {
