@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::model::suite::{Status, SuiteResult};
+use crate::published::result::Summary;
 
 /// The exit codes; scripts and CI depend on these numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub(super) enum Exit {
     Passed,
     /// Nothing that was asked for has changed, so there was nothing to do.
     Unchanged,
+    /// There was nothing to do here, in a part of a suite that has something to do elsewhere.
+    EmptyShard,
     /// Nothing failed, but a drop was seen that too few runs cannot tell from chance.
     Inconclusive,
     /// Something failed its gate.
@@ -28,7 +30,7 @@ pub(super) enum Exit {
 impl Exit {
     pub(super) fn code(self) -> u8 {
         match self {
-            Self::Passed | Self::Unchanged | Self::Inconclusive => 0,
+            Self::Passed | Self::Unchanged | Self::EmptyShard | Self::Inconclusive => 0,
             Self::Failed => 1,
             Self::Usage => 2,
             Self::Incomplete => 3,
@@ -42,6 +44,7 @@ impl Exit {
         match self {
             Self::Passed => "passed",
             Self::Unchanged => "unchanged",
+            Self::EmptyShard => "empty_shard",
             Self::Inconclusive => "inconclusive",
             Self::Failed => "failed",
             Self::Usage => "usage",
@@ -56,6 +59,7 @@ impl Exit {
         match self {
             Self::Passed => "everything passed",
             Self::Unchanged => "nothing has changed, so nothing was run",
+            Self::EmptyShard => "this part of the suite has no scenarios, so nothing was run",
             Self::Inconclusive => {
                 "nothing failed its gate, but something is inconclusive (`--strict-statistics` makes that exit code 3)"
             }
@@ -67,23 +71,20 @@ impl Exit {
         }
     }
 
-    /// The code of a finished suite. A failed gate weighs more than an incomplete run, and a suite in which nothing ran is never
+    /// The code of a suite that came to its end. A failed gate weighs more than an incomplete run, and a suite in which nothing ran is never
     /// green. With `strict_statistics`, what is inconclusive could not be judged.
-    pub(super) fn of(suite: &SuiteResult, strict_statistics: bool) -> Self {
-        let any = |status| suite.count(status) > 0;
-        if suite.interrupted {
-            Self::Interrupted
-        } else if any(Status::Failed) {
+    pub(super) fn of(summary: Summary, strict_statistics: bool) -> Self {
+        if summary.failed > 0 {
             Self::Failed
-        } else if any(Status::Error) || any(Status::Timeout) || any(Status::Interrupted) {
+        } else if summary.error + summary.timeout + summary.interrupted > 0 {
             Self::Incomplete
-        } else if any(Status::Inconclusive) {
+        } else if summary.inconclusive > 0 {
             if strict_statistics {
                 Self::Incomplete
             } else {
                 Self::Inconclusive
             }
-        } else if any(Status::Passed) || any(Status::Recorded) {
+        } else if summary.succeeded() > 0 {
             Self::Passed
         } else {
             Self::Incomplete
@@ -94,7 +95,7 @@ impl Exit {
     #[must_use]
     pub(super) fn and(self, other: Self) -> Self {
         let weight = |exit| match exit {
-            Self::Passed | Self::Unchanged => 0,
+            Self::Passed | Self::Unchanged | Self::EmptyShard => 0,
             Self::Inconclusive => 1,
             Self::Incomplete => 2,
             Self::Failed => 3,

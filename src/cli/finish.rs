@@ -15,7 +15,7 @@ use crate::cli::seen_from::SeenFrom;
 use crate::cli::without_scenarios;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
-use crate::published::result::{self, Bisected, ResultDocument};
+use crate::published::result::{self, Bisected, Gate, ResultDocument, Shard};
 use crate::redact;
 use crate::report::command::{quoted, review};
 use crate::report::html;
@@ -35,10 +35,39 @@ pub(super) struct ReportOptions<'a> {
     pub(super) baselines: &'a Path,
     /// What is inconclusive has not passed.
     pub(super) strict_statistics: bool,
+    /// The part of a suite that this is, where it is one.
+    pub(super) shard: Option<ShardOf<'a>>,
     /// What a search has found whose last comparison this is.
     pub(super) bisected: Option<Bisected>,
     /// How many runs wait for review.
     pub(super) pending: usize,
+}
+
+/// The part of a suite that a result is of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ShardOf<'a> {
+    pub(super) shard: &'a Shard,
+    /// What there is to tell where this part has nothing to do.
+    pub(super) idle: Option<Exit>,
+}
+
+/// A result whose runs are kept.
+pub(super) trait Kept: Source {
+    fn result_mut(&mut self) -> &mut ResultDocument;
+
+    /// The folder of its runs.
+    fn runs(&self) -> &Runs;
+
+    /// Keeps the document beside the runs it speaks of.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    fn keep(&self) -> Result<(), Failure> {
+        let folder = self.runs().folder();
+        let text = result::json(&self.document(folder));
+        Ok(store::write(&folder.join(RESULT), text.as_bytes())?)
+    }
 }
 
 /// Writes the report of a suite, prints its result and returns the exit code.
@@ -52,37 +81,62 @@ pub(super) fn finish(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let exit = match &options.bisected {
-        Some(bisected) if bisected.first_bad.len() == 1 => Exit::Passed,
-        Some(_) => Exit::Incomplete,
-        None => Exit::of(&finished.suite, options.strict_statistics),
+    let result = ResultDocument {
+        bisected: options.bisected.clone(),
+        shard: options.shard.map(|it| it.shard.clone()),
+        links: links::links(&options.reports.links),
+        ..ResultDocument::from(&finished.suite)
     };
-    let (runs, reports) = (&finished.runs, options.reports);
-    let folder = match &reports.output {
+    let idle = options.shard.and_then(|it| it.idle);
+    let exit = match (&options.bisected, idle) {
+        (Some(bisected), _) if bisected.first_bad.len() == 1 => Exit::Passed,
+        (Some(_), _) => Exit::Incomplete,
+        (None, _) if result.interrupted => Exit::Interrupted,
+        (None, Some(exit)) => exit,
+        (None, None) => Exit::of(result.summary, options.strict_statistics),
+    };
+    let mut found = Found {
+        result,
+        finished,
+        folder: folder(&finished.runs, options.reports),
+    };
+    publish(&mut found, exit, options, (output, console))
+}
+
+/// Where the pages of a result go, or, without pages, the document alone.
+pub(super) fn folder(runs: &Runs, reports: &Reports) -> PathBuf {
+    match &reports.output {
         Some(folder) => folder.clone(),
         None if reports.pages => Path::new(REPORTS).join(runs.id()),
         None => runs.folder().to_owned(),
-    };
-    let mut document = ResultDocument {
-        bisected: options.bisected.clone(),
-        links: links::links(&reports.links),
-        ..ResultDocument::from(&finished.suite)
-    };
-    if let Some(called) = document.called.as_mut().filter(|_| reports.pages) {
+    }
+}
+
+/// Keeps a result that has come to this code, writes its report, prints it, and returns the code that all that has come to.
+///
+/// # Errors
+///
+/// When the report cannot be written; the result is printed all the same.
+pub(super) fn publish(
+    found: &mut dyn Kept,
+    exit: Exit,
+    options: &ReportOptions<'_>,
+    (output, console): (OutputArgs, Console),
+) -> Result<Exit, Failure> {
+    let reports = options.reports;
+    let folder = folder(found.runs(), reports);
+    set_gate(found.result_mut(), exit, options);
+    let called = found.result_mut().called.as_mut();
+    if let Some(called) = called.filter(|_| reports.pages) {
         let shown = folder.to_string_lossy();
         called.report = Some(redact::environment().text(&shown).into_inner());
     }
-    let mut found = Found {
-        result: with_gate(document, exit, options.threshold),
-        finished,
-        folder: folder.clone(),
-    };
     let shown = found.document(&folder);
     let written = if reports.pages {
         found.write_pages(&folder).and_then(|()| {
             if reports.output.is_none() {
                 // Without the mark, the folder stays when its time has come.
-                let _ = store::mark(&folder, runs.id());
+                let _ = store::mark(&folder, found.runs().id());
                 point_latest(&folder);
             }
             found.keep()
@@ -90,10 +144,10 @@ pub(super) fn finish(
     } else {
         found.keep()
     };
-    let written = written.and_then(|()| reports.write(Some(&folder), &found, console));
+    let written = written.and_then(|()| reports.write(Some(&folder), found, console));
     add_to_summary(&shown, console);
     let Err(failure) = written else {
-        tidy(finished, options, console);
+        tidy(found.runs(), options, console);
         print(&shown, reports.printed, output, console);
         if reports.pages {
             console.note(&format!("Report: {}", folder.join(INDEX).display()));
@@ -106,10 +160,10 @@ pub(super) fn finish(
         return Ok(exit);
     };
     let exit = exit.and(failure.exit);
-    found.result = with_gate(found.result, exit, options.threshold);
+    set_gate(found.result_mut(), exit, options);
     // Kept all the same, where that is possible: the report can be rendered again from there.
     let _ = found.keep();
-    tidy(finished, options, console);
+    tidy(found.runs(), options, console);
     print(&found.document(&folder), reports.printed, output, console);
     Err(Failure {
         exit,
@@ -149,8 +203,8 @@ fn next_step(result: &ResultDocument, options: &ReportOptions<'_>) -> Option<Str
 
 /// Removes runs and reports that need not stay, and notes in the index what there is: this run as its document says by now. What goes
 /// wrong there spoils no result.
-fn tidy(finished: &Finished, options: &ReportOptions<'_>, console: Console) {
-    let Some(runs) = finished.runs.folder().parent() else {
+fn tidy(of: &Runs, options: &ReportOptions<'_>, console: Console) {
+    let Some(runs) = of.folder().parent() else {
         return;
     };
     let retention = Retention {
@@ -164,7 +218,7 @@ fn tidy(finished: &Finished, options: &ReportOptions<'_>, console: Console) {
         ],
     };
     retention.tidy();
-    if let Err(error) = store::index(runs, finished.runs.id()) {
+    if let Err(error) = store::index(runs, of.id()) {
         console.note(&format!("note: {error}"));
     }
 }
@@ -186,7 +240,11 @@ impl Source for Found<'_> {
 
     fn write_pages(&self, folder: &Path) -> Result<(), Failure> {
         let document = self.document(folder);
-        copy_trajectories(folder, self.finished)?;
+        let scenarios = self.finished.suite.scenarios.iter();
+        for (scenario, files) in scenarios.zip(&self.finished.files) {
+            let sides = [files.current.as_deref(), files.baseline.as_deref()];
+            copy_sides(folder, &scenario.id, sides)?;
+        }
         let scenarios = self.finished.suite.scenarios.iter();
         let sides = scenarios.map(|it| (it.baseline.as_deref(), it.current.as_deref()));
         Ok(write_pages(folder, &document, sides)?)
@@ -197,12 +255,13 @@ impl Source for Found<'_> {
     }
 }
 
-impl Found<'_> {
-    /// Keeps the document beside the runs it speaks of.
-    fn keep(&self) -> Result<(), Failure> {
-        let folder = self.finished.runs.folder();
-        let text = result::json(&self.document(folder));
-        Ok(store::write(&folder.join(RESULT), text.as_bytes())?)
+impl Kept for Found<'_> {
+    fn result_mut(&mut self) -> &mut ResultDocument {
+        &mut self.result
+    }
+
+    fn runs(&self) -> &Runs {
+        &self.finished.runs
     }
 }
 
@@ -215,9 +274,13 @@ pub(super) fn add_to_summary(result: &ResultDocument, console: Console) {
     }
 }
 
-/// The gate of a document that is otherwise complete. That everything passed is not all there is to say where something changed.
-fn with_gate(result: ResultDocument, exit: Exit, threshold: Option<f64>) -> ResultDocument {
-    let mut gate = without_scenarios::gate(exit, threshold);
+/// Says in a document that is otherwise complete what its gate says. That everything passed is not all there is to say where something
+/// changed, or is missing.
+fn set_gate(result: &mut ResultDocument, exit: Exit, options: &ReportOptions<'_>) {
+    let mut gate = Gate {
+        strict_statistics: options.strict_statistics,
+        ..without_scenarios::gate(exit, options.threshold)
+    };
     let summary = result.summary;
     if exit == Exit::Passed && result.command == "record" {
         "everything was recorded".clone_into(&mut gate.sentence);
@@ -243,7 +306,15 @@ fn with_gate(result: ResultDocument, exit: Exit, threshold: Option<f64>) -> Resu
         };
         let _ = write!(gate.sentence, ", {} with {noun}", summary.changed);
     }
-    result.with_gate(gate)
+    if let Some(missing @ 1..) = result.merged.as_ref().map(|it| it.missing.len()) {
+        let noun = if missing == 1 {
+            "scenario is"
+        } else {
+            "scenarios are"
+        };
+        let _ = write!(gate.sentence, ", and {missing} {noun} missing");
+    }
+    result.gate = Some(gate);
 }
 
 /// Tells that nothing has changed of what a command is about, so that nothing was run: in the form that is printed, and in all files
@@ -369,18 +440,24 @@ fn name_files(result: &mut ResultDocument, finished: &Finished, folder: &Path) {
     }
 }
 
-/// Puts both sides of each comparison beside the pages, so that what a report shows can be accepted wherever the report goes.
-fn copy_trajectories(folder: &Path, finished: &Finished) -> Result<(), StoreError> {
+/// Puts both sides of a comparison beside the pages, the run's first, so that what a report shows can be accepted wherever the report goes.
+///
+/// # Errors
+///
+/// When one of them cannot be written.
+pub(super) fn copy_sides(
+    folder: &Path,
+    id: &str,
+    [current, baseline]: [Option<&Path>; 2],
+) -> Result<(), StoreError> {
     let beside = Runs::at(&folder.join("trajectories"));
-    for (scenario, files) in finished.suite.scenarios.iter().zip(&finished.files) {
-        for (from, to) in [
-            (&files.current, beside.path(&scenario.id)),
-            (&files.baseline, beside.baseline_path(&scenario.id)),
-        ] {
-            // What is gone by now is not shown either.
-            if let Some(content) = from.as_ref().and_then(|it| fs::read(it).ok()) {
-                store::write(&to, &content)?;
-            }
+    for (from, to) in [
+        (current, beside.path(id)),
+        (baseline, beside.baseline_path(id)),
+    ] {
+        // What is gone by now is not shown either.
+        if let Some(content) = from.and_then(|it| fs::read(it).ok()) {
+            store::write(&to, &content)?;
         }
     }
     Ok(())

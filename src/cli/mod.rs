@@ -32,6 +32,7 @@ mod select;
 mod stored;
 mod stray;
 mod suite;
+mod to_run;
 mod watch;
 mod without_scenarios;
 
@@ -139,6 +140,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Bisect(args) => commands::bisect::run(&args, cli.output, console),
         Command::Review(args) => commands::review::run(&args, cli.output, console),
         Command::Report(args) => commands::report::run(&args, cli.output, console),
+        Command::Merge(args) => commands::merge::run(&args, cli.output, console),
         Command::Explain(args) => commands::explain::run(&args, console),
         Command::Validate(args) => commands::validate::run(&args, console),
         Command::List(args) => commands::list::run(&args, console),

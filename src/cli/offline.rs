@@ -66,6 +66,7 @@ pub(super) fn compare(
         baselines: &stored.baselines,
         threshold: args.score.threshold,
         strict_statistics: false,
+        shard: None,
         bisected: None,
         pending: 0,
     };

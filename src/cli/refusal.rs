@@ -48,6 +48,7 @@ fn named(word: &str) -> Option<&'static str> {
         "record" | "record-multi-turn" => Some("record"),
         "compare" | "compare-multi-turn" | "test" | "batch" => Some("compare"),
         "run" => Some("run"),
+        "merge" => Some("merge"),
         "bisect" => Some("bisect"),
         "report" => Some("report"),
         _ => None,

@@ -82,6 +82,11 @@ impl Stored {
         })
     }
 
+    /// A result whose file names start from this folder.
+    pub(super) fn new(result: ResultDocument, folder: PathBuf) -> Self {
+        Self { result, folder }
+    }
+
     /// The result with the names of its files as seen from a folder.
     pub(super) fn seen_from(&self, folder: &Path) -> ResultDocument {
         let seen = SeenFrom::new(folder);

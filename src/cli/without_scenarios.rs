@@ -64,5 +64,6 @@ pub(super) fn gate(exit: Exit, threshold: Option<f64>) -> Gate {
         exit_code: exit.code(),
         name: exit.name().to_owned(),
         sentence: exit.sentence().to_owned(),
+        strict_statistics: false,
     }
 }

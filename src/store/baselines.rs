@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
+use crate::input;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::{Step, Trajectory};
-use crate::published::trajectory::{check_id, to_json};
+use crate::published::trajectory::{check_id, duration_ms, to_json};
 use crate::store::dialogue::dialogue;
 use crate::store::files::{Beside, Held, StoreError, in_the_way, left_behind, write};
 use crate::store::{load, parse};
@@ -131,6 +132,13 @@ impl Baselines {
         let mut further = 2..;
         let first_gone = further.find(|it| !self.variant_path(scenario, *it).exists());
         first_gone.map_or(1, |it| it - 1)
+    }
+
+    /// How long the run took, in milliseconds, that the main accepted trajectory was recorded in; `None` where that is not known. Nothing
+    /// else of the file is looked at: who compares with it says what is wrong with it.
+    pub fn duration_ms(&self, scenario: &str) -> Option<f64> {
+        let text = input::read(&self.path(scenario)).ok()?;
+        duration_ms(&text)
     }
 
     /// Keeps a trajectory as the main accepted one, with its dialogue beside it, and returns the file's path.

@@ -76,6 +76,7 @@ mod schedule;
 mod secrets;
 mod servers;
 mod settings;
+mod shards;
 pub(crate) mod source;
 pub(crate) mod started;
 mod stored;
@@ -106,5 +107,6 @@ pub use self::settings::{
     BASELINES, CACHE, Jobs, Judges, Judging, REPORTS, RUNS, Recording, STATE, ScoreSettings,
     Settings,
 };
+pub use self::shards::{Part, part};
 pub use self::stored::{Stored, compare_stored};
 pub use self::versions::Against;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::common::{Project, ran};
 
 /// A shop whose mock takes orders.
-const SHOP: &str = r#"
+const SHOP: &str = r"
 name: Shop
 servers:
   shop: { type: mock }
@@ -30,7 +30,7 @@ mcp_interactions:
           - content: Order 7 is paid
       - name: wipe
         responses: [{ content: gone }]
-"#;
+";
 
 fn shop(evaluators: &Value) -> Project {
     let project = Project::new();

@@ -42,6 +42,7 @@ mod json_written;
 mod judge;
 mod kept;
 mod known_to_vary;
+mod kubernetes;
 mod labels;
 mod listen;
 mod looking_again;
@@ -99,6 +100,7 @@ mod secrets;
 mod select;
 #[path = "../bench/shapes.rs"]
 mod shapes;
+mod shards;
 mod shared_causes;
 mod shipped;
 mod special_files;

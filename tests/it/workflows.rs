@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, Ran, ran, root, skipped};
+use crate::common::{Project, Ran, copy, ran, root, skipped};
 
 /// A job of GitHub that uses our action in a project.
 struct Job<'a> {
@@ -443,6 +443,138 @@ fn the_job_for_gitlab_reports_notes_and_gates() {
             .read("suite/curl.txt")
             .contains("/merge_requests/5/notes/8")
     );
+}
+
+/// What a step of a workflow gives the action, with the part filled in.
+fn given(step: &Value, part: &str) -> Vec<(String, String)> {
+    let with = step["with"].as_object().unwrap().iter();
+    let filled = with.map(|(name, value)| {
+        let value = value.as_str().unwrap();
+        let value = value.replace("${{ matrix.part }}", part);
+        (
+            name.clone(),
+            value.replace("${{ strategy.job-total }}", "3"),
+        )
+    });
+    filled.collect()
+}
+
+#[test]
+fn the_workflow_with_a_matrix_runs_parts_and_puts_them_together() {
+    let project = suite();
+    let text = fs::read_to_string(root().join(".github/examples/shards.yml")).unwrap();
+    let workflow: Value = serde_yaml::from_str(&text).unwrap();
+    let jobs = &workflow["jobs"];
+    let parts = jobs["part"]["strategy"]["matrix"]["part"]
+        .as_array()
+        .unwrap();
+    assert_eq!(parts.len(), 3);
+    assert_eq!(jobs["part"]["strategy"]["fail-fast"], false);
+    assert_eq!(
+        (&jobs["together"]["needs"], &jobs["together"]["if"]),
+        (&json!("part"), &json!("always()"))
+    );
+    let action = |job: &Value| {
+        let steps = job["steps"].as_array().unwrap().iter();
+        let mut ours = steps.filter(|it| it["uses"] == "./.github/actions/mcp-eval");
+        ours.next().unwrap().clone()
+    };
+    let run = |inputs: &[(String, String)]| {
+        let mut all = vec![("binary", PROGRAM), ("working-directory", "suite")];
+        all.extend(
+            inputs
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str())),
+        );
+        let mut job = Job::new(&project, &all);
+        assert_eq!(job.step("Find or build mcp-eval").code, 0);
+        let ran = job.step("Run mcp-eval");
+        assert_eq!(ran.code, 0, "{ran:#?}");
+        (
+            job.outputs["steps.run.outputs.exit-code"].clone(),
+            job.outputs["steps.run.outputs.report"].clone(),
+        )
+    };
+    let mut codes = Vec::new();
+    for part in parts {
+        let part = part.to_string();
+        let inputs = given(&action(&jobs["part"]), &part);
+        assert!(inputs.contains(&("gate".to_owned(), "false".to_owned())));
+        let (code, report) = run(&inputs);
+        codes.push(code);
+        // As the artifact is downloaded.
+        let name = inputs.iter().find(|(name, _)| name == "name").unwrap();
+        copy(
+            Path::new(&report),
+            &project.path("suite/parts").join(&name.1),
+        );
+    }
+    codes.sort();
+    assert_eq!(codes, ["0", "0", "1"], "two scenarios, one of which fails");
+    let inputs = given(&action(&jobs["together"]), "");
+    let (code, report) = run(&inputs);
+    assert_eq!(code, "1");
+    let summary = fs::read_to_string(Path::new(&report).join("summary.md")).unwrap();
+    assert!(
+        summary.contains("1 of 2") || summary.contains("1/2"),
+        "{summary}"
+    );
+    fs::remove_dir_all(project.path("suite/parts/mcp-eval-part-1")).unwrap();
+    let (code, _) = run(&inputs);
+    assert_ne!(code, "0", "a part was lost");
+}
+
+#[test]
+fn the_jobs_for_gitlab_run_parts_and_put_them_together() {
+    let project = suite();
+    let text = fs::read_to_string(root().join(".gitlab/mcp-eval.gitlab-ci.yml")).unwrap();
+    let file: Value = serde_yaml::from_str(&text).unwrap();
+    program(
+        &project,
+        "mcp-eval",
+        &format!("#!/bin/sh\nexec '{PROGRAM}' \"$@\"\n"),
+    );
+    let script = file[".mcp-eval"]["script"][0].as_str().unwrap();
+    let run = |name: &str, node: &str| {
+        let path = format!(
+            "{}:{}",
+            project.path("bin").display(),
+            std::env::var("PATH").unwrap()
+        );
+        assert_eq!(file[name]["extends"], ".mcp-eval");
+        let of = |job: &str| file[job]["variables"].as_object().unwrap().clone();
+        let mut variables = of(".mcp-eval");
+        variables.extend(of(name));
+        let mut command = Command::new("bash");
+        command
+            .args(["-eo", "pipefail", "-c", script])
+            .current_dir(project.path("suite"))
+            .env_clear()
+            .env("PATH", path)
+            .env("HOME", project.path(""))
+            .env("CI", "true");
+        for (name, value) in variables {
+            // The runner fills in its own variables.
+            let value = value.as_str().unwrap().replace("$CI_NODE_INDEX", node);
+            let value = value.replace("$CI_NODE_TOTAL", "2");
+            let folder = project.path("suite").display().to_string();
+            command.env(name, value.replace("$CI_PROJECT_DIR", &folder));
+        }
+        ran(&mut command).code
+    };
+    let mut codes = [run(".mcp-eval-part", "1"), run(".mcp-eval-part", "2")];
+    codes.sort_unstable();
+    assert_eq!(codes, [0, 1]);
+    assert_eq!(
+        file[".mcp-eval-part"]["artifacts"]["paths"],
+        json!(["mcp-eval-parts/"])
+    );
+    assert_eq!(run(".mcp-eval-merge", ""), 1);
+    let junit = project.read("suite/mcp-eval-report/junit.xml");
+    assert!(junit.contains("tests=\"2\" failures=\"1\""), "{junit}");
+    // The job that gates runs whatever has become of the parts.
+    let rules = file[".mcp-eval-merge"]["rules"].as_array().unwrap();
+    assert!(rules.iter().all(|it| it["when"] == "always"));
 }
 
 #[test]

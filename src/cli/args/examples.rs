@@ -36,6 +36,13 @@ pub(super) const REPORT: &str = "Examples:\n  \
     mcp-eval report -v\n  \
     mcp-eval report 2026-11-23T10-15-00.000Z --format html --output /tmp/report";
 
+pub(super) const MERGE: &str = "Examples:\n  \
+    mcp-eval merge results\n  \
+    mcp-eval merge shard-1/result.json shard-2/result.json --report junit=junit.xml\n  \
+    mcp-eval merge results --allow-missing --output merged\n\n\
+    Exit codes: those of the command that ran in parts, of all its scenarios together · 2 also where results\n\
+    are not of one plan, or have the same scenario · 3 also where a scenario is in none of them";
+
 pub(super) const EXPLAIN: &str = "Examples:\n  \
     mcp-eval explain search\n  \
     mcp-eval explain search 2\n  \

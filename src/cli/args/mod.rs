@@ -7,8 +7,10 @@ mod help;
 mod init;
 mod judge;
 mod look;
+mod merge;
 mod mock;
 mod output;
+mod plan;
 mod review;
 mod select;
 mod suite;
@@ -22,10 +24,12 @@ pub(super) use help::{CompletionsArgs, HelpArgs, ManArgs};
 pub(super) use init::{AddedCall, InitArgs, Workflow};
 pub(super) use judge::{JudgeArgs, JudgeBudget, JudgeCheckArgs, JudgeCommand};
 pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ValidateArgs};
+pub(super) use merge::MergeArgs;
 pub(super) use mock::{MockArgs, MockTransport};
 pub(super) use output::{
     Asked, Color, Format, OutputArgs, ReportChoice, ReportingArgs, ResultFormat,
 };
+pub(super) use plan::PlanArgs;
 pub(super) use review::ReviewArgs;
 pub(super) use select::SelectArgs;
 pub(super) use suite::{
@@ -82,6 +86,9 @@ pub(super) enum Command {
     /// Render a stored result again
     #[command(after_long_help = examples::REPORT)]
     Report(ReportArgs),
+    /// Put the results of several machines together: one report, one exit code
+    #[command(after_long_help = examples::MERGE)]
+    Merge(MergeArgs),
     /// Show every number and rule that led to a score
     #[command(after_long_help = examples::EXPLAIN)]
     Explain(ExplainArgs),
@@ -142,6 +149,7 @@ impl Command {
                 args.execute.no_report,
                 &args.output,
             ),
+            Self::Merge(args) => ("merge", &args.reporting, args.no_report, &args.output),
             Self::Bisect(args) => ("bisect", &args.reporting, args.no_report, &args.output),
             Self::Report(args) => ("report", &args.reporting, false, &None),
             _ => return None,

@@ -100,6 +100,7 @@ pub(in crate::cli) fn run(
             baselines: &settings.baselines,
             threshold: args.threshold,
             strict_statistics: false,
+            shard: None,
             bisected: Some(bisected),
             pending: 0,
         };

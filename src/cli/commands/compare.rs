@@ -12,9 +12,10 @@ use crate::cli::offline;
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
 use crate::cli::runs;
-use crate::cli::select::{Purpose, Selected};
+use crate::cli::select::Purpose;
 use crate::cli::stray;
-use crate::cli::suite::{baselines, choose, play_round, scoring, settings};
+use crate::cli::suite::{baselines, play_round, scoring, settings};
+use crate::cli::to_run::{Planned, to_run};
 use crate::cli::watch::{self, Watch};
 use crate::model::called::Called;
 use crate::model::scenario::{Agent, Scenario};
@@ -116,23 +117,23 @@ fn one(
     reports: &Reports,
     (output, console): (OutputArgs, Console),
 ) -> Result<Exit, Failure> {
-    let chosen = match round.select(&args.select, purpose, console)? {
-        Selected::Scenarios(chosen) => chosen,
-        Selected::Unchanged(sentence) => {
+    // What servers do to answers is judged as `run` does.
+    let command = if args.direct { "run" } else { "compare" };
+    let args_of_plan = (&args.select, &args.plan, &args.execute);
+    let to_run = match to_run(round, args_of_plan, (purpose, command), console)? {
+        Planned::ToRun(to_run) => to_run,
+        Planned::Unchanged(sentence) => {
             return finish::unchanged("compare", &sentence, reports, console);
         }
     };
     let is_of_baselines = against.is_none() && !args.direct && args.servers == ServersChoice::Live;
     let keep_pending = args.pending || !is_ci();
-    // What servers do to answers is judged as `run` does.
-    let command = if args.direct { "run" } else { "compare" };
     let called = Called {
-        selection: chosen.selection(command),
+        selection: to_run.selection.clone(),
         keeps_pending: keep_pending && is_of_baselines,
         ..called::compare(args)
     };
-    let mut scenarios = chosen.scenarios;
-    choose(&mut scenarios, &args.execute)?;
+    let scenarios = to_run.scenarios.clone();
     let settings = Settings {
         judging: Judging {
             scoring: scoring(&args.score),
@@ -174,7 +175,7 @@ fn one(
     let mut to_review = 0;
     if against.is_none() && !args.direct {
         let folder = Baselines::new(&settings.baselines);
-        stray::warn(&args.select, &folder, &ids, console);
+        stray::warn(&args.select, &folder, &to_run.selected, console);
         if settings.keep_pending {
             // What waits since an earlier run is not what has been told of now.
             let is_of_this_run = |(folder, id): &(&Baselines, &String)| {
@@ -190,6 +191,7 @@ fn one(
         baselines: &settings.baselines,
         threshold: args.score.threshold,
         strict_statistics: args.strict_statistics,
+        shard: to_run.shard(),
         bisected: None,
         pending: to_review,
     };

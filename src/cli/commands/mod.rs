@@ -13,6 +13,7 @@ mod judge_document;
 pub(super) mod list;
 mod list_kinds;
 pub(super) mod man;
+pub(super) mod merge;
 pub(super) mod mock;
 mod mock_llm;
 pub(super) mod record;

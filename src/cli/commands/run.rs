@@ -8,8 +8,9 @@ use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
-use crate::cli::select::{Purpose, Selected};
-use crate::cli::suite::{baselines, choose, play_round, scoring, settings};
+use crate::cli::select::Purpose;
+use crate::cli::suite::{baselines, play_round, scoring, settings};
+use crate::cli::to_run::{Planned, to_run};
 use crate::cli::watch::{self, Watch};
 use crate::model::called::Called;
 use crate::suite::{self, Judging, Settings};
@@ -47,18 +48,17 @@ fn one(
     reports: &Reports,
     (output, console): (OutputArgs, Console),
 ) -> Result<Exit, Failure> {
-    let chosen = match round.select(&args.select, purpose, console)? {
-        Selected::Scenarios(chosen) => chosen,
-        Selected::Unchanged(sentence) => {
+    let args_of_plan = (&args.select, &args.plan, &args.execute);
+    let to_run = match to_run(round, args_of_plan, (purpose, "run"), console)? {
+        Planned::ToRun(to_run) => to_run,
+        Planned::Unchanged(sentence) => {
             return finish::unchanged("run", &sentence, reports, console);
         }
     };
     let called = Called {
-        selection: chosen.selection("run"),
+        selection: to_run.selection.clone(),
         ..called::run(args)
     };
-    let mut scenarios = chosen.scenarios;
-    choose(&mut scenarios, &args.execute)?;
     let settings = Settings {
         judging: Judging {
             scoring: scoring(&args.score),
@@ -66,12 +66,12 @@ fn one(
         },
         baselines: baselines(args.baseline.as_ref()),
         called: Some(called),
-        ..settings(&args.execute, &scenarios, console)?
+        ..settings(&args.execute, &to_run.scenarios, console)?
     };
     reports.begin(round, "run")?;
     let finished = play_round(
         round,
-        ("run", scenarios),
+        ("run", to_run.scenarios.clone()),
         &settings,
         (output, console),
         |suite| suite::run(suite, &settings),
@@ -82,6 +82,7 @@ fn one(
         baselines: &settings.baselines,
         threshold: args.score.threshold,
         strict_statistics: false,
+        shard: to_run.shard(),
         bisected: None,
         pending: 0,
     };

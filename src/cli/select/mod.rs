@@ -45,6 +45,7 @@ pub(super) enum Selected {
 }
 
 /// Scenarios to run, and what they are chosen from.
+#[derive(Default)]
 pub(super) struct Chosen {
     pub(super) scenarios: Vec<Scenario>,
     /// The ids of all that there are, without disabled ones.

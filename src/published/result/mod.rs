@@ -22,6 +22,7 @@ mod link;
 mod repeated;
 mod row;
 mod scenario;
+mod shard;
 mod side;
 mod status;
 mod upstream;
@@ -47,6 +48,7 @@ pub use row::{
     ResponseComparison, Row, RowKind,
 };
 pub use scenario::{Check, ExperimentChange, ExperimentPart, Problem, Scenario, UNCHANGED};
+pub use shard::{Merged, MergedShard, PlannedScenario, Shard, ShardPlan};
 pub use side::{BindingSummary, CallLabel, LearnedSummary, ServerSummary, Side, SideStamp};
 pub use status::Status;
 pub use upstream::{
@@ -105,6 +107,12 @@ pub struct ResultDocument {
     /// What `bisect` has found; the scenarios are those of the first bad commit, compared with the good one. Absent for other commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bisected: Option<Bisected>,
+    /// Which part of a suite this is, with `--shard`, and what the other parts are; absent where nothing is parted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+    /// The results of several parts that `merge` has made this one of; absent for all other results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<Merged>,
     /// What failed or changed, each root cause once: first those that scenarios failed for, and of these the one of the most scenarios.
     #[serde(default)]
     pub causes: Vec<Cause>,
@@ -155,6 +163,9 @@ pub struct Gate {
     pub name: String,
     /// The exit code in words.
     pub sentence: String,
+    /// What is inconclusive counted as not judged (`--strict-statistics`); absent where it did not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub strict_statistics: bool,
 }
 
 /// Why a text is not a result this program can read.
@@ -278,6 +289,24 @@ impl ResultDocument {
 }
 
 impl Summary {
+    /// Counts scenarios, of which so many were to run.
+    pub fn of(scenarios: &[Scenario], selected: usize) -> Self {
+        let count = |status| scenarios.iter().filter(|it| it.status == status).count();
+        Self {
+            selected,
+            passed: count(Status::Passed),
+            changed: scenarios.iter().filter(|it| it.is_changed()).count(),
+            failed: count(Status::Failed),
+            inconclusive: count(Status::Inconclusive),
+            error: count(Status::Error),
+            timeout: count(Status::Timeout),
+            interrupted: count(Status::Interrupted),
+            skipped: count(Status::Skipped),
+            recorded: count(Status::Recorded),
+            recorded_failing: scenarios.iter().filter(|it| it.is_failing()).count(),
+        }
+    }
+
     /// How many did what they should: passed, or recorded without failing.
     pub fn succeeded(self) -> usize {
         self.passed + self.recorded

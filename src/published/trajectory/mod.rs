@@ -257,6 +257,17 @@ impl TrajectoryDocument<'_> {
     }
 }
 
+/// How long the run of a stored trajectory took, in milliseconds; `None` where that is not known, or the text is none.
+pub fn duration_ms(text: &[u8]) -> Option<f64> {
+    #[derive(Deserialize)]
+    struct Head {
+        duration_ms: Option<f64>,
+    }
+
+    let head: Head = json::read(text).ok()?;
+    head.duration_ms.filter(|it| it.is_finite() && *it >= 0.0)
+}
+
 /// Nothing takes less than no time.
 fn check_durations(trajectory: &TrajectoryDocument<'_>) -> Result<(), String> {
     let is_negative = |it: &f64| *it < 0.0;

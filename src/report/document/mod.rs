@@ -16,7 +16,7 @@ use crate::model::points::finite;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Places;
 use crate::model::stamp::Stamp;
-use crate::model::suite::{CheckState, ScenarioResult, Status, SuiteResult};
+use crate::model::suite::{CheckState, ScenarioResult, SuiteResult};
 use crate::model::trajectory::Trajectory;
 use crate::published::call::VolatilePlaces;
 use crate::published::ending;
@@ -26,7 +26,6 @@ use crate::report::description::Description;
 
 impl From<&Redacted<SuiteResult>> for result::ResultDocument {
     fn from(suite: &Redacted<SuiteResult>) -> Self {
-        let skipped = suite.count(Status::Skipped);
         let scenarios: Vec<result::Scenario> = (suite.scenarios.iter())
             .map(|it| scenario(it, &suite.command))
             .collect();
@@ -47,23 +46,13 @@ impl From<&Redacted<SuiteResult>> for result::ResultDocument {
                     of: it.of,
                     not_passed: it.not_passed,
                 }),
-            summary: result::Summary {
-                selected: suite.selected,
-                passed: suite.count(Status::Passed),
-                changed: scenarios.iter().filter(|it| it.is_changed()).count(),
-                failed: suite.count(Status::Failed),
-                inconclusive: suite.count(Status::Inconclusive),
-                error: suite.count(Status::Error),
-                timeout: suite.count(Status::Timeout),
-                interrupted: suite.count(Status::Interrupted),
-                skipped,
-                recorded: suite.count(Status::Recorded),
-                recorded_failing: scenarios.iter().filter(|it| it.is_failing()).count(),
-            },
+            summary: result::Summary::of(&scenarios, suite.selected),
             links: Vec::new(),
             gate: None,
             problem: None,
             bisected: None,
+            shard: None,
+            merged: None,
             causes: causes::causes(&scenarios, &suite.command),
             scenarios,
         }

@@ -21,7 +21,9 @@ impl Page<'_> {
             counts::others(summary),
             time(result)
         );
-        let fine = summary.succeeded() == summary.selected && summary.selected > 0;
+        // A part of a suite may have nothing to do.
+        let is_green = result.gate.as_ref().is_some_and(|it| it.exit_code == 0);
+        let fine = summary.succeeded() == summary.selected && (summary.selected > 0 || is_green);
         let style = match (fine, summary.recorded_failing, summary.changed) {
             (false, _, _) => RED,
             (true, 1.., _) => YELLOW,
@@ -54,7 +56,8 @@ impl Page<'_> {
         if let Some(usage) = result.model_use() {
             self.indented(0, "", DIM, &format!("Models: {usage}"));
         }
-        let notable = |it: &&Gate| it.exit_code != 0 || summary.inconclusive > 0;
+        let did_nothing = summary.selected == 0;
+        let notable = |it: &&Gate| it.exit_code != 0 || summary.inconclusive > 0 || did_nothing;
         if let Some(gate) = result.gate.as_ref().filter(notable) {
             let words = format!("Exit {}: {}", gate.exit_code, gate.sentence);
             self.indented(0, "", DIM, &words);

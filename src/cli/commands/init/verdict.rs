@@ -260,6 +260,7 @@ fn finish(
         baselines: Path::new(BASELINES),
         threshold: None,
         strict_statistics: false,
+        shard: None,
         bisected: None,
         pending: 0,
     };

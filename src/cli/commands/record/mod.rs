@@ -66,6 +66,7 @@ pub(in crate::cli) fn run(
         baselines: &settings.baselines,
         threshold: None,
         strict_statistics: false,
+        shard: None,
         bisected: None,
         pending: 0,
     };

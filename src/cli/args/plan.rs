@@ -1,0 +1,36 @@
+//! Which part of the scenarios is run here.
+
+use clap::Args;
+
+/// Which part of the scenarios is run here.
+#[derive(Debug, Clone, Default, Args)]
+pub(in crate::cli) struct PlanArgs {
+    /// Run the K-th of N parts of the scenarios, which take about as long each, as their baselines tell; the same command on N machines
+    /// runs all, and `mcp-eval merge` puts the results together. A part without scenarios exits with 0
+    #[arg(long, value_name = "K/N", value_parser = parse_shard, conflicts_with = "watch")]
+    pub(in crate::cli) shard: Option<ShardChoice>,
+}
+
+/// One of several parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) struct ShardChoice {
+    /// Counted from 1.
+    pub(in crate::cli) index: u32,
+    pub(in crate::cli) count: u32,
+}
+
+/// More parts than that are a mistake: a plan names each of them.
+const MOST: u32 = 10_000;
+
+fn parse_shard(text: &str) -> Result<ShardChoice, String> {
+    let example = "write K/N, such as 2/7 for the second of seven parts";
+    let (index, count) = text.split_once('/').ok_or(example)?;
+    let number = |it: &str| it.trim().parse::<u32>().map_err(|_| example.to_owned());
+    let (index, count) = (number(index)?, number(count)?);
+    match (index, count) {
+        (0, _) => Err("parts are counted from 1".to_owned()),
+        (_, count) if count > MOST => Err(format!("there are at most {MOST} parts")),
+        (index, count) if index > count => Err(format!("there is no part {index} of {count}")),
+        (index, count) => Ok(ShardChoice { index, count }),
+    }
+}

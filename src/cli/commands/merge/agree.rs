@@ -1,0 +1,172 @@
+//! Whether results are the parts of one and the same plan, and what is missing of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::NAMED;
+use super::parts::Part;
+use crate::cli::failure::Failure;
+use crate::published::result::PlannedScenario;
+use crate::published::stamp::Git;
+
+/// Where each scenario is taken from: the part, by its place among the results, and the scenario's place in that.
+pub(super) type Taken = BTreeMap<String, (usize, usize)>;
+
+/// Scenarios of one part of the plan that no result has.
+#[derive(Debug)]
+pub(super) struct Hole {
+    /// The part, such as `3/7`.
+    pub(super) shard: String,
+    /// Whether any result of that part is there.
+    has_result: bool,
+    pub(super) scenarios: Vec<PlannedScenario>,
+}
+
+impl Hole {
+    /// What is missing, up to the names.
+    pub(super) fn words(&self) -> String {
+        let shard = &self.shard;
+        let count = match self.scenarios.len() {
+            1 => "1 scenario is".to_owned(),
+            several => format!("{several} scenarios are"),
+        };
+        if self.has_result {
+            format!("the result of part {shard} is not whole, and {count} missing")
+        } else {
+            format!("part {shard} has left no result, and {count} missing")
+        }
+    }
+}
+
+/// Whether all results are of one command, and unless that is allowed, of one plan, commit, threshold and version.
+///
+/// # Errors
+///
+/// What differs.
+pub(super) fn check(parts: &[Part], allow_different: bool) -> Result<(), Failure> {
+    let Some((first, others)) = parts.split_first() else {
+        return Ok(());
+    };
+    for other in others {
+        let differ = |what: &str, (now, was): (String, String)| {
+            Failure::usage(format!(
+                "{} and {} are not parts of one run: {what} {was} and {now}",
+                first.file.display(),
+                other.file.display()
+            ))
+        };
+        let both = |of: &dyn Fn(&Part) -> String| (of(other), of(first));
+        let (now, was) = both(&|it| format!("`{}`", it.result.command));
+        if now != was {
+            let failure = differ("the commands are", (now, was));
+            return Err(failure.hint("results of different commands do not fit into one report"));
+        }
+        let threshold = |it: &Part| {
+            let gate = it.result.gate.as_ref();
+            let threshold = gate.and_then(|it| it.threshold);
+            threshold.map_or_else(|| "that of the scenarios".to_owned(), |it| it.to_string())
+        };
+        let looked_at: [(&str, (String, String)); 4] = [
+            (
+                "they were made by the versions",
+                both(&|it| it.result.mcp_eval.clone()),
+            ),
+            ("the commits are", both(&|it| commit(&it.result.git))),
+            ("the thresholds are", both(&threshold)),
+            (
+                "they are of plans for so many parts:",
+                both(&|it| it.shard.count.to_string()),
+            ),
+        ];
+        let mut different = looked_at.into_iter().filter(|(_, (now, was))| now != was);
+        let plans = "their plans part the scenarios otherwise: the selection, the scenarios or the durations in the baselines are not the same";
+        let failure = match different.next() {
+            Some((what, values)) => differ(what, values),
+            None if !first.shard.is_of_the_plan_of(&other.shard) => Failure::usage(format!(
+                "{} and {} are not parts of one run: {plans}",
+                first.file.display(),
+                other.file.display()
+            )),
+            None => continue,
+        };
+        if !allow_different {
+            return Err(failure
+                .hint("name the results of one run alone, or put them together all the same: `--allow-different`"));
+        }
+    }
+    Ok(())
+}
+
+/// The commit that a command was started at, as far as that is known.
+fn commit(git: &Git) -> String {
+    match git {
+        Git::Known { commit, .. } => commit.clone(),
+        Git::Unknown { .. } => "unknown".to_owned(),
+    }
+}
+
+/// Which result each scenario is taken from: of several that have it, the one that began last, where that is allowed.
+///
+/// # Errors
+///
+/// When several have one and that is not allowed.
+pub(super) fn take(parts: &[Part], allow_overlap: bool) -> Result<Taken, Failure> {
+    let mut taken = Taken::new();
+    let mut twice: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+    for (number, part) in parts.iter().enumerate() {
+        for (place, scenario) in part.result.scenarios.iter().enumerate() {
+            let id = scenario.id.as_str();
+            if let Some((other, _)) = taken.get(id).copied() {
+                twice.entry(id).or_default().extend([other, number]);
+                let began = |at: usize| &parts[at].result.started_at;
+                if began(other) > began(number) {
+                    continue;
+                }
+            }
+            taken.insert(id.to_owned(), (number, place));
+        }
+    }
+    if twice.is_empty() || allow_overlap {
+        return Ok(taken);
+    }
+    let ids: Vec<&str> = twice.keys().copied().collect();
+    let more = match ids.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let files = twice.into_values().flatten().collect::<BTreeSet<usize>>();
+    let files = files
+        .into_iter()
+        .map(|it| parts[it].file.display().to_string());
+    let files: Vec<String> = files.collect();
+    let failure = Failure::usage(format!(
+        "several results have the same scenario: {}{more}",
+        ids[..ids.len().min(NAMED)].join(", ")
+    ));
+    Err(failure
+        .hint(format!("they are in {}", files.join(", ")))
+        .hint("leave all but one out, or take each from the result that began last: `--allow-overlap`"))
+}
+
+/// What the plans name and no result has, by part.
+pub(super) fn holes(parts: &[Part], taken: &Taken) -> Vec<Hole> {
+    let mut holes: Vec<Hole> = Vec::new();
+    let mut named: BTreeSet<&str> = BTreeSet::new();
+    for part in parts {
+        for planned in &part.shard.plan {
+            let missing = planned.scenarios.iter();
+            let missing = missing.filter(|it| !taken.contains_key(&it.id) && named.insert(&it.id));
+            let scenarios: Vec<PlannedScenario> = missing.cloned().collect();
+            if scenarios.is_empty() {
+                continue;
+            }
+            let of = (planned.shard, part.shard.count);
+            let mut results = parts.iter().map(|it| (it.shard.index, it.shard.count));
+            holes.push(Hole {
+                shard: format!("{}/{}", of.0, of.1),
+                has_result: results.any(|it| it == of),
+                scenarios,
+            });
+        }
+    }
+    holes
+}

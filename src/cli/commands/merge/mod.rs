@@ -1,0 +1,82 @@
+//! `mcp-eval merge`: put the results of several machines together into one run, with one report and one exit code.
+//!
+//! `parts` finds the results, `agree` says whether they are parts of one and the same plan, `whole` makes one result of them.
+
+mod agree;
+mod parts;
+mod whole;
+
+use std::path::Path;
+
+use crate::cli::args::{MergeArgs, OutputArgs};
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::finish::{self, ReportOptions};
+use crate::cli::reports::Reports;
+use crate::suite::BASELINES;
+
+use self::agree::Hole;
+use self::whole::Whole;
+
+/// How many scenarios one line names.
+const NAMED: usize = 20;
+
+pub(in crate::cli) fn run(
+    args: &MergeArgs,
+    output: OutputArgs,
+    console: Console,
+) -> Result<Exit, Failure> {
+    let reports = Reports::new(&args.reporting, args.no_report, args.output.as_deref())?;
+    let parts = parts::find(&args.results, console)?;
+    agree::check(&parts, args.allow_different)?;
+    let taken = agree::take(&parts, args.allow_overlap)?;
+    let holes = agree::holes(&parts, &taken);
+    let mut whole = Whole::new(&parts, &taken, &holes, (args.allow_missing, &reports))?;
+    for note in whole.notes() {
+        console.note(&note);
+    }
+    for hole in &holes {
+        let told = told(hole, parts[0].result.command.as_str());
+        if args.allow_missing {
+            console.note(&format!("note: {}", told.message));
+        } else {
+            console.failure(&told);
+        }
+    }
+    let gate = |of: fn(&parts::Part) -> bool| parts.iter().any(of);
+    let strict_statistics = gate(|it| {
+        let gate = it.result.gate.as_ref();
+        gate.is_some_and(|it| it.strict_statistics)
+    });
+    let gate = parts[0].result.gate.as_ref();
+    let exit = whole.exit(strict_statistics);
+    let options = ReportOptions {
+        reports: &reports,
+        keep: args.kept.keep.0,
+        baselines: Path::new(BASELINES),
+        threshold: gate.and_then(|it| it.threshold),
+        strict_statistics,
+        shard: None,
+        bisected: None,
+        pending: 0,
+    };
+    finish::publish(&mut whole, exit, &options, (output, console))
+}
+
+/// What is missing of one part, by name, and how to get it.
+fn told(hole: &Hole, command: &str) -> Failure {
+    let ids: Vec<&str> = hole.scenarios.iter().map(|it| it.id.as_str()).collect();
+    let named = ids[..ids.len().min(NAMED)].join(", ");
+    let more = match ids.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let failure = Failure::incomplete(format!("{}: {named}{more}", hole.words()));
+    failure
+        .hint(format!(
+            "run it again: `mcp-eval {command} --shard {}`, with all else as it was",
+            hole.shard
+        ))
+        .hint("or judge what is there: `--allow-missing`")
+}

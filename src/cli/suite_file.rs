@@ -1,0 +1,174 @@
+//! The suite file that a command follows: found by its name, laid over the selected scenarios, checked.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use glob::{MatchOptions, Pattern};
+use jiff::civil::Date;
+
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use crate::cli::select::{broken, plural};
+use crate::model::scenario::Scenario;
+use crate::model::suite_file::SuiteFile;
+use crate::scenario_file::{self, Finding, LoadedSuite, SUITES, Severity, SuiteFound, did_you_mean};
+
+/// The suite of this name, among those that lie beside scenarios in these places.
+///
+/// # Errors
+///
+/// When there is none, or something is wrong with it.
+pub(super) fn load(
+    name: &str,
+    paths: &[PathBuf],
+    console: Console,
+) -> Result<SuiteFile, Failure> {
+    let found = scenario_file::find_suites(paths);
+    let Some(wanted) = found.iter().find(|it| it.name == name) else {
+        return Err(unknown(name, &found));
+    };
+    let LoadedSuite { suite, findings } = scenario_file::suite(wanted);
+    if let Some(failure) = broken(&findings) {
+        return Err(failure);
+    }
+    for finding in &findings {
+        console.note(&finding.to_string());
+    }
+    suite.ok_or_else(|| Failure::usage(format!("{} is no suite", wanted.path.display())))
+}
+
+fn unknown(name: &str, found: &[SuiteFound]) -> Failure {
+    let failure = Failure::usage(format!("there is no suite `{name}`"));
+    let names: Vec<&str> = found.iter().map(|it| it.name.as_str()).collect();
+    match did_you_mean(name, names.iter().copied()) {
+        Some(hint) => failure.hint(hint),
+        None if names.is_empty() => {
+            failure.hint(format!("a suite is a file `scenarios/{SUITES}/NAME.yaml`"))
+        }
+        None => failure.hint(format!("there are: {}", names.join(", "))),
+    }
+}
+
+/// Leaves the scenarios of a suite, by their tags.
+///
+/// # Errors
+///
+/// When none is left.
+pub(super) fn pick(suite: &SuiteFile, scenarios: &mut Vec<Scenario>) -> Result<(), Failure> {
+    let before = scenarios.len();
+    let has = |it: &Scenario, tags: &[String]| it.tags.iter().any(|tag| tags.contains(tag));
+    scenarios.retain(|it| {
+        let is_in = suite.tags_in.is_empty() || has(it, &suite.tags_in);
+        is_in && !has(it, &suite.tags_out)
+    });
+    if scenarios.is_empty() && before > 0 {
+        let of = plural(before, "selected scenario");
+        let why = format!("none of {of} belongs to the suite `{}`", suite.name);
+        return Err(Failure::incomplete(why).hint(format!(
+            "`tags` in {} says which do",
+            suite.path.display()
+        )));
+    }
+    Ok(())
+}
+
+/// The ids of scenarios in the order in which a suite begins them.
+pub(super) fn order(suite: &SuiteFile, scenarios: &[Scenario]) -> Vec<String> {
+    if suite.order.is_empty() {
+        return Vec::new();
+    }
+    let mut ordered: Vec<String> = Vec::new();
+    for pattern in &suite.order {
+        let matching = scenarios.iter().filter(|it| matches(pattern, &it.id));
+        for it in matching {
+            if !ordered.contains(&it.id) {
+                ordered.push(it.id.clone());
+            }
+        }
+    }
+    let rest = scenarios.iter().map(|it| it.id.clone());
+    let rest: Vec<String> = rest.filter(|it| !ordered.contains(it)).collect();
+    ordered.extend(rest);
+    ordered
+}
+
+fn matches(pattern: &str, id: &str) -> bool {
+    let options = MatchOptions {
+        require_literal_separator: true,
+        ..MatchOptions::new()
+    };
+    pattern == id || Pattern::new(pattern).is_ok_and(|it| it.matches_with(id, options))
+}
+
+/// The ids of scenarios that decide nothing on this day.
+pub(super) fn quarantined(
+    suite: &SuiteFile,
+    scenarios: &[Scenario],
+    today: Date,
+) -> BTreeSet<String> {
+    let is_quarantined = |scenario: &&Scenario| {
+        let mut quarantine = suite.quarantine.iter();
+        quarantine.any(|it| it.until >= today && it.is_of(&scenario.id, &scenario.name))
+    };
+    let quarantined = scenarios.iter().filter(is_quarantined);
+    quarantined.map(|it| it.id.clone()).collect()
+}
+
+/// All that is wrong with the suites that lie beside scenarios in these places. `scenarios` are all that there are.
+pub(super) fn check(paths: &[PathBuf], scenarios: &[Scenario], today: Date) -> Vec<Finding> {
+    let found = scenario_file::find_suites(paths);
+    let mut findings = Vec::new();
+    for it in &found {
+        let loaded = scenario_file::suite(it);
+        findings.extend(loaded.findings);
+        if let Some(suite) = loaded.suite {
+            findings.extend(doubts(&suite, scenarios, today));
+        }
+    }
+    findings
+}
+
+/// What a suite says of scenarios and tags that there are none of, and what it says no more.
+fn doubts(suite: &SuiteFile, scenarios: &[Scenario], today: Date) -> Vec<Finding> {
+    let ids: Vec<&str> = scenarios.iter().map(|it| it.id.as_str()).collect();
+    let tags: BTreeSet<&str> = scenarios
+        .iter()
+        .flat_map(|it| it.tags.iter().map(String::as_str))
+        .collect();
+    let at = |severity, message: String, word: &str| {
+        Finding::at_word(&suite.path, severity, message, word)
+    };
+    let mut findings = Vec::new();
+    let gated = suite.gates.tags.iter().map(|(tag, _)| tag);
+    for tag in suite.tags_in.iter().chain(&suite.tags_out).chain(gated) {
+        if !tags.contains(tag.as_str()) {
+            let message = format!("no scenario has the tag `{tag}`");
+            let hint = did_you_mean(tag, tags.iter().copied());
+            findings.push(at(Severity::Warning, message, tag).with_hint(hint));
+        }
+    }
+    for pattern in &suite.order {
+        if !ids.iter().any(|it| matches(pattern, it)) {
+            let message = format!("`{pattern}` is no id of a scenario, and matches none");
+            let hint = did_you_mean(pattern, ids.iter().copied());
+            findings.push(at(Severity::Warning, message, pattern).with_hint(hint));
+        }
+    }
+    let names = scenarios.iter().map(|it| it.name.as_str());
+    let known: Vec<&str> = ids.iter().copied().chain(names).collect();
+    for it in &suite.quarantine {
+        if !known.contains(&it.name.as_str()) {
+            let message = format!("`{}` is neither id nor name of a scenario", it.name);
+            let hint = did_you_mean(&it.name, known.iter().copied());
+            findings.push(at(Severity::Error, message, &it.name).with_hint(hint));
+        } else if it.until < today {
+            let message = format!(
+                "the quarantine of `{}` ended with {}: it decides again",
+                it.name, it.until
+            );
+            let hint = Some("repair it and take the entry away, or name a later day");
+            findings.push(at(Severity::Warning, message, &it.until.to_string()).with_hint(hint));
+        }
+    }
+    findings
+}

@@ -1,0 +1,123 @@
+//! From the scenarios that are selected to those that a command runs here: given their agent, and parted.
+
+use std::path::Path;
+
+use crate::cli::args::{ExecuteArgs, PlanArgs, SelectArgs};
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::finish::ShardOf;
+use crate::cli::round::Round;
+use crate::cli::select::{Chosen, Purpose, Selected, plural};
+use crate::cli::suite::choose;
+use crate::model::called::Selection;
+use crate::model::scenario::Scenario;
+use crate::published::result::Shard;
+use crate::redact;
+use crate::report::duration;
+use crate::suite::{self, BASELINES, Part};
+
+/// What a command runs, or why it need not.
+pub(super) enum Planned {
+    ToRun(ToRun),
+    /// Nothing has changed, which is said in this sentence.
+    Unchanged(String),
+}
+
+/// What a command runs.
+pub(super) struct ToRun {
+    pub(super) scenarios: Vec<Scenario>,
+    /// The ids of all that were selected, whoever runs them.
+    pub(super) selected: Vec<String>,
+    /// What part of all scenarios these are, whoever runs them; `None` for all.
+    pub(super) selection: Option<Selection>,
+    shard: Option<Shard>,
+    /// What there is to tell where a part has nothing to do.
+    idle: Option<Exit>,
+}
+
+impl ToRun {
+    /// The part that this is of all that was selected, where it is one.
+    pub(super) fn shard(&self) -> Option<ShardOf<'_>> {
+        let idle = self.idle;
+        self.shard.as_ref().map(|shard| ShardOf { shard, idle })
+    }
+}
+
+/// The scenarios that the command line picks for this command, with the agent that it names, and of those the part that is run here.
+///
+/// # Errors
+///
+/// As [`select`](crate::cli::select::select), and when a scenario lacks what its agent needs.
+pub(super) fn to_run(
+    round: &Round,
+    (select, plan, execute): (&SelectArgs, &PlanArgs, &ExecuteArgs),
+    (purpose, command): (Purpose<'_>, &str),
+    console: Console,
+) -> Result<Planned, Failure> {
+    let chosen = match round.select(select, purpose, console)? {
+        Selected::Scenarios(chosen) => chosen,
+        // Others wait for a result of this part, too.
+        Selected::Unchanged(sentence) if plan.shard.is_some() => {
+            console.note(&sentence);
+            Chosen::default()
+        }
+        Selected::Unchanged(sentence) => return Ok(Planned::Unchanged(sentence)),
+    };
+    let selection = chosen.selection(command);
+    let mut scenarios = chosen.scenarios;
+    if !scenarios.is_empty() {
+        choose(&mut scenarios, execute)?;
+    }
+    let selected = scenarios.iter().map(|it| it.id.clone()).collect();
+    let Some(choice) = plan.shard else {
+        return Ok(Planned::ToRun(ToRun {
+            scenarios,
+            selected,
+            selection,
+            shard: None,
+            idle: None,
+        }));
+    };
+    let all = scenarios.len();
+    let is_any_enabled = scenarios.iter().any(|it| it.enabled);
+    let baselines = purpose.baselines.unwrap_or(Path::new(BASELINES));
+    let mut part = suite::part(scenarios, (choice.index, choice.count), baselines);
+    let planned = part.shard.plan.iter_mut().flat_map(|it| &mut it.scenarios);
+    for it in planned {
+        it.path = redact::environment().text(&it.path).into_inner();
+    }
+    console.note(&told(&part, all));
+    let idle = match part.scenarios.iter().any(|it| it.enabled) {
+        true => None,
+        false if all == 0 => Some(Exit::Unchanged),
+        // Where all are disabled, nothing runs anywhere, which is never green.
+        false => is_any_enabled.then_some(Exit::EmptyShard),
+    };
+    Ok(Planned::ToRun(ToRun {
+        scenarios: part.scenarios,
+        selected,
+        selection,
+        shard: Some(part.shard),
+        idle,
+    }))
+}
+
+/// `Part 2/7: 3 of 20 scenarios, about 12 s of 84 s`.
+fn told(Part { scenarios, shard }: &Part, all: usize) -> String {
+    let here = format!(
+        "Part {}: {} of {}",
+        shard.words(),
+        scenarios.len(),
+        plural(all, "scenario")
+    );
+    let expected: Option<Vec<f64>> = shard.plan.iter().map(|it| it.expected_ms).collect();
+    let own = shard.own().and_then(|it| it.expected_ms);
+    match own.zip(expected) {
+        Some((own, expected)) => {
+            let all = duration::words(expected.iter().sum());
+            format!("{here}, about {} of {all}", duration::words(own))
+        }
+        None => here,
+    }
+}

@@ -1,0 +1,196 @@
+//! From suite files to what they say.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+use super::section::{SuiteSection, up_to};
+use crate::model::hook::Hook;
+use crate::model::suite_file::{Around, Gates, Quarantined, Retries, SuiteFile};
+use crate::scenario_file::decode::Decode;
+use crate::scenario_file::file::document::given;
+use crate::scenario_file::servers::hook::HookSection;
+use crate::scenario_file::yaml::finding::Finding;
+use crate::scenario_file::yaml::node::{Content, Node};
+use crate::scenario_file::yaml::parse::parse;
+use crate::scenario_file::yaml::source::Findings;
+
+/// The folder of suite files, in a folder of scenarios.
+pub const FOLDER: &str = "_suites";
+
+/// The folder whose scenarios a suite is of, when it lies below one of this name.
+const ROOT: &str = "scenarios";
+
+/// How many scenarios may run at once, and how often one may be run again.
+const MOST_JOBS: u16 = 256;
+const MOST_RETRIES: u16 = 20;
+
+/// How long to wait before something is run again, unless the file says otherwise.
+const BACKOFF: Duration = Duration::from_secs(1);
+
+/// A suite file, not yet read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuiteFound {
+    pub name: String,
+    pub path: PathBuf,
+}
+
+/// What became of a suite file.
+#[derive(Debug, Clone)]
+pub struct LoadedSuite {
+    /// `None` when anything is wrong.
+    pub suite: Option<SuiteFile>,
+    /// Everything that is wrong, sorted by line and column.
+    pub findings: Vec<Finding>,
+}
+
+/// The suite files of the folders that scenarios are looked for in: those in `_suites` of each of them, and of each folder above up to the one
+/// called `scenarios`. Sorted by name; of two with one name, the one that lies nearer comes first.
+pub fn find_suites(paths: &[PathBuf]) -> Vec<SuiteFound> {
+    let mut found: Vec<SuiteFound> = Vec::new();
+    for path in paths {
+        let full = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let below_root = full.ancestors().any(|it| it.ends_with(ROOT));
+        let mut above = path.ancestors().zip(full.ancestors());
+        let mut is_last = false;
+        let folders = std::iter::from_fn(|| {
+            let (named, full) = above.next().filter(|_| !is_last)?;
+            is_last = !below_root || full.ends_with(ROOT);
+            Some(named.join(FOLDER))
+        });
+        for folder in folders.collect::<Vec<_>>() {
+            for file in files(&folder) {
+                if found.iter().all(|it| it.path != file.path) {
+                    found.push(file);
+                }
+            }
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+fn files(folder: &Path) -> Vec<SuiteFound> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<SuiteFound> = entries
+        .filter_map(|it| {
+            let path = it.path();
+            let extension = path.extension()?.to_str()?.to_lowercase();
+            let name = path.file_stem()?.to_str()?.to_owned();
+            let is_suite = ["yaml", "yml"].contains(&extension.as_str());
+            (is_suite && !name.starts_with('.')).then_some(SuiteFound { name, path })
+        })
+        .collect();
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
+/// Reads a suite file.
+pub fn suite(found: &SuiteFound) -> LoadedSuite {
+    let mut findings = Findings::default();
+    let read = findings.read(&found.path);
+    let document = read.and_then(|source| parse(source, &mut findings));
+    // A suite of all scenarios, with nothing else to say, is one.
+    let section = match &document {
+        Some(Node {
+            content: Content::Null,
+            ..
+        })
+        | None => None,
+        Some(document) => SuiteSection::decode(document, &mut findings),
+    };
+    let is_empty = document.is_none_or(|it| matches!(it.content, Content::Null));
+    let suite = section.map(|it| of_section(&it, found, &mut findings));
+    let suite = suite.or_else(|| is_empty.then(|| empty(found)));
+    let is_right = findings.errors() == 0;
+    LoadedSuite {
+        suite: suite.filter(|_| is_right),
+        findings: findings.into_list(),
+    }
+}
+
+fn empty(found: &SuiteFound) -> SuiteFile {
+    SuiteFile {
+        name: found.name.clone(),
+        path: found.path.clone(),
+        description: None,
+        order: Vec::new(),
+        tags_in: Vec::new(),
+        tags_out: Vec::new(),
+        jobs: None,
+        fail_fast: false,
+        retries: None,
+        around: Around::default(),
+        quarantine: Vec::new(),
+        gates: Gates::default(),
+    }
+}
+
+fn of_section(section: &SuiteSection, found: &SuiteFound, findings: &mut Findings) -> SuiteFile {
+    let order = given(section.order.as_ref()).into_iter().flatten();
+    let tags = given(section.tags.as_ref());
+    let words = |of: Option<&Vec<_>>| -> Vec<String> {
+        let words = of.into_iter().flatten();
+        words
+            .map(|it: &crate::scenario_file::decode::values::Word| it.0.clone())
+            .collect()
+    };
+    let retries = given(section.retries.as_ref()).map(|it| Retries {
+        on: it.on.iter().map(|it| it.0).collect(),
+        times: it
+            .times
+            .as_ref()
+            .and_then(|it| up_to(it, MOST_RETRIES, findings))
+            .unwrap_or(1),
+        backoff: it.backoff.map_or(BACKOFF, |it| it.0),
+    });
+    let jobs = given(section.jobs.as_ref());
+    let quarantine = given(section.quarantine.as_ref()).into_iter().flatten();
+    let gates = given(section.gates.as_ref());
+    let tag_gates = gates.and_then(|it| it.tags.as_ref()).into_iter();
+    SuiteFile {
+        description: given(section.description.as_ref()).cloned(),
+        order: order.map(|it| it.value.0.clone()).collect(),
+        tags_in: words(tags.and_then(|it| it.r#in.as_ref())),
+        tags_out: words(tags.and_then(|it| it.out.as_ref())),
+        jobs: jobs.and_then(|it| up_to(it, MOST_JOBS, findings)),
+        fail_fast: given(section.fail_fast.as_ref()).copied().unwrap_or(false),
+        retries,
+        around: Around {
+            setup: hooks(given(section.setup.as_ref()), findings),
+            teardown: hooks(given(section.teardown.as_ref()), findings),
+        },
+        quarantine: quarantine
+            .map(|it| Quarantined {
+                name: it.name.value.0.clone(),
+                reason: it.reason.0.clone(),
+                until: it.until.0,
+                line: it.name.mark().line,
+            })
+            .collect(),
+        gates: Gates {
+            all: gates.map(super::section::GatesSection::bounds).unwrap_or_default(),
+            tags: tag_gates
+                .flat_map(|it| &it.0)
+                .map(|(name, it)| (name.value.clone(), it.bounds()))
+                .collect(),
+        },
+        ..empty(found)
+    }
+}
+
+fn hooks(sections: Option<&Vec<HookSection>>, findings: &mut Findings) -> Vec<Hook> {
+    let sections = sections.into_iter().flatten();
+    sections.filter_map(|it| it.hook(findings)).collect()
+}
+
+/// The JSON Schema (draft 2020-12) of a suite file, made from the types it is read into.
+pub fn suite_json_schema() -> Value {
+    let mut schema = SchemaSettings::draft2020_12()
+        .into_generator()
+        .into_root_schema_for::<SuiteSection>();
+    schema.insert("title".to_owned(), "mcp-eval suite".into());
+    schema.to_value()
+}

@@ -1,0 +1,522 @@
+//! A suite in parts on several machines, and `merge`, which makes one result of theirs.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use mcp_eval::published::result;
+use serde_json::{Value, json};
+
+use crate::common::{Project, commit_all, copy};
+
+/// A scenario with a mock that answers this.
+fn scenario(project: &Project, id: &str, answer: &str) {
+    let scenario = json!({
+        "name": format!("Scenario {id}"),
+        "servers": { "m": { "type": "mock" } },
+        "expected_trajectory": [{ "tool": "look", "args": {} }],
+        "success_criteria": [{ "text": "fine" }],
+        "mcp_interactions": { "m": { "tools": [{
+            "name": "look",
+            "annotations": { "read_only_hint": true },
+            "responses": [{ "content": answer }],
+        }] } },
+    });
+    project.file(&format!("scenarios/{id}.yaml"), scenario.to_string());
+}
+
+/// Five scenarios with baselines.
+fn suite() -> Project {
+    let project = Project::new();
+    for id in ["a", "b", "c", "d", "e"] {
+        scenario(&project, id, "fine");
+    }
+    project.expect(0, &["record", "--takes", "1"]);
+    for id in ["a", "b", "c", "d", "e"] {
+        took(&project, id, Some(10.0));
+    }
+    project
+}
+
+/// Runs all parts, each with its pages in `parts/K`.
+#[track_caller]
+fn run_parts(project: &Project, command: &str, count: u32, codes: &[i32]) -> Vec<Value> {
+    let part = |index: u32| {
+        let (shard, folder) = (format!("{index}/{count}"), format!("parts/{index}"));
+        let code = codes.get(index as usize - 1).copied().unwrap_or(0);
+        project.result(code, &[command, "--shard", &shard, "--output", &folder])
+    };
+    (1..=count).map(part).collect()
+}
+
+fn ids(result: &Value) -> Vec<&str> {
+    let scenarios = result["scenarios"].as_array().unwrap().iter();
+    scenarios.map(|it| it["id"].as_str().unwrap()).collect()
+}
+
+/// Changes the stored result of a part.
+fn change(project: &Project, part: u32, change: impl FnOnce(&mut Value)) {
+    let path = format!("parts/{part}/result.json");
+    let mut document: Value = serde_json::from_str(&project.read(&path)).unwrap();
+    change(&mut document);
+    project.file(&path, document.to_string());
+}
+
+/// What all parts are called by in every result, without what each says of itself.
+fn plan(result: &Value) -> &Value {
+    &result["shard"]["plan"]
+}
+
+#[test]
+fn each_machine_makes_the_same_plan_and_runs_its_part() {
+    let project = suite();
+    let parts = run_parts(&project, "compare", 3, &[]);
+    let mut all = BTreeSet::new();
+    for (at, part) in parts.iter().enumerate() {
+        assert_eq!(plan(part), plan(&parts[0]));
+        assert_eq!(part["shard"]["index"], at + 1);
+        assert_eq!(part["shard"]["count"], 3);
+        let planned = plan(part)[at]["scenarios"].as_array().unwrap();
+        let planned: Vec<&str> = planned
+            .iter()
+            .map(|it| it["id"].as_str().unwrap())
+            .collect();
+        assert_eq!(ids(part), planned);
+        for id in ids(part) {
+            assert!(all.insert(id.to_owned()), "{id} ran twice");
+        }
+    }
+    assert_eq!(all.len(), 5);
+    // Only what is selected is parted.
+    let picked = project.result(0, &["compare", "--shard", "1/1", "-k", "not b"]);
+    assert_eq!(ids(&picked), ["a", "c", "d", "e"]);
+}
+
+/// Says how long the run of a baseline took.
+fn took(project: &Project, id: &str, duration_ms: Option<f64>) {
+    let path = format!("baselines/{id}/baseline.json");
+    let mut baseline: Value = serde_json::from_str(&project.read(&path)).unwrap();
+    baseline["duration_ms"] = json!(duration_ms);
+    project.file(&path, baseline.to_string());
+}
+
+#[test]
+fn parts_take_about_as_long_as_the_baselines_tell() {
+    let project = suite();
+    for (id, duration) in [("a", 100.0), ("b", 100.0), ("c", 900.0), ("d", 500.0)] {
+        took(&project, id, Some(duration));
+    }
+    // Nothing is known of it, so it counts as what lies in the middle: 300.
+    took(&project, "e", None);
+    let parts = run_parts(&project, "compare", 2, &[]);
+    assert_eq!(ids(&parts[0]), ["b", "c"]);
+    assert_eq!(ids(&parts[1]), ["a", "d", "e"]);
+    assert_eq!(plan(&parts[0])[0]["expected_ms"], 1000.0);
+    assert_eq!(plan(&parts[0])[1]["expected_ms"], 900.0);
+    project
+        .expect(0, &["compare", "--shard", "2/2"])
+        .says("Part 2/2: 3 of 5 scenarios, about 900 ms of 1.9 s");
+    // `run` looks at them, too, and without any, all are alike.
+    let run = project.result(0, &["run", "--shard", "1/2"]);
+    assert_eq!(ids(&run), ["b", "c"]);
+    fs::remove_dir_all(project.path("baselines")).unwrap();
+    let run = project.result(0, &["run", "--shard", "1/2"]);
+    assert_eq!(ids(&run), ["a", "c", "e"]);
+    assert_eq!(plan(&run)[0]["expected_ms"], Value::Null);
+}
+
+#[test]
+fn a_part_without_scenarios_is_green_and_says_so() {
+    let project = suite();
+    let empty = project.expect(0, &["compare", "--shard", "7/7"]);
+    empty
+        .says("Part 7/7: 0 of 5 scenarios")
+        .says("this part of the suite has no scenarios, so nothing was run");
+    let parts = run_parts(&project, "compare", 7, &[]);
+    assert_eq!(parts[6]["gate"]["name"], "empty_shard");
+    let merged = project.result(0, &["merge", "parts"]);
+    assert_eq!(ids(&merged), ["a", "b", "c", "d", "e"]);
+    assert_eq!(merged["merged"]["shards"].as_array().unwrap().len(), 7);
+    // That it has only disabled ones is the same; where all are, nothing runs anywhere.
+    for id in ["a", "b", "c", "d", "e"] {
+        let path = format!("scenarios/{id}.yaml");
+        let mut disabled: Value = serde_json::from_str(&project.read(&path)).unwrap();
+        disabled["enabled"] = json!(false);
+        project.file(&path, disabled.to_string());
+        let code = if id == "e" { 3 } else { 0 };
+        let parts: Vec<i32> = (1..=5)
+            .map(|it| {
+                project
+                    .run(&["compare", "--shard", &format!("{it}/5")])
+                    .code
+            })
+            .collect();
+        assert_eq!(parts, [code; 5], "{id}");
+    }
+}
+
+#[test]
+fn where_nothing_has_changed_no_part_has_anything_to_do() {
+    let project = suite();
+    project.file(".gitignore", ".mcp-eval/\nreports/\nparts/\n");
+    commit_all(&project.path(""), "All");
+    for part in ["1", "2"] {
+        let (shard, folder) = (format!("{part}/2"), format!("parts/{part}"));
+        let arguments = [
+            "compare",
+            "--changed",
+            "--shard",
+            &shard,
+            "--output",
+            &folder,
+        ];
+        let result = project.result(0, &arguments);
+        assert_eq!(result["gate"]["name"], "unchanged");
+    }
+    let merged = project.result(0, &["merge", "parts"]);
+    assert_eq!(merged["gate"]["name"], "unchanged");
+}
+
+#[test]
+fn what_is_put_together_is_what_one_machine_finds() {
+    let project = suite();
+    scenario(&project, "b", "wrong");
+    scenario(&project, "d", "wrong");
+    let one = project.result(1, &["compare"]);
+    let codes: Vec<i32> = (1..=3)
+        .map(|it| {
+            let (shard, folder) = (format!("{it}/3"), format!("parts/{it}"));
+            project
+                .run(&["compare", "--shard", &shard, "--output", &folder])
+                .code
+        })
+        .collect();
+    assert!(codes.contains(&1), "{codes:?}");
+    // Far from where they were made.
+    let elsewhere = Project::new();
+    copy(&project.path("parts"), &elsewhere.path("artifacts"));
+    let merged = elsewhere.result(
+        1,
+        &[
+            "merge",
+            "artifacts",
+            "--report",
+            "junit=junit.xml",
+            "--report",
+            "markdown=summary.md",
+        ],
+    );
+    for member in ["command", "summary", "format_version"] {
+        assert_eq!(merged[member], one[member], "{member}");
+    }
+    assert_eq!(ids(&merged), ids(&one));
+    let causes = |it: &Value| -> Vec<Value> {
+        let causes = it["causes"].as_array().unwrap().iter();
+        causes
+            .map(|it| json!([it["text"], it["scenarios"]]))
+            .collect()
+    };
+    assert_eq!(causes(&merged), causes(&one));
+    for (ours, theirs) in merged["scenarios"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(one["scenarios"].as_array().unwrap())
+    {
+        for member in ["id", "status", "comparison", "checks", "in_words"] {
+            assert_eq!(ours[member], theirs[member], "{member} of {}", theirs["id"]);
+        }
+        for side in ["baseline", "current"] {
+            let run = merged["run_id"].as_str().unwrap();
+            let file = ours[side]["file"].as_str().unwrap();
+            let file = elsewhere.path(format!("reports/{run}")).join(file);
+            assert!(file.is_file(), "{}", file.display());
+        }
+    }
+    let schema = jsonschema::validator_for(&result::json_schema()).unwrap();
+    let part = serde_json::from_str(&project.read("parts/1/result.json")).unwrap();
+    for document in [&merged, &part] {
+        let errors: Vec<String> = schema
+            .iter_errors(document)
+            .map(|it| it.to_string())
+            .collect();
+        assert_eq!(errors, Vec::<String>::new());
+    }
+    assert!(
+        elsewhere
+            .read("junit.xml")
+            .contains("tests=\"5\" failures=\"2\"")
+    );
+    assert!(elsewhere.read("summary.md").contains("Scenario b"));
+    let page = elsewhere.read("reports/latest/b.html");
+    assert!(page.contains("wrong"), "the conversation is shown");
+    // It is a stored run as any other.
+    elsewhere
+        .expect(0, &["report", "latest"])
+        .says("3/5 tests passed");
+    elsewhere.expect(0, &["explain", "b"]).says("wrong");
+}
+
+#[test]
+fn what_the_merged_report_shows_can_be_accepted() {
+    let project = suite();
+    scenario(&project, "b", "fine, and otherwise");
+    for it in 1..=2 {
+        let (shard, folder) = (format!("{it}/2"), format!("parts/{it}"));
+        project.run(&["compare", "--shard", &shard, "--output", &folder]);
+    }
+    project.run(&["merge", "parts", "--output", "merged"]);
+    // Whatever was kept where the parts ran is gone.
+    for gone in [".mcp-eval", "reports", "parts"] {
+        fs::remove_dir_all(project.path(gone)).unwrap();
+    }
+    for entry in fs::read_dir(project.path("baselines")).unwrap() {
+        let _ = fs::remove_file(entry.unwrap().path().join("pending.json"));
+    }
+    project.expect(
+        1,
+        &["compare", "b"].map(|it| if it == "b" { "scenarios/b.yaml" } else { it }),
+    );
+    project.expect(0, &["review", "--accept", "b", "--from", "merged"]);
+    project.expect(0, &["compare"]).says("5/5 tests passed");
+}
+
+#[test]
+fn a_hole_is_named_and_never_green() {
+    let project = suite();
+    run_parts(&project, "compare", 3, &[]);
+    fs::remove_dir_all(project.path("parts/2")).unwrap();
+    let hole = project.expect(3, &["merge", "parts"]);
+    hole.says("part 2/3 has left no result, and 2 scenarios are missing: b, e")
+        .says("mcp-eval compare --shard 2/3");
+    let result = project.result(3, &["merge", "parts"]);
+    assert_eq!(result["merged"]["missing"], json!(["b", "e"]));
+    assert_eq!(result["summary"]["error"], 2);
+    assert_eq!(result["summary"]["selected"], 5);
+    assert!(
+        result["gate"]["sentence"]
+            .as_str()
+            .unwrap()
+            .ends_with("2 scenarios are missing")
+    );
+    // What failed weighs more, as everywhere.
+    change(&project, 1, |it| {
+        it["scenarios"][0]["status"] = json!("failed");
+    });
+    project.expect(1, &["merge", "parts"]).says("missing: b, e");
+    change(&project, 1, |it| {
+        it["scenarios"][0]["status"] = json!("passed");
+    });
+    let allowed = project.result(0, &["merge", "parts", "--allow-missing"]);
+    assert_eq!(allowed["merged"]["missing"], json!(["b", "e"]));
+    assert_eq!(allowed["summary"]["skipped"], 2);
+    assert_eq!(allowed["summary"]["selected"], 3);
+    assert!(
+        allowed["gate"]["sentence"]
+            .as_str()
+            .unwrap()
+            .contains("2 scenarios are missing")
+    );
+    // A part that lost a scenario is no whole one.
+    run_parts(&project, "compare", 3, &[]);
+    change(&project, 3, |it| it["scenarios"] = json!([]));
+    project
+        .expect(3, &["merge", "parts"])
+        .says("the result of part 3/3 is not whole, and 1 scenario is missing: c");
+    // Nor is one that was cut off.
+    let text = project.read("parts/3/result.json");
+    project.file("parts/3/result.json", &text[..text.len() / 2]);
+    project
+        .expect(3, &["merge", "parts"])
+        .says("parts/3/result.json: the JSON ends too early")
+        .says("missing: c");
+}
+
+#[test]
+fn an_interrupted_part_has_no_verdict() {
+    let project = suite();
+    run_parts(&project, "compare", 2, &[]);
+    change(&project, 2, |it| {
+        it["interrupted"] = json!(true);
+        it["scenarios"][0]["status"] = json!("interrupted");
+    });
+    let result = project.result(3, &["merge", "parts"]);
+    assert_eq!(result["summary"]["interrupted"], 1);
+}
+
+#[test]
+fn the_same_scenario_in_two_results_is_refused() {
+    let project = suite();
+    run_parts(&project, "compare", 2, &[]);
+    scenario(&project, "b", "wrong");
+    project.run(&["compare", "--shard", "2/2", "--output", "parts/again"]);
+    let refused = project.expect(2, &["merge", "parts", "--report", "json=out.json"]);
+    refused
+        .says("several results have the same scenario: b, d")
+        .says("parts/2/result.json")
+        .says("parts/again/result.json")
+        .says("--allow-overlap");
+    let told: Value = serde_json::from_str(&project.read("out.json")).unwrap();
+    assert_eq!(told["gate"]["exit_code"], 2);
+    let later = project.result(1, &["merge", "parts", "--allow-overlap"]);
+    assert_eq!(later["summary"]["failed"], 1);
+    assert_eq!(later["scenarios"].as_array().unwrap().len(), 5);
+    // A copy of one and the same result is no second one: a report and the run it is of.
+    fs::remove_dir_all(project.path("parts/again")).unwrap();
+    copy(&project.path("parts/1"), &project.path("parts/copy"));
+    project.expect(0, &["merge", "parts", "parts/2/result.json"]);
+}
+
+#[test]
+fn results_of_different_runs_are_refused() {
+    let project = suite();
+    run_parts(&project, "compare", 2, &[]);
+    let everything = ["a", "b", "c", "d", "e"].map(|it| json!({ "id": it, "path": "" }));
+    for (member, value, told) in [
+        ("mcp_eval", json!("0.0.1"), "they were made by the versions"),
+        ("git", json!({ "unknown": "x" }), ""),
+        (
+            "command",
+            json!("run"),
+            "the commands are `compare` and `run`",
+        ),
+        (
+            "gate",
+            json!({ "threshold": 0.5, "exit_code": 0, "name": "passed", "sentence": "" }),
+            "the thresholds are",
+        ),
+        (
+            "shard",
+            json!({ "index": 2, "count": 2, "plan": [
+            { "shard": 1, "expected_ms": null, "scenarios": [] },
+            { "shard": 2, "expected_ms": null, "scenarios": everything },
+        ] }),
+            "their plans part the scenarios otherwise",
+        ),
+    ] {
+        let before = project.read("parts/2/result.json");
+        change(&project, 2, |it| it[member] = value);
+        if told.is_empty() {
+            project.expect(0, &["merge", "parts"]);
+        } else {
+            project.expect(2, &["merge", "parts"]).says(told);
+            let code = if member == "command" { 2 } else { 0 };
+            project.expect(code, &["merge", "parts", "--allow-different"]);
+        }
+        project.file("parts/2/result.json", before);
+    }
+    // A commit that is known on one machine alone is another one.
+    commit_all(&project.path(""), "All");
+    project.expect(0, &["compare", "--shard", "2/2", "--output", "parts/2"]);
+    project
+        .expect(2, &["merge", "parts"])
+        .says("the commits are unknown and ");
+}
+
+#[test]
+fn what_is_no_part_is_left_alone() {
+    let project = suite();
+    project.expect(0, &["compare", "--output", "whole"]);
+    project
+        .expect(2, &["merge", "whole/result.json"])
+        .says("whole/result.json is not the result of a part");
+    project
+        .expect(3, &["merge", "whole"])
+        .says("there is no result of a part in whole");
+    project
+        .expect(2, &["merge", "nowhere"])
+        .says("there is no nowhere");
+    project.expect(2, &["merge"]).says("<RESULTS>");
+    run_parts(&project, "compare", 2, &[]);
+    project.expect(0, &["merge", "whole", "parts"]);
+    // Stored runs are named by their ids, and a document may be called otherwise.
+    let part = project.result(
+        0,
+        &["compare", "--shard", "1/2", "--report", "json=out/one.json"],
+    );
+    let run = part["run_id"].as_str().unwrap();
+    fs::remove_dir_all(project.path("parts/1")).unwrap();
+    project.expect(0, &["merge", run, "parts"]);
+    project.expect(0, &["merge", "out", "parts"]);
+}
+
+#[test]
+fn nothing_in_a_result_leads_out_of_its_folder() {
+    let project = suite();
+    run_parts(&project, "compare", 2, &[]);
+    for (member, value) in [
+        ("/run_id", "../../elsewhere"),
+        ("/scenarios/0/id", "../../../etc/passwd"),
+        ("/shard/plan/0/scenarios/0/id", "/etc/passwd"),
+    ] {
+        let before = project.read("parts/1/result.json");
+        change(&project, 1, |it| {
+            *it.pointer_mut(member).unwrap() = json!(value);
+        });
+        project
+            .expect(3, &["merge", "parts"])
+            .says("left out: parts/1/result.json: ");
+        project.expect(3, &["merge", "parts/1/result.json", "parts/2"]);
+        project.file("parts/1/result.json", before);
+    }
+    // What is called a trajectory and is none, or leads elsewhere, is not taken along.
+    project.file("secret.json", "{ \"secret\": true }");
+    let of_a = project.path("parts/1/trajectories/current/a.json");
+    fs::remove_file(&of_a).unwrap();
+    std::os::unix::fs::symlink(project.path("secret.json"), &of_a).unwrap();
+    fs::remove_dir_all(project.path(".mcp-eval/runs")).unwrap();
+    let merged = project.expect(0, &["merge", "parts", "--output", "merged"]);
+    merged.says("the trajectories of 1 scenario do not lie beside the results");
+    assert!(!project.path("merged/trajectories/current/a.json").exists());
+    assert!(project.path("merged/trajectories/current/b.json").exists());
+}
+
+#[test]
+fn a_wrong_part_is_refused() {
+    let project = suite();
+    for (written, told) in [
+        ("0/3", "parts are counted from 1"),
+        ("4/3", "there is no part 4 of 3"),
+        ("2", "write K/N, such as 2/7"),
+        ("a/b", "write K/N, such as 2/7"),
+        ("1/100000", "there are at most 10000 parts"),
+    ] {
+        for command in ["run", "compare"] {
+            project.expect(2, &[command, "--shard", written]).says(told);
+        }
+    }
+    project
+        .expect(2, &["run", "--shard", "1/2", "--watch"])
+        .says("cannot be used with");
+    project
+        .expect(2, &["compare", "--shard", "1/2", "--run", "latest"])
+        .says("cannot be used with");
+}
+
+#[test]
+fn strict_statistics_hold_for_all_parts_together() {
+    let project = suite();
+    let arguments = [
+        "compare",
+        "--repeat",
+        "2",
+        "--strict-statistics",
+        "--shard",
+        "1/1",
+        "--output",
+        "parts/1",
+    ];
+    project.expect(0, &arguments);
+    change(&project, 1, |it| {
+        it["scenarios"][0]["status"] = json!("inconclusive");
+    });
+    project.expect(3, &["merge", "parts"]);
+    change(&project, 1, |it| {
+        it["gate"]["strict_statistics"] = json!(false);
+    });
+    project.expect(0, &["merge", "parts"]);
+    // Every attempt comes along.
+    let run = project.result(0, &["merge", "parts"]);
+    let run = run["run_id"].as_str().unwrap();
+    let attempts = project.path(format!(".mcp-eval/runs/{run}/attempts"));
+    assert!(attempts.join("2/current/a.json").is_file());
+}
