@@ -38,7 +38,9 @@ impl Listener {
                 event = conversation.next_call_event() => match event {
                     Ok(()) => {}
                     // A session that has lost its server can be followed by another one.
-                    Err(Stop::Error(SetupError { message, details })) => {
+                    Err(Stop::Error(SetupError {
+                        message, details, ..
+                    })) => {
                         conversation.go_on();
                         self.notes.push([vec![message], details].concat().join("; "));
                     }

@@ -200,6 +200,7 @@ impl Replay {
                 unknown.placeholder
             ),
             details: vec![unknown.hint],
+            trouble: None,
         })
     }
 

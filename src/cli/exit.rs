@@ -84,7 +84,7 @@ impl Exit {
             } else {
                 Self::Inconclusive
             }
-        } else if summary.succeeded() > 0 {
+        } else if summary.succeeded() + summary.quarantined > 0 {
             Self::Passed
         } else {
             Self::Incomplete

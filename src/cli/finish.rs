@@ -4,18 +4,22 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use jiff::civil::Date;
+
 use crate::cli::args::{Format, OutputArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::gates;
 use crate::cli::github;
 use crate::cli::links;
 use crate::cli::reports::{INDEX, Reports, Source};
 use crate::cli::seen_from::SeenFrom;
 use crate::cli::without_scenarios;
 use crate::model::redacted::Redacted;
+use crate::model::suite_file::SuiteFile;
 use crate::model::trajectory::Trajectory;
-use crate::published::result::{self, Bisected, Gate, ResultDocument, Shard};
+use crate::published::result::{self, Bisected, Gate, GateState, ResultDocument, Shard};
 use crate::redact;
 use crate::report::command::{quoted, review};
 use crate::report::html;
@@ -35,6 +39,10 @@ pub(super) struct ReportOptions<'a> {
     pub(super) baselines: &'a Path,
     /// What is inconclusive has not passed.
     pub(super) strict_statistics: bool,
+    /// Whatever changed has failed, and what passed on a later try alone.
+    pub(super) strict: bool,
+    /// The suite file that the command followed, and the day by which its quarantine ends or goes on.
+    pub(super) suite: Option<(&'a SuiteFile, Date)>,
     /// The part of a suite that this is, where it is one.
     pub(super) shard: Option<ShardOf<'a>>,
     /// What a search has found whose last comparison this is.
@@ -81,19 +89,25 @@ pub(super) fn finish(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let result = ResultDocument {
+    let mut result = ResultDocument {
         bisected: options.bisected.clone(),
         shard: options.shard.map(|it| it.shard.clone()),
         links: links::links(&options.reports.links),
         ..ResultDocument::from(&finished.suite)
     };
+    if let Some((suite, today)) = options.suite {
+        gates::follow(&mut result, suite, today);
+    }
+    for note in &finished.notes {
+        console.note(&format!("note: {note}"));
+    }
     let idle = options.shard.and_then(|it| it.idle);
     let exit = match (&options.bisected, idle) {
         (Some(bisected), _) if bisected.first_bad.len() == 1 => Exit::Passed,
         (Some(_), _) => Exit::Incomplete,
         (None, _) if result.interrupted => Exit::Interrupted,
         (None, Some(exit)) => exit,
-        (None, None) => Exit::of(result.summary, options.strict_statistics),
+        (None, None) => gates::exit(&result, (options.strict_statistics, options.strict)),
     };
     let mut found = Found {
         result,
@@ -279,6 +293,7 @@ pub(super) fn add_to_summary(result: &ResultDocument, console: Console) {
 fn set_gate(result: &mut ResultDocument, exit: Exit, options: &ReportOptions<'_>) {
     let mut gate = Gate {
         strict_statistics: options.strict_statistics,
+        strict: options.strict,
         ..without_scenarios::gate(exit, options.threshold)
     };
     let summary = result.summary;
@@ -305,6 +320,14 @@ fn set_gate(result: &mut ResultDocument, exit: Exit, options: &ReportOptions<'_>
             "changes"
         };
         let _ = write!(gate.sentence, ", {} with {noun}", summary.changed);
+    }
+    let suite = result.suite.iter().flat_map(|it| &it.gates);
+    let broken = suite.filter(|it| matches!(it.state, GateState::Broken | GateState::Unknown));
+    for it in broken {
+        let _ = write!(gate.sentence, "; {}", it.sentence);
+    }
+    if exit == Exit::Failed && options.strict && summary.failed == 0 && summary.flaky > 0 {
+        let _ = write!(gate.sentence, ": {} flaky (`--strict`)", summary.flaky);
     }
     if let Some(missing @ 1..) = result.merged.as_ref().map(|it| it.missing.len()) {
         let noun = if missing == 1 {

@@ -66,6 +66,8 @@ pub(super) fn compare(
         baselines: &stored.baselines,
         threshold: args.score.threshold,
         strict_statistics: false,
+        strict: args.score.strict,
+        suite: None,
         shard: None,
         bisected: None,
         pending: 0,

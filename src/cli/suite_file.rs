@@ -11,18 +11,16 @@ use crate::cli::failure::Failure;
 use crate::cli::select::{broken, plural};
 use crate::model::scenario::Scenario;
 use crate::model::suite_file::SuiteFile;
-use crate::scenario_file::{self, Finding, LoadedSuite, SUITES, Severity, SuiteFound, did_you_mean};
+use crate::scenario_file::{
+    self, Finding, LoadedSuite, SUITES, Severity, SuiteFound, did_you_mean,
+};
 
 /// The suite of this name, among those that lie beside scenarios in these places.
 ///
 /// # Errors
 ///
 /// When there is none, or something is wrong with it.
-pub(super) fn load(
-    name: &str,
-    paths: &[PathBuf],
-    console: Console,
-) -> Result<SuiteFile, Failure> {
+pub(super) fn load(name: &str, paths: &[PathBuf], console: Console) -> Result<SuiteFile, Failure> {
     let found = scenario_file::find_suites(paths);
     let Some(wanted) = found.iter().find(|it| it.name == name) else {
         return Err(unknown(name, &found));
@@ -64,10 +62,8 @@ pub(super) fn pick(suite: &SuiteFile, scenarios: &mut Vec<Scenario>) -> Result<(
     if scenarios.is_empty() && before > 0 {
         let of = plural(before, "selected scenario");
         let why = format!("none of {of} belongs to the suite `{}`", suite.name);
-        return Err(Failure::incomplete(why).hint(format!(
-            "`tags` in {} says which do",
-            suite.path.display()
-        )));
+        return Err(Failure::incomplete(why)
+            .hint(format!("`tags` in {} says which do", suite.path.display())));
     }
     Ok(())
 }

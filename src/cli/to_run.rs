@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
 use crate::cli::args::{ExecuteArgs, PlanArgs, SelectArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -10,16 +14,18 @@ use crate::cli::finish::ShardOf;
 use crate::cli::round::Round;
 use crate::cli::select::{Chosen, Purpose, Selected, plural};
 use crate::cli::suite::choose;
+use crate::cli::suite_file;
 use crate::model::called::Selection;
 use crate::model::scenario::Scenario;
+use crate::model::suite_file::{Around, SuiteFile};
 use crate::published::result::Shard;
 use crate::redact;
 use crate::report::duration;
-use crate::suite::{self, BASELINES, Part};
+use crate::suite::{self, BASELINES, Jobs, Part, Settings};
 
 /// What a command runs, or why it need not.
 pub(super) enum Planned {
-    ToRun(ToRun),
+    ToRun(Box<ToRun>),
     /// Nothing has changed, which is said in this sentence.
     Unchanged(String),
 }
@@ -31,6 +37,12 @@ pub(super) struct ToRun {
     pub(super) selected: Vec<String>,
     /// What part of all scenarios these are, whoever runs them; `None` for all.
     pub(super) selection: Option<Selection>,
+    /// The suite file that is followed.
+    suite: Option<SuiteFile>,
+    /// When the command began, in UTC.
+    today: Date,
+    /// The ids of the scenarios in the order in which they begin; empty for the order given.
+    order: Vec<String>,
     shard: Option<Shard>,
     /// What there is to tell where a part has nothing to do.
     idle: Option<Exit>,
@@ -42,6 +54,39 @@ impl ToRun {
         let idle = self.idle;
         self.shard.as_ref().map(|shard| ShardOf { shard, idle })
     }
+
+    /// The suite file that is followed, and the day by which its quarantine ends or goes on.
+    pub(super) fn suite_of(&self) -> Option<(&SuiteFile, Date)> {
+        self.suite.as_ref().map(|it| (it, self.today))
+    }
+
+    /// The settings of the command line with what the suite file says beside them. What the command line says goes before.
+    pub(super) fn settle(&self, settings: Settings) -> Settings {
+        let order = self.order.clone();
+        let Some(suite) = &self.suite else {
+            return Settings { order, ..settings };
+        };
+        let jobs = suite.jobs.filter(|_| settings.jobs == Jobs::Auto);
+        Settings {
+            jobs: jobs.map_or(settings.jobs, Jobs::AtMost),
+            fail_fast: settings.fail_fast || suite.fail_fast,
+            order,
+            retries: suite.retries.clone(),
+            // A part that has nothing to do needs nothing around it.
+            around: if self.scenarios.iter().any(|it| it.enabled) {
+                suite.around.clone()
+            } else {
+                Around::default()
+            },
+            quarantined: suite_file::quarantined(suite, &self.scenarios, self.today),
+            ..settings
+        }
+    }
+}
+
+/// The day, in UTC.
+pub(super) fn today() -> Date {
+    Timestamp::now().to_zoned(TimeZone::UTC).date()
 }
 
 /// The scenarios that the command line picks for this command, with the agent that it names, and of those the part that is run here.
@@ -55,7 +100,7 @@ pub(super) fn to_run(
     (purpose, command): (Purpose<'_>, &str),
     console: Console,
 ) -> Result<Planned, Failure> {
-    let chosen = match round.select(select, purpose, console)? {
+    let mut chosen = match round.select(select, purpose, console)? {
         Selected::Scenarios(chosen) => chosen,
         // Others wait for a result of this part, too.
         Selected::Unchanged(sentence) if plan.shard.is_some() => {
@@ -64,20 +109,31 @@ pub(super) fn to_run(
         }
         Selected::Unchanged(sentence) => return Ok(Planned::Unchanged(sentence)),
     };
+    let suite = plan.suite.as_deref();
+    let suite = suite.map(|it| suite_file::load(it, &select.all_paths(), console));
+    let suite = suite.transpose()?;
+    if let Some(suite) = &suite {
+        suite_file::pick(suite, &mut chosen.scenarios)?;
+    }
     let selection = chosen.selection(command);
     let mut scenarios = chosen.scenarios;
     if !scenarios.is_empty() {
         choose(&mut scenarios, execute)?;
     }
+    let order = suite.as_ref();
+    let order = order.map_or_else(Vec::new, |it| suite_file::order(it, &scenarios));
     let selected = scenarios.iter().map(|it| it.id.clone()).collect();
     let Some(choice) = plan.shard else {
-        return Ok(Planned::ToRun(ToRun {
+        return Ok(Planned::ToRun(Box::new(ToRun {
             scenarios,
             selected,
             selection,
+            suite,
+            today: today(),
+            order,
             shard: None,
             idle: None,
-        }));
+        })));
     };
     let all = scenarios.len();
     let is_any_enabled = scenarios.iter().any(|it| it.enabled);
@@ -94,13 +150,16 @@ pub(super) fn to_run(
         // Where all are disabled, nothing runs anywhere, which is never green.
         false => is_any_enabled.then_some(Exit::EmptyShard),
     };
-    Ok(Planned::ToRun(ToRun {
+    Ok(Planned::ToRun(Box::new(ToRun {
         scenarios: part.scenarios,
         selected,
         selection,
+        suite,
+        today: today(),
+        order,
         shard: Some(part.shard),
         idle,
-    }))
+    })))
 }
 
 /// `Part 2/7: 3 of 20 scenarios, about 12 s of 84 s`.

@@ -65,5 +65,6 @@ pub(super) fn gate(exit: Exit, threshold: Option<f64>) -> Gate {
         name: exit.name().to_owned(),
         sentence: exit.sentence().to_owned(),
         strict_statistics: false,
+        strict: false,
     }
 }

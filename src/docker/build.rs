@@ -151,6 +151,7 @@ fn failed(build: &Build, error: &EngineError, output: Vec<String>) -> SetupError
     SetupError {
         message: format!("building {} failed: {text}{hint}", build.context.display()),
         details: output,
+        trouble: None,
     }
 }
 

@@ -7,6 +7,7 @@ use bollard::query_parameters::InspectContainerOptions;
 
 use crate::docker::engine::{Engine, EngineError};
 use crate::model::container::Container;
+use crate::model::trouble::Trouble;
 use crate::run::SetupError;
 
 /// How many of its last lines a failed container is quoted with.
@@ -69,6 +70,7 @@ pub(super) async fn ended(engine: &Engine, id: &str) -> SetupError {
     SetupError {
         message: format!("the container {how}"),
         details: last_words(engine, id).await,
+        trouble: Some(Trouble::Transport),
     }
 }
 
@@ -82,7 +84,11 @@ pub(super) async fn not_ready(engine: &Engine, id: &str, message: String) -> Set
     };
     let mut details = vec![format!("the container {state}")];
     details.extend(last_words(engine, id).await);
-    SetupError { message, details }
+    SetupError {
+        message,
+        details,
+        trouble: Some(Trouble::Transport),
+    }
 }
 
 /// The state of a container; `None` when there is no such container.

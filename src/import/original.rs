@@ -93,6 +93,7 @@ fn ending(log: &Value, messages: &[Value]) -> Ending {
     let error = |message: String| Ending::Error {
         message,
         details: Vec::new(),
+        trouble: None,
     };
     if is_true(log.get("early_stopped")) || status.eq_ignore_ascii_case("blocked") {
         return Ending::Blocked {

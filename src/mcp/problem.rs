@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::mcp::request::failure;
 use crate::mcp::wire::Wire;
 use crate::model::trajectory::{FailureKind, Outcome};
+use crate::model::trouble::Trouble;
 use crate::run::SetupError;
 
 /// A call that was not answered in time.
@@ -35,5 +36,6 @@ pub(super) fn setup_error(
     SetupError {
         message: format!("server `{server}` {problem}"),
         details,
+        trouble: Some(Trouble::Transport),
     }
 }

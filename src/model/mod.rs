@@ -32,8 +32,10 @@ pub mod source;
 pub mod stamp;
 pub mod status;
 pub mod suite;
+pub mod suite_file;
 pub mod texts;
 pub mod trajectory;
+pub mod trouble;
 pub mod upstream;
 pub mod usage;
 

@@ -16,6 +16,7 @@ use crate::model::scenario::Places;
 use crate::model::stamp::GitStamp;
 pub use crate::model::status::Status;
 use crate::model::trajectory::Trajectory;
+use crate::model::trouble::Trouble;
 
 /// The outcome of one `record`, `compare` or `run`.
 #[derive(Debug, Clone)]
@@ -80,6 +81,10 @@ pub struct ScenarioResult {
     pub idle_rules: Vec<String>,
     /// What all runs of the scenario came to, where it was run several times; the rest of the result is then about one of them.
     pub repeated: Option<Box<Repeated>>,
+    /// What stood in the way of a run or a verdict, where another try may well go otherwise.
+    pub trouble: Option<Trouble>,
+    /// The earlier tries, which could not be run or judged, where this is a later one.
+    pub retried: Vec<Retried>,
     /// What the servers do to the answers of those behind them, where that was asked for.
     pub direct: Option<Box<Direct>>,
 }
@@ -116,9 +121,22 @@ impl ScenarioResult {
             failing: Vec::new(),
             idle_rules: Vec::new(),
             repeated: None,
+            trouble: None,
+            retried: Vec::new(),
             direct: None,
         }
     }
+}
+
+/// A try that could not be run or judged, so that another one was made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Retried {
+    pub status: Status,
+    pub trouble: Trouble,
+    /// What stood in the way, in a sentence.
+    pub reason: String,
+    /// Wall time in milliseconds; `None` when nothing ran.
+    pub duration_ms: Option<f64>,
 }
 
 /// Something that stood in the way.

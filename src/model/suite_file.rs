@@ -87,7 +87,9 @@ impl Retries {
     /// How long to wait before the retry of this number, counted from 1.
     pub fn pause(&self, number: u16) -> Duration {
         let doubled = 2_u32.saturating_pow(u32::from(number.saturating_sub(1)));
-        self.backoff.saturating_mul(doubled).min(Self::LONGEST_PAUSE)
+        self.backoff
+            .saturating_mul(doubled)
+            .min(Self::LONGEST_PAUSE)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::model::catalogue::Catalogue;
 use crate::model::learned::Learned;
 use crate::model::repeated::Tally;
 use crate::model::stamp::Stamp;
+use crate::model::trouble::Trouble;
 use crate::model::upstream::UpstreamLane;
 use crate::model::usage::ModelRequest;
 
@@ -71,6 +72,8 @@ pub enum Ending {
         message: String,
         /// Last lines of a server's stderr and the like.
         details: Vec<String>,
+        /// What stood in the way, where another try may well go otherwise; of no interest once the run is stored.
+        trouble: Option<Trouble>,
     },
 }
 

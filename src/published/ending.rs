@@ -45,7 +45,9 @@ pub(crate) fn parts(ending: &Ending) -> (EndingKind, Option<&str>, &[String]) {
         Ending::LimitReached { message } => (EndingKind::LimitReached, Some(message), &[]),
         Ending::TimedOut { message } => (EndingKind::TimedOut, Some(message), &[]),
         Ending::Interrupted => (EndingKind::Interrupted, None, &[]),
-        Ending::Error { message, details } => (EndingKind::Error, Some(message), details),
+        Ending::Error {
+            message, details, ..
+        } => (EndingKind::Error, Some(message), details),
     }
 }
 
@@ -58,6 +60,10 @@ pub(crate) fn of_parts(kind: EndingKind, message: Option<String>, details: Vec<S
         EndingKind::LimitReached => Ending::LimitReached { message },
         EndingKind::TimedOut => Ending::TimedOut { message },
         EndingKind::Interrupted => Ending::Interrupted,
-        EndingKind::Error => Ending::Error { message, details },
+        EndingKind::Error => Ending::Error {
+            message,
+            details,
+            trouble: None,
+        },
     }
 }

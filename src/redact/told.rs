@@ -130,6 +130,7 @@ impl Redactor {
             .chain(problem)
             .chain(checks)
             .chain(repeated)
+            .chain(scenario.retried.iter_mut().map(|it| &mut it.reason))
             .chain(direct)
             .chain(&mut scenario.compared_with)
             .chain(&mut scenario.notes)

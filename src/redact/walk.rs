@@ -47,7 +47,10 @@ impl Redactor {
             }
             lane.headers.iter_mut().for_each(|it| hide(&mut it.value));
         }
-        if let Ending::Error { message, details } = &mut trajectory.ending {
+        if let Ending::Error {
+            message, details, ..
+        } = &mut trajectory.ending
+        {
             std::iter::once(message).chain(details).for_each(hide);
         }
     }
@@ -63,7 +66,9 @@ impl Redactor {
             Ending::Blocked { message }
             | Ending::LimitReached { message }
             | Ending::TimedOut { message } => self.words(message),
-            Ending::Error { message, details } => {
+            Ending::Error {
+                message, details, ..
+            } => {
                 self.words(message);
                 for it in details {
                     self.words(it);

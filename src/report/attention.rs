@@ -1,6 +1,8 @@
 //! How much a scenario needs to be looked at, and what there is to say about it, for the forms that have a line or an entry for each.
 
-use crate::published::result::{Cause, CauseKind, Gate, ResultDocument, Scenario, Status};
+use crate::published::result::{
+    Cause, CauseKind, Gate, Quarantine, ResultDocument, Scenario, Status,
+};
 use crate::report::causes;
 use crate::text::{line, shorten};
 
@@ -31,10 +33,12 @@ const FOLLOWS: usize = 5;
 /// How much a scenario needs to be looked at.
 pub fn attention(scenario: &Scenario) -> Attention {
     match scenario.status {
+        _ if scenario.is_tolerated() => Attention::Warning,
         Status::Failed | Status::Error | Status::Timeout | Status::Interrupted => Attention::Error,
         Status::Inconclusive => Attention::Warning,
         Status::Recorded if scenario.is_failing() => Attention::Warning,
         Status::Skipped => Attention::Notice,
+        Status::Passed if scenario.flaky => Attention::Notice,
         Status::Passed | Status::Recorded
             if scenario.is_changed() || scenario.evaluators_to_look_at().next().is_some() =>
         {
@@ -65,6 +69,9 @@ pub fn remarks(scenario: &Scenario, command: &str) -> Vec<Remark> {
         fails: !scenario.status.is_fine(),
         beneath: Vec::new(),
     };
+    let quarantine = scenario.quarantine.iter();
+    let quarantine = quarantine.filter(|_| !scenario.status.is_fine());
+    remarks.extend(quarantine.map(|it| alone(&Quarantine::words(it))));
     // That something was left out or interrupted is no cause, and yet why somebody looks here.
     let problem = scenario.problem.iter().map(|it| &it.message);
     let untold = problem.filter(|it| causes.iter().all(|cause| cause.text != **it));
@@ -84,7 +91,11 @@ pub fn remarks(scenario: &Scenario, command: &str) -> Vec<Remark> {
         fails: false,
         ..alone(&it.to_string())
     }));
-    }
+    let retried = scenario.retried.iter().filter(|_| scenario.flaky);
+    remarks.extend(retried.map(|it| Remark {
+        fails: false,
+        ..alone(&format!("an earlier try: {}", it.reason))
+    }));
     if remarks.is_empty() && !scenario.status.is_fine() {
         remarks.extend(scenario.in_words.iter().map(|it| alone(it)));
     }

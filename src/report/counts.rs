@@ -22,6 +22,7 @@ pub(super) fn changes(command: &str) -> &'static str {
 pub(super) fn remarks(result: &ResultDocument) -> String {
     let counted = counted(&[
         (result.summary.recorded_failing, "failing"),
+        (result.summary.flaky, "flaky"),
         (result.summary.changed, changes(&result.command)),
     ]);
     if counted.is_empty() {
@@ -44,6 +45,8 @@ pub(super) fn others(summary: Summary) -> String {
         skipped,
         recorded: _,
         recorded_failing: _,
+        flaky: _,
+        quarantined,
     } = summary;
     let counted = counted(&[
         (failed, "failed"),
@@ -52,6 +55,7 @@ pub(super) fn others(summary: Summary) -> String {
         (timeout, "timeout"),
         (interrupted, "interrupted"),
         (skipped, "skipped"),
+        (quarantined, "quarantined"),
     ]);
     let mut words = String::new();
     for it in counted {

@@ -174,6 +174,7 @@ fn test(scenario: &Scenario, command: &str) -> Test {
             name => name.into_owned(),
         },
         status: match scenario.status {
+            _ if scenario.is_tolerated() => Outcome::Skipped,
             Status::Passed | Status::Recorded => Outcome::Passed,
             Status::Failed | Status::Error | Status::Timeout | Status::Interrupted => {
                 Outcome::Failed
@@ -193,7 +194,7 @@ fn test(scenario: &Scenario, command: &str) -> Test {
             .iter()
             .map(|it| line(it).into_owned())
             .collect(),
-        flaky: scenario.repeated.as_ref().is_some_and(|it| it.flaky),
+        flaky: scenario.flaky || scenario.repeated.as_ref().is_some_and(|it| it.flaky),
         extra: extra(scenario, command),
     }
 }

@@ -95,6 +95,7 @@ fn case(scenario: &Scenario, command: &str) -> TestCase {
     };
     let told = told(scenario, &words, &attention::in_lines(&remarks));
     let status = match scenario.status {
+        _ if scenario.is_tolerated() => Some(TestCaseStatus::skipped()),
         Status::Failed => Some(TestCaseStatus::non_success(NonSuccessKind::Failure)),
         Status::Error | Status::Timeout | Status::Interrupted => {
             Some(TestCaseStatus::non_success(NonSuccessKind::Error))
@@ -104,6 +105,7 @@ fn case(scenario: &Scenario, command: &str) -> TestCase {
     };
     let is_noted = scenario.status != Status::Passed
         || scenario.is_changed()
+        || scenario.flaky
         || !scenario.evaluators.is_empty();
     let is_success = status.is_none();
     let mut status = status.unwrap_or_else(TestCaseStatus::success);

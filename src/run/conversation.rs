@@ -297,6 +297,7 @@ impl<'a> Conversation<'a> {
                 lost = gone.map(|it| SetupError {
                     message: format!("call {number} of `{name}`: {}", it.message),
                     details: it.details,
+                    trouble: it.trouble,
                 });
             }
             let duration_ms = milliseconds(begun.elapsed());

@@ -167,6 +167,7 @@ impl From<SetupError> for Ending {
         Self::Error {
             message: failed.message,
             details: failed.details,
+            trouble: failed.trouble,
         }
     }
 }

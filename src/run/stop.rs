@@ -1,5 +1,7 @@
 //! Why a run ends before its agent is done.
 
+use crate::model::trouble::Trouble;
+
 /// Why an agent has to stop before it is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
@@ -18,6 +20,8 @@ pub struct SetupError {
     pub message: String,
     /// Last lines of a server's stderr and the like.
     pub details: Vec<String>,
+    /// What stood in the way, where another try may well go otherwise.
+    pub trouble: Option<Trouble>,
 }
 
 impl SetupError {
@@ -25,6 +29,7 @@ impl SetupError {
         Self {
             message: message.into(),
             details: Vec::new(),
+            trouble: None,
         }
     }
 }

@@ -18,6 +18,7 @@
 //! | What does a document become, and what is its hash? | `scenario` |
 //! | Where may `${…}` stand, and what is put there? And in the configuration file of a proxy? | `expand` |
 //! | How are mock servers, or a model's script, read from a file alone? | `load::mocks`, `load::llm` |
+//! | What is a suite file, and where is it read? | `suites` |
 //! | How does a session become a scenario file? | `load::session` |
 //! | How does what a server offers become one? | `load::first` |
 //!
@@ -25,6 +26,7 @@
 //!
 //! ```text
 //! load ► scenario ► checks ► file ► judge ► agent ► evaluators ► servers, mock ► expand, decode ► yaml
+//!                   suites ► file
 //! ```
 
 mod agent;
@@ -38,6 +40,7 @@ mod load;
 mod mock;
 mod scenario;
 mod servers;
+mod suites;
 mod yaml;
 
 pub use agent::command::{needs, reads_prompt, takes};
@@ -63,5 +66,8 @@ pub use servers::client_config::{
 };
 pub use servers::named::may_need;
 pub use servers::projects::project_folders;
+pub use suites::{
+    FOLDER as SUITES, LoadedSuite, SuiteFound, find_suites, suite, suite_json_schema,
+};
 pub use yaml::finding::{Finding, Severity, sort};
 pub use yaml::nearest::did_you_mean;

@@ -404,6 +404,7 @@ fn calls_to_send(
                 "a text that only looks like that is written with a second colon: `<secret::…>`"
                     .to_owned(),
             ],
+            trouble: None,
         })?;
         // In texts of another length, nobody knows any more where variables were filled in.
         call.filled.clear();

@@ -135,6 +135,7 @@ impl ContainerSlot {
         let died = redactor.ending(Ending::Error {
             message: found.message,
             details: found.details,
+            trouble: found.trouble,
         });
         // The run's own ending is kept in the details, before the last lines of the container.
         trajectory.refine(|it| end_as(it, &died));

@@ -66,7 +66,8 @@ pub(super) async fn expect(
         replayed: replayed.as_ref(),
         rules: &rules,
     };
-    let mut result = repeat(scenario, run_context, measure, &expecting).await;
+    let repeated = repeat(scenario, run_context, measure, &expecting);
+    let mut result = Box::pin(repeated).await;
     if let Some(expectation) = &result.baseline {
         let unkept = run_context
             .runs

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::model::hook::Hook;
 use crate::model::scenario::Scenario;
+use crate::model::suite_file::Around;
 use crate::process::{ChildCommand, Logged};
 use crate::redact::Secrets;
 use crate::run::SetupError;
@@ -21,6 +22,8 @@ pub(crate) const GRACE: Duration = Duration::from_secs(5);
 pub(crate) struct Hooks {
     before: Vec<Hook>,
     after: Vec<Hook>,
+    /// What the file calls the two.
+    sections: (&'static str, &'static str),
     /// Supervises their processes.
     supervisor: Option<PathBuf>,
     interrupt: CancellationToken,
@@ -49,9 +52,38 @@ impl Hooks {
         supervisor: Option<PathBuf>,
         interrupt: CancellationToken,
     ) -> Result<Self, SetupError> {
+        let sections = ("before", "after");
+        let hooks = (&scenario.before[..], &scenario.after[..]);
+        Self::of(sections, hooks, secrets, supervisor, interrupt)
+    }
+
+    /// The commands around all scenarios of a suite.
+    ///
+    /// # Errors
+    ///
+    /// What the environment lacks.
+    pub(crate) fn around(
+        around: &Around,
+        secrets: &mut Secrets,
+        supervisor: Option<PathBuf>,
+        interrupt: CancellationToken,
+    ) -> Result<Self, SetupError> {
+        let sections = ("setup", "teardown");
+        let hooks = (&around.setup[..], &around.teardown[..]);
+        Self::of(sections, hooks, secrets, supervisor, interrupt)
+    }
+
+    fn of(
+        sections: (&'static str, &'static str),
+        (before, after): (&[Hook], &[Hook]),
+        secrets: &mut Secrets,
+        supervisor: Option<PathBuf>,
+        interrupt: CancellationToken,
+    ) -> Result<Self, SetupError> {
         Ok(Self {
-            before: filled("before", &scenario.before, secrets)?,
-            after: filled("after", &scenario.after, secrets)?,
+            before: filled(sections.0, before, secrets)?,
+            after: filled(sections.1, after, secrets)?,
+            sections,
             supervisor,
             interrupt,
             done: Vec::new(),
@@ -70,7 +102,7 @@ impl Hooks {
         }
         self.has_begun = true;
         for (index, hook) in self.before.iter().enumerate() {
-            let name = name("before", index, &self.before);
+            let name = name(self.sections.0, index, &self.before);
             tell(&format!("running {}", name.trim_end_matches(',')));
             let (process, end) = self.run(hook, &name, self.interrupt.cancelled()).await?;
             match end {
@@ -93,7 +125,7 @@ impl Hooks {
         };
         tokio::pin!(cut);
         for (index, hook) in after.filter(|_| self.has_begun) {
-            let name = name("after", index, &self.after);
+            let name = name(self.sections.1, index, &self.after);
             tell(&format!("running {}", name.trim_end_matches(',')));
             let problem = match self.run(hook, &name, &mut cut).await {
                 Ok((_, End::Ended(Ok(())))) => continue,
@@ -154,6 +186,7 @@ fn failed(name: &str, hook: &Hook, process: &Logged, end: End) -> SetupError {
     SetupError {
         message: format!("{name} {how}"),
         details: process.last_words(),
+        trouble: None,
     }
 }
 

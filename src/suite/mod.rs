@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `execute` makes one run, which `assemble` puts together from `agents`, `servers`, `started`, `containers`, `behind`, `hooks` and `ready`, with what all
-//! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `evaluating` and `surroundings` let evaluators look at it while it stands; `judge` and `outcome` say what came of a run.
+//! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `evaluating` and `surroundings` let evaluators look at it while it stands; `set_up` is what comes before and after all; `judge` and `outcome` say what came of a run.
 //!
 //! # Example
 //!
@@ -75,6 +75,7 @@ mod run_folder;
 mod schedule;
 mod secrets;
 mod servers;
+mod set_up;
 mod settings;
 mod shards;
 pub(crate) mod source;

@@ -18,6 +18,7 @@ use super::observer::{Observer, Silent};
 use super::outcome::{broken, is_fine, not_run, was_interrupted};
 use super::run_context::RunContext;
 use super::schedule::{Schedule, Turn};
+use super::set_up::SetUp;
 use super::settings::{BASELINES, REPORTS, STATE, Settings};
 use super::suite_context::SuiteContext;
 use crate::docker::{Guard, Session};
@@ -64,6 +65,8 @@ pub struct Finished {
     pub runs: Arc<Runs>,
     /// Where the trajectories lie, for each scenario of the suite.
     pub files: Vec<Files>,
+    /// What a reader should know that is of no scenario alone.
+    pub notes: Vec<Redacted<String>>,
 }
 
 /// Where the trajectories of one scenario lie.
@@ -121,14 +124,17 @@ where
         Arc::new(Session::new(variable))
     });
     let _guard = containers.clone().map(Guard);
-    let context = Arc::new(SuiteContext::new(
+    let mut context = SuiteContext::new(
         settings.program.clone(),
         settings.servers.clone(),
         ours,
         containers.clone(),
         (budget.clone(), &settings.judges),
         interrupt.clone(),
-    ));
+    );
+    context.retries.clone_from(&settings.retries);
+    let context = Arc::new(context);
+    let mut around = SetUp::run(settings, &interrupt).await;
     let mut results = BTreeMap::new();
     let scenarios: Vec<_> = scenarios.into_iter().map(Arc::new).collect();
     keep_begun(command, started_at, &runs, &scenarios, &context)?;
@@ -146,6 +152,16 @@ where
                 permit,
             } = turn;
             let exhausted = budget.as_ref().and_then(|it| it.exhausted());
+            if let Some(problem) = around.problem().filter(|_| scenario.enabled) {
+                let result = ScenarioResult {
+                    problem: Some(problem.clone()),
+                    ..not_run(&context.redacted(&scenario), Status::Error, String::new())
+                };
+                let result = context.told(result);
+                observer.finished(&result);
+                results.insert(index, result.into_inner());
+                continue;
+            }
             let skip = match (scenario.enabled, stopped, exhausted) {
                 (false, _, _) => Some((Status::Skipped, disabled(&scenario).to_owned())),
                 (true, true, _) => Some((
@@ -200,7 +216,8 @@ where
                 Status::Inconclusive => settings.judging.strict_statistics,
                 _ => !is_fine(&result),
             };
-            stopped |= settings.fail_fast && stops;
+            let decides = !settings.quarantined.contains(&result.id);
+            stopped |= settings.fail_fast && stops && decides;
             // A scenario that cannot run here does not count as selected.
             selected -= usize::from(result.status == Status::Skipped);
             let result = context.told(result);
@@ -235,6 +252,7 @@ where
     if let Some(containers) = &containers {
         containers.end().await;
     }
+    let notes = around.tear_down().await;
     observer.ended();
     let suite = SuiteResult {
         run_id: runs.id().to_owned(),
@@ -256,6 +274,7 @@ where
     });
     Ok(Finished {
         files: files.collect(),
+        notes,
         suite: context.redactor().suite(suite),
         runs,
     })

@@ -5,7 +5,9 @@ use crate::model::trajectory::{Ending, FailureKind, Outcome, Trajectory};
 /// Gives a run another ending; what it ended with before is kept as details.
 pub(crate) fn end_as(trajectory: &mut Trajectory, ending: &Ending) {
     let before = match &trajectory.ending {
-        Ending::Error { message, details } => {
+        Ending::Error {
+            message, details, ..
+        } => {
             let details = details.iter().cloned();
             std::iter::once(message.clone()).chain(details).collect()
         }
@@ -15,7 +17,12 @@ pub(crate) fn end_as(trajectory: &mut Trajectory, ending: &Ending) {
         Ending::Completed | Ending::Interrupted => Vec::new(),
     };
     trajectory.ending = match ending {
-        Ending::Error { message, details } => Ending::Error {
+        Ending::Error {
+            message,
+            details,
+            trouble,
+        } => Ending::Error {
+            trouble: *trouble,
             message: message.clone(),
             details: before.into_iter().chain(details.iter().cloned()).collect(),
         },

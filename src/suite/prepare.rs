@@ -316,5 +316,6 @@ async fn run(
     Err(SetupError {
         message: format!("`{name}` {why}"),
         details,
+        trouble: None,
     })
 }

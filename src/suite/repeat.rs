@@ -5,8 +5,9 @@ use crate::model::evaluation::Gate;
 use crate::model::evaluator::{Evaluator, EvaluatorKind};
 use crate::model::repeated::{self, Tally};
 use crate::model::scenario::Scenario;
-use crate::model::suite::{Problem, ScenarioResult, Status};
+use crate::model::suite::{Problem, Retried, ScenarioResult, Status};
 use crate::model::usage::TotalUse;
+use crate::run::Progress;
 use crate::score;
 use crate::suite::evaluating;
 use crate::suite::outcome::{is_fine, not_run, problem, was_interrupted};
@@ -43,7 +44,7 @@ pub(crate) async fn repeat(
     work: &impl Attempt,
 ) -> ScenarioResult {
     if measure.times <= 1 {
-        return work.once(run_context).await;
+        return once(scenario, run_context, work).await;
     }
     let of = measure.times;
     let look = may_be_kept(scenario, (1, of), true);
@@ -71,6 +72,52 @@ pub(crate) async fn repeat(
         made.add(next);
     }
     made.result(scenario, run_context, measure)
+}
+
+/// Runs a scenario once, and where something stood in the way that may be gone the next time, again.
+async fn once(
+    scenario: &Scenario,
+    run_context: &RunContext,
+    work: &impl Attempt,
+) -> ScenarioResult {
+    let suite = &run_context.suite;
+    let mut retried: Vec<Retried> = Vec::new();
+    for number in 1.. {
+        let mut result = work.once(run_context).await;
+        let again = suite.retries.as_ref().filter(|it| {
+            let may_pass = result
+                .trouble
+                .is_some_and(|trouble| it.on.contains(&trouble));
+            let is_spent = number > it.times || run_context.exhausted(scenario).is_some();
+            may_pass && !is_spent && !suite.is_interrupted()
+        });
+        if let Some((retries, trouble)) = again.zip(result.trouble) {
+            let pause = retries.pause(number);
+            let name = trouble.name();
+            let doing = &format!("waiting {pause:?} until it is run again ({name})");
+            run_context.progress.progress(Progress::Preparing { doing });
+            let reason = reason(&result).unwrap_or_default();
+            retried.push(Retried {
+                status: result.status,
+                trouble,
+                reason: shorten(&reason, REASON_CHARS).into_owned(),
+                duration_ms: result.duration_ms,
+            });
+            tokio::select! {
+                () = suite.interrupt.cancelled() => {}
+                () = tokio::time::sleep(pause) => continue,
+            }
+        }
+        let tries = (1..).zip(&retried);
+        let tries = tries.map(|(number, it)| {
+            let name = it.trouble.name();
+            format!("try {number}: {}; it was run again ({name})", it.reason)
+        });
+        result.notes.extend(tries);
+        result.retried = retried;
+        return result;
+    }
+    unreachable!("no number of retries is without an end")
 }
 
 /// Whether the container of an attempt may be kept for a look, should it not pass: one container is enough, and one with a fixed port
@@ -103,7 +150,7 @@ async fn attempt(
     }
     let mut attempt = run_context.attempt(number, of);
     attempt.is_repeated = true;
-    let mut result = work.once(&attempt).await;
+    let mut result = once(scenario, &attempt, work).await;
     let interrupted = was_interrupted(&result);
     let look = look && !interrupted && !is_fine(&result);
     result.notes.extend(attempt.slot.release(look).await);

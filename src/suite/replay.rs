@@ -169,6 +169,7 @@ pub(crate) fn check_servers(baseline: &Trajectory, servers: &[&str]) -> Result<(
             "declare it under `servers`, give it with `--mcp-config FILE`, or record the baseline again"
                 .to_owned(),
         ],
+        trouble: None,
     })
 }
 

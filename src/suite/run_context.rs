@@ -7,6 +7,7 @@ use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, Trajectory};
+use crate::model::trouble::Trouble;
 use crate::redact::Redactor;
 use crate::score;
 use crate::store::Runs;
@@ -50,7 +51,9 @@ impl Executed {
             Ending::LimitReached { message } => (Status::Failed, message.clone(), Vec::new()),
             Ending::TimedOut { message } => (Status::Timeout, message.clone(), Vec::new()),
             Ending::Interrupted => (Status::Interrupted, "interrupted".to_owned(), Vec::new()),
-            Ending::Error { message, details } => (Status::Error, message.clone(), details.clone()),
+            Ending::Error {
+                message, details, ..
+            } => (Status::Error, message.clone(), details.clone()),
         };
         Some(ScenarioResult {
             problem: Some(Problem {
@@ -58,6 +61,7 @@ impl Executed {
                 hint: None,
                 details,
             }),
+            trouble: Trouble::of(&self.trajectory),
             duration_ms: self.trajectory.duration_ms,
             current: Some(Arc::new(self.trajectory.clone())),
             notes: self.notes.clone(),

@@ -1,6 +1,6 @@
 //! Which scenario is run next, and which may run at the same time.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -65,8 +65,16 @@ impl Schedule {
             shares: is_auto && it.enabled && shares(it, settings, context),
             scenario: Arc::clone(it),
         });
+        let mut waiting: Vec<Waiting> = waiting.collect();
+        let places: HashMap<&str, usize> = (settings.order.iter().enumerate())
+            .map(|(place, id)| (id.as_str(), place))
+            .collect();
+        waiting.sort_by_key(|it| {
+            let place = places.get(it.scenario.id.as_str());
+            place.copied().unwrap_or(usize::MAX)
+        });
         Self {
-            waiting: waiting.collect(),
+            waiting: waiting.into(),
             most: match settings.jobs {
                 // One that has not passed is the last one.
                 Jobs::Auto if settings.fail_fast => 1,

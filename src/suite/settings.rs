@@ -1,11 +1,13 @@
 //! How scenarios are run and judged.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::model::called::Called;
 use crate::model::rules::{Preset, Rules};
 use crate::model::scenario::Server;
 use crate::model::stamp::Servers;
+use crate::model::suite_file::{Around, Retries};
 
 /// The default folder of baselines.
 pub const BASELINES: &str = "baselines";
@@ -37,6 +39,14 @@ pub struct Settings {
     pub times: u16,
     /// Whether no further scenario is started once one has not passed.
     pub fail_fast: bool,
+    /// The ids of scenarios in the order in which they begin; those that it does not name come behind them. Results keep theirs.
+    pub order: Vec<String>,
+    /// What is run again that could not be run or judged.
+    pub retries: Option<Retries>,
+    /// What is run once before all scenarios, and once after them.
+    pub around: Around,
+    /// The ids of scenarios that decide nothing, so that `fail_fast` goes on behind them.
+    pub quarantined: BTreeSet<String>,
     /// Whether containers are started and reset; else servers are used as they stand.
     pub containers: bool,
     /// What all requests to models may cost together, in the currency of the scenarios' prices.
@@ -126,6 +136,10 @@ impl Default for Settings {
             jobs: Jobs::Auto,
             times: 1,
             fail_fast: false,
+            order: Vec::new(),
+            retries: None,
+            around: Around::default(),
+            quarantined: BTreeSet::new(),
             containers: true,
             budget: None,
             judges: Judges::default(),

@@ -128,7 +128,12 @@ pub fn compare_stored(
         scenarios: results,
     };
     let suite = Redactor::new(&secrets, &Redaction::default()).suite(suite);
-    Ok(Finished { suite, runs, files })
+    Ok(Finished {
+        suite,
+        runs,
+        files,
+        notes: Vec::new(),
+    })
 }
 
 /// A scenario that is not run, without the secrets that it declares, or that its servers and its agent are given, which

@@ -19,6 +19,7 @@ use crate::model::redaction::Redaction;
 use crate::model::scenario::{Scenario, Server};
 use crate::model::stamp::{GitStamp, Servers, Stamp};
 use crate::model::suite::ScenarioResult;
+use crate::model::suite_file::Retries;
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
 use crate::run::Budget;
@@ -39,6 +40,8 @@ pub(crate) struct SuiteContext {
     pub(super) prepared: Prepared,
     pub(super) budget: Option<Arc<Budget>>,
     pub(super) judges: JudgesInUse,
+    /// What is run again that could not be run or judged.
+    pub(super) retries: Option<Retries>,
     stamps: Mutex<HashMap<PathBuf, GitStamp>>,
     /// What its scenarios, by id, with their servers and agents were given so far.
     secrets: Mutex<BTreeMap<String, Secrets>>,
@@ -73,6 +76,7 @@ impl SuiteContext {
             ours,
             prepared: Prepared::default(),
             budget,
+            retries: None,
             stamps: Mutex::default(),
             secrets: Mutex::default(),
         }

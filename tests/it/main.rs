@@ -107,6 +107,7 @@ mod special_files;
 mod sse;
 mod started;
 mod statistics;
+mod suites;
 mod time_left;
 mod unended;
 mod upstream_kept;

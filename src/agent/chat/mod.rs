@@ -250,7 +250,12 @@ impl Attempts for Conversation<'_> {
 /// A run cannot go on without its model.
 impl From<Unanswered> for SetupError {
     fn from(Unanswered { message, details }: Unanswered) -> Self {
-        Self { message, details }
+        Self {
+            message,
+            details,
+            // What its last attempt met with stands in the record of the run.
+            trouble: None,
+        }
     }
 }
 

@@ -1,10 +1,14 @@
-//! Which part of the scenarios is run here.
+//! How the scenarios are run together, and which part of them here.
 
 use clap::Args;
 
-/// Which part of the scenarios is run here.
+/// How the scenarios are run together, and which part of them here.
 #[derive(Debug, Clone, Default, Args)]
 pub(in crate::cli) struct PlanArgs {
+    /// Follow the suite file `scenarios/_suites/NAME.yaml`: which scenarios run, in what order, what is run around them and again, which of
+    /// them decide nothing, and what all of them must come to. `mcp-eval validate` checks it
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) suite: Option<String>,
     /// Run the K-th of N parts of the scenarios, which take about as long each, as their baselines tell; the same command on N machines
     /// runs all, and `mcp-eval merge` puts the results together. A part without scenarios exits with 0
     #[arg(long, value_name = "K/N", value_parser = parse_shard, conflicts_with = "watch")]

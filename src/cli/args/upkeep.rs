@@ -80,6 +80,8 @@ pub(in crate::cli) struct SchemaArgs {
 pub(in crate::cli) enum SchemaKind {
     /// A scenario file
     Scenario,
+    /// A suite file, `scenarios/_suites/NAME.yaml`
+    Suite,
     /// A baseline or a stored run
     Trajectory,
     /// A result.json

@@ -100,6 +100,8 @@ pub(in crate::cli) fn run(
             baselines: &settings.baselines,
             threshold: args.threshold,
             strict_statistics: false,
+            strict: false,
+            suite: None,
             shard: None,
             bisected: Some(bisected),
             pending: 0,

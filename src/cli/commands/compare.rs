@@ -134,7 +134,7 @@ fn one(
         ..called::compare(args)
     };
     let scenarios = to_run.scenarios.clone();
-    let settings = Settings {
+    let settings = to_run.settle(Settings {
         judging: Judging {
             scoring: scoring(&args.score),
             allow_changed: args.allow_changed,
@@ -148,7 +148,7 @@ fn one(
         },
         baselines: folder.to_owned(),
         ..settings(&args.execute, &scenarios, console)?
-    };
+    });
     let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();
     let folders = scenarios
         .iter()
@@ -191,6 +191,8 @@ fn one(
         baselines: &settings.baselines,
         threshold: args.score.threshold,
         strict_statistics: args.strict_statistics,
+        strict: args.score.strict,
+        suite: to_run.suite_of(),
         shard: to_run.shard(),
         bisected: None,
         pending: to_review,

@@ -59,7 +59,7 @@ fn one(
         selection: to_run.selection.clone(),
         ..called::run(args)
     };
-    let settings = Settings {
+    let settings = to_run.settle(Settings {
         judging: Judging {
             scoring: scoring(&args.score),
             ..Judging::default()
@@ -67,7 +67,7 @@ fn one(
         baselines: baselines(args.baseline.as_ref()),
         called: Some(called),
         ..settings(&args.execute, &to_run.scenarios, console)?
-    };
+    });
     reports.begin(round, "run")?;
     let finished = play_round(
         round,
@@ -82,6 +82,8 @@ fn one(
         baselines: &settings.baselines,
         threshold: args.score.threshold,
         strict_statistics: false,
+        strict: args.score.strict,
+        suite: to_run.suite_of(),
         shard: to_run.shard(),
         bisected: None,
         pending: 0,

@@ -9,6 +9,7 @@ use crate::scenario_file;
 pub(in crate::cli) fn run(args: &SchemaArgs) {
     let schema = match args.kind {
         SchemaKind::Scenario => scenario_file::json_schema(),
+        SchemaKind::Suite => scenario_file::suite_json_schema(),
         SchemaKind::Trajectory => trajectory::json_schema(),
         SchemaKind::Result => result::json_schema(),
         SchemaKind::EvaluatorInput => evaluator::input_schema(),

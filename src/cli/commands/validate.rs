@@ -8,6 +8,8 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::select::{self, NonePicked, Picked, plural};
+use crate::cli::suite_file;
+use crate::cli::to_run::today;
 use crate::json;
 use crate::mock::{self, Mock};
 use crate::scenario_file::{self, Finding};
@@ -39,6 +41,12 @@ pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit,
                 Failure::usage(format!("{}: {problem}", scenario.path.display()))
             })?;
         }
+    }
+    // Of single files, nobody asks what else there is.
+    let paths = args.select.all_paths();
+    if !args.select.picks() && paths.iter().all(|it| it.is_dir()) {
+        let (all, _) = select::of_paths(&args.select);
+        findings.extend(suite_file::check(&paths, &all, today()));
     }
     scenario_file::sort(&mut findings);
     let errors = findings.iter().filter(|it| it.is_error()).count();

@@ -25,6 +25,7 @@ mod scenario;
 mod shard;
 mod side;
 mod status;
+mod suite;
 mod upstream;
 mod usage;
 
@@ -51,6 +52,7 @@ pub use scenario::{Check, ExperimentChange, ExperimentPart, Problem, Scenario, U
 pub use shard::{Merged, MergedShard, PlannedScenario, Shard, ShardPlan};
 pub use side::{BindingSummary, CallLabel, LearnedSummary, ServerSummary, Side, SideStamp};
 pub use status::Status;
+pub use suite::{GateKind, GateState, Quarantine, Retried, SuiteGate, SuiteOf};
 pub use upstream::{
     ArgumentDifference, Causes, Upstream, UpstreamCall, UpstreamHeader, UpstreamRow,
 };
@@ -107,6 +109,9 @@ pub struct ResultDocument {
     /// What `bisect` has found; the scenarios are those of the first bad commit, compared with the good one. Absent for other commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bisected: Option<Bisected>,
+    /// The suite file that was followed, with `--suite`, and what became of its gates; absent without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite: Option<SuiteOf>,
     /// Which part of a suite this is, with `--shard`, and what the other parts are; absent where nothing is parted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
@@ -143,6 +148,12 @@ pub struct Summary {
     /// How many were recorded although something speaks against them.
     #[serde(default)]
     pub recorded_failing: usize,
+    /// How many of those that passed did so on a later try. Absent when 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub flaky: usize,
+    /// How many did not pass and decide nothing, because they are quarantined; they are counted in no other way. Absent when 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub quarantined: usize,
 }
 
 #[expect(
@@ -166,6 +177,9 @@ pub struct Gate {
     /// What is inconclusive counted as not judged (`--strict-statistics`); absent where it did not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strict_statistics: bool,
+    /// Whatever changed counted as failed, and what passed on a later try alone (`--strict`); absent where it did not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub strict: bool,
 }
 
 /// Why a text is not a result this program can read.
@@ -291,7 +305,9 @@ impl ResultDocument {
 impl Summary {
     /// Counts scenarios, of which so many were to run.
     pub fn of(scenarios: &[Scenario], selected: usize) -> Self {
-        let count = |status| scenarios.iter().filter(|it| it.status == status).count();
+        let is_counted = |it: &&Scenario| !it.is_tolerated();
+        let counted = || scenarios.iter().filter(is_counted);
+        let count = |status| counted().filter(|it| it.status == status).count();
         Self {
             selected,
             passed: count(Status::Passed),
@@ -304,6 +320,8 @@ impl Summary {
             skipped: count(Status::Skipped),
             recorded: count(Status::Recorded),
             recorded_failing: scenarios.iter().filter(|it| it.is_failing()).count(),
+            flaky: scenarios.iter().filter(|it| it.flaky).count(),
+            quarantined: scenarios.iter().filter(|it| it.is_tolerated()).count(),
         }
     }
 

@@ -9,8 +9,8 @@ use crate::model::suite::SUCCEEDS;
 use crate::published::stamp::Servers;
 
 use super::{
-    Band, CauseCall, Change, Comparison, Direct, Evaluation, EvaluationSummary, Reason, Repeated,
-    Side, Status, TotalUse,
+    Band, CauseCall, Change, Comparison, Direct, Evaluation, EvaluationSummary, Quarantine, Reason,
+    Repeated, Retried, Side, Status, TotalUse,
 };
 
 /// How `in_words` begins for a run in which nothing changed.
@@ -77,6 +77,15 @@ pub struct Scenario {
     /// about one of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated: Option<Box<Repeated>>,
+    /// It passed, and not on its first try; absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flaky: bool,
+    /// The earlier tries, which could not be run or judged; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retried: Vec<Retried>,
+    /// Why it decides nothing, and until when; absent where it decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quarantine: Option<Quarantine>,
     /// What the servers do to the answers of those behind them, with `compare --direct`; absent without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct: Option<Box<Direct>>,
@@ -218,6 +227,16 @@ impl Scenario {
         self.status.is_fine() && (!self.changes().is_empty() || self.changed_attempts() > 0)
     }
 
+    /// It decides nothing, however it came out.
+    pub fn is_quarantined(&self) -> bool {
+        self.quarantine.as_ref().is_some_and(|it| !it.is_over)
+    }
+
+    /// It did not come out well, and decides nothing.
+    pub fn is_tolerated(&self) -> bool {
+        self.is_quarantined() && !self.status.is_fine() && self.status != Status::Skipped
+    }
+
     /// It passed, and nothing is known to differ from the baseline. What an older program did not look for is not said to be so.
     pub fn is_unchanged(&self) -> bool {
         let words = self.in_words.as_deref().unwrap_or_default();
@@ -262,6 +281,12 @@ impl Scenario {
         let mut words = self.status.name().to_owned();
         if self.is_failing() {
             words.push_str(", failing");
+        }
+        if self.flaky {
+            words.push_str(", flaky");
+        }
+        if self.is_tolerated() {
+            words.push_str(", quarantined");
         }
         if self.is_changed() {
             words.push_str(", ");

@@ -16,7 +16,7 @@ use crate::model::points::finite;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Places;
 use crate::model::stamp::Stamp;
-use crate::model::suite::{CheckState, ScenarioResult, SuiteResult};
+use crate::model::suite::{CheckState, Retried, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
 use crate::published::call::VolatilePlaces;
 use crate::published::ending;
@@ -51,6 +51,7 @@ impl From<&Redacted<SuiteResult>> for result::ResultDocument {
             gate: None,
             problem: None,
             bisected: None,
+            suite: None,
             shard: None,
             merged: None,
             causes: causes::causes(&scenarios, &suite.command),
@@ -116,6 +117,9 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
             .as_ref()
             .map(|it| comparison::comparison(it, baseline, current, &result.labels)),
         repeated: (result.repeated.as_deref()).map(|it| Box::new(repeated::repeated(it))),
+        flaky: result.status == Status::Passed && !result.retried.is_empty(),
+        retried: result.retried.iter().map(Into::into).collect(),
+        quarantine: None,
         direct: (result.direct.as_deref()).map(|it| Box::new(direct::direct(it))),
     };
     if let (None, Some(run), Some(side)) = (&scenario.comparison, current, &mut scenario.current) {
@@ -187,6 +191,17 @@ impl From<&Called> for result::Called {
             baselines: called.baselines.clone(),
             keeps_pending: called.keeps_pending,
             report: None,
+        }
+    }
+}
+
+impl From<&Retried> for result::Retried {
+    fn from(retried: &Retried) -> Self {
+        Self {
+            status: retried.status.into(),
+            trouble: retried.trouble.name().to_owned(),
+            reason: retried.reason.clone(),
+            duration_ms: retried.duration_ms.and_then(finite),
         }
     }
 }

@@ -17,6 +17,7 @@ use self::settling::Settling;
 use crate::model::catalogue::Catalogue;
 use crate::model::ready::{HealthPage, Ready, ReadyCall};
 use crate::model::trajectory::Outcome;
+use crate::model::trouble::Trouble;
 use crate::run::conversation::route;
 use crate::run::ports::{Called, Tools, Unlisted};
 use crate::run::stop::SetupError;
@@ -157,6 +158,7 @@ pub async fn wait(ready: &Ready, who: &str, asks: &dyn Asks) -> Result<(), Setup
                 waiting.what()
             ),
             details: waiting.observed(),
+            trouble: Some(Trouble::Transport),
         })
     })
 }

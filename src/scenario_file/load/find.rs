@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use glob::{MatchOptions, Pattern};
 use walkdir::{DirEntry, WalkDir};
 
+use crate::scenario_file::suites::FOLDER as SUITES;
 use crate::scenario_file::yaml::finding::{Finding, Severity};
 
 /// The folder that scenario ids start from, when a file lies beneath one of this name.
@@ -70,7 +71,15 @@ fn way_out(path: &Path) -> String {
     let why = if path.is_dir() {
         format!("the folder `{shown}` holds no file that ends in .yaml or .yml")
     } else if path.symlink_metadata().is_ok() {
-        format!("`{shown}` gives defaults to scenarios, and is none")
+        let is_suite = absolute(path)
+            .parent()
+            .is_some_and(|it| it.ends_with(SUITES));
+        let name = path.file_stem().unwrap_or_default().display();
+        return if is_suite {
+            format!("`{shown}` is a suite, which `mcp-eval run --suite {name}` follows")
+        } else {
+            format!("`{shown}` begins with `_`, so it is no scenario")
+        };
     } else if is_literal(path) {
         format!("there is no `{shown}` here")
     } else {
@@ -166,10 +175,11 @@ impl Search {
 
     /// One file, met in this folder or named itself.
     fn file(&mut self, path: &Path, folder: Option<&Path>) {
-        if path.file_name().is_some_and(is_defaults) {
+        let full = absolute(path);
+        let is_suite = full.parent().is_some_and(|it| it.ends_with(SUITES));
+        if is_suite || path.file_name().is_some_and(is_left_out) {
             return;
         }
-        let full = absolute(path);
         if !self.known.insert(full.clone()) {
             self.repeated += 1;
             return;
@@ -237,7 +247,7 @@ fn walk(folder: &Path) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
         .follow_links(true)
         .sort_by_file_name()
         .into_iter()
-        .filter_entry(|it| it.depth() == 0 || !it.file_name().as_encoded_bytes().starts_with(b"."))
+        .filter_entry(|it| it.depth() == 0 || !is_left_out(it.file_name()))
         .filter(|it| it.as_ref().map_or(true, |it| it.depth() > 0))
 }
 
@@ -245,11 +255,12 @@ fn walk(folder: &Path) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
 fn is_scenario_file(path: &Path) -> bool {
     path.extension()
         .is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"))
-        && !path.file_name().is_some_and(is_defaults)
+        && !path.file_name().is_some_and(is_left_out)
 }
 
-fn is_defaults(name: &OsStr) -> bool {
-    DEFAULTS.iter().any(|it| name == *it)
+/// Whether a name is none of a scenario: what begins with `_` is for all scenarios of its folder, and what begins with `.` is hidden.
+fn is_left_out(name: &OsStr) -> bool {
+    matches!(name.as_encoded_bytes().first(), Some(b'_' | b'.'))
 }
 
 /// The absolute path, `.` and `..` resolved by name alone: links keep the place they are seen at.

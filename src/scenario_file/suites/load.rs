@@ -171,7 +171,9 @@ fn of_section(section: &SuiteSection, found: &SuiteFound, findings: &mut Finding
             })
             .collect(),
         gates: Gates {
-            all: gates.map(super::section::GatesSection::bounds).unwrap_or_default(),
+            all: gates
+                .map(super::section::GatesSection::bounds)
+                .unwrap_or_default(),
             tags: tag_gates
                 .flat_map(|it| &it.0)
                 .map(|(name, it)| (name.value.clone(), it.bounds()))

@@ -219,11 +219,7 @@ impl JsonSchema for IdPattern {
 }
 
 /// A number that fits into the few bits it has; says so where it does not.
-pub(super) fn up_to(
-    count: &At<Count>,
-    most: u16,
-    findings: &mut Findings,
-) -> Option<u16> {
+pub(super) fn up_to(count: &At<Count>, most: u16, findings: &mut Findings) -> Option<u16> {
     let at: Mark = count.mark();
     let number = u16::try_from(count.0).ok().filter(|it| *it <= most);
     if number.is_none() {

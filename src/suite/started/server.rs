@@ -4,6 +4,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use super::port::Port;
+use crate::model::trouble::Trouble;
 use crate::process::{ChildCommand, Logged};
 use crate::run::SetupError;
 
@@ -77,6 +78,7 @@ impl StartedServer {
         SetupError {
             message: format!("server `{}` {how}", self.name),
             details: self.process.last_words(),
+            trouble: Some(Trouble::Transport),
         }
     }
 

@@ -105,6 +105,7 @@ impl StartedServers {
         let died = redactor.ending(Ending::Error {
             message: ended.message,
             details: ended.details,
+            trouble: ended.trouble,
         });
         trajectory.refine(|it| end_as(it, &died));
     }

@@ -128,6 +128,7 @@ pub(crate) fn document(suite: &SuiteResult) -> ResultDocument {
         name: "gate_failed".to_owned(),
         sentence: "something failed its gate".to_owned(),
         strict_statistics: false,
+        strict: false,
     });
     for scenario in &mut document.scenarios {
         let file = |side: &str| Some(format!("trajectories/{}.{side}.json", scenario.id));

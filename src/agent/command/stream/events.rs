@@ -75,6 +75,7 @@ impl<E: Events> Stream for Lines<E> {
                         "the output of {agent} lacks its end: is it whole, and printed with `{format}`?"
                     ),
                     details: noise.into_iter().collect(),
+                    trouble: None,
                 })
             }
         }

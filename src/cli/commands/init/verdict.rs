@@ -167,6 +167,7 @@ fn alone(finished: &Finished, result: &ScenarioResult) -> Finished {
     let scenarios = finished.suite.scenarios.iter();
     let files = scenarios.zip(&finished.files);
     Finished {
+        notes: Vec::new(),
         files: (files.filter(|(it, _)| it.id == result.id))
             .map(|(_, files)| files.clone())
             .collect(),
@@ -260,6 +261,8 @@ fn finish(
         baselines: Path::new(BASELINES),
         threshold: None,
         strict_statistics: false,
+        strict: false,
+        suite: None,
         shard: None,
         bisected: None,
         pending: 0,

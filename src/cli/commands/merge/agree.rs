@@ -65,13 +65,14 @@ pub(super) fn check(parts: &[Part], allow_different: bool) -> Result<(), Failure
             let threshold = gate.and_then(|it| it.threshold);
             threshold.map_or_else(|| "that of the scenarios".to_owned(), |it| it.to_string())
         };
-        let looked_at: [(&str, (String, String)); 4] = [
+        let looked_at: [(&str, (String, String)); 5] = [
             (
                 "they were made by the versions",
                 both(&|it| it.result.mcp_eval.clone()),
             ),
             ("the commits are", both(&|it| commit(&it.result.git))),
             ("the thresholds are", both(&threshold)),
+            ("the suites are", both(&suite)),
             (
                 "they are of plans for so many parts:",
                 both(&|it| it.shard.count.to_string()),
@@ -94,6 +95,23 @@ pub(super) fn check(parts: &[Part], allow_different: bool) -> Result<(), Failure
         }
     }
     Ok(())
+}
+
+/// The suite that a command followed, and its gates.
+fn suite(part: &Part) -> String {
+    let Some(suite) = &part.result.suite else {
+        return "none".to_owned();
+    };
+    let gates = suite.gates.iter();
+    let gates = gates.map(|it| {
+        let of = it
+            .tag
+            .as_ref()
+            .map_or_else(String::new, |it| format!(" of {it}"));
+        format!("{}{of} {}", it.what.name(), it.bound)
+    });
+    let gates: Vec<String> = gates.collect();
+    format!("`{}` ({})", suite.name, gates.join(", "))
 }
 
 /// The commit that a command was started at, as far as that is known.

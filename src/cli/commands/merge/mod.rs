@@ -49,14 +49,17 @@ pub(in crate::cli) fn run(
         let gate = it.result.gate.as_ref();
         gate.is_some_and(|it| it.strict_statistics)
     });
+    let strict = gate(|it| it.result.gate.as_ref().is_some_and(|it| it.strict));
+    let exit = whole.exit(strict_statistics, strict);
     let gate = parts[0].result.gate.as_ref();
-    let exit = whole.exit(strict_statistics);
     let options = ReportOptions {
         reports: &reports,
         keep: args.kept.keep.0,
         baselines: Path::new(BASELINES),
         threshold: gate.and_then(|it| it.threshold),
         strict_statistics,
+        strict,
+        suite: None,
         shard: None,
         bisected: None,
         pending: 0,

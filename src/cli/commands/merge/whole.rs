@@ -11,6 +11,7 @@ use super::parts::Part;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Kept};
+use crate::cli::gates;
 use crate::cli::links;
 use crate::cli::reports::{Reports, Source};
 use crate::cli::seen_from::SeenFrom;
@@ -64,7 +65,7 @@ impl Whole {
         scenarios.sort_by(|a, b| a.id.cmp(&b.id));
         let selected = scenarios.iter().filter(|it| was_to_run(it)).count();
         let (started_at, duration_ms) = span(parts);
-        let result = ResultDocument {
+        let mut result = ResultDocument {
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             run_id: runs.id().to_owned(),
             started_at,
@@ -87,6 +88,7 @@ impl Whole {
             scenarios,
             ..first.clone()
         };
+        gates::decide(&mut result);
         Ok(Self {
             stored: Stored::new(result, runs.folder().to_owned()),
             folder: finish::folder(&runs, reports),
@@ -96,12 +98,12 @@ impl Whole {
     }
 
     /// The code of all parts together. Where there was nothing to do for any of them, there was nothing to do.
-    pub(super) fn exit(&self, strict_statistics: bool) -> Exit {
+    pub(super) fn exit(&self, strict_statistics: bool, strict: bool) -> Exit {
         let result = &self.stored.result;
         if result.scenarios.is_empty() {
             return Exit::Unchanged;
         }
-        Exit::of(result.summary, strict_statistics)
+        gates::exit(result, (strict_statistics, strict))
     }
 
     /// What a reader should know.

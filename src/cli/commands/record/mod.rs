@@ -66,6 +66,8 @@ pub(in crate::cli) fn run(
         baselines: &settings.baselines,
         threshold: None,
         strict_statistics: false,
+        strict: false,
+        suite: None,
         shard: None,
         bisected: None,
         pending: 0,

@@ -144,7 +144,10 @@ async fn keep(
         console.note(&redactor.text(&note));
     }
     player.check()?;
-    if let Ending::Error { message, details } = &trajectory.ending {
+    if let Ending::Error {
+        message, details, ..
+    } = &trajectory.ending
+    {
         let failure = Failure::incomplete(message.clone());
         return Err(details.iter().fold(failure, Failure::hint));
     }

@@ -1,0 +1,104 @@
+//! What a suite file says of a result: retries, quarantine, gates.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Status;
+
+/// The suite file that the command followed, and what became of its gates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteOf {
+    /// What `--suite` calls it.
+    pub name: String,
+    /// The file.
+    pub path: String,
+    /// The bounds for all scenarios, then those for the scenarios with a tag.
+    pub gates: Vec<SuiteGate>,
+}
+
+/// A bound that scenarios must keep together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteGate {
+    pub what: GateKind,
+    /// The tag of the scenarios that it is about; `null` for all of them.
+    pub tag: Option<String>,
+    /// The bound: a share from 0 to 1, a sum of money, or milliseconds.
+    pub bound: f64,
+    /// What they came to; `null` where that is not known.
+    pub value: Option<f64>,
+    pub state: GateState,
+    /// All of that in a sentence.
+    pub sentence: String,
+}
+
+/// What a bound is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GateKind {
+    /// The lowest share of scenarios that passes.
+    MinPassRate,
+    /// What the requests to models may cost together.
+    MaxCost,
+    /// How long it may take.
+    MaxDuration,
+}
+
+/// What became of a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GateState {
+    /// It was kept, or just reached.
+    Kept,
+    Broken,
+    /// What is known does not decide it.
+    Unknown,
+    /// The result is of a part of the suite: `merge` decides it for all.
+    Open,
+}
+
+/// Why a scenario decides nothing, and until when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Quarantine {
+    pub reason: String,
+    /// The last day, in UTC.
+    #[schemars(extend("format" = "date"))]
+    pub until: String,
+    /// That day had passed, so the scenario decided as any other; absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_over: bool,
+}
+
+/// A try at a scenario that could not be run or judged, so that another one was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Retried {
+    pub status: Status,
+    /// What stood in the way: `transport`, `rate_limit` or `timeout`.
+    pub trouble: String,
+    /// The same in a sentence.
+    pub reason: String,
+    /// Wall time in milliseconds; `null` when nothing ran.
+    pub duration_ms: Option<f64>,
+}
+
+impl GateKind {
+    /// What a suite file calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MinPassRate => "min_pass_rate",
+            Self::MaxCost => "max_cost",
+            Self::MaxDuration => "max_duration",
+        }
+    }
+}
+
+impl Quarantine {
+    /// In a sentence.
+    pub fn words(&self) -> String {
+        let Self { reason, until, .. } = self;
+        if self.is_over {
+            format!("quarantined until {until}, which is over: it decides again ({reason})")
+        } else {
+            format!("quarantined until {until}: it decides nothing ({reason})")
+        }
+    }
+}

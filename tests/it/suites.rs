@@ -1,0 +1,403 @@
+//! Suite files: which scenarios run together, what is run around them and again, what decides nothing, and what gates.
+
+use std::fs;
+
+use mcp_eval::published::result;
+use mcp_eval::scenario_file;
+use serde_json::{Value, json};
+
+use crate::common::Project;
+
+/// A scenario with a mock that says `fine`, and passes where it is asked for that.
+fn scenario(project: &Project, id: &str, tags: &[&str], wanted: &str) {
+    let scenario = json!({
+        "name": format!("Scenario {id}"),
+        "tags": tags,
+        "servers": { "m": { "type": "mock" } },
+        "expected_trajectory": [{ "tool": "look", "args": {} }],
+        "success_criteria": [{ "text": wanted }],
+        "mcp_interactions": { "m": { "tools": [{
+            "name": "look",
+            "annotations": { "read_only_hint": true },
+            "responses": [{ "content": "fine" }],
+        }] } },
+    });
+    project.file(&format!("scenarios/{id}.yaml"), scenario.to_string());
+}
+
+/// A scenario whose server does this before it serves, in a shell.
+fn shaky(project: &Project, id: &str, first: &str, more: &Value) {
+    let mock = json!({ "tools": [{ "name": "look", "responses": [{ "content": "fine" }] }] });
+    project.file("mock.json", mock.to_string());
+    let program = env!("CARGO_BIN_EXE_mcp-eval");
+    let script = format!("{first}; exec '{program}' mock mock.json");
+    let mut scenario = json!({
+        "name": id,
+        "servers": { "m": { "type": "stdio", "command": "sh", "args": ["-c", script] } },
+        "expected_trajectory": [{ "tool": "look", "args": {} }],
+    });
+    let more = more.as_object().unwrap().clone();
+    scenario.as_object_mut().unwrap().extend(more);
+    project.file(&format!("scenarios/{id}.yaml"), scenario.to_string());
+}
+
+/// Ends at once the first time, and serves from then on.
+const DIES_ONCE: &str = "test -e been || { touch been; exit 1; }";
+
+/// Four scenarios, of which `c` fails.
+fn project() -> Project {
+    let project = Project::new();
+    scenario(&project, "a", &["smoke"], "fine");
+    scenario(&project, "b", &["smoke", "slow"], "fine");
+    scenario(&project, "c", &["slow"], "wrong");
+    scenario(&project, "flows/d", &[], "fine");
+    project
+}
+
+fn suite(project: &Project, text: &str) {
+    project.file("scenarios/_suites/nightly.yaml", text);
+}
+
+#[track_caller]
+fn run(project: &Project, code: i32, more: &[&str]) -> Value {
+    project.result(code, &[&["run", "--suite", "nightly"], more].concat())
+}
+
+fn ids(result: &Value) -> Vec<&str> {
+    let scenarios = result["scenarios"].as_array().unwrap().iter();
+    scenarios.map(|it| it["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_suite_is_no_scenario_and_is_found_by_its_name() {
+    let project = project();
+    suite(&project, "description: All of them\n");
+    let list = project.result(0, &["list"]);
+    assert_eq!(ids(&list), ["a", "b", "c", "flows/d"]);
+    assert_eq!(ids(&run(&project, 1, &[])), ["a", "b", "c", "flows/d"]);
+    // An empty file is a suite of all.
+    suite(&project, "");
+    let result = run(&project, 1, &[]);
+    assert_eq!(result["suite"]["name"], "nightly");
+    project
+        .expect(2, &["run", "--suite", "nigthly"])
+        .says("there is no suite `nigthly`")
+        .says("did you mean `nightly`?");
+    // It is found for a part of the scenarios, too.
+    let part = run(&project, 0, &["scenarios/flows"]);
+    assert_eq!(ids(&part), ["flows/d"]);
+    project
+        .expect(2, &["run", "scenarios/_suites/nightly.yaml"])
+        .says("is a suite, which `mcp-eval run --suite nightly` follows");
+    fs::remove_dir_all(project.path("scenarios/_suites")).unwrap();
+    project
+        .expect(2, &["run", "--suite", "nightly"])
+        .says("a suite is a file `scenarios/_suites/NAME.yaml`");
+}
+
+#[test]
+fn tags_pick_and_an_order_says_who_begins() {
+    let project = project();
+    suite(&project, "tags: { in: [smoke, slow], out: [smoke] }\n");
+    assert_eq!(ids(&run(&project, 1, &[])), ["c"]);
+    suite(&project, "tags: { in: [smoke] }\n");
+    assert_eq!(ids(&run(&project, 0, &["-k", "not b"])), ["a"]);
+    project
+        .expect(3, &["run", "--suite", "nightly", "-k", "flows"])
+        .says("none of 1 selected scenario belongs to the suite `nightly`");
+    // In turn, one after another; the report keeps its order.
+    for id in ["a", "b", "c", "flows/d"] {
+        let path = format!("scenarios/{id}.yaml");
+        let mut it: Value = serde_json::from_str(&project.read(&path)).unwrap();
+        it["before"] = json!([["sh", "-c", format!("echo {id} >> began.txt")]]);
+        project.file(&path, it.to_string());
+    }
+    suite(&project, "order: [flows/*, b]\njobs: 1\n");
+    assert_eq!(ids(&run(&project, 1, &[])), ["a", "b", "c", "flows/d"]);
+    assert_eq!(project.read("began.txt"), "flows/d\nb\na\nc\n");
+    fs::remove_file(project.path("began.txt")).unwrap();
+    suite(&project, "order: [c]\nfail_fast: true\n");
+    let result = run(&project, 1, &[]);
+    assert_eq!(project.read("began.txt"), "c\n");
+    assert_eq!(result["summary"]["skipped"], 3);
+}
+
+#[test]
+fn what_could_not_be_run_is_run_again_and_marked_flaky() {
+    let project = Project::new();
+    shaky(&project, "s", DIES_ONCE, &json!({}));
+    let again = || fs::remove_file(project.path("been")).unwrap();
+    suite(&project, "retries: { on: [timeout], backoff: 10ms }\n");
+    run(&project, 3, &[]);
+    again();
+    suite(&project, "retries: { on: [transport], backoff: 10ms }\n");
+    let result = run(
+        &project,
+        0,
+        &["--report", "junit=junit.xml", "--report", "ctrf=ctrf.json"],
+    );
+    let s = &result["scenarios"][0];
+    assert_eq!(
+        (&s["status"], &s["flaky"]),
+        (&json!("passed"), &json!(true))
+    );
+    assert_eq!(s["retried"][0]["trouble"], "transport");
+    assert_eq!(s["retried"][0]["status"], "error");
+    assert_eq!(result["summary"]["flaky"], 1);
+    assert!(
+        project
+            .read("junit.xml")
+            .contains("failures=\"0\" errors=\"0\"")
+    );
+    assert!(project.read("ctrf.json").contains("\"flaky\": true"));
+    again();
+    let told = project.expect(0, &["run", "--suite", "nightly"]);
+    told.says("passed, flaky")
+        .says("1/1 tests passed (1 flaky)");
+    again();
+    let strict = run(&project, 1, &["--strict"]);
+    assert_eq!(strict["gate"]["exit_code"], 1);
+    assert!(
+        strict["gate"]["sentence"]
+            .as_str()
+            .unwrap()
+            .contains("1 flaky")
+    );
+    // Once is not twice.
+    again();
+    let twice = "test -e been2 || { test -e been && touch been2; touch been; exit 1; }";
+    shaky(&project, "s", twice, &json!({}));
+    let result = run(&project, 3, &[]);
+    assert_eq!(
+        result["scenarios"][0]["retried"].as_array().unwrap().len(),
+        1
+    );
+    for it in ["been", "been2"] {
+        let _ = fs::remove_file(project.path(it));
+    }
+    suite(
+        &project,
+        "retries: { on: [transport], times: 2, backoff: 10ms }\n",
+    );
+    let result = run(&project, 0, &[]);
+    assert_eq!(
+        result["scenarios"][0]["retried"].as_array().unwrap().len(),
+        2
+    );
+    let schema = jsonschema::validator_for(&result::json_schema()).unwrap();
+    assert!(schema.is_valid(&result));
+}
+
+#[test]
+fn a_run_that_did_not_end_in_time_is_run_again() {
+    let project = Project::new();
+    let hangs_once = "test -e been || { touch been; sleep 30; }";
+    shaky(&project, "s", hangs_once, &json!({ "timeout": "3s" }));
+    suite(&project, "retries: { on: [timeout], backoff: 10ms }\n");
+    let result = run(&project, 0, &[]);
+    assert_eq!(result["scenarios"][0]["retried"][0]["trouble"], "timeout");
+}
+
+#[test]
+fn a_verdict_is_never_retried() {
+    let project = project();
+    suite(&project, "retries: { on: [failed] }\n");
+    for command in [&["run", "--suite", "nightly"][..], &["validate"]] {
+        project
+            .expect(2, command)
+            .says("nightly.yaml:1:17")
+            .says("`failed` cannot be retried");
+    }
+    suite(
+        &project,
+        "retries: { on: [transport, timeout, rate_limit], times: 3, backoff: 0 }\n",
+    );
+    let result = run(&project, 1, &[]);
+    assert!(result["scenarios"][2].get("retried").is_none());
+}
+
+#[test]
+fn commands_around_a_suite_are_run_once() {
+    let project = project();
+    let text = "setup: [[sh, -c, 'echo up >> around.txt']]\n\
+                teardown:\n  - { command: [sh, -c, 'echo \"down $WHAT\" >> around.txt'], env: { WHAT: all } }\n";
+    suite(&project, text);
+    run(&project, 1, &[]);
+    assert_eq!(project.read("around.txt"), "up\ndown all\n");
+    // What cannot begin is no verdict, and is taken down all the same.
+    fs::remove_file(project.path("around.txt")).unwrap();
+    suite(
+        &project,
+        "setup: [[sh, -c, 'echo no room >&2; exit 4']]\nteardown: [[sh, -c, 'echo down >> around.txt; exit 5']]\n",
+    );
+    let ran = project.expect(3, &["run", "--suite", "nightly"]);
+    ran.says("the suite cannot begin: the command `sh` of `setup`")
+        .says("no room")
+        .says("note: the command `sh` of `teardown`");
+    assert_eq!(project.read("around.txt"), "down\n");
+    let result = run(&project, 3, &[]);
+    assert_eq!(result["summary"]["error"], 4);
+}
+
+#[test]
+fn a_quarantined_scenario_decides_nothing_until_its_day_is_over() {
+    let project = project();
+    let quarantine = |until: &str| {
+        suite(
+            &project,
+            &format!(
+                "fail_fast: true\nquarantine:\n  - {{ name: c, reason: the index is new, until: {until} }}\n"
+            ),
+        );
+    };
+    quarantine("2999-12-31");
+    let result = run(
+        &project,
+        0,
+        &["--report", "junit=junit.xml", "--report", "ctrf=ctrf.json"],
+    );
+    let c = &result["scenarios"][2];
+    assert_eq!(c["status"], "failed");
+    assert_eq!(c["quarantine"]["until"], "2999-12-31");
+    assert_eq!(result["summary"]["quarantined"], 1);
+    assert_eq!(result["summary"]["failed"], 0);
+    assert_eq!(result["summary"]["passed"], 3, "`fail_fast` goes on");
+    assert!(project.read("junit.xml").contains("failures=\"0\""));
+    assert!(project.read("ctrf.json").contains("\"failed\": 0"));
+    project
+        .expect(0, &["run", "--suite", "nightly"])
+        .says("failed, quarantined")
+        .says("quarantined until 2999-12-31")
+        .says("the index is new")
+        .says("3/4 tests passed, 1 quarantined");
+    project.expect(0, &["validate"]);
+    quarantine("2020-02-29");
+    let result = run(&project, 1, &[]);
+    assert_eq!(result["scenarios"][2]["quarantine"]["is_over"], true);
+    project
+        .expect(0, &["validate"])
+        .says("the quarantine of `c` ended with 2020-02-29: it decides again");
+    // Today is the last day.
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    quarantine(&today);
+    run(&project, 0, &[]);
+}
+
+#[test]
+fn gates_hold_for_all_scenarios_together() {
+    let project = project();
+    for (gates, code, state) in [
+        ("min_pass_rate: 0.75", 0, "kept"),
+        ("min_pass_rate: 0.76", 1, "broken"),
+        ("tags: { slow: { min_pass_rate: 0.5 } }", 0, "kept"),
+        ("tags: { slow: { min_pass_rate: 0.6 } }", 1, "broken"),
+        ("tags: { smoke: { min_pass_rate: 1 } }", 1, "kept"),
+        ("max_duration: 10m", 1, "kept"),
+        ("max_cost: 0", 1, "kept"),
+        ("min_pass_rate: 0.5\n  max_duration: 1ms", 1, "kept"),
+    ] {
+        suite(&project, &format!("gates:\n  {gates}\n"));
+        let result = run(&project, code, &[]);
+        assert_eq!(
+            result["suite"]["gates"][0]["state"], state,
+            "{gates}: {result:#}"
+        );
+    }
+    let told = project.expect(1, &["run", "--suite", "nightly"]);
+    told.says("max_duration: ").says("and the bound is 1 ms");
+    // What could not be run may have passed.
+    suite(&project, "gates: { min_pass_rate: 0.75 }\n");
+    project.edit(
+        "scenarios/a.yaml",
+        "\"type\":\"mock\"",
+        "\"command\":\"./nowhere\"",
+    );
+    project.edit("scenarios/a.yaml", "mcp_interactions", "x-mcp");
+    let result = run(&project, 3, &[]);
+    assert_eq!(result["suite"]["gates"][0]["state"], "unknown");
+}
+
+#[test]
+fn merge_decides_the_gates_of_all_parts() {
+    let project = project();
+    suite(&project, "gates: { min_pass_rate: 0.75 }\nquarantine: []\n");
+    let part = |at: &str, code| {
+        let (shard, folder) = (format!("{at}/2"), format!("parts/{at}"));
+        run(&project, code, &["--shard", &shard, "--output", &folder])
+    };
+    let (one, two) = (part("1", 1), part("2", 0));
+    for it in [&one, &two] {
+        assert_eq!(it["suite"]["gates"][0]["state"], "open");
+    }
+    let merged = project.result(0, &["merge", "parts"]);
+    assert_eq!(merged["suite"]["gates"][0]["state"], "kept");
+    assert_eq!(merged["suite"]["gates"][0]["value"], 0.75);
+    suite(&project, "gates: { min_pass_rate: 0.7 }\n");
+    part("2", 0);
+    project
+        .expect(2, &["merge", "parts"])
+        .says("the suites are");
+}
+
+#[test]
+fn what_is_wrong_in_a_suite_is_told_at_its_place() {
+    let project = project();
+    suite(
+        &project,
+        "tags: { in: [smok] }\norder: [flow/*]\njobs: 0\nretires: {}\n\
+         quarantine: [{ name: x, reason: y, until: 2026-02-30 }]\ngates: { min_pass_rate: 1.5 }\n",
+    );
+    let wrong = project.expect(2, &["validate"]);
+    wrong
+        .says("nightly.yaml:3:7")
+        .says("did you mean `retries`?")
+        .says("`2026-02-30` is no day")
+        .says("expected a number from 0 to 1, found 1.5");
+    project
+        .expect(2, &["run", "--suite", "nightly"])
+        .says("4 errors in scenario files");
+    suite(
+        &project,
+        "tags: { in: [smok] }\norder: [flow/d]\nquarantine: [{ name: cc, reason: y, until: 2999-01-01 }]\n",
+    );
+    project
+        .expect(2, &["validate"])
+        .says("no scenario has the tag `smok`")
+        .says("did you mean `smoke`?")
+        .says("did you mean `flows/d`?")
+        .says("`cc` is neither id nor name of a scenario");
+    // Of one file, nobody asks what else there is.
+    project.expect(0, &["validate", "scenarios/a.yaml"]);
+}
+
+#[test]
+fn the_published_schema_is_that_of_suite_files() {
+    let project = Project::new();
+    let printed = project.expect(0, &["schema", "suite"]).stdout;
+    let printed: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(printed, scenario_file::suite_json_schema());
+    let schema = jsonschema::draft202012::new(&printed).unwrap();
+    let good = json!({
+        "order": ["a", "flows/*"], "tags": { "in": ["x"], "out": ["y"] }, "jobs": 4, "fail_fast": true,
+        "retries": { "on": ["transport", "rate_limit", "timeout"], "times": 2, "backoff": "2s" },
+        "setup": [["make", "up"]], "teardown": [{ "command": ["make", "down"], "timeout": "5s" }],
+        "quarantine": [{ "name": "a", "reason": "b", "until": "2026-12-31" }],
+        "gates": { "min_pass_rate": 0.9, "max_cost": 2.5, "max_duration": "10m", "tags": { "x": { "min_pass_rate": 1 } } },
+        "x-own": 1,
+    });
+    assert!(schema.is_valid(&good));
+    for (key, wrong) in [
+        ("retries", json!({ "on": ["failed"] })),
+        ("jobs", json!(0)),
+        ("gates", json!({ "min_pass_rate": 2 })),
+        (
+            "quarantine",
+            json!([{ "name": "a", "until": "2026-12-31" }]),
+        ),
+        ("unknown", json!(1)),
+    ] {
+        let mut document = good.clone();
+        document[key] = wrong;
+        assert!(!schema.is_valid(&document), "{key}");
+    }
+}
