@@ -13,6 +13,7 @@ use crate::cli::failure::Failure;
 use crate::cli::finish::ShardOf;
 use crate::cli::round::Round;
 use crate::cli::select::{Chosen, Purpose, Selected, plural};
+use crate::cli::shuffle;
 use crate::cli::suite::choose;
 use crate::cli::suite_file;
 use crate::model::called::Selection;
@@ -49,6 +50,14 @@ pub(super) struct ToRun {
 }
 
 impl ToRun {
+    /// The scenarios in the order in which they begin.
+    pub(super) fn in_order(&self) -> Vec<&Scenario> {
+        let mut scenarios: Vec<&Scenario> = self.scenarios.iter().collect();
+        let place = |id: &str| self.order.iter().position(|it| it == id);
+        scenarios.sort_by_key(|it| place(&it.id).unwrap_or(usize::MAX));
+        scenarios
+    }
+
     /// The part that this is of all that was selected, where it is one.
     pub(super) fn shard(&self) -> Option<ShardOf<'_>> {
         let idle = self.idle;
@@ -122,6 +131,16 @@ pub(super) fn to_run(
     }
     let order = suite.as_ref();
     let order = order.map_or_else(Vec::new, |it| suite_file::order(it, &scenarios));
+    let order = match plan.shuffle {
+        None => order,
+        Some(seed) => {
+            let seed = seed.unwrap_or_else(shuffle::seed);
+            console.note(&format!(
+                "In a random order: --shuffle={seed} gives it again"
+            ));
+            shuffle::shuffled(scenarios.iter().map(|it| it.id.clone()).collect(), seed)
+        }
+    };
     let selected = scenarios.iter().map(|it| it.id.clone()).collect();
     let Some(choice) = plan.shard else {
         return Ok(Planned::ToRun(Box::new(ToRun {

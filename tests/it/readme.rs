@@ -136,6 +136,9 @@ fn every_command_of_the_readme_runs() {
     project.file("scenarios/weather.yaml", saved("name: Weather"));
     project.file("notes.yaml", saved("mcp_interactions:\n  notes:"));
     project.file("umbrella.yaml", umbrella(&readme));
+    let nightly = blocks(&readme, "yml").into_iter();
+    let mut nightly = nightly.filter(|it| it.starts_with("description:"));
+    project.file("scenarios/_suites/nightly.yaml", nightly.next().unwrap());
     project.file("assistant.yaml", saved("name: Umbrella, asked"));
     project.file("examples.yaml", saved("judge:\n  provider: custom"));
     project.file(

@@ -401,3 +401,127 @@ fn the_published_schema_is_that_of_suite_files() {
         assert!(!schema.is_valid(&document), "{key}");
     }
 }
+
+/// The order in which scenarios began.
+fn began(project: &Project, arguments: &[&str]) -> String {
+    let _ = fs::remove_file(project.path("began.txt"));
+    project.run(arguments);
+    project.read("began.txt")
+}
+
+#[test]
+fn a_random_order_is_printed_and_can_be_had_again() {
+    let project = Project::new();
+    for id in ["a", "b", "c", "d", "e", "f"] {
+        scenario(&project, id, &[], "fine");
+        let path = format!("scenarios/{id}.yaml");
+        let mut it: Value = serde_json::from_str(&project.read(&path)).unwrap();
+        it["before"] = json!([["sh", "-c", format!("echo {id} >> began.txt")]]);
+        project.file(&path, it.to_string());
+    }
+    let one = began(&project, &["run", "--jobs", "1", "--shuffle=1"]);
+    assert_eq!(one, began(&project, &["run", "--jobs", "1", "--shuffle=1"]));
+    assert_ne!(one, "a\nb\nc\nd\ne\nf\n");
+    assert_ne!(one, began(&project, &["run", "--jobs", "1", "--shuffle=2"]));
+    fs::remove_file(project.path("began.txt")).unwrap();
+    let ran = project.expect(0, &["run", "--jobs", "1", "--shuffle"]);
+    let first = project.read("began.txt");
+    let printed = ran.stderr.split("--shuffle=").nth(1).unwrap();
+    let seed = printed.split(' ').next().unwrap();
+    let again = format!("--shuffle={seed}");
+    assert_eq!(first, began(&project, &["run", "--jobs", "1", &again]));
+    let result = project.result(0, &["run", "--shuffle=3"]);
+    assert_eq!(
+        ids(&result),
+        ["a", "b", "c", "d", "e", "f"],
+        "the report keeps its order"
+    );
+    project.expect(2, &["run", "--shuffle=many"]);
+}
+
+#[test]
+fn a_dry_run_prints_the_plan_and_runs_nothing() {
+    let project = project();
+    let asks = json!({
+        "name": "Asks", "user_intent": "Ask", "servers": { "m": { "type": "mock" } },
+        "agent": { "kind": "openai", "model": "some", "base_url": "http://127.0.0.1:9/v1",
+            "price": { "input": 2, "output": 10 } },
+        "limits": { "max_total_tokens": 50000 },
+        "mcp_interactions": { "m": { "tools": [] } },
+    });
+    project.file("scenarios/asks.yaml", asks.to_string());
+    let left = json!({ "name": "Left out", "enabled": false, "servers": { "m": { "type": "mock" } }, "expected_trajectory": [] });
+    project.file("scenarios/left.yaml", left.to_string());
+    suite(&project, "order: [c]\nsetup: [[touch, ran]]\n");
+    let told = project.expect(0, &["run", "--suite", "nightly", "--dry-run"]);
+    told.says("c scripted, 1 call (look), on m (mock), 1 criterion")
+        .says("asks openai some, calls of its own choice, on m (mock), up to 0.5")
+        .says("left disabled")
+        .says("6 scenarios, 5 runs to make, none made; models may cost up to 0.5");
+    assert!(
+        told.stdout.starts_with("c  scripted"),
+        "in their order: {told:#?}"
+    );
+    for gone in ["ran", ".mcp-eval", "reports"] {
+        assert!(!project.path(gone).exists(), "{gone}");
+    }
+    let plan = project.result(0, &["run", "--dry-run", "--repeat", "3", "--shard", "1/1"]);
+    let scenarios = plan["scenarios"].as_array().unwrap();
+    let asks = scenarios.iter().find(|it| it["id"] == "asks").unwrap();
+    assert_eq!(
+        (&asks["runs"], &asks["max_cost"], &asks["calls"]),
+        (&json!(3), &json!(1.5), &Value::Null)
+    );
+    assert_eq!(plan["max_cost"], 1.5);
+    assert_eq!(plan["shard"]["count"], 1);
+    project.edit("scenarios/asks.yaml", "max_total_tokens", "max_steps");
+    project
+        .expect(0, &["run", "--dry-run"])
+        .says("what models may cost has no bound");
+    project
+        .expect(0, &["run", "--dry-run", "--budget", "2"])
+        .says("models may cost up to 2");
+    project
+        .expect(2, &["run", "--dry-run", "--format", "junit"])
+        .says("a plan has no form `junit`");
+}
+
+#[test]
+fn an_environment_has_other_values_for_variables() {
+    let project = Project::new();
+    let text = "name: s\nservers: { m: { type: mock } }\nexpected_trajectory: [{ tool: look, args: { at: \"{{host}}\" } }]\n\
+                success_criteria: [{ text: \"here {{host}}\" }]\n\
+                mcp_interactions: { m: { tools: [{ name: look, responses: [{ content: \"here {{args.at}}\" }] }] } }\n";
+    project.file("scenarios/s.yaml", text);
+    let defaults = "variables: { host: local, key: { value: k3y-of-local, secret: true } }\n\
+                    environments:\n  staging: { host: stage, key: k3y-of-staging }\n  prod: { host: prod }\n";
+    project.file("scenarios/_defaults.yaml", defaults);
+    let called = |arguments: &[&str]| {
+        let result = project.result(0, &[&["run"], arguments].concat());
+        let run = result["run_id"].as_str().unwrap();
+        project.read(format!(".mcp-eval/runs/{run}/current/s.json"))
+    };
+    assert!(called(&[]).contains("here local"));
+    assert!(called(&["--environment", "staging"]).contains("here stage"));
+    let over = called(&["--environment", "staging", "--var", "host=mine"]);
+    assert!(over.contains("here mine"));
+    project
+        .expect(2, &["run", "--environment", "stagin"])
+        .says("no scenario has an environment `stagin`")
+        .says("did you mean `staging`?");
+    project.expect(0, &["validate", "--environment", "prod"]);
+    // A secret stays one.
+    project.edit("scenarios/s.yaml", "\"{{host}}\" }", "\"{{key}}\" }");
+    project.edit("scenarios/s.yaml", "here {{host}}", "here");
+    let staged = called(&["--environment", "staging"]);
+    assert!(
+        !staged.contains("k3y-of-staging") && staged.contains("here"),
+        "{staged}"
+    );
+    project.edit(
+        "scenarios/_defaults.yaml",
+        "prod: { host: prod }",
+        "prod: [1]",
+    );
+    project.expect(2, &["validate"]).says("expected a map");
+}

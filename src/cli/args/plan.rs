@@ -9,6 +9,13 @@ pub(in crate::cli) struct PlanArgs {
     /// them decide nothing, and what all of them must come to. `mcp-eval validate` checks it
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) suite: Option<String>,
+    /// Begin the scenarios in a random order; the number that makes it is printed, and gives the same order again
+    #[arg(long, value_name = "SEED", num_args = 0..=1, require_equals = true)]
+    #[expect(clippy::option_option, reason = "it may be given without a number")]
+    pub(in crate::cli) shuffle: Option<Option<u32>>,
+    /// Print what would be run – agents, servers, calls, what it may cost – and run nothing
+    #[arg(long, conflicts_with = "watch")]
+    pub(in crate::cli) dry_run: bool,
     /// Run the K-th of N parts of the scenarios, which take about as long each, as their baselines tell; the same command on N machines
     /// runs all, and `mcp-eval merge` puts the results together. A part without scenarios exits with 0
     #[arg(long, value_name = "K/N", value_parser = parse_shard, conflicts_with = "watch")]

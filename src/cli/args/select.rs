@@ -32,6 +32,9 @@ pub(in crate::cli) struct SelectArgs {
     /// Only scenarios that did not pass when this command ran them last; all where there are none
     #[arg(long, visible_alias = "lf")]
     pub(in crate::cli) last_failed: bool,
+    /// Take the values that the scenarios, or their `_defaults.yaml`, have for variables in this one of their `environments`; `--var` goes before
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) environment: Option<String>,
     /// Set a {{variable}} of the scenarios
     #[arg(long = "var", value_name = "NAME=VALUE", value_parser = parse_variable)]
     pub(in crate::cli) variables: Vec<(String, String)>,

@@ -86,7 +86,7 @@ pub(in crate::cli) struct CompareArgs {
     #[arg(long, conflicts_with_all = ["baseline", "against", "run", "servers", "repeat", "strict_statistics", "allow_changed"])]
     pub(in crate::cli) direct: bool,
     /// Score this stored trajectory, or all of a folder or of the run of this id, without running anything
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "shard", "suite", "mcp_config", "agent", "model", "budget", "judge", "judge_budget", "no_cache", "pace", "jobs", "repeat", "fail_fast", "expression", "changed", "last_failed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "shard", "suite", "shuffle", "dry_run", "mcp_config", "agent", "model", "budget", "judge", "judge_budget", "no_cache", "pace", "jobs", "repeat", "fail_fast", "expression", "changed", "last_failed"])]
     pub(in crate::cli) run: Option<PathBuf>,
     /// Who answers: the servers, or what the baseline has recorded of them, for changes of the prompt, the agent or the model
     #[arg(long, value_enum, default_value_t = ServersChoice::Live, conflicts_with_all = ["mcp_config", "run", "against"])]

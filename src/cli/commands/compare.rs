@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs, ServersChoice};
 use crate::cli::called;
 use crate::cli::console::Console;
+use crate::cli::dry_run;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
@@ -126,6 +127,9 @@ fn one(
             return finish::unchanged("compare", &sentence, reports, console);
         }
     };
+    if args.plan.dry_run {
+        return dry_run::print("compare", &to_run, &args.execute, console);
+    }
     let is_of_baselines = against.is_none() && !args.direct && args.servers == ServersChoice::Live;
     let keep_pending = args.pending || !is_ci();
     let called = Called {

@@ -3,6 +3,7 @@
 use crate::cli::args::{OutputArgs, RunArgs};
 use crate::cli::called;
 use crate::cli::console::Console;
+use crate::cli::dry_run;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
@@ -55,6 +56,9 @@ fn one(
             return finish::unchanged("run", &sentence, reports, console);
         }
     };
+    if args.plan.dry_run {
+        return dry_run::print("run", &to_run, &args.execute, console);
+    }
     let called = Called {
         selection: to_run.selection.clone(),
         ..called::run(args)

@@ -171,6 +171,7 @@ pub(super) fn again(args: &SelectArgs, scenario: &Scenario) -> Option<Scenario> 
 fn options(args: &SelectArgs) -> Options {
     Options {
         variables: args.variables.clone(),
+        environment: args.environment.clone(),
         ..Options::default()
     }
 }

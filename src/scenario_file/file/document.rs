@@ -55,6 +55,8 @@ section! {
         evaluation_threshold: Option<Field<At<Fraction>>>,
         /// Values for `{{name}}` in the user's intent, the expectations and the script. One without a value must be given with `--var`.
         variables: Option<Field<Named<VariableValue>>>,
+        /// Other values for variables, by the name of the environment that they are for: `--environment NAME` takes them. Usually in `_defaults.yaml`.
+        environments: Option<Field<Named<Named<VariableValue>>>>,
         /// Regular expressions for texts that are secret, and texts that are none: secrets are replaced before anything is stored or shown.
         redact: Option<Field<RedactSection>>,
         /// The servers, by the name their tools are addressed with.

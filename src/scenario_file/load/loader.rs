@@ -9,7 +9,7 @@ use super::config::ConfigFile;
 use super::dialogue::{self, Dialogue};
 use super::find::{DEFAULTS, Found, absolute};
 use super::usual::UsualServers;
-use super::variables;
+use super::{environment, variables};
 use crate::scenario_file::decode::Decode;
 use crate::scenario_file::file::document::{Document, drop_foreign_defaults};
 use crate::scenario_file::mock::references;
@@ -24,6 +24,8 @@ use crate::scenario_file::yaml::source::{Findings, Mark};
 pub struct Options {
     /// Values for variables (`--var name=value`); they win over those of the files, and a later one over an earlier.
     pub variables: Vec<(String, String)>,
+    /// Whose values of variables are taken (`--environment NAME`), which go before those of `variables`.
+    pub environment: Option<String>,
     /// Where a `config_file` is looked for last.
     pub working_dir: PathBuf,
 }
@@ -71,6 +73,8 @@ pub(in crate::scenario_file) struct Loader<'a> {
     usual_servers: UsualServers,
     /// The variables that any scenario declares.
     variables: BTreeSet<String>,
+    /// The environments that any scenario has values for.
+    environments: BTreeSet<String>,
     /// Whether the variables of all scenarios are known.
     all_parsed: bool,
 }
@@ -83,6 +87,7 @@ impl<'a> Loader<'a> {
             defaults: HashMap::new(),
             usual_servers: UsualServers::default(),
             variables: BTreeSet::new(),
+            environments: BTreeSet::new(),
             all_parsed: true,
         }
     }
@@ -108,6 +113,11 @@ impl<'a> Loader<'a> {
         };
         let start = own.at;
         let (mut document, are_right) = self.over_defaults(own, found);
+        let environment = self.options.environment.as_deref();
+        self.environments.extend(environment::names(&document));
+        if let Some(name) = environment {
+            environment::choose(&mut document, name);
+        }
         let overrides = &self.options.variables;
         let (declared, secrets) = variables::fill(&mut document, overrides, &mut self.findings);
         self.variables.extend(declared);
@@ -257,6 +267,16 @@ impl<'a> Loader<'a> {
     }
 
     fn check_overrides(&mut self) {
+        let environment = self.options.environment.as_ref();
+        if let Some(name) = environment.filter(|it| !self.environments.contains(*it)) {
+            let message = format!("no scenario has an environment {}", quoted(name));
+            let known = self.environments.iter().map(String::as_str);
+            let hint = did_you_mean(name, known).unwrap_or_else(|| {
+                "declare it under `environments` in `_defaults.yaml`".to_owned()
+            });
+            let finding = Finding::about("--environment", Severity::Error, message);
+            self.findings.push(finding.with_hint(Some(hint)));
+        }
         for (name, _) in &self.options.variables {
             if !self.variables.contains(name) {
                 let message = format!("no scenario declares the variable {}", quoted(name));

@@ -11,6 +11,7 @@
 
 pub(super) mod config;
 mod dialogue;
+mod environment;
 pub(super) mod find;
 pub(super) mod first;
 pub(super) mod llm;

@@ -1,0 +1,243 @@
+//! `--dry-run`: what would be run, and what it may cost.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::cli::args::{ExecuteArgs, Format};
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::select::plural;
+use crate::cli::to_run::ToRun;
+use crate::json;
+use crate::model::scenario::{Scenario, Transport};
+use crate::model::usage::cost_words;
+use crate::published::result::Shard;
+use crate::redact;
+use crate::text;
+
+/// What `--format json` prints, version 1.
+#[derive(Serialize)]
+struct PlanDocument<'a> {
+    format_version: u32,
+    command: &'a str,
+    /// In the order in which they begin.
+    scenarios: Vec<Planned>,
+    /// What all requests to models may cost at most; `null` where something has no bound.
+    max_cost: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suite: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<&'a Shard>,
+}
+
+/// One scenario.
+#[derive(Serialize)]
+struct Planned {
+    id: String,
+    name: String,
+    path: String,
+    /// A disabled one is reported as skipped.
+    enabled: bool,
+    agent: &'static str,
+    model: Option<String>,
+    servers: Vec<PlannedServer>,
+    /// The tools that are called, in order; `null` where nobody knows before.
+    calls: Option<Vec<String>>,
+    /// How many criteria its runs must meet, besides what is compared.
+    criteria: usize,
+    /// How often it is run.
+    runs: u16,
+    /// What its requests to a model may cost at most, in all runs; `null` without a bound.
+    max_cost: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct PlannedServer {
+    name: String,
+    /// `stdio`, `http`, `mock` or `recorded`.
+    kind: &'static str,
+}
+
+/// Prints the plan.
+///
+/// # Errors
+///
+/// When it is asked for in a form that is none of a plan.
+pub(super) fn print(
+    command: &str,
+    to_run: &ToRun,
+    args: &ExecuteArgs,
+    console: Console,
+) -> Result<Exit, Failure> {
+    let runs = args.repeat.unwrap_or(1);
+    let scenarios = to_run.in_order().into_iter().map(|it| planned(it, runs));
+    let scenarios: Vec<Planned> = scenarios.collect();
+    let costs = scenarios
+        .iter()
+        .filter(|it| it.enabled)
+        .map(|it| it.max_cost);
+    let bound: Option<f64> = costs.sum();
+    let max_cost = match (bound, args.budget) {
+        (Some(bound), Some(budget)) => Some(bound.min(budget)),
+        (bound, budget) => bound.or(budget),
+    };
+    let document = PlanDocument {
+        format_version: 1,
+        command,
+        scenarios,
+        max_cost,
+        suite: to_run.suite_of().map(|(it, _)| it.name.as_str()),
+        shard: to_run.shard().map(|it| it.shard),
+    };
+    match args.reporting.format {
+        Format::Json => Console::document(&json::pretty(&document)),
+        Format::Terminal => console.result(&table(&document)),
+        other => {
+            let name = other.name();
+            let why = format!("a plan has no form `{name}`: nothing is run, so there is no result");
+            return Err(Failure::usage(why).hint("`--format json`, or none"));
+        }
+    }
+    Ok(Exit::Passed)
+}
+
+fn planned(scenario: &Scenario, runs: u16) -> Planned {
+    let clean = |text: &str| redact::environment().text(text).into_inner();
+    let agent = &scenario.agent;
+    let calls = (!agent.decides() && agent.kind() != "replay").then(|| {
+        let calls = agent.calls().iter();
+        calls.map(|it| clean(&it.tool)).collect()
+    });
+    Planned {
+        id: scenario.id.clone(),
+        name: clean(&scenario.name),
+        path: clean(&scenario.path.display().to_string()),
+        enabled: scenario.enabled,
+        agent: agent.kind(),
+        model: agent.model_name().map(clean),
+        servers: scenario
+            .servers
+            .iter()
+            .map(|it| PlannedServer {
+                name: it.name.clone(),
+                kind: match it.transport {
+                    Transport::Stdio { .. } => "stdio",
+                    Transport::Http { .. } => "http",
+                    Transport::Mock => "mock",
+                    Transport::Recorded { .. } => "recorded",
+                },
+            })
+            .collect(),
+        calls,
+        criteria: scenario.success_criteria.len(),
+        runs,
+        max_cost: max_cost(scenario).map(|it| it * f64::from(runs)),
+    }
+}
+
+/// What one run may cost at most: nothing without a model; else its `max_cost`, or what `max_total_tokens` cost where all of them are of the
+/// dearest kind. `None` where nothing bounds it.
+fn max_cost(scenario: &Scenario) -> Option<f64> {
+    if !scenario.agent.decides() {
+        return Some(0.0);
+    }
+    let limits = &scenario.limits;
+    let by_tokens = limits.max_total_tokens.zip(scenario.agent.price());
+    let by_tokens = by_tokens.map(|(tokens, price)| {
+        let kinds = [price.cache_read, price.cache_write];
+        let dearest = kinds
+            .into_iter()
+            .flatten()
+            .fold(price.input.max(price.output), f64::max);
+        crate::model::usage::tokens(tokens) / 1e6 * dearest
+    });
+    match (limits.max_cost, by_tokens) {
+        (Some(cost), Some(tokens)) => Some(cost.min(tokens)),
+        (cost, tokens) => cost.or(tokens),
+    }
+}
+
+fn table(document: &PlanDocument<'_>) -> String {
+    let mut table = String::new();
+    for it in &document.scenarios {
+        let _ = writeln!(table, "{}", text::line(&line(it)));
+    }
+    let enabled = document.scenarios.iter().filter(|it| it.enabled);
+    let asks = enabled
+        .clone()
+        .filter(|it| it.max_cost != Some(0.0))
+        .count();
+    let runs: u32 = enabled.map(|it| u32::from(it.runs)).sum();
+    let _ = write!(
+        table,
+        "{}, {} to make, none made; ",
+        plural(document.scenarios.len(), "scenario"),
+        plural(runs as usize, "run")
+    );
+    match document.max_cost {
+        _ if asks == 0 => table.push_str("no model is asked"),
+        Some(cost) => {
+            let _ = write!(table, "models may cost up to {}", cost_words(cost));
+        }
+        None => table.push_str(
+            "what models may cost has no bound: `limits.max_cost`, `limits.max_total_tokens` with a price, or `--budget` sets one",
+        ),
+    }
+    table
+}
+
+/// `search  scripted, 2 calls (look, pay), servers m (mock)`.
+fn line(it: &Planned) -> String {
+    if !it.enabled {
+        return format!("{}  disabled", it.id);
+    }
+    let mut line = format!("{}  {}", it.id, it.agent);
+    if let Some(model) = &it.model {
+        let _ = write!(line, " {model}");
+    }
+    match &it.calls {
+        Some(calls) if calls.is_empty() => line.push_str(", no calls"),
+        Some(calls) => {
+            let _ = write!(
+                line,
+                ", {} ({})",
+                plural(calls.len(), "call"),
+                calls.join(", ")
+            );
+        }
+        None if it.agent == "replay" => line.push_str(", the calls of its baseline"),
+        None => line.push_str(", calls of its own choice"),
+    }
+    let servers = it
+        .servers
+        .iter()
+        .map(|it| format!("{} ({})", it.name, it.kind));
+    let servers: Vec<String> = servers.collect();
+    if !servers.is_empty() {
+        let _ = write!(line, ", on {}", servers.join(", "));
+    }
+    if it.criteria > 0 {
+        let _ = write!(
+            line,
+            ", {}",
+            if it.criteria == 1 {
+                "1 criterion".to_owned()
+            } else {
+                format!("{} criteria", it.criteria)
+            }
+        );
+    }
+    if it.runs > 1 {
+        let _ = write!(line, ", {} runs", it.runs);
+    }
+    match it.max_cost {
+        Some(cost) if cost > 0.0 => {
+            let _ = write!(line, ", up to {}", cost_words(cost));
+        }
+        None => line.push_str(", at a cost without a bound"),
+        Some(_) => {}
+    }
+    line
+}
