@@ -39,6 +39,7 @@
 //! | 1 | [`http_client`] | how servers are asked over HTTP |
 //! | 1 | [`http_server`] | what our own servers over HTTP have in common: whose requests they accept, what they read and write |
 //! | 1 | [`lines`] | streams read line by line, in lines of bounded length |
+//! | 1 | [`sql`] | one query to somebody's database, that changes nothing |
 //! | 1 | [`process`] | child processes, killed when the program ends |
 //! | 2 | [`published`] | the versioned forms in which trajectories and results leave the program, and their JSON Schemas |
 //! | 2 | [`report`] | results in, text out; HTML through the templates alone |
@@ -92,6 +93,7 @@ pub mod report;
 pub mod run;
 pub mod scenario_file;
 pub mod score;
+pub mod sql;
 pub mod store;
 pub mod suite;
 pub mod text;

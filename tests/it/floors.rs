@@ -22,6 +22,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("lines", &[]),
     ("process", &["text"]),
     ("llm", &["http_client", "model", "text"]),
+    ("sql", &["text"]),
     (
         "agent",
         &[

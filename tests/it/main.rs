@@ -18,6 +18,7 @@ mod client_config;
 mod command;
 mod common;
 mod compare;
+mod databases;
 mod direct;
 mod docker;
 mod evaluators;

@@ -1,0 +1,468 @@
+//! Queries to databases that really run: their rows as JSON, and nothing changed.
+
+use std::ffi::OsStr;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use mcp_eval::sql::{self, Database, MOST_ROWS, Query, Rows};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::common::skipped;
+
+/// How long a database may take until it can be asked.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn ask(database: &Database, text: &str, parameters: &[Value]) -> Result<Rows, String> {
+    ask_within(database, text, parameters, Duration::from_secs(20))
+}
+
+fn ask_within(
+    database: &Database,
+    text: &str,
+    parameters: &[Value],
+    timeout: Duration,
+) -> Result<Rows, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = { runtime }.enable_all().build().unwrap();
+    runtime.block_on(sql::ask(&Query {
+        database: database.clone(),
+        text: text.to_owned(),
+        parameters: parameters.to_vec(),
+        timeout,
+    }))
+}
+
+/// The only value of a query's only row.
+fn scalar(database: &Database, text: &str, parameters: &[Value]) -> Value {
+    let rows = ask(database, text, parameters).unwrap_or_else(|error| panic!("{text}: {error}"));
+    assert_eq!(
+        (rows.rows.len(), rows.columns.len()),
+        (1, 1),
+        "{text}: {rows:?}"
+    );
+    rows.rows[0][0].clone()
+}
+
+/// What is the same with every database that has a table of three orders.
+fn answers_alike(database: &Database, placeholder: &str) {
+    let rows = ask(
+        database,
+        "select id, item, price, paid from orders order by id;",
+        &[],
+    )
+    .unwrap();
+    assert_eq!(rows.columns, ["id", "item", "price", "paid"]);
+    assert_eq!(rows.rows.len(), 3);
+    assert_eq!(rows.rows[0][..2], [json!(1), json!("tea")]);
+    assert_eq!(rows.rows[2][1], json!("Käse \"x\"\n"));
+    assert_eq!(rows.rows[1][2], Value::Null);
+    assert!(!rows.has_more);
+    // Whatever a parameter holds, it is a value.
+    let named = format!("select count(*) from orders where item = {placeholder}");
+    assert_eq!(scalar(database, &named, &[json!("tea")]), json!(1));
+    assert_eq!(
+        scalar(database, &named, &[json!("tea' or '1'='1")]),
+        json!(0)
+    );
+    let by_id = format!("select item from orders where id = {placeholder}");
+    assert_eq!(scalar(database, &by_id, &[json!(2)]), json!("milk"));
+    let nothing = ask(
+        database,
+        &format!("{by_id} and item <> 'milk'"),
+        &[json!(2)],
+    );
+    assert_eq!(nothing.unwrap().rows, Vec::<Vec<Value>>::new());
+    assert_eq!(scalar(database, "select 7 -- how many", &[]), json!(7));
+    let two = ask(database, "select 1 as a, 2 as a", &[]).unwrap();
+    assert_eq!(two.columns, ["a", "a"]);
+    assert_eq!(two.rows, [[json!(1), json!(2)]]);
+
+    // What is wrong is said, without the address.
+    for (text, parameters, said) in [
+        ("select nope from orders", vec![], "nope"),
+        ("select * from elsewhere", vec![], "elsewhere"),
+        (&by_id, vec![], "1 placeholder"),
+        (&by_id, vec![json!(1), json!(2)], "1 placeholder"),
+        (&by_id, vec![json!([1])], "cannot be a parameter"),
+        ("delete from orders", vec![], "only queries are asked"),
+        ("drop table orders", vec![], "only queries are asked"),
+        ("select 1; delete from orders", vec![], ""),
+        ("with gone as (select 1) delete from orders", vec![], ""),
+    ] {
+        let error = ask(database, text, &parameters).expect_err(text);
+        assert!(error.contains(said), "{text}: {error}");
+        assert!(!error.contains("s3cret"), "{error}");
+    }
+    assert_eq!(
+        scalar(database, "select count(*) from orders", &[]),
+        json!(3)
+    );
+
+    // More rows than anybody compares are not read, and a query without end is given up.
+    let endless = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) select i from n";
+    let many = ask(database, endless, &[]);
+    if let Ok(many) = many {
+        assert!(many.rows.len() <= MOST_ROWS);
+    }
+}
+
+#[test]
+fn a_file_of_sqlite_is_asked() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("shop.db");
+    let writer = Connection::open(&path).unwrap();
+    writer.pragma_update(None, "journal_mode", "wal").unwrap();
+    writer
+        .execute_batch(
+            "create table orders (id integer primary key, item text, price real, paid integer);
+             insert into orders values (1, 'tea', 2.5, 1), (2, 'milk', null, 0), (3, 'Käse \"x\"' || char(10), 4, 1);",
+        )
+        .unwrap();
+    let database = Database::parse(path.to_str().unwrap()).unwrap();
+    answers_alike(&database, "?");
+    // While its server writes it, too.
+    writer
+        .execute_batch("begin immediate; insert into orders values (4, 'ink', 1, 0);")
+        .unwrap();
+    assert_eq!(
+        scalar(&database, "select count(*) from orders", &[]),
+        json!(3)
+    );
+    writer.execute_batch("commit").unwrap();
+    assert_eq!(
+        scalar(&database, "select count(*) from orders", &[]),
+        json!(4)
+    );
+    assert_eq!(scalar(&database, "select x'00ff'", &[]), json!("0x00ff"));
+    assert_eq!(scalar(&database, "select ?", &[json!(true)]), json!(1));
+    assert_eq!(scalar(&database, "select 9e999", &[]), json!("inf"));
+
+    let many = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) select i from n";
+    let rows = ask(&database, many, &[]).unwrap();
+    assert_eq!((rows.rows.len(), rows.has_more), (MOST_ROWS, true));
+    let endless =
+        "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n";
+    let begun = Instant::now();
+    let error = ask_within(&database, endless, &[], Duration::from_millis(300)).unwrap_err();
+    assert!(error.contains("took longer"), "{error}");
+    assert!(
+        begun.elapsed() < Duration::from_secs(10),
+        "its thread ends, too"
+    );
+
+    let missing = Database::parse("nowhere/else.db").unwrap();
+    let error = ask(&missing, "select 1", &[]).unwrap_err();
+    assert!(
+        error.contains("there is no file nowhere/else.db"),
+        "{error}"
+    );
+    assert!(!Path::new("nowhere").exists());
+    std::fs::write(
+        folder.path().join("text.db"),
+        "no database at all, but long enough to look like one",
+    )
+    .unwrap();
+    let text = Database::Sqlite(folder.path().join("text.db"));
+    let error = ask(&text, "select 1 from orders", &[]).unwrap_err();
+    assert!(error.contains("not a database"), "{error}");
+}
+
+#[test]
+fn a_database_is_told_by_its_address() {
+    assert_eq!(
+        Database::parse("sqlite:a.db"),
+        Ok(Database::Sqlite("a.db".into()))
+    );
+    assert_eq!(
+        Database::parse("mariadb://u@h/d"),
+        Ok(Database::MySql("mysql://u@h/d".to_owned()))
+    );
+    let error = Database::parse("redis://h").unwrap_err();
+    assert!(error.contains("postgres://"), "{error}");
+    let shown = format!("{:?}", Database::parse("postgres://u:s3cret@h/d").unwrap());
+    assert!(!shown.contains("s3cret"), "{shown}");
+}
+
+/// A database server that is started for a test, and ends with it.
+struct Server {
+    process: Child,
+    port: u16,
+    _folder: TempDir,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output().unwrap();
+    id.stdout == b"0\n"
+}
+
+fn done(command: &mut Command) -> Output {
+    let done = command.stdin(Stdio::null()).output().unwrap();
+    assert!(done.status.success(), "{command:?}: {done:?}");
+    done
+}
+
+/// PostgreSQL refuses to be run by root, and takes the user that its package makes.
+fn as_postgres(program: &Path) -> Command {
+    if !is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    let user = [
+        "--reuid=postgres",
+        "--regid=postgres",
+        "--clear-groups",
+        "--",
+    ];
+    command.args(user).arg(program);
+    command
+}
+
+impl Server {
+    fn postgres() -> Result<Self, String> {
+        let versions = glob::glob("/usr/lib/postgresql/*/bin").unwrap();
+        let programs = versions.flatten().last();
+        let programs = programs.ok_or("PostgreSQL is not installed")?;
+        let folder = TempDir::new_in("/tmp").unwrap();
+        let data = folder.path().join("data");
+        std::fs::create_dir(&data).unwrap();
+        if is_root() {
+            done(
+                Command::new("chown")
+                    .args(["-R", "postgres"])
+                    .arg(folder.path()),
+            );
+        }
+        std::fs::write(folder.path().join("password"), "s3cret").unwrap();
+        let mut initdb = as_postgres(&programs.join("initdb"));
+        initdb
+            .current_dir("/")
+            .args([
+                "--username=shop",
+                "--auth=scram-sha-256",
+                "--no-sync",
+                "--encoding=UTF8",
+            ])
+            .arg(format!(
+                "--pwfile={}",
+                folder.path().join("password").display()
+            ))
+            .arg("-D")
+            .arg(&data);
+        done(&mut initdb);
+        let port = free_port();
+        let mut server = as_postgres(&programs.join("postgres"));
+        server
+            .current_dir("/")
+            .arg("-D")
+            .arg(&data)
+            .args(["-h", "127.0.0.1", "-p", &port.to_string(), "-F", "-k"])
+            .arg(folder.path());
+        Ok(Self::started(&mut server, port, folder))
+    }
+
+    fn mariadb() -> Result<Self, String> {
+        let programs = ["/usr/sbin/mariadbd", "/usr/libexec/mariadbd"].map(PathBuf::from);
+        let program = programs.into_iter().find(|it| it.exists());
+        let program = program.ok_or("MariaDB is not installed")?;
+        let folder = TempDir::new_in("/tmp").unwrap();
+        let data = folder.path().join("data");
+        let option = |name: &str, value: &dyn AsRef<OsStr>| {
+            let mut option = std::ffi::OsString::from(format!("--{name}="));
+            option.push(value);
+            option
+        };
+        let mut install = Command::new("mariadb-install-db");
+        install.args([
+            "--no-defaults",
+            "--skip-test-db",
+            "--auth-root-authentication-method=normal",
+        ]);
+        install.arg(option("datadir", &data));
+        let init = folder.path().join("init.sql");
+        std::fs::write(
+            &init,
+            "create database shop;\ncreate user shop@'%' identified by 's3cret';\ngrant all on shop.* to shop@'%';\n",
+        )
+        .unwrap();
+        let port = free_port();
+        let mut server = Command::new(program);
+        server.args([
+            "--no-defaults",
+            "--bind-address=127.0.0.1",
+            "--skip-name-resolve",
+        ]);
+        if is_root() {
+            install.arg("--user=root");
+            server.arg("--user=root");
+        }
+        done(&mut install);
+        server
+            .arg(option("datadir", &data))
+            .arg(option("socket", &folder.path().join("socket")))
+            .arg(option("pid-file", &folder.path().join("pid")))
+            .arg(option("init-file", &init))
+            .arg(format!("--port={port}"));
+        Ok(Self::started(&mut server, port, folder))
+    }
+
+    fn started(command: &mut Command, port: u16, folder: TempDir) -> Self {
+        let log = std::fs::File::create(folder.path().join("log")).unwrap();
+        let command = command
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap());
+        let process = command.stderr(log).spawn().unwrap();
+        let server = Self {
+            process,
+            port,
+            _folder: folder,
+        };
+        let until = Instant::now() + PATIENCE;
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < until, "no database listens");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        server
+    }
+}
+
+/// Asks until the server is ready to answer.
+fn awaited(database: &Database) {
+    let until = Instant::now() + PATIENCE;
+    while let Err(error) = ask(database, "select 1", &[]) {
+        assert!(Instant::now() < until, "{error}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn postgresql_is_asked() {
+    let server = match Server::postgres() {
+        Ok(server) => server,
+        Err(why) => return skipped("queries to PostgreSQL", &why),
+    };
+    let address = |password: &str| {
+        format!(
+            "postgres://shop:{password}@127.0.0.1:{}/postgres",
+            server.port
+        )
+    };
+    let database = Database::parse(&address("s3cret")).unwrap();
+    awaited(&database);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let address = address("s3cret");
+        let connected = tokio_postgres::connect(&address, tokio_postgres::NoTls);
+        let (client, connection) = connected.await.unwrap();
+        tokio::spawn(connection);
+        client
+            .batch_execute(
+                "create table orders (id int primary key, item text, price numeric(9,2), paid bool);
+                 insert into orders values (1, 'tea', 2.50, true), (2, 'milk', null, false), (3, E'Käse \"x\"\\n', 4, true);",
+            )
+            .await
+            .unwrap();
+    });
+    answers_alike(&database, "$1");
+    let row = ask(
+        &database,
+        "select price, paid, '{\"a\": [1]}'::jsonb, date '2026-11-22', array[1,2], null, 'NaN'::float8, '\\x00ff'::bytea from orders where id = $1",
+        &[json!(1)],
+    );
+    let expected = [
+        json!(2.50),
+        json!(true),
+        json!({"a": [1]}),
+        json!("2026-11-22"),
+        json!("{1,2}"),
+        json!(null),
+        json!("NaN"),
+        json!("\\x00ff"),
+    ];
+    assert_eq!(row.unwrap().rows, [expected]);
+    let writes = "with gone as (delete from orders returning id) select count(*) from gone";
+    assert!(ask(&database, writes, &[]).is_err());
+    let error = ask(&database, "select nextval('nothing')", &[]).unwrap_err();
+    assert!(error.contains("nothing"), "{error}");
+    gives_up(&database, "select pg_sleep(60)");
+    says_no_password(&address("wr0ng"), server.port, "postgres");
+}
+
+#[test]
+fn mariadb_is_asked() {
+    let server = match Server::mariadb() {
+        Ok(server) => server,
+        Err(why) => return skipped("queries to MariaDB", &why),
+    };
+    let address =
+        |password: &str| format!("mariadb://shop:{password}@127.0.0.1:{}/shop", server.port);
+    let database = Database::parse(&address("s3cret")).unwrap();
+    awaited(&database);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        use mysql_async::prelude::Queryable;
+        let address = address("s3cret").replace("mariadb://", "mysql://");
+        let mut connection = mysql_async::Conn::from_url(address).await.unwrap();
+        for statement in [
+            "create table orders (id int primary key, item varchar(50) character set utf8mb4, price decimal(9,2), paid bool)",
+            "insert into orders values (1, 'tea', 2.50, true), (2, 'milk', null, false), (3, 'Käse \"x\"\\n', 4, true)",
+        ] {
+            connection.query_drop(statement).await.unwrap();
+        }
+        connection.disconnect().await.unwrap();
+    });
+    answers_alike(&database, "?");
+    let row = ask(
+        &database,
+        "select price, paid, date '2026-11-22', time '10:20:30', cast(0.1 as float), null, 18446744073709551615, x'00ff' from orders where id = ?",
+        &[json!(1)],
+    );
+    let expected = [
+        json!(2.50),
+        json!(1),
+        json!("2026-11-22"),
+        json!("10:20:30"),
+        json!(0.1),
+        json!(null),
+        json!(18_446_744_073_709_551_615_u64),
+        json!("0x00ff"),
+    ];
+    assert_eq!(row.unwrap().rows, [expected]);
+    gives_up(&database, "select sleep(60) from orders");
+    says_no_password(&address("wr0ng"), server.port, "mariadb");
+}
+
+/// A query that takes too long is given up, and says so.
+fn gives_up(database: &Database, endless: &str) {
+    let begun = Instant::now();
+    let error = ask_within(database, endless, &[], Duration::from_secs(1)).unwrap_err();
+    assert!(begun.elapsed() < Duration::from_secs(20), "{error}");
+}
+
+/// Neither a refused password nor one for a server that is not there is in what is said.
+fn says_no_password(address: &str, port: u16, scheme: &str) {
+    let nobody = format!("{scheme}://shop:wr0ng@127.0.0.1:{}/shop", free_port());
+    assert!(address.contains(&port.to_string()));
+    for address in [address, &nobody] {
+        let database = Database::parse(address).unwrap();
+        let error = ask(&database, "select 1", &[]).unwrap_err();
+        assert!(error.contains("no connection to the database"), "{error}");
+        assert!(!error.contains("wr0ng"), "{error}");
+    }
+}
