@@ -34,6 +34,8 @@ pub struct Scenario {
     /// SHA-256 of what is asked: the messages of the user with variables filled in, in hexadecimal.
     pub hash: String,
     pub name: String,
+    /// The id of the scenario file whose data set it is a row of; its own is that with the row's behind it.
+    pub row_of: Option<String>,
     pub description: Option<String>,
     /// A disabled scenario is reported as skipped.
     pub enabled: bool,

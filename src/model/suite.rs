@@ -52,6 +52,8 @@ pub struct ScenarioResult {
     pub places: Places,
     pub description: Option<String>,
     pub user_intent: Option<String>,
+    /// The scenario of whose data set it is a row.
+    pub row_of: Option<String>,
     pub tags: Vec<String>,
     /// How the two runs that are compared are not the same experiment; empty where they are, or nothing is compared.
     pub experiment_changes: Vec<ExperimentChange>,
@@ -104,6 +106,7 @@ impl ScenarioResult {
             places: Places::default(),
             description: None,
             user_intent: None,
+            row_of: None,
             tags: Vec::new(),
             experiment_changes: Vec::new(),
             status,

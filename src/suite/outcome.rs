@@ -21,6 +21,7 @@ pub(crate) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
     ScenarioResult {
         description: scenario.description.clone(),
         user_intent: scenario.user_intent.clone(),
+        row_of: scenario.row_of.clone(),
         tags: scenario.tags.clone(),
         labels: scenario.labels.clone(),
         places: scenario.places.clone(),

@@ -19,6 +19,7 @@ mod command;
 mod common;
 mod compare;
 mod databases;
+mod datasets;
 mod direct;
 mod docker;
 mod evaluators;

@@ -282,6 +282,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         evaluators: Vec::new(),
         evaluation_threshold: None,
         id: "case".to_owned(),
+        row_of: None,
         defaults_root: std::path::PathBuf::new(),
         path: "case.yaml".into(),
         read_from: Vec::new(),

@@ -16,6 +16,7 @@ mod called;
 mod cause;
 mod change;
 mod comparison;
+mod dataset;
 mod direct;
 mod evaluation;
 mod link;
@@ -36,6 +37,7 @@ pub use change::{Change, ChangeKind, names_values};
 pub use comparison::{
     Band, Comparison, Drift, ExecutionStatus, Loss, Reason, ReasonKind, Scores, Slower,
 };
+pub use dataset::Dataset;
 pub use direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 pub use evaluation::{
     DimensionScore, Evaluation, EvaluationStatus, EvaluationSummary, EvaluatorRole, Judge,
@@ -121,6 +123,9 @@ pub struct ResultDocument {
     /// What failed or changed, each root cause once: first those that scenarios failed for, and of these the one of the most scenarios.
     #[serde(default)]
     pub causes: Vec<Cause>,
+    /// What the rows of each data set came to, in sum; absent where no scenario has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub datasets: Vec<Dataset>,
     /// In a stable order, by id.
     pub scenarios: Vec<Scenario>,
 }

@@ -34,6 +34,9 @@ pub struct Scenario {
     pub description: Option<String>,
     /// What the user wanted.
     pub user_intent: Option<String>,
+    /// The scenario file of whose data set it is a row, by the id that begins its own; absent where it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_of: Option<String>,
     /// How the two runs that are compared are not the same experiment; empty where they are, or nothing is compared. They gate only with
     /// `--allow-changed` then.
     #[serde(default)]

@@ -55,6 +55,7 @@ impl From<&Redacted<SuiteResult>> for result::ResultDocument {
             shard: None,
             merged: None,
             causes: causes::causes(&scenarios, &suite.command),
+            datasets: result::Dataset::all(&scenarios),
             scenarios,
         }
     }
@@ -77,6 +78,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         tags: result.tags.clone(),
         description: result.description.clone(),
         user_intent: result.user_intent.clone(),
+        row_of: result.row_of.clone(),
         experiment_changes: result.experiment_changes.iter().map(Into::into).collect(),
         status: result.status.into(),
         duration_ms: result.duration_ms.and_then(finite),

@@ -257,6 +257,10 @@ fn head(result: &ResultDocument) -> String {
     }
     let mut facts = vec![counts_words(result)];
     facts.extend(result.duration_ms.map(duration::words));
+    facts.extend(result.datasets.iter().take(NAMES).map(|it| {
+        let of = code(&it.scenario, Place::Text);
+        format!("{of}: {}", it.words(counts::verb(&result.command)))
+    }));
     if let Git::Known {
         short,
         branch,

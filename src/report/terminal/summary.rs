@@ -41,6 +41,10 @@ impl Page<'_> {
             self.text.push_str(&painted);
             self.text.push('\n');
         }
+        for rows in result.datasets.iter().filter(|_| !quiet) {
+            let words = rows.words(counts::verb(&result.command));
+            self.indented(0, "", DIM, &format!("{}: {words}", rows.scenario));
+        }
         if let Some(advice) = advice::sentence(result).filter(|_| !quiet) {
             self.indented(0, "", BOLD, &advice);
         }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
+use super::dataset::DatasetSection;
 use super::label::LabelPath;
 use super::scoring::ScoringSection;
 use crate::scenario_file::agent::criteria::CriterionSection;
@@ -57,6 +58,8 @@ section! {
         variables: Option<Field<Named<VariableValue>>>,
         /// Other values for variables, by the name of the environment that they are for: `--environment NAME` takes them. Usually in `_defaults.yaml`.
         environments: Option<Field<Named<Named<VariableValue>>>>,
+        /// Rows of which each makes a scenario of its own: `{{row.column}}` stands for what the row holds wherever variables are filled in.
+        dataset: Option<Field<DatasetSection>>,
         /// Regular expressions for texts that are secret, and texts that are none: secrets are replaced before anything is stored or shown.
         redact: Option<Field<RedactSection>>,
         /// The servers, by the name their tools are addressed with.

@@ -4,6 +4,7 @@
 //! - `scoring`: the section `scoring`. `label`: the section `label`.
 //! - `schema`: the document once more, as JSON Schema.
 
+pub(super) mod dataset;
 pub(super) mod document;
 pub(super) mod label;
 pub(super) mod schema;

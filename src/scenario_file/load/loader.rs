@@ -1,11 +1,13 @@
 //! From files to scenarios.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use crate::model::scenario::Scenario;
 
 use super::config::ConfigFile;
+use super::dataset::{self, Row};
 use super::dialogue::{self, Dialogue};
 use super::find::{DEFAULTS, Found, absolute};
 use super::usual::UsualServers;
@@ -55,13 +57,32 @@ pub fn check(found: &[Found], options: &Options) -> Loaded {
 }
 
 fn loaded(found: &[Found], mut loader: Loader<'_>) -> Loaded {
-    let scenarios: Vec<Scenario> = found.iter().filter_map(|it| loader.scenario(it)).collect();
+    let scenarios: Vec<Scenario> = found.iter().flat_map(|it| loader.scenarios(it)).collect();
+    loader.check_rows(&scenarios);
     if loader.all_parsed && !found.is_empty() {
         loader.check_overrides();
     }
     Loaded {
         scenarios,
         findings: loader.findings.into_list(),
+    }
+}
+
+/// What is the same for all scenarios of a file.
+struct Reading<'a> {
+    found: &'a Found,
+    start: Mark,
+    /// Its configuration file, where there is one, once that was looked for.
+    config: OnceCell<Option<ConfigFile>>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(found: &'a Found, start: Mark) -> Self {
+        Self {
+            found,
+            start,
+            config: OnceCell::new(),
+        }
     }
 }
 
@@ -103,13 +124,12 @@ impl<'a> Loader<'a> {
         are_right.then_some(merged)
     }
 
-    /// One scenario; `None` after saying why there is none.
-    fn scenario(&mut self, found: &Found) -> Option<Scenario> {
-        let errors = self.findings.errors();
+    /// The scenarios of a file: one, or one for each row of its data set; none after saying why there are none.
+    fn scenarios(&mut self, found: &Found) -> Vec<Scenario> {
         self.findings.take_looked_at();
         let Some(own) = self.document(&found.path) else {
             self.all_parsed = false;
-            return None;
+            return Vec::new();
         };
         let start = own.at;
         let (mut document, are_right) = self.over_defaults(own, found);
@@ -118,8 +138,63 @@ impl<'a> Loader<'a> {
         if let Some(name) = environment {
             environment::choose(&mut document, name);
         }
+        let mut scenarios = match dataset::take(&mut document, &mut self.findings) {
+            None => {
+                let read = Reading::new(found, start);
+                Vec::from_iter(self.scenario(document, None, &read))
+            }
+            Some(rows) => self.of_rows(&document, rows, found, start),
+        };
+        if !are_right {
+            return Vec::new();
+        }
+        // Files of defaults are read once for all scenarios that they reach.
+        for folder in folders(found) {
+            for name in DEFAULTS {
+                self.findings.depends_on(&folder.join(name));
+            }
+        }
+        let looked_at = self.findings.take_looked_at();
+        let mut read_from: Vec<PathBuf> = looked_at.iter().map(|it| absolute(it)).collect();
+        read_from.sort();
+        read_from.dedup();
+        for scenario in &mut scenarios {
+            scenario.read_from.clone_from(&read_from);
+        }
+        scenarios
+    }
+
+    /// A scenario for each row, up to the first with which something is wrong: the others would repeat it.
+    fn of_rows(
+        &mut self,
+        document: &Node,
+        rows: Vec<Row>,
+        found: &Found,
+        start: Mark,
+    ) -> Vec<Scenario> {
+        let read = Reading::new(found, start);
+        let mut scenarios = Vec::with_capacity(rows.len());
+        for row in rows {
+            match self.scenario(document.clone(), Some(&row), &read) {
+                Some(scenario) => scenarios.push(scenario),
+                None => return Vec::new(),
+            }
+        }
+        scenarios
+    }
+
+    /// One scenario; `None` after saying why there is none.
+    fn scenario(
+        &mut self,
+        mut document: Node,
+        row: Option<&Row>,
+        read: &Reading<'_>,
+    ) -> Option<Scenario> {
+        let errors = self.findings.errors();
+        self.findings.forget_filled();
         let overrides = &self.options.variables;
-        let (declared, secrets) = variables::fill(&mut document, overrides, &mut self.findings);
+        let (declared, secrets) =
+            variables::fill(&mut document, overrides, row, &mut self.findings);
         self.variables.extend(declared);
         if let Some(mocks) = document.get("mcp_interactions") {
             references::check(mocks, &mut self.findings);
@@ -131,35 +206,33 @@ impl<'a> Loader<'a> {
         };
         let decoded = Document::decode(&document, &mut self.findings)?;
         let passed_on = decoded.config_is_passed_on();
-        let config = decoded.config_file().and_then(|it| {
+        let config = read.config.get_or_init(|| {
             let last = self.options.working_dir.as_path();
-            ConfigFile::read(it, passed_on, last, &mut self.findings)
+            let named = decoded.config_file()?;
+            ConfigFile::read(named, passed_on, last, &mut self.findings)
         });
+        let config = config.clone();
         let has_servers = config.as_ref().is_some_and(|it| !it.servers.is_empty());
         let usual = if decoded.declares_servers() || has_servers || passed_on {
             None
         } else {
-            self.usual_servers.of(&found.root, &mut self.findings)
+            self.usual_servers.of(&read.found.root, &mut self.findings)
         };
         let from = (secrets, config, usual);
-        let mut scenario = decoded.scenario(found, from, start, &mut self.findings)?;
-        if !(are_right && self.findings.errors() == errors) {
+        let mut scenario = decoded.scenario(read.found, from, read.start, &mut self.findings)?;
+        if self.findings.errors() != errors {
             return None;
         }
         if let Some(why) = skipped {
             scenario.enabled = false;
             scenario.left_out = Some(why);
         }
-        // Files of defaults are read once for all scenarios that they reach.
-        for folder in folders(found) {
-            for name in DEFAULTS {
-                self.findings.depends_on(&folder.join(name));
-            }
+        if let Some(row) = row {
+            let dataset = std::mem::take(&mut scenario.id);
+            scenario.id = format!("{dataset}/{}", row.id);
+            scenario.name = format!("{} [{}]", scenario.name, row.id);
+            scenario.row_of = Some(dataset);
         }
-        let looked_at = self.findings.take_looked_at();
-        scenario.read_from = looked_at.iter().map(|it| absolute(it)).collect();
-        scenario.read_from.sort();
-        scenario.read_from.dedup();
         Some(scenario)
     }
 
@@ -263,6 +336,25 @@ impl<'a> Loader<'a> {
             Ok(document.filter(|it| matches!(it.content, Content::Map(_))))
         } else {
             Err(())
+        }
+    }
+
+    /// No row has the id of another scenario.
+    fn check_rows(&mut self, scenarios: &[Scenario]) {
+        let own = scenarios.iter().filter(|it| it.row_of.is_none());
+        let files: HashMap<&str, &Path> =
+            own.map(|it| (it.id.as_str(), it.path.as_path())).collect();
+        for row in scenarios.iter().filter(|it| it.row_of.is_some()) {
+            if let Some(other) = files.get(row.id.as_str()) {
+                let message = format!(
+                    "a row of its data set has the id {}, which is that of {}",
+                    quoted(&row.id),
+                    other.display()
+                );
+                let finding = Finding::about(row.path.display(), Severity::Error, message)
+                    .with_hint(Some("give the row another id, or the file another name"));
+                self.findings.push(finding);
+            }
         }
     }
 

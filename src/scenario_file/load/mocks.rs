@@ -55,7 +55,7 @@ pub(in crate::scenario_file) fn redaction(document: &Node, findings: &Findings) 
     // What is wrong there keeps nobody from serving the rest.
     let mut ignored = findings.clone();
     let mut filled = document.clone();
-    let (_, secrets) = variables::fill(&mut filled, &[], &mut ignored);
+    let (_, secrets) = variables::fill(&mut filled, &[], None, &mut ignored);
     let rules = document.get("redact");
     let rules = rules.and_then(|it| RedactSection::decode(it, &mut ignored));
     let mut redaction = Redaction {

@@ -2,6 +2,7 @@
 //!
 //! - `find`: paths, folders and patterns become files with ids.
 //! - `loader`: defaults are laid beneath, sections read, scenarios made. `variables`: `{{…}}` is filled in.
+//! - `dataset`: the rows of a data set, each of which makes a scenario.
 //! - `config`: the configuration file that a scenario names.
 //! - `dialogue`: how dialogues of the original tool are written here.
 //! - `usual`: the servers of scenarios that name none.
@@ -10,6 +11,7 @@
 //! - `session`: a scenario file made from a session that somebody had. `rebase`: its relative paths lead to the same places.
 
 pub(super) mod config;
+pub(super) mod dataset;
 mod dialogue;
 mod environment;
 pub(super) mod find;

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use regex::Regex;
 
 use crate::model::redaction::SecretVariable;
+
+use super::dataset::{self, Row};
 use crate::scenario_file::decode::NO_HINT;
 use crate::scenario_file::expand::filling::expand;
 use crate::scenario_file::yaml::finding::quoted;
@@ -42,7 +44,8 @@ const ASKED: [(&str, bool); 5] = [
     ("http.#.expect", true),
 ];
 
-/// Fills in the variables a document declares where it may use them, after giving those in `overrides` other values.
+/// Fills in the variables a document declares where it may use them, after giving those in `overrides` other values, and those that a row
+/// of its data set gives.
 ///
 /// A text that is nothing but `{{name}}` becomes the value itself, so that a number stays one; where only text belongs, it
 /// becomes text. References to earlier answers (`{{calls.…}}`) are left for the agent. Returns the declared names, and the secrets
@@ -50,6 +53,7 @@ const ASKED: [(&str, bool); 5] = [
 pub(in crate::scenario_file) fn fill(
     document: &mut Node,
     overrides: &[(String, String)],
+    row: Option<&Row>,
     findings: &mut Findings,
 ) -> (Vec<String>, Secrets) {
     let mut declared = BTreeMap::new();
@@ -92,6 +96,8 @@ pub(in crate::scenario_file) fn fill(
             declared.insert(entry.key.clone(), leaf.content.clone());
         }
     }
+    let names = declared.keys().cloned().collect();
+    declared.extend(row.into_iter().flat_map(dataset::variables));
     let mut filling = Filling {
         declared: &declared,
         left: MAX_FILLED,
@@ -114,7 +120,7 @@ pub(in crate::scenario_file) fn fill(
             document.visit_path(&path, &mut |it| filling.node(it, keeps_type));
         }
     }
-    (declared.into_keys().collect(), secrets)
+    (names, secrets)
 }
 
 /// Whether a variable is declared with `secret: true`.
@@ -310,8 +316,14 @@ impl Filling<'_> {
             let at = self.findings.find_word(at, reference);
             let message = format!("the variable {} is not declared", quoted(name));
             let known = self.declared.keys().map(String::as_str);
-            let hint = did_you_mean(name, known)
-                .unwrap_or_else(|| "give it a value under `variables`".to_owned());
+            let hint = did_you_mean(name, known).unwrap_or_else(|| {
+                let way_out = if name.starts_with("row.") {
+                    "a column of the scenario's `dataset` is meant by `row.` and its name"
+                } else {
+                    "give it a value under `variables`"
+                };
+                way_out.to_owned()
+            });
             self.findings.error(at, message, Some(hint));
             return None;
         };

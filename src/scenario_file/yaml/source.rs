@@ -193,6 +193,11 @@ impl Findings {
         self.filled.insert(at, values);
     }
 
+    /// Forgets where values stand, before others are put in their place.
+    pub(in crate::scenario_file) fn forget_filled(&mut self) {
+        self.filled.clear();
+    }
+
     /// Where values of variables stand in a text.
     pub(in crate::scenario_file) fn filled(&self, at: Mark) -> &[Range<usize>] {
         self.filled.get(&at).map_or(&[], Vec::as_slice)

@@ -1,0 +1,252 @@
+//! Data sets: a scenario for each row, with a baseline of its own, and what all rows came to.
+
+use serde_json::{Value, json};
+
+use crate::common::Project;
+
+const SERVERS: &str = r#"
+agent: { kind: scripted }
+servers: { desk: { type: mock } }
+mcp_interactions:
+  desk:
+    tools:
+      - name: echo
+        input_schema: { type: object, properties: { message: {}, count: {} } }
+        responses: [{ content: "you said {{args.message}}" }]
+expected_trajectory:
+  - { tool: echo, args: { message: "{{row.word}}", count: "{{row.count}}" } }
+success_criteria: [{ text: "you said {{row.word}}" }]
+"#;
+
+fn project(dataset: &str) -> Project {
+    let project = Project::new();
+    let text =
+        format!("name: Says it\nuser_intent: Say {{{{row.word}}}}\ndataset: {dataset}\n{SERVERS}");
+    project.file("scenarios/say.yaml", text);
+    project
+}
+
+const INLINE: &str = "[{ id: a, word: tea, count: 1 }, { id: b, word: milk, count: 2 }]";
+
+fn ids(result: &Value) -> Vec<&str> {
+    let scenarios = result["scenarios"].as_array().unwrap().iter();
+    scenarios.map(|it| it["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn each_row_is_a_scenario_with_a_baseline_of_its_own() {
+    let project = project(INLINE);
+    project.expect(0, &["validate"]);
+    let ran = project.expect(0, &["run"]);
+    ran.says("say: 2 of 2 rows passed");
+    project
+        .expect(0, &["record"])
+        .says("say: 2 of 2 rows recorded");
+    let of_a = project.read("baselines/say/a/baseline.json");
+    assert!(of_a.contains("you said tea"));
+    assert!(
+        project
+            .read("baselines/say/b/baseline.json")
+            .contains("you said milk")
+    );
+    let result = project.result(0, &["compare"]);
+    assert_eq!(ids(&result), ["say/a", "say/b"]);
+    assert_eq!(result["scenarios"][1]["row_of"], "say");
+    assert_eq!(result["scenarios"][1]["name"], "Says it [b]");
+    assert_eq!(
+        result["datasets"],
+        json!([{ "scenario": "say", "rows": 2, "succeeded": 2, "failed": 0, "without_verdict": 0 }])
+    );
+    // What one row asks for says nothing of the others.
+    project.edit("scenarios/say.yaml", "count: 2", "count: 3");
+    let failed = project.expect(1, &["compare"]);
+    failed
+        .says("say: 1 of 2 rows passed, 1 failed")
+        .says("say/b");
+    project.expect(0, &["compare", "-k", "say/a"]).says("1/1");
+    project
+        .expect(1, &["compare", "--last-failed"])
+        .says("say/b")
+        .says("0/1");
+    let markdown = project.expect(1, &["compare", "--format", "markdown"]);
+    markdown.says("`say`: 1 of 2 rows passed, 1 failed");
+    project.expect(1, &["compare", "--output", "out"]);
+    assert!(
+        project
+            .read("out/index.html")
+            .contains("1 of 2 rows passed, 1 failed")
+    );
+    project.expect(0, &["review", "--accept", "say/b"]);
+    project.expect(0, &["compare"]);
+    project.expect(0, &["list"]).says("say/a").says("say/b");
+}
+
+#[test]
+fn rows_are_read_from_files() {
+    for (name, text) in [
+        ("rows.csv", "id,word,count\na,tea,1\nb,\"milk, cold\",2\n"),
+        (
+            "ROWS.CSV",
+            "\u{feff}id,word,count\r\na,tea,1\r\nb,\"milk, cold\",2\r\n",
+        ),
+        (
+            "rows.jsonl",
+            "{\"id\":\"a\",\"word\":\"tea\",\"count\":1}\n\n{\"id\":\"b\",\"word\":\"milk, cold\",\"count\":2}\n",
+        ),
+        (
+            "rows.yaml",
+            "- { id: a, word: tea, count: 1 }\n- { id: b, word: 'milk, cold', count: 2 }\n",
+        ),
+    ] {
+        let project = project(name);
+        project.file(&format!("scenarios/{name}"), text);
+        let ran = project.expect(0, &["record"]);
+        ran.says("2 of 2 rows");
+        let of_b = project.read("baselines/say/b/baseline.json");
+        let of_b: Value = serde_json::from_str(&of_b).unwrap();
+        let call = of_b["steps"].as_array().unwrap().iter();
+        let call = call.clone().find(|it| it["type"] == "tool_call").unwrap();
+        assert_eq!(
+            call["arguments"],
+            json!({ "message": "milk, cold", "count": 2 }),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn cells_are_numbers_only_where_json_has_them() {
+    let project = project("{ file: rows.csv, id: word }");
+    project.file(
+        "scenarios/rows.csv",
+        "word,count\nzip,007\nhalf,0.5\nyes,true\nnothing,\n",
+    );
+    let result = project.result(0, &["run"]);
+    let counts: Vec<Value> = (result["scenarios"].as_array().unwrap().iter())
+        .map(|it| {
+            let file = it["current"]["file"].as_str().unwrap();
+            let run = result["run_id"].as_str().unwrap();
+            let at = project.path(format!("reports/{run}/{file}"));
+            let at = if at.exists() {
+                at
+            } else {
+                project.path(format!(".mcp-eval/runs/{run}/{file}"))
+            };
+            let run: Value = serde_json::from_str(&project.read(at)).unwrap();
+            let steps = run["steps"].as_array().unwrap().iter();
+            let call = steps.clone().find(|it| it["type"] == "tool_call").unwrap();
+            call["arguments"]["count"].clone()
+        })
+        .collect();
+    assert_eq!(counts, [json!("007"), json!(0.5), json!(true), json!("")]);
+    assert_eq!(
+        ids(&result),
+        ["say/zip", "say/half", "say/yes", "say/nothing"]
+    );
+}
+
+#[test]
+fn rows_without_ids_are_numbered() {
+    let project = project("[{ word: tea, count: 1 }, { word: milk, count: 2 }]");
+    assert_eq!(ids(&project.result(0, &["run"])), ["say/1", "say/2"]);
+}
+
+#[test]
+fn what_is_wrong_is_said_at_its_place() {
+    let row = |id: &str| format!("[{{ id: {id}, word: a, count: 1 }}]");
+    for (dataset, said) in [
+        ("[]".to_owned(), "the data set has no rows"),
+        ("rows.txt".to_owned(), "is no data set by its name"),
+        (
+            "gone.csv".to_owned(),
+            "the data set `gone.csv` is not there",
+        ),
+        ("{ id: word }".to_owned(), "the data set has no rows"),
+        (
+            "{ file: a.csv, rows: [{ word: a }] }".to_owned(),
+            "exclude each other",
+        ),
+        (
+            "{ rows: [{ word: a, count: 1 }], id: wrod }".to_owned(),
+            "did you mean `word`",
+        ),
+        (row("../a"), "is no id for row 1"),
+        (row("'..'"), "is no id for row 1"),
+        (row("''"), "is no id for row 1"),
+        (row("[a]"), "row 1 has no id in `id`"),
+        (
+            "[{ id: a, word: a, count: 1 }, { id: A, word: a, count: 1 }]".to_owned(),
+            "has the id `A` of an earlier row",
+        ),
+        (
+            "[{ id: a, count: 1 }]".to_owned(),
+            "`row.word` is not declared",
+        ),
+        ("[7]".to_owned(), "say.yaml:3"),
+    ] {
+        let project = project(&dataset);
+        project
+            .expect(2, &["validate"])
+            .says(said)
+            .says("say.yaml:");
+        project.expect(2, &["run"]).says(said);
+    }
+    for (name, text, said) in [
+        (
+            "rows.csv",
+            "id,word,count\na,tea,1\nb,milk\n",
+            "rows.csv:3:1: error: has 2 cells, and the first line names 3 columns",
+        ),
+        (
+            "rows.csv",
+            "id,word,word\na,tea,1\n",
+            "two columns are called `word`",
+        ),
+        ("rows.csv", "id,word,count\n", "the data set has no rows"),
+        ("rows.csv", "", "the data set has no rows"),
+        (
+            "rows.jsonl",
+            "{\"id\":\"a\"}\n{\"id\":\n",
+            "rows.jsonl:2:1: error: is not JSON",
+        ),
+        (
+            "rows.jsonl",
+            "7\n",
+            "rows.jsonl:1:1: error: a row is an object",
+        ),
+        ("rows.yaml", "a: 7\n", "rows.yaml:1:1"),
+    ] {
+        let project = project(name);
+        project.file(&format!("scenarios/{name}"), text);
+        project.expect(2, &["validate"]).says(said);
+    }
+    // A file of the same id would have the same baseline.
+    let project = project(INLINE);
+    project.file(
+        "scenarios/say/b.yaml",
+        format!(
+            "name: other\n{}",
+            SERVERS
+                .replace("{{row.word}}", "x")
+                .replace("{{row.count}}", "1")
+        ),
+    );
+    project
+        .expect(2, &["validate"])
+        .says("has the id `say/b`, which is that of");
+}
+
+#[test]
+fn many_rows_run() {
+    let project = project("rows.csv");
+    let mut rows = String::from("id,word,count\n");
+    for number in 0..300 {
+        rows.push_str(&format!("r{number},word {number},{number}\n"));
+    }
+    project.file("scenarios/rows.csv", rows);
+    project
+        .expect(0, &["run"])
+        .says("say: 300 of 300 rows passed");
+    // A row that changes is one that ran again.
+    project.expect(0, &["list", "--changed"]);
+}
