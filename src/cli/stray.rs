@@ -30,7 +30,7 @@ pub(super) fn warn(args: &SelectArgs, baselines: &Baselines, ids: &[String], con
             ));
         }
     }
-    if let Some(forsaken) = forsaken(args, baselines) {
+    if let Some(forsaken) = forsaken(args, baselines, ids) {
         console.note(&forsaken);
     }
 }
@@ -43,8 +43,8 @@ fn is_of_old_name(baselines: &Baselines, known: &HashSet<&str>, id: &str) -> boo
     names.any(|it| baselines.elsewhere(it) == Some(baselines.folder(id)))
 }
 
-/// Which baselines have no scenario any more, as far as whole folders are asked for; `None` where all have one.
-fn forsaken(args: &SelectArgs, baselines: &Baselines) -> Option<String> {
+/// Which baselines have no scenario any more, neither a file nor one of these ids, as far as whole folders are asked for; `None` where all have one.
+fn forsaken(args: &SelectArgs, baselines: &Baselines, ids: &[String]) -> Option<String> {
     let folders = args.all_paths();
     if args.picks() || !folders.iter().all(|it| it.is_dir()) {
         return None;
@@ -53,7 +53,9 @@ fn forsaken(args: &SelectArgs, baselines: &Baselines) -> Option<String> {
     let mut searched = folders.clone();
     searched.extend(SelectArgs::default().all_paths());
     let (found, _) = scenario_file::find(&searched);
-    let known: HashSet<&str> = found.iter().map(|it| it.id.as_str()).collect();
+    let files = found.iter().map(|it| it.id.as_str());
+    // Rows of data sets have no files of their own.
+    let known: HashSet<&str> = files.chain(ids.iter().map(String::as_str)).collect();
     let below: Vec<String> = folders
         .iter()
         .map(|it| scenario_file::id_of_folder(it))

@@ -5,7 +5,9 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Column, Conn, Opts, Params, TxOpts, Value as Cell};
 use serde_json::{Number, Value};
 
-use super::{Gathered, Query, Rows, bytes, number, statement, unbound, wrong_count};
+use super::query::{Query, unbound, wrong_count};
+use super::rows::{Gathered, Rows, bytes, number};
+use super::statement;
 
 pub(super) async fn ask(url: &str, query: &Query) -> Result<Rows, String> {
     let parameters = query.parameters.iter().map(cell);

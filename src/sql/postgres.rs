@@ -15,7 +15,9 @@ use tokio_postgres::{Client, Config, Connection, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::{Gathered, Query, Rows, number, statement, unbound, wrong_count};
+use super::query::{Query, unbound, wrong_count};
+use super::rows::{Gathered, Rows, number};
+use super::statement;
 
 pub(super) async fn ask(url: &str, query: &Query) -> Result<Rows, String> {
     let parameters = query.parameters.iter().map(Parameter::of);

@@ -7,7 +7,9 @@ use rusqlite::types::{Value as Cell, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 use serde_json::{Number, Value};
 
-use super::{Gathered, Query, Rows, bytes, statement, unbound};
+use super::query::{Query, unbound, wrong_count};
+use super::rows::{Gathered, Rows, bytes};
+use super::statement;
 
 pub(super) async fn ask(path: PathBuf, query: &Query) -> Result<Rows, String> {
     let parameters = query.parameters.iter().map(cell);
@@ -60,7 +62,7 @@ fn rows(connection: &Connection, text: &str, parameters: &[Cell]) -> Result<Rows
     }
     let wanted = prepared.parameter_count();
     if wanted != parameters.len() {
-        return Err(super::wrong_count(wanted, parameters.len()));
+        return Err(wrong_count(wanted, parameters.len()));
     }
     let columns: Vec<String> = prepared.column_names().map(str::to_owned).collect();
     let width = columns.len();

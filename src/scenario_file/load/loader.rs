@@ -126,6 +126,7 @@ impl<'a> Loader<'a> {
 
     /// The scenarios of a file: one, or one for each row of its data set; none after saying why there are none.
     fn scenarios(&mut self, found: &Found) -> Vec<Scenario> {
+        let errors = self.findings.errors();
         self.findings.take_looked_at();
         let Some(own) = self.document(&found.path) else {
             self.all_parsed = false;
@@ -145,7 +146,7 @@ impl<'a> Loader<'a> {
             }
             Some(rows) => self.of_rows(&document, rows, found, start),
         };
-        if !are_right {
+        if !(are_right && self.findings.errors() == errors) {
             return Vec::new();
         }
         // Files of defaults are read once for all scenarios that they reach.
