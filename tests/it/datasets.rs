@@ -67,7 +67,7 @@ fn each_row_is_a_scenario_with_a_baseline_of_its_own() {
     let failed = project.expect(1, &["compare"]);
     failed
         .says("say: 1 of 2 rows passed, 1 failed")
-        .says("say/b");
+        .says("Says it [b]");
     project.expect(0, &["compare", "-k", "say/a"]).says("1/1");
     project
         .expect(1, &["compare", "--last-failed"])
