@@ -33,6 +33,7 @@ fn load(folder: &Path, variables: &[(&str, &str)]) -> Vec<Scenario> {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect(),
+        environment: None,
         working_dir: folder.join("work"),
     };
     let loaded = scenario_file::load(&found, &options);

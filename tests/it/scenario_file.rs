@@ -387,6 +387,7 @@ impl Case {
         let (found, findings) = scenario_file::find(&[folder.path().join("scenarios")]);
         let options = Options {
             variables: self.variables.clone(),
+            environment: None,
             working_dir: folder.path().to_owned(),
         };
         let loaded = scenario_file::load(&found, &options);
