@@ -239,7 +239,9 @@ impl Waiting {
     /// Why `record` would not keep the run: a call that did not come out as it is meant to, an expectation of the scenario that is not met.
     /// Empty where nothing speaks against it, or that cannot be judged.
     pub fn failing(&self) -> Vec<String> {
-        let looked = check_run(&self.plain_scenario(), &self.run.trajectory, self.played());
+        let (scenario, run) = (self.plain_scenario(), &self.run.trajectory);
+        let evaluations = evaluating::of_stored(&scenario, run);
+        let looked = check_run(&scenario, run, self.played(), &evaluations);
         looked.map_or_else(|_| Vec::new(), |it| it.failing)
     }
 
