@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 
 use super::finding::Finding;
 use super::kinds::{
-    combined, command, exact_match, file, llm_judge, schema_validate, text, tool_calls,
-    trace_no_errors, within,
+    combined, command, exact_match, file, llm_judge, schema_validate, sql_validate, text,
+    tool_calls, trace_no_errors, within,
 };
 use super::subject::Subject;
 use crate::model::evaluation::{Evaluation, EvaluationStatus};
@@ -78,6 +78,7 @@ fn look<'a>(evaluator: &'a Evaluator, subject: Subject<'a>) -> BoxFuture<'a, Fin
             EvaluatorKind::SchemaValidate(it) => schema_validate::look(it, subject).await,
             EvaluatorKind::TraceNoErrors(it) => trace_no_errors::look(it, subject),
             EvaluatorKind::Within(it) => within::look(it, subject),
+            EvaluatorKind::SqlValidate(it) => sql_validate::look(it, subject).await,
             EvaluatorKind::File(it) => file::look(it, subject).await,
             EvaluatorKind::Command(it) => command::look(it, subject).await,
             EvaluatorKind::LlmJudge(it) => llm_judge::look(it, subject).await,

@@ -3,11 +3,12 @@
 use futures_util::future::BoxFuture;
 
 use crate::evaluate::judge::Case;
-use crate::model::evaluator::{CommandEvaluator, FilePlace};
+use crate::model::evaluator::{CommandEvaluator, FilePlace, SqlQuestion};
 use crate::model::judge::LlmJudge;
 use crate::model::ruling::Ruling;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::Trajectory;
+use crate::sql::Rows;
 
 /// A run that is judged. Scenario and trajectory are without secrets, both alike, so that a secret in both is the same text.
 #[derive(Clone, Copy)]
@@ -20,12 +21,15 @@ pub struct Subject<'a> {
     pub is_repeated: bool,
 }
 
-/// What lies around a run while it still stands: its files, and programs that may be asked.
+/// What lies around a run while it still stands: its files, and databases, programs and models that may be asked.
 ///
 /// What it returns holds no secrets.
 pub trait Surroundings: Send + Sync {
     /// What has become of a file.
     fn file<'a>(&'a self, file: &'a FilePlace) -> BoxFuture<'a, Result<LeftFile, Unasked>>;
+
+    /// What a database holds.
+    fn rows<'a>(&'a self, asked: &'a SqlQuestion) -> BoxFuture<'a, Result<Rows, Unasked>>;
 
     /// What a program says of the run.
     fn command<'a>(&'a self, command: &'a CommandEvaluator)

@@ -51,6 +51,13 @@ impl Database {
     }
 }
 
+/// The parts of a database's address that have names, those of its parameters, and the address itself, so that secrets in it are known.
+pub fn named(address: &str) -> impl Iterator<Item = (&str, &str)> {
+    let parameters = address.split_once('?').map_or("", |it| it.1);
+    let parameters = parameters.split('&').filter_map(|it| it.split_once('='));
+    std::iter::once(("address", address)).chain(parameters)
+}
+
 /// Nothing of a URL but its kind: the rest may hold a password.
 impl std::fmt::Debug for Database {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -1,4 +1,4 @@
-//! What lies around a run, for evaluators: files that it left, and programs that judge it.
+//! What lies around a run, for evaluators: files that it left, databases that it wrote to, and programs that judge it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::evaluate::judge::{Case, Judge};
 use crate::evaluate::{LeftFile, Said, Surroundings, Unasked};
 use crate::model::evaluator::{
-    CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, SchemaSource,
+    CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, SchemaSource, SqlQuestion,
 };
 use crate::model::hook::Hook;
 use crate::model::judge::LlmJudge;
@@ -27,6 +27,7 @@ use crate::published::evaluator;
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
+use crate::sql::{self, Database, Query, Rows};
 use crate::suite::llm_judge::{NO_JUDGE, without_secrets};
 use crate::suite::secrets::{options, pairs};
 
@@ -48,6 +49,8 @@ pub(crate) struct Around {
     before: HashMap<PathBuf, State>,
     /// The commands with every `${…}` filled in, by what the scenario says.
     commands: Vec<(Hook, Hook)>,
+    /// What databases are asked with every `${…}` filled in, by what the scenario says; or why they cannot be.
+    queries: Vec<(SqlQuestion, Result<Query, Unasked>)>,
     supervisor: Option<PathBuf>,
     /// The model that judges, or why there is none; `None` where no evaluator asks one.
     judge: Option<Result<Judge, SetupError>>,
@@ -84,6 +87,10 @@ impl Around {
                 EvaluatorKind::Command(it) => {
                     let filled = filled(it, secrets)?;
                     around.commands.push((it.run.clone(), filled));
+                }
+                EvaluatorKind::SqlValidate(it) => {
+                    let query = query(&it.asked, secrets)?;
+                    around.queries.push((it.asked.clone(), query));
                 }
                 EvaluatorKind::File(it) => around.add(&it.file, servers),
                 EvaluatorKind::SchemaValidate(it) => {
@@ -146,6 +153,26 @@ fn filled(command: &CommandEvaluator, secrets: &mut Secrets) -> Result<Hook, Set
     secrets.named("env", "evaluators", pairs(&hook.env));
     secrets.named("args", "evaluators", options(&hook.command));
     Ok(hook)
+}
+
+/// What a database is asked, once its address is known. The passwords in that are secrets.
+fn query(asked: &SqlQuestion, secrets: &mut Secrets) -> Result<Result<Query, Unasked>, SetupError> {
+    let lookup = |name: &str| std::env::var(name).ok();
+    let (asked, variables) = scenario_file::expand(asked, lookup)
+        .map_err(|missing| SetupError::new(format!("`evaluators`: {missing}")))?;
+    secrets.environment("evaluators", &variables);
+    secrets.named("database", "evaluators", sql::named(&asked.database));
+    let database = match Database::parse(&asked.database) {
+        Ok(Database::Sqlite(path)) => Database::Sqlite(asked.folder.join(path)),
+        Ok(database) => database,
+        Err(why) => return Ok(Err(Unasked::broken(why))),
+    };
+    Ok(Ok(Query {
+        database,
+        text: asked.query,
+        parameters: asked.parameters,
+        timeout: asked.timeout,
+    }))
 }
 
 /// Where a file is.
@@ -223,6 +250,10 @@ impl Surroundings for AroundRun<'_> {
         std::future::ready(looked).boxed()
     }
 
+    fn rows<'a>(&'a self, asked: &'a SqlQuestion) -> BoxFuture<'a, Result<Rows, Unasked>> {
+        self.queried(asked).boxed()
+    }
+
     fn command<'a>(
         &'a self,
         command: &'a CommandEvaluator,
@@ -259,6 +290,25 @@ impl AroundRun<'_> {
                 self.redactor.text(&text).into_inner()
             }),
         })
+    }
+
+    async fn queried(&self, asked: &SqlQuestion) -> Result<Rows, Unasked> {
+        let mut queries = self.around.queries.iter();
+        let query = match queries.find(|(it, _)| it == asked) {
+            Some((_, query)) => query.as_ref().map_err(Clone::clone)?,
+            None => return Err(Unasked::broken("what is asked is not known")),
+        };
+        let answered = tokio::select! {
+            biased;
+            () = self.around.interrupt.cancelled() => Err("the query was cut short by the interruption".to_owned()),
+            answered = sql::ask(query) => answered,
+        };
+        let clean = |text: &str| self.redactor.text(text).into_inner();
+        let mut rows = answered.map_err(|why| Unasked::broken(clean(&why)))?;
+        for value in rows.rows.iter_mut().flatten() {
+            *value = self.redactor.value(value.take()).into_inner();
+        }
+        Ok(rows)
     }
 
     async fn ruled(&self, asked: &LlmJudge, case: Case) -> Result<Ruling, Unasked> {

@@ -1,9 +1,8 @@
 //! Queries to databases that really run: their rows as JSON, and nothing changed.
 
-use std::ffi::OsStr;
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+pub(crate) mod server;
+
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mcp_eval::sql::{self, Database, MOST_ROWS, Query, Rows};
@@ -11,10 +10,8 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use self::server::{Server, free_port};
 use crate::common::skipped;
-
-/// How long a database may take until it can be asked.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn ask(database: &Database, text: &str, parameters: &[Value]) -> Result<Rows, String> {
     ask_within(database, text, parameters, Duration::from_secs(20))
@@ -187,198 +184,17 @@ fn a_database_is_told_by_its_address() {
     assert!(!shown.contains("s3cret"), "{shown}");
 }
 
-/// A database server that is started for a test, and ends with it.
-struct Server {
-    process: Child,
-    port: u16,
-    _folder: TempDir,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// A port that was free a moment ago.
-fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    listener.local_addr().unwrap().port()
-}
-
-fn is_root() -> bool {
-    let id = Command::new("id").arg("-u").output().unwrap();
-    id.stdout == b"0\n"
-}
-
-fn done(command: &mut Command) -> Output {
-    let done = command.stdin(Stdio::null()).output().unwrap();
-    assert!(done.status.success(), "{command:?}: {done:?}");
-    done
-}
-
-/// PostgreSQL refuses to be run by root, and takes the user that its package makes.
-fn as_postgres(program: &Path) -> Command {
-    if !is_root() {
-        return Command::new(program);
-    }
-    let mut command = Command::new("setpriv");
-    let user = [
-        "--reuid=postgres",
-        "--regid=postgres",
-        "--clear-groups",
-        "--",
-    ];
-    command.args(user).arg(program);
-    command
-}
-
-impl Server {
-    fn postgres() -> Result<Self, String> {
-        let versions = glob::glob("/usr/lib/postgresql/*/bin").unwrap();
-        let programs = versions.flatten().last();
-        let programs = programs.ok_or("PostgreSQL is not installed")?;
-        let folder = TempDir::new_in("/tmp").unwrap();
-        let data = folder.path().join("data");
-        std::fs::create_dir(&data).unwrap();
-        if is_root() {
-            done(
-                Command::new("chown")
-                    .args(["-R", "postgres"])
-                    .arg(folder.path()),
-            );
-        }
-        std::fs::write(folder.path().join("password"), "s3cret").unwrap();
-        let mut initdb = as_postgres(&programs.join("initdb"));
-        initdb
-            .current_dir("/")
-            .args([
-                "--username=shop",
-                "--auth=scram-sha-256",
-                "--no-sync",
-                "--encoding=UTF8",
-            ])
-            .arg(format!(
-                "--pwfile={}",
-                folder.path().join("password").display()
-            ))
-            .arg("-D")
-            .arg(&data);
-        done(&mut initdb);
-        let port = free_port();
-        let mut server = as_postgres(&programs.join("postgres"));
-        server
-            .current_dir("/")
-            .arg("-D")
-            .arg(&data)
-            .args(["-h", "127.0.0.1", "-p", &port.to_string(), "-F", "-k"])
-            .arg(folder.path());
-        Ok(Self::started(&mut server, port, folder))
-    }
-
-    fn mariadb() -> Result<Self, String> {
-        let programs = ["/usr/sbin/mariadbd", "/usr/libexec/mariadbd"].map(PathBuf::from);
-        let program = programs.into_iter().find(|it| it.exists());
-        let program = program.ok_or("MariaDB is not installed")?;
-        let folder = TempDir::new_in("/tmp").unwrap();
-        let data = folder.path().join("data");
-        let option = |name: &str, value: &dyn AsRef<OsStr>| {
-            let mut option = std::ffi::OsString::from(format!("--{name}="));
-            option.push(value);
-            option
-        };
-        let mut install = Command::new("mariadb-install-db");
-        install.args([
-            "--no-defaults",
-            "--skip-test-db",
-            "--auth-root-authentication-method=normal",
-        ]);
-        install.arg(option("datadir", &data));
-        let init = folder.path().join("init.sql");
-        std::fs::write(
-            &init,
-            "create database shop;\ncreate user shop@'%' identified by 's3cret';\ngrant all on shop.* to shop@'%';\n",
-        )
-        .unwrap();
-        let port = free_port();
-        let mut server = Command::new(program);
-        server.args([
-            "--no-defaults",
-            "--bind-address=127.0.0.1",
-            "--skip-name-resolve",
-        ]);
-        if is_root() {
-            install.arg("--user=root");
-            server.arg("--user=root");
-        }
-        done(&mut install);
-        server
-            .arg(option("datadir", &data))
-            .arg(option("socket", &folder.path().join("socket")))
-            .arg(option("pid-file", &folder.path().join("pid")))
-            .arg(option("init-file", &init))
-            .arg(format!("--port={port}"));
-        Ok(Self::started(&mut server, port, folder))
-    }
-
-    fn started(command: &mut Command, port: u16, folder: TempDir) -> Self {
-        let log = std::fs::File::create(folder.path().join("log")).unwrap();
-        let command = command
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().unwrap());
-        let process = command.stderr(log).spawn().unwrap();
-        let server = Self {
-            process,
-            port,
-            _folder: folder,
-        };
-        let until = Instant::now() + PATIENCE;
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(Instant::now() < until, "no database listens");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        server
-    }
-}
-
-/// Asks until the server is ready to answer.
-fn awaited(database: &Database) {
-    let until = Instant::now() + PATIENCE;
-    while let Err(error) = ask(database, "select 1", &[]) {
-        assert!(Instant::now() < until, "{error}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
-
 #[test]
 fn postgresql_is_asked() {
     let server = match Server::postgres() {
         Ok(server) => server,
         Err(why) => return skipped("queries to PostgreSQL", &why),
     };
-    let address = |password: &str| {
-        format!(
-            "postgres://shop:{password}@127.0.0.1:{}/postgres",
-            server.port
-        )
-    };
-    let database = Database::parse(&address("s3cret")).unwrap();
-    awaited(&database);
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async {
-        let address = address("s3cret");
-        let connected = tokio_postgres::connect(&address, tokio_postgres::NoTls);
-        let (client, connection) = connected.await.unwrap();
-        tokio::spawn(connection);
-        client
-            .batch_execute(
-                "create table orders (id int primary key, item text, price numeric(9,2), paid bool);
-                 insert into orders values (1, 'tea', 2.50, true), (2, 'milk', null, false), (3, E'Käse \"x\"\\n', 4, true);",
-            )
-            .await
-            .unwrap();
-    });
+    let database = Database::parse(&server.postgres_address("s3cret")).unwrap();
+    server.fill_postgres(&[
+        "create table orders (id int primary key, item text, price numeric(9,2), paid bool)",
+        "insert into orders values (1, 'tea', 2.50, true), (2, 'milk', null, false), (3, E'Käse \"x\"\\n', 4, true)",
+    ]);
     answers_alike(&database, "$1");
     let row = ask(
         &database,
@@ -401,7 +217,7 @@ fn postgresql_is_asked() {
     let error = ask(&database, "select nextval('nothing')", &[]).unwrap_err();
     assert!(error.contains("nothing"), "{error}");
     gives_up(&database, "select pg_sleep(60)");
-    says_no_password(&address("wr0ng"), server.port, "postgres");
+    says_no_password(&server.postgres_address("wr0ng"), "postgres");
 }
 
 #[test]
@@ -410,23 +226,11 @@ fn mariadb_is_asked() {
         Ok(server) => server,
         Err(why) => return skipped("queries to MariaDB", &why),
     };
-    let address =
-        |password: &str| format!("mariadb://shop:{password}@127.0.0.1:{}/shop", server.port);
-    let database = Database::parse(&address("s3cret")).unwrap();
-    awaited(&database);
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async {
-        use mysql_async::prelude::Queryable;
-        let address = address("s3cret").replace("mariadb://", "mysql://");
-        let mut connection = mysql_async::Conn::from_url(address).await.unwrap();
-        for statement in [
-            "create table orders (id int primary key, item varchar(50) character set utf8mb4, price decimal(9,2), paid bool)",
-            "insert into orders values (1, 'tea', 2.50, true), (2, 'milk', null, false), (3, 'Käse \"x\"\\n', 4, true)",
-        ] {
-            connection.query_drop(statement).await.unwrap();
-        }
-        connection.disconnect().await.unwrap();
-    });
+    let database = Database::parse(&server.mariadb_address("s3cret")).unwrap();
+    server.fill_mariadb(&[
+        "create table orders (id int primary key, item varchar(50) character set utf8mb4, price decimal(9,2), paid bool)",
+        "insert into orders values (1, 'tea', 2.50, true), (2, 'milk', null, false), (3, 'Käse \"x\"\\n', 4, true)",
+    ]);
     answers_alike(&database, "?");
     let row = ask(
         &database,
@@ -445,7 +249,7 @@ fn mariadb_is_asked() {
     ];
     assert_eq!(row.unwrap().rows, [expected]);
     gives_up(&database, "select sleep(60) from orders");
-    says_no_password(&address("wr0ng"), server.port, "mariadb");
+    says_no_password(&server.mariadb_address("wr0ng"), "mariadb");
 }
 
 /// A query that takes too long is given up, and says so.
@@ -456,9 +260,8 @@ fn gives_up(database: &Database, endless: &str) {
 }
 
 /// Neither a refused password nor one for a server that is not there is in what is said.
-fn says_no_password(address: &str, port: u16, scheme: &str) {
+fn says_no_password(address: &str, scheme: &str) {
     let nobody = format!("{scheme}://shop:wr0ng@127.0.0.1:{}/shop", free_port());
-    assert!(address.contains(&port.to_string()));
     for address in [address, &nobody] {
         let database = Database::parse(address).unwrap();
         let error = ask(&database, "select 1", &[]).unwrap_err();

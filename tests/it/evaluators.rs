@@ -725,7 +725,7 @@ fn kinds_are_listed_as_the_schema_has_them() {
     for name in names("evaluators").iter().chain(&names("agents")) {
         assert!(schema.contains(&format!("\"const\": \"{name}\"")), "{name}");
     }
-    assert_eq!(names("evaluators").len(), 12);
+    assert_eq!(names("evaluators").len(), 13);
     project
         .expect(0, &["list", "--evaluators"])
         .says("trace-no-errors");

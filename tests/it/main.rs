@@ -106,6 +106,7 @@ mod shards;
 mod shared_causes;
 mod shipped;
 mod special_files;
+mod sql_validate;
 mod sse;
 mod started;
 mod statistics;

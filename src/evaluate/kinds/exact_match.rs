@@ -105,6 +105,13 @@ pub(super) fn has(wanted: &Value, found: &Value) -> bool {
     }
 }
 
+/// Where two values differ that should be the same JSON, each place in a sentence.
+pub(super) fn differences(wanted: &Value, found: &Value) -> Vec<String> {
+    let mut told = Vec::new();
+    tell(wanted, found, false, "", &mut told);
+    told
+}
+
 /// Where two values differ, each place in a sentence.
 fn tell(wanted: &Value, found: &Value, is_partial: bool, at: &str, told: &mut Vec<String>) {
     if told.len() >= DIFFERENCES {

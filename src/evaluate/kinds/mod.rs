@@ -11,6 +11,7 @@ pub(super) mod final_text;
 pub(super) mod llm_judge;
 pub(super) mod pattern;
 pub(super) mod schema_validate;
+pub(super) mod sql_validate;
 pub(super) mod text;
 pub(super) mod tool_calls;
 pub(super) mod trace_no_errors;

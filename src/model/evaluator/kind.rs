@@ -5,6 +5,7 @@ use super::compared::EvaluatorText;
 use super::exact_match::ExactMatch;
 use super::file::FileEvaluator;
 use super::schema_validate::SchemaValidate;
+use super::sql_validate::SqlValidate;
 use super::text::TextEvaluator;
 use super::tool_calls::ToolCalls;
 use super::trace_no_errors::TraceNoErrors;
@@ -78,6 +79,7 @@ pub enum EvaluatorKind {
     SchemaValidate(SchemaValidate),
     TraceNoErrors(TraceNoErrors),
     Within(Within),
+    SqlValidate(Box<SqlValidate>),
     File(Box<FileEvaluator>),
     Command(CommandEvaluator),
     LlmJudge(Box<LlmJudge>),
@@ -93,7 +95,7 @@ pub enum EvaluatorKind {
 pub type KindWords = (&'static str, &'static str);
 
 /// All kinds, as scenario files spell them.
-pub const KINDS: [KindWords; 12] = [
+pub const KINDS: [KindWords; 13] = [
     (
         "text",
         "a text in the agent's last words, in the answers of tools or in all that was said",
@@ -117,6 +119,10 @@ pub const KINDS: [KindWords; 12] = [
     (
         "within",
         "limits of what a run takes: time, calls, tokens, cost",
+    ),
+    (
+        "sql-validate",
+        "a query to SQLite, PostgreSQL, MariaDB or MySQL: its rows, or the value that it says",
     ),
     ("file", "a file that the run left"),
     (
@@ -142,6 +148,7 @@ impl EvaluatorKind {
             Self::SchemaValidate(_) => "schema-validate",
             Self::TraceNoErrors(_) => "trace-no-errors",
             Self::Within(_) => "within",
+            Self::SqlValidate(_) => "sql-validate",
             Self::File(_) => "file",
             Self::Command(_) => "command",
             Self::LlmJudge(_) => "llm-judge",
@@ -164,6 +171,7 @@ impl EvaluatorKind {
             Self::SchemaValidate(it) => it.words(),
             Self::TraceNoErrors(it) => it.words(),
             Self::Within(it) => it.words(),
+            Self::SqlValidate(it) => it.words(),
             Self::File(it) => it.words(),
             Self::Command(it) => it.words(),
             Self::LlmJudge(it) => format!("a judge: {}", quoted(&it.words())),
@@ -197,6 +205,7 @@ impl EvaluatorKind {
             Self::Text(it) => it.wanted.each_text(visit),
             Self::ExactMatch(it) => visit(EvaluatorText::Value(&mut it.value)),
             Self::ToolCalls(it) => it.each_text(visit),
+            Self::SqlValidate(it) => it.each_text(visit),
             Self::File(it) => it.each_text(visit),
             Self::LlmJudge(it) => {
                 for text in it.texts_mut() {

@@ -166,6 +166,7 @@ fn always_skipped(kind: &EvaluatorKind, agent: &Agent) -> Option<String> {
         | EvaluatorKind::SchemaValidate(_)
         | EvaluatorKind::ToolCalls(_)
         | EvaluatorKind::TraceNoErrors(_)
+        | EvaluatorKind::SqlValidate(_)
         | EvaluatorKind::File(_)
         | EvaluatorKind::Command(_)
         | EvaluatorKind::LlmJudge(_) => None,

@@ -11,6 +11,7 @@ mod schema;
 mod schema_validate;
 mod section;
 mod selection;
+mod sql_validate;
 mod text;
 mod tool_calls;
 mod trace_no_errors;

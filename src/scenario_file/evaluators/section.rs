@@ -5,6 +5,7 @@ use super::exact_match::ExactMatchKeys;
 use super::file::FileKeys;
 use super::llm_judge::StandardKeys;
 use super::schema_validate::SchemaKeys;
+use super::sql_validate::SqlKeys;
 use super::text::TextKeys;
 use super::tool_calls::ToolCallsKeys;
 use super::trace_no_errors::TraceKeys;
@@ -34,6 +35,8 @@ kinds! {
         "trace-no-errors" => TraceNoErrors(TraceKeys),
         /// Limits of what a run takes. A limit that is just reached holds.
         "within" => Within(WithinKeys),
+        /// A database is asked one query, and its rows, or the value that it says, are compared.
+        "sql-validate" => SqlValidate(SqlKeys),
         /// A file that the run left.
         "file" => File(FileKeys),
         /// A program of yours gets the run as JSON on its stdin, and writes a verdict as JSON to its stdout.
@@ -125,6 +128,7 @@ impl EvaluatorSection {
             EvaluatorType::Not(it) => it.of.value.tools(),
             EvaluatorType::Text(_)
             | EvaluatorType::TraceNoErrors(_)
+            | EvaluatorType::SqlValidate(_)
             | EvaluatorType::File(_)
             | EvaluatorType::Command(_)
             | EvaluatorType::LlmJudge(_) => Vec::new(),
@@ -175,6 +179,9 @@ impl EvaluatorSection {
             }
             EvaluatorType::TraceNoErrors(it) => EvaluatorKind::TraceNoErrors(it.trace_no_errors()),
             EvaluatorType::Within(it) => EvaluatorKind::Within(it.within()),
+            EvaluatorType::SqlValidate(it) => {
+                EvaluatorKind::SqlValidate(Box::new(it.sql_validate(at, findings)?))
+            }
             EvaluatorType::File(it) => EvaluatorKind::File(Box::new(it.file(at, findings)?)),
             EvaluatorType::Command(it) => EvaluatorKind::Command(it.command(at, findings)?),
             EvaluatorType::LlmJudge(it) => EvaluatorKind::LlmJudge(Box::new(it.judge()?)),

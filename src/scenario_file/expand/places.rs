@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::model::agent::{CommandAgent, ModelAgent};
 use crate::model::container::{Container, Image, MountSource};
-use crate::model::evaluator::{Evaluator, EvaluatorKind};
+use crate::model::evaluator::{Evaluator, EvaluatorKind, SqlQuestion};
 use crate::model::hook::Hook;
 use crate::model::ready::{HealthPage, PageAddress};
 use crate::model::scenario::{Server, Start, Transport};
@@ -149,12 +149,20 @@ impl Templates for Hook {
 
 impl Templates for Evaluator {
     fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
-        if let EvaluatorKind::Command(command) = &mut self.kind {
-            command.run.templates(visit);
+        match &mut self.kind {
+            EvaluatorKind::Command(command) => command.run.templates(visit),
+            EvaluatorKind::SqlValidate(it) => it.asked.templates(visit),
+            _ => {}
         }
         for inner in self.kind.inner_mut() {
             inner.templates(visit);
         }
+    }
+}
+
+impl Templates for SqlQuestion {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        self.database.templates(visit);
     }
 }
 

@@ -1,0 +1,207 @@
+//! `type: sql-validate`.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::Value;
+
+use crate::model::evaluator::{SqlQuestion, SqlValidate, WantedRow, WantedRows};
+use crate::scenario_file::decode::section::wrong_kind;
+use crate::scenario_file::decode::template::Template;
+use crate::scenario_file::decode::values::{Timeout, Times, Word, number};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, section};
+use crate::scenario_file::servers::ready::Wanted;
+use crate::scenario_file::yaml::node::{Content, Node};
+use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::sql::{self, Database};
+
+/// How long a query may take unless that is said.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+section! {
+    /// A query to a database after the run. All that is said of its rows must hold. It is asked while servers that outlive a run still stand, and before the commands under `after` are run.
+    SqlKeys {
+        /// The file of SQLite, relative to this one; or `postgres://user:password@host:port/name`, `mysql://…`, `mariadb://…`. `${NAME}` stands for an environment variable.
+        database: Template<Word>,
+        /// One `select`, with a placeholder for each parameter: `?`, or `$1` for PostgreSQL. Nothing is changed: the transaction only reads.
+        query: At<Word>,
+        /// What is bound to the placeholders, in their order: texts, numbers, true, false and null.
+        parameters: Option<Vec<At<Parameter>>>,
+        /// The only value of the only row; a list stands for all rows, as `rows` does.
+        equals: Option<At<Wanted>>,
+        /// All rows in their order: each a list of its values, or a map of the columns that matter.
+        rows: Option<At<Vec<At<Row>>>>,
+        /// How many rows there are.
+        count: Option<Times>,
+        /// Whether there is no row.
+        empty: Option<bool>,
+        /// The only value of the only row is this number or a larger one.
+        at_least: Option<AnyNumber>,
+        /// The only value of the only row is this number or a smaller one.
+        at_most: Option<AnyNumber>,
+        /// How long it may take, from the connection to the last row; 30s unless given.
+        timeout: Option<Timeout>,
+    }
+}
+
+impl SqlKeys {
+    pub(super) fn sql_validate(&self, at: Mark, findings: &mut Findings) -> Option<SqlValidate> {
+        if let Some(why) = sql::refused(&self.query.0) {
+            findings.error(self.query.at, why, NO_HINT);
+        }
+        let database = &self.database;
+        // What is filled in later may be anything.
+        if !database.0.contains("${")
+            && let Err(why) = Database::parse(&database.0)
+        {
+            findings.error(database.at, why, NO_HINT);
+        }
+        let wanted = self.wanted(at, findings)?;
+        let parameters = self.parameters.iter().flatten();
+        Some(SqlValidate {
+            asked: SqlQuestion {
+                database: database.0.clone(),
+                folder: findings.folder(database.at),
+                query: self.query.0.clone(),
+                parameters: parameters.map(|it| it.value.0.clone()).collect(),
+                timeout: self.timeout.map_or(TIMEOUT, |it| it.0),
+            },
+            wanted,
+        })
+    }
+
+    /// What is said of the rows; `None` after saying what is wrong with it.
+    fn wanted(&self, at: Mark, findings: &mut Findings) -> Option<WantedRows> {
+        let (equals, listed) = match &self.equals {
+            None => (None, None),
+            Some(it) => match &it.value.0 {
+                Value::Array(rows) => (None, Some(listed(rows, it.at, findings)?)),
+                value => (Some((it.at, value.clone())), None),
+            },
+        };
+        if let Some(rows) = self.rows.as_ref().filter(|_| listed.is_some()) {
+            findings.error(rows.at, "`equals` says already what the rows are", NO_HINT);
+        }
+        let rows = self.rows.as_ref();
+        let rows = rows.map(|it| it.iter().map(|it| it.value.0.clone()).collect());
+        if let Some((at, Value::Object(_))) = &equals {
+            let message = "a row is no single value";
+            findings.error(*at, message, Some("write `rows: [{ column: value }]`"));
+        }
+        let wanted = WantedRows {
+            equals: equals.map(|(_, it)| it),
+            at_least: self.at_least.map(|it| it.0),
+            at_most: self.at_most.map(|it| it.0),
+            rows: rows.or(listed),
+            count: self.count.map(|it| it.0 as usize),
+            empty: self.empty,
+        };
+        if wanted == WantedRows::default() {
+            let hint = "give `equals`, `rows`, `count`, `empty`, `at_least` or `at_most`";
+            findings.error(at, "says nothing of the rows", Some(hint));
+            return None;
+        }
+        Some(wanted)
+    }
+}
+
+/// Rows that stand in `equals`.
+fn listed(rows: &[Value], at: Mark, findings: &mut Findings) -> Option<Vec<WantedRow>> {
+    let read: Option<Vec<WantedRow>> = rows.iter().map(row).collect();
+    if read.is_none() {
+        let message =
+            "a list stands for rows, and each is a list of its values or a map of its columns";
+        findings.error(at, message, Some("write `equals: [[1, paid]]`"));
+    }
+    read
+}
+
+fn row(value: &Value) -> Option<WantedRow> {
+    match value {
+        Value::Array(values) => Some(WantedRow::Values(values.clone())),
+        Value::Object(columns) => Some(WantedRow::Named(columns.clone())),
+        _ => None,
+    }
+}
+
+/// A row that is expected.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct Row(WantedRow);
+
+impl Decode for Row {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let read = row(&node.to_json());
+        if read.is_none() {
+            wrong_kind(node, "a list of values, or a map of columns", findings);
+        }
+        read.map(Self)
+    }
+}
+
+impl JsonSchema for Row {
+    fn schema_name() -> Cow<'static, str> {
+        "SqlRow".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A row: its values in the order of the columns, or the columns that matter.",
+            "type": ["array", "object"],
+        })
+    }
+}
+
+/// What can be bound to a placeholder.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct Parameter(Value);
+
+impl Decode for Parameter {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        match &node.content {
+            Content::Map(_) | Content::List(_) => {
+                wrong_kind(node, "a text, a number, true, false or null", findings);
+                None
+            }
+            _ => Some(Self(node.to_json())),
+        }
+    }
+
+    fn of_null() -> Option<Self> {
+        Some(Self(Value::Null))
+    }
+}
+
+impl JsonSchema for Parameter {
+    fn schema_name() -> Cow<'static, str> {
+        "SqlParameter".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "number", "boolean", "null"] })
+    }
+}
+
+/// A number of any size.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario_file) struct AnyNumber(f64);
+
+impl Decode for AnyNumber {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        number(node, "a number", f64::is_finite, findings).map(Self)
+    }
+}
+
+impl JsonSchema for AnyNumber {
+    fn schema_name() -> Cow<'static, str> {
+        "AnyNumber".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number" })
+    }
+}
