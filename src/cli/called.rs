@@ -26,6 +26,7 @@ pub(super) fn record(args: &RecordArgs) -> Called {
 pub(super) fn run(args: &RunArgs) -> Called {
     let mut options = Options::default();
     options.value("--baseline", args.baseline.as_deref().map(shown));
+    options.value("--suite", args.plan.suite.as_ref());
     options.score(&args.score);
     options.execute(&args.execute);
     options.finish(&args.select, None)
@@ -51,6 +52,7 @@ pub(super) fn compare(args: &CompareArgs) -> Called {
     if args.servers == ServersChoice::Recorded {
         options.value("--servers", Some("recorded"));
     }
+    options.value("--suite", args.plan.suite.as_ref());
     options.score(&args.score);
     options.flag("--strict-statistics", args.strict_statistics);
     options.flag("--allow-changed", args.allow_changed);
@@ -96,6 +98,7 @@ impl Options {
         self.choice("--agent", args.agent.as_ref());
         self.value("--model", args.model.as_ref());
         self.value("--budget", args.budget);
+        self.value("--judge", args.judging.judge.as_deref().map(shown));
         self.choice("--pace", args.pace.as_ref());
         self.value("--repeat", args.repeat);
         self.flag("--no-docker", args.no_docker);
@@ -105,6 +108,7 @@ impl Options {
         for (name, value) in &select.variables {
             self.value("--var", Some(format!("{name}={value}")));
         }
+        self.value("--environment", select.environment.as_ref());
         let paths = select.paths.iter().chain(&select.scenarios);
         Called {
             folder: folder(),

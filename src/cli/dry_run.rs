@@ -9,12 +9,14 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::select::plural;
+use crate::cli::suite::judge_budget;
 use crate::cli::to_run::ToRun;
 use crate::json;
 use crate::model::scenario::{Scenario, Transport};
 use crate::model::usage::cost_words;
 use crate::published::result::Shard;
 use crate::redact;
+use crate::suite;
 use crate::text;
 
 /// What `--format json` prints, version 1.
@@ -47,10 +49,28 @@ struct Planned {
     calls: Option<Vec<String>>,
     /// How many criteria its runs must meet, besides what is compared.
     criteria: usize,
+    /// The evaluators that look at its runs.
+    evaluators: Vec<PlannedEvaluator>,
+    /// The model that judges its runs; `null` where none is asked.
+    judge: Option<String>,
+    /// What that may cost at most, in all runs; `null` without a bound.
+    judge_max_cost: Option<f64>,
     /// How often it is run.
     runs: u16,
-    /// What its requests to a model may cost at most, in all runs; `null` without a bound.
+    /// What its agent's may cost at most.
+    #[serde(skip)]
+    agent_max_cost: Option<f64>,
+    /// What its requests to models may cost at most, in all runs and with its judge; `null` without a bound.
     max_cost: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct PlannedEvaluator {
+    /// As scenario files spell it.
+    r#type: &'static str,
+    name: String,
+    /// `gating` or `advisory`.
+    role: &'static str,
 }
 
 #[derive(Serialize)]
@@ -74,15 +94,13 @@ pub(super) fn print(
     let runs = args.repeat.unwrap_or(1);
     let scenarios = to_run.in_order().into_iter().map(|it| planned(it, runs));
     let scenarios: Vec<Planned> = scenarios.collect();
-    let costs = scenarios
-        .iter()
-        .filter(|it| it.enabled)
-        .map(|it| it.max_cost);
-    let bound: Option<f64> = costs.sum();
-    let max_cost = match (bound, args.budget) {
-        (Some(bound), Some(budget)) => Some(bound.min(budget)),
-        (bound, budget) => bound.or(budget),
-    };
+    let enabled = || scenarios.iter().filter(|it| it.enabled);
+    let of_agents: Option<f64> = enabled().map(|it| it.agent_max_cost).sum();
+    let of_judges: Option<f64> = enabled().map(|it| it.judge_max_cost).sum();
+    let of_judges = least(of_judges, judge_budget(args)?);
+    let bound = of_agents.zip(of_judges);
+    let bound = bound.map(|(agents, judges)| agents + judges);
+    let max_cost = least(bound, args.budget);
     let document = PlanDocument {
         format_version: 1,
         command,
@@ -103,6 +121,14 @@ pub(super) fn print(
     Ok(Exit::Passed)
 }
 
+/// The smaller of two bounds, either of which may not be there.
+fn least(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 fn planned(scenario: &Scenario, runs: u16) -> Planned {
     let clean = |text: &str| redact::environment().text(text).into_inner();
     let agent = &scenario.agent;
@@ -110,7 +136,22 @@ fn planned(scenario: &Scenario, runs: u16) -> Planned {
         let calls = agent.calls().iter();
         calls.map(|it| clean(&it.tool)).collect()
     });
+    let evaluators = scenario.evaluators.iter().map(|it| PlannedEvaluator {
+        r#type: it.kind.name(),
+        name: clean(&it.title()),
+        role: it.role.name(),
+    });
+    let in_all_runs = |cost: f64| cost * f64::from(runs);
+    let agent_max_cost = max_cost(scenario).map(in_all_runs);
+    let judge_max_cost = suite::most_judging_costs(scenario).map(in_all_runs);
+    let judge = scenario.judge.as_ref();
+    let judge = judge.filter(|_| judge_max_cost != Some(0.0));
     Planned {
+        evaluators: evaluators.collect(),
+        judge: judge.map(|it| clean(&it.asked.model)),
+        judge_max_cost,
+        agent_max_cost,
+        max_cost: agent_max_cost.zip(judge_max_cost).map(|(a, b)| a + b),
         id: scenario.id.clone(),
         name: clean(&scenario.name),
         path: clean(&scenario.path.display().to_string()),
@@ -133,11 +174,10 @@ fn planned(scenario: &Scenario, runs: u16) -> Planned {
         calls,
         criteria: scenario.success_criteria.len(),
         runs,
-        max_cost: max_cost(scenario).map(|it| it * f64::from(runs)),
     }
 }
 
-/// What one run may cost at most: nothing without a model; else its `max_cost`, or what `max_total_tokens` cost where all of them are of the
+/// What the agent of one run may cost at most: nothing without a model; else its `max_cost`, or what `max_total_tokens` cost where all of them are of the
 /// dearest kind. `None` where nothing bounds it.
 fn max_cost(scenario: &Scenario) -> Option<f64> {
     if !scenario.agent.decides() {
@@ -182,7 +222,7 @@ fn table(document: &PlanDocument<'_>) -> String {
             let _ = write!(table, "models may cost up to {}", cost_words(cost));
         }
         None => table.push_str(
-            "what models may cost has no bound: `limits.max_cost`, `limits.max_total_tokens` with a price, or `--budget` sets one",
+            "what models may cost has no bound: `limits.max_cost`, `limits.max_total_tokens` with a price, or `--budget` sets one; for judges, `judge.max_tokens` with `judge.price`, or `--judge-budget`",
         ),
     }
     table
@@ -228,6 +268,19 @@ fn line(it: &Planned) -> String {
                 format!("{} criteria", it.criteria)
             }
         );
+    }
+    if !it.evaluators.is_empty() {
+        let types = it.evaluators.iter();
+        let types = types.map(|it| match it.role {
+            "gating" => it.r#type.to_owned(),
+            role => format!("{}, {role}", it.r#type),
+        });
+        let types: Vec<String> = types.collect();
+        let count = plural(types.len(), "evaluator");
+        let _ = write!(line, ", {count} ({})", types.join("; "));
+    }
+    if let Some(judge) = &it.judge {
+        let _ = write!(line, ", judged by {judge}");
     }
     if it.runs > 1 {
         let _ = write!(line, ", {} runs", it.runs);

@@ -111,9 +111,10 @@ fn judged(gate: &SuiteGate, document: &ResultDocument) -> (Option<f64>, GateStat
             (Some(share(passed)), state)
         }
         GateKind::MaxCost => {
-            let used = of_gate.filter_map(Scenario::usage).map(|it| it.cost);
+            let used = of_gate.flat_map(Scenario::all_usage).map(|it| it.cost);
             let used: Vec<Option<f64>> = used.collect();
-            let known: f64 = used.iter().flatten().sum();
+            // The sum of nothing is written as -0.
+            let known = 0.0 + used.iter().flatten().sum::<f64>();
             let is_whole = used.iter().all(Option::is_some);
             let state = if known > gate.bound {
                 GateState::Broken

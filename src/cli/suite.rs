@@ -45,29 +45,38 @@ pub(super) fn settings(
     })
 }
 
-/// What judges may spend, and where their answers are kept.
-fn judges(args: &ExecuteArgs, scenarios: &[Scenario]) -> Result<Judges, Failure> {
-    let JudgeArgs {
-        judge: _,
-        judge_budget,
-        no_cache,
-    } = &args.judging;
-    let budget = match (judge_budget, args.budget) {
-        (None, _) => None,
-        (Some(JudgeBudget::Share(share)), Some(whole)) => Some(share * whole),
+/// What judges may spend at most, where the arguments say it.
+///
+/// # Errors
+///
+/// When they say it of a whole that they do not say, or more than that.
+pub(super) fn judge_budget(args: &ExecuteArgs) -> Result<Option<f64>, Failure> {
+    match (&args.judging.judge_budget, args.budget) {
+        (None, _) => Ok(None),
+        (Some(JudgeBudget::Share(share)), Some(whole)) => Ok(Some(share * whole)),
         (Some(JudgeBudget::Share(_)), None) => {
             let failure =
                 Failure::usage("--judge-budget is a share of --budget, which is not given");
-            return Err(failure.hint("add --budget AMOUNT, or write an amount"));
+            Err(failure.hint("add --budget AMOUNT, or write an amount"))
         }
         (Some(JudgeBudget::Amount(amount)), Some(whole)) if *amount > whole => {
             let message =
                 format!("--judge-budget {amount} is more than --budget {whole}, which counts it");
-            return Err(Failure::usage(message));
+            Err(Failure::usage(message))
         }
-        (Some(JudgeBudget::Amount(amount)), _) => Some(*amount),
-    };
-    let option = match (judge_budget, args.budget) {
+        (Some(JudgeBudget::Amount(amount)), _) => Ok(Some(*amount)),
+    }
+}
+
+/// What judges may spend, and where their answers are kept.
+fn judges(args: &ExecuteArgs, scenarios: &[Scenario]) -> Result<Judges, Failure> {
+    let JudgeArgs {
+        judge: _,
+        judge_budget: given,
+        no_cache,
+    } = &args.judging;
+    let budget = judge_budget(args)?;
+    let option = match (given, args.budget) {
         (Some(_), _) => Some("--judge-budget"),
         (None, Some(_)) => Some("--budget"),
         (None, None) => None,

@@ -17,6 +17,7 @@ use crate::model::stamp::GitStamp;
 pub use crate::model::status::Status;
 use crate::model::trajectory::Trajectory;
 use crate::model::trouble::Trouble;
+use crate::model::usage::TotalUse;
 
 /// The outcome of one `record`, `compare` or `run`.
 #[derive(Debug, Clone)]
@@ -87,6 +88,8 @@ pub struct ScenarioResult {
     pub trouble: Option<Trouble>,
     /// The earlier tries, which could not be run or judged, where this is a later one.
     pub retried: Vec<Retried>,
+    /// What asking judges took, in all runs; `None` where none was asked.
+    pub judging: Option<TotalUse>,
     /// What the servers do to the answers of those behind them, where that was asked for.
     pub direct: Option<Box<Direct>>,
 }
@@ -126,6 +129,7 @@ impl ScenarioResult {
             repeated: None,
             trouble: None,
             retried: Vec::new(),
+            judging: None,
             direct: None,
         }
     }
@@ -140,6 +144,8 @@ pub struct Retried {
     pub reason: String,
     /// Wall time in milliseconds; `None` when nothing ran.
     pub duration_ms: Option<f64>,
+    /// What models took for it, judges included; `None` where none was asked.
+    pub usage: Option<TotalUse>,
 }
 
 /// Something that stood in the way.

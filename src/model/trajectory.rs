@@ -86,7 +86,33 @@ pub struct Unsendable {
     pub said: String,
 }
 
+/// What APIs answer that are asked too often, or by too many.
+const TOO_MANY: [u16; 2] = [429, 529];
+
 impl Trajectory {
+    /// What stood in the way of a verdict; `None` where it is judged, and for all that another try would not change.
+    pub fn trouble(&self) -> Option<Trouble> {
+        match &self.ending {
+            Ending::TimedOut { .. } => Some(Trouble::Timeout),
+            Ending::Error { trouble, .. } => trouble.or_else(|| self.trouble_with_model()),
+            Ending::Completed
+            | Ending::Blocked { .. }
+            | Ending::LimitReached { .. }
+            | Ending::Interrupted => None,
+        }
+    }
+
+    /// What the last request to the model met with, which was not answered.
+    fn trouble_with_model(&self) -> Option<Trouble> {
+        let last = self.requests.last()?.attempts.last()?;
+        last.problem.as_ref()?;
+        match last.status {
+            Some(status) if TOO_MANY.contains(&status) => Some(Trouble::RateLimit),
+            Some(408 | 500..) | None => Some(Trouble::Transport),
+            Some(_) => None,
+        }
+    }
+
     /// The calls of declared servers, in order: the ones that are scored.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.steps.iter().filter_map(|step| match step {

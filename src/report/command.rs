@@ -8,8 +8,8 @@ use crate::text::line;
 /// The folder that scenarios lie in, unless the user says otherwise; ids begin below it.
 const SCENARIOS: &str = "scenarios";
 
-/// The option that sets a variable of scenarios.
-const VARIABLE: &str = "--var";
+/// The options that give variables of scenarios their values.
+const VARIABLES: [&str; 2] = ["--var", "--environment"];
 
 /// The most bytes that names of files and scenarios take in a command.
 const NAMES: usize = 8_000;
@@ -25,16 +25,22 @@ pub fn again(result: &ResultDocument, scenarios: &[&Scenario], most: usize) -> S
     let mut paths: Vec<&str> = scenarios.iter().map(|it| it.path.as_str()).collect();
     paths.sort_unstable();
     paths.dedup();
+    let picked: Vec<String> = scenarios.iter().map(|it| word(it)).collect();
+    let is_of_rows = scenarios.iter().any(|it| it.row_of.is_some());
+    let names: Vec<&str> = if is_of_rows {
+        picked.iter().map(String::as_str).collect()
+    } else {
+        paths.clone()
+    };
     let mut words = vec!["mcp-eval".to_owned(), command.to_owned()];
     let given = result.called.iter().flat_map(|it| &it.paths);
     if let Some(stored) = stored_in(&paths) {
         words.extend(["--run".to_owned(), quoted(&stored.to_string_lossy())]);
-    } else if fitting(&paths, most) < paths.len() {
+    } else if fitting(&names, most) < names.len() {
         words.extend(given.map(|it| quoted(it)));
     } else if is_named_by_files(result, scenarios) {
         words.extend(paths.into_iter().map(quoted));
     } else {
-        let picked: Vec<String> = scenarios.iter().map(|it| word(it)).collect();
         words.extend(given.map(|it| quoted(it)));
         words.extend(["-k".to_owned(), quoted(&picked.join(" or "))]);
     }
@@ -49,13 +55,22 @@ pub fn again(result: &ResultDocument, scenarios: &[&Scenario], most: usize) -> S
 /// set that another scenario may declare.
 fn is_named_by_files(result: &ResultDocument, scenarios: &[&Scenario]) -> bool {
     let Some(called) = &result.called else {
-        return true;
+        return scenarios.iter().all(|it| it.row_of.is_none());
     };
     let is_found_alone = |it: &&Scenario| {
         let mut folders = Path::new(&it.path).components();
         !it.id.contains('/') || folders.any(|it| it.as_os_str() == SCENARIOS)
     };
-    !called.options.iter().any(|it| it.name == VARIABLE) && scenarios.iter().all(is_found_alone)
+    // The file of a row is that of all rows.
+    let is_whole = |it: &&Scenario| it.row_of.is_none();
+    !called.options.iter().any(gives_variables)
+        && scenarios
+            .iter()
+            .all(|it| is_found_alone(it) && is_whole(it))
+}
+
+fn gives_variables(option: &CalledOption) -> bool {
+    VARIABLES.contains(&option.name.as_str())
 }
 
 /// What `-k` takes for a scenario: its path below the folder of scenarios.
@@ -257,7 +272,7 @@ fn reviewed(result: &ResultDocument, scenarios: &[&Scenario]) -> Vec<String> {
         _ if !are_usual => words.extend(called.paths.iter().map(|it| quoted(it))),
         _ => {}
     }
-    let variables = called.options.iter().filter(|it| it.name == VARIABLE);
+    let variables = called.options.iter().filter(|it| gives_variables(it));
     words.extend(variables.map(option));
     words.extend(baselines.map(|it| format!("--baseline {}", quoted(it))));
     words

@@ -97,7 +97,8 @@ async fn compare_one(
             unexpected_reads(scenario, &run_context, &accepted)
         },
     };
-    let mut result = repeat(scenario, &run_context, measure, &comparison).await;
+    let repeated = repeat(scenario, &run_context, measure, &comparison);
+    let mut result = Box::pin(repeated).await;
     let kept = (&run_context, baselines);
     Box::pin(pending::settle(
         &mut result,

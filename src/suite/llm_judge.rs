@@ -13,6 +13,7 @@ use crate::model::judge::JudgeSettings;
 use crate::model::redaction::Redaction;
 use crate::model::ruling::Ruling;
 use crate::model::scenario::{Criterion, Scenario};
+use crate::model::usage::tokens;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Budget, SetupError};
 use crate::scenario_file::LoadedJudge;
@@ -56,6 +57,45 @@ pub(super) fn asks(scenario: &Scenario) -> bool {
     let mut criteria = scenario.success_criteria.iter();
     scenario.judge.is_some()
         && (evaluators.iter().any(is_judge) || criteria.any(|it| matches!(it, Criterion::Text(_))))
+}
+
+/// What the instructions take in the prompt of a judge, at most, in characters, besides the run and what it is judged by.
+const INSTRUCTIONS: usize = 8_000;
+
+/// How often a judge is asked for one vote at most: once more where its answer has no form that can be read.
+const ASKED: f64 = 2.0;
+
+/// What judging one run may cost at most, with a token for each character that the judge is shown: nothing where none is asked. `None` where
+/// nothing bounds it.
+pub fn most_judging_costs(scenario: &Scenario) -> Option<f64> {
+    if !asks(scenario) {
+        return Some(0.0);
+    }
+    let judge = scenario.judge.as_deref()?;
+    let price = judge.asked.price.as_ref()?;
+    let answer = f64::from(judge.asked.max_tokens?);
+    let once = |standard: usize| {
+        let shown = judge.max_input_chars + INSTRUCTIONS + standard;
+        let shown = tokens(u64::try_from(shown).unwrap_or(u64::MAX));
+        let dearest = price.cache_write.unwrap_or(price.input).max(price.input);
+        ASKED * (shown * dearest + answer * price.output) / 1e6
+    };
+    let evaluators = Evaluator::with_inner(&scenario.evaluators);
+    let of_evaluators = evaluators.into_iter().filter_map(|it| match &it.kind {
+        EvaluatorKind::LlmJudge(it) => {
+            let standard = it.clone().texts_mut().iter().map(|it| it.len()).sum();
+            Some(f64::from(it.votes) * once(standard))
+        }
+        _ => None,
+    });
+    // All criteria that turn out to be prose are asked about at once.
+    let prose = scenario.success_criteria.iter().filter_map(|it| match it {
+        Criterion::Text(text) => Some(text.len()),
+        _ => None,
+    });
+    let prose: Vec<usize> = prose.collect();
+    let of_prose = (!prose.is_empty()).then(|| once(prose.iter().sum()));
+    Some(of_evaluators.chain(of_prose).sum())
 }
 
 /// Answers that are kept on disk, without secrets.

@@ -97,7 +97,7 @@ pub use self::introduction::{Introduction, Tried, introduce};
 pub use self::judge_check::{
     CheckSettings, CheckedExample, CheckedJudge, check_judge, verdict_words,
 };
-pub use self::llm_judge::{appoint, check_budget};
+pub use self::llm_judge::{appoint, check_budget, most_judging_costs};
 pub use self::observer::{Observer, ScenarioObserver, Silent};
 pub use self::play::{Files, Finished, NOT_STARTED, Suite};
 pub use self::record::record;

@@ -84,6 +84,7 @@ async fn once(
     let mut retried: Vec<Retried> = Vec::new();
     for number in 1.. {
         let mut result = work.once(run_context).await;
+        result.judging = judging(&result);
         let again = suite.retries.as_ref().filter(|it| {
             let may_pass = result
                 .trouble
@@ -102,6 +103,7 @@ async fn once(
                 trouble,
                 reason: shorten(&reason, REASON_CHARS).into_owned(),
                 duration_ms: result.duration_ms,
+                usage: together(of_agent(&result), result.judging),
             });
             tokio::select! {
                 () = suite.interrupt.cancelled() => {}
@@ -118,6 +120,24 @@ async fn once(
         return result;
     }
     unreachable!("no number of retries is without an end")
+}
+
+/// What asking judges took for one run.
+fn judging(result: &ScenarioResult) -> Option<TotalUse> {
+    let rulings = result
+        .evaluations
+        .iter()
+        .filter_map(|it| it.ruling.as_ref());
+    rulings.map(|it| it.took).reduce(TotalUse::and)
+}
+
+/// What the model took that made the calls of one run.
+fn of_agent(result: &ScenarioResult) -> Option<TotalUse> {
+    TotalUse::of(&result.current.as_ref()?.requests)
+}
+
+fn together(one: Option<TotalUse>, other: Option<TotalUse>) -> Option<TotalUse> {
+    one.into_iter().chain(other).reduce(TotalUse::and)
 }
 
 /// Whether the container of an attempt may be kept for a look, should it not pass: one container is enough, and one with a fixed port
@@ -172,6 +192,10 @@ struct Made {
     /// The evaluators, and how long the calls took that they limit.
     evaluators: Vec<Evaluator>,
     call_times: CallTimes,
+    /// What asking judges took in all of them.
+    judging: Option<TotalUse>,
+    /// The tries of all of them that could not be run or judged.
+    retried: Vec<Retried>,
     /// Their notes, each kept once, with the indexes of the attempts that had it.
     notes: Vec<(String, Vec<usize>)>,
 }
@@ -185,6 +209,8 @@ impl Made {
             obstacle: None,
             evaluators: scenario.evaluators.clone(),
             call_times: CallTimes::default(),
+            judging: None,
+            retried: Vec::new(),
             notes: Vec::new(),
         };
         made.add(first);
@@ -194,6 +220,8 @@ impl Made {
     fn add(&mut self, mut result: ScenarioResult) {
         let index = self.attempts.len();
         let attempt = kept(&result);
+        self.judging = together(self.judging, result.judging);
+        self.retried.append(&mut result.retried);
         if let Some(run) = result.current.as_ref().filter(|it| it.ending.is_complete()) {
             self.call_times.add(&self.evaluators, run);
         }
@@ -261,6 +289,8 @@ impl Made {
                 ..problem
             }),
         };
+        result.judging = self.judging;
+        result.retried = self.retried;
         result.status = status;
         result.duration_ms = repeated.total_duration();
         result.repeated = Some(Box::new(repeated));
@@ -305,7 +335,7 @@ pub(crate) fn kept(result: &ScenarioResult) -> repeated::Attempt {
         duration_ms: result.duration_ms,
         reason: reason.filter(|it| !it.is_empty()),
         changes: (result.comparison.as_ref()).map_or(0, |it| it.changes.len()),
-        usage: (result.current.as_ref()).and_then(|it| TotalUse::of(&it.requests)),
+        usage: of_agent(result),
     }
 }
 

@@ -7,7 +7,6 @@ use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, Trajectory};
-use crate::model::trouble::Trouble;
 use crate::redact::Redactor;
 use crate::score;
 use crate::store::Runs;
@@ -61,7 +60,7 @@ impl Executed {
                 hint: None,
                 details,
             }),
-            trouble: Trouble::of(&self.trajectory),
+            trouble: self.trajectory.trouble(),
             duration_ms: self.trajectory.duration_ms,
             current: Some(Arc::new(self.trajectory.clone())),
             notes: self.notes.clone(),

@@ -42,6 +42,7 @@ mod integers;
 mod jobs;
 mod json_written;
 mod judge;
+mod judged_suites;
 mod kept;
 mod known_to_vary;
 mod kubernetes;

@@ -139,6 +139,8 @@ fn every_command_of_the_readme_runs() {
     let nightly = blocks(&readme, "yml").into_iter();
     let mut nightly = nightly.filter(|it| it.starts_with("description:"));
     project.file("scenarios/_suites/nightly.yaml", nightly.next().unwrap());
+    let mut rows = blocks(&readme, "yml").into_iter();
+    let rows = rows.find(|it| it.starts_with("name: Umbrellas")).unwrap();
     project.file("assistant.yaml", saved("name: Umbrella, asked"));
     project.file("examples.yaml", saved("judge:\n  provider: custom"));
     project.file(
@@ -249,6 +251,10 @@ fn every_command_of_the_readme_runs() {
         if is_judged {
             project.file("scenarios/orders.yaml", orders);
         }
+        let has_rows = command.contains("scenarios/umbrellas.yaml");
+        if has_rows {
+            project.file("scenarios/umbrellas.yaml", &rows);
+        }
         if command.contains("--changed") {
             Repository::init(project.path("")).unwrap();
         }
@@ -260,6 +266,9 @@ fn every_command_of_the_readme_runs() {
         }
         if is_judged {
             fs::remove_file(project.path("scenarios/orders.yaml")).unwrap();
+        }
+        if has_rows {
+            fs::remove_file(project.path("scenarios/umbrellas.yaml")).unwrap();
         }
         if command.contains(" bisect ") {
             ran.says("Answer otherwise").says("first bad commit: ");

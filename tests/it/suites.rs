@@ -304,7 +304,7 @@ fn gates_hold_for_all_scenarios_together() {
         );
     }
     let told = project.expect(1, &["run", "--suite", "nightly"]);
-    told.says("max_duration: ").says("and the bound is 1 ms");
+    told.says("max_duration: ").says("and the bound is 1.0 ms");
     // What could not be run may have passed.
     suite(&project, "gates: { min_pass_rate: 0.75 }\n");
     project.edit(
@@ -450,7 +450,7 @@ fn a_dry_run_prints_the_plan_and_runs_nothing() {
         "mcp_interactions": { "m": { "tools": [] } },
     });
     project.file("scenarios/asks.yaml", asks.to_string());
-    let left = json!({ "name": "Left out", "enabled": false, "servers": { "m": { "type": "mock" } }, "expected_trajectory": [] });
+    let left = json!({ "name": "Left out", "enabled": false, "servers": { "m": { "type": "mock" } }, "expected_trajectory": [], "mcp_interactions": { "m": { "tools": [] } } });
     project.file("scenarios/left.yaml", left.to_string());
     suite(&project, "order: [c]\nsetup: [[touch, ran]]\n");
     let told = project.expect(0, &["run", "--suite", "nightly", "--dry-run"]);

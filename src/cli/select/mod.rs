@@ -164,8 +164,11 @@ pub(super) fn of_paths(args: &SelectArgs) -> (Vec<Scenario>, Vec<Finding>) {
 /// A scenario as its file has it now; `None` where it is no valid scenario any more.
 pub(super) fn again(args: &SelectArgs, scenario: &Scenario) -> Option<Scenario> {
     let (mut found, _) = scenario_file::find(&args.all_paths());
-    found.retain(|it| it.id == scenario.id && it.path == scenario.path);
-    scenario_file::load(&found, &options(args)).scenarios.pop()
+    // Of a row, its file has the id of the data set.
+    let of_file = scenario.row_of.as_ref().unwrap_or(&scenario.id);
+    found.retain(|it| it.id == *of_file && it.path == scenario.path);
+    let loaded = scenario_file::load(&found, &options(args)).scenarios;
+    loaded.into_iter().find(|it| it.id == scenario.id)
 }
 
 fn options(args: &SelectArgs) -> Options {

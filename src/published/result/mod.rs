@@ -279,9 +279,9 @@ impl ResultDocument {
         }
     }
 
-    /// What all models of the run used, in words; `None` where there were none.
+    /// What all models of the run used, judges included, in words; `None` where there were none.
     pub fn model_use(&self) -> Option<String> {
-        let uses = self.scenarios.iter().filter_map(Scenario::usage);
+        let uses = self.scenarios.iter().flat_map(Scenario::all_usage);
         TotalUse::sum(uses).map(|it| it.words())
     }
 

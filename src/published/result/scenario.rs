@@ -86,6 +86,9 @@ pub struct Scenario {
     /// The earlier tries, which could not be run or judged; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retried: Vec<Retried>,
+    /// What asking judges took, in all its runs; absent where none was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judging: Option<TotalUse>,
     /// Why it decides nothing, and until when; absent where it decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quarantine: Option<Quarantine>,
@@ -375,6 +378,12 @@ impl Scenario {
             Some(repeated) => repeated.usage,
             None => self.current.as_ref()?.usage.as_ref().map(Into::into),
         }
+    }
+
+    /// What all models took: that of its agent and its judges, earlier tries included.
+    pub fn all_usage(&self) -> impl Iterator<Item = TotalUse> {
+        let tries = self.retried.iter().filter_map(|it| it.usage);
+        self.usage().into_iter().chain(self.judging).chain(tries)
     }
 
     /// The numbers of scored calls, for people: `3`, or `3 → 2` where the two sides differ.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Status;
+use super::{Status, TotalUse};
 
 /// The suite file that the command followed, and what became of its gates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,6 +78,9 @@ pub struct Retried {
     pub reason: String,
     /// Wall time in milliseconds; `null` when nothing ran.
     pub duration_ms: Option<f64>,
+    /// What models took for it, judges included; absent where none was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<TotalUse>,
 }
 
 impl GateKind {

@@ -121,6 +121,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         repeated: (result.repeated.as_deref()).map(|it| Box::new(repeated::repeated(it))),
         flaky: result.status == Status::Passed && !result.retried.is_empty(),
         retried: result.retried.iter().map(Into::into).collect(),
+        judging: result.judging.map(Into::into),
         quarantine: None,
         direct: (result.direct.as_deref()).map(|it| Box::new(direct::direct(it))),
     };
@@ -204,6 +205,7 @@ impl From<&Retried> for result::Retried {
             trouble: retried.trouble.name().to_owned(),
             reason: retried.reason.clone(),
             duration_ms: retried.duration_ms.and_then(finite),
+            usage: retried.usage.map(Into::into),
         }
     }
 }

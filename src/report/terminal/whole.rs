@@ -92,6 +92,7 @@ fn is_told(scenario: &Scenario, verbosity: Verbosity) -> bool {
         Verbosity::Normal => {
             scenario.status != Status::Passed
                 || scenario.is_changed()
+                || scenario.flaky
                 || scenario.repeated.is_some()
                 || scenario.direct.is_some()
                 || scenario.unchecked().next().is_some()

@@ -75,11 +75,16 @@ fn way_out(path: &Path) -> String {
             .parent()
             .is_some_and(|it| it.ends_with(SUITES));
         let name = path.file_stem().unwrap_or_default().display();
-        return if is_suite {
-            format!("`{shown}` is a suite, which `mcp-eval run --suite {name}` follows")
-        } else {
-            format!("`{shown}` begins with `_`, so it is no scenario")
-        };
+        if is_suite {
+            return format!("`{shown}` is a suite, which `mcp-eval run --suite {name}` follows");
+        }
+        let gives_defaults = path
+            .file_name()
+            .is_some_and(|it| DEFAULTS.iter().any(|name| it == *name));
+        if !gives_defaults {
+            return format!("`{shown}` begins with `_`, so it is no scenario");
+        }
+        format!("`{shown}` gives defaults to scenarios, and is none")
     } else if is_literal(path) {
         format!("there is no `{shown}` here")
     } else {

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::NAMED;
 use super::parts::Part;
 use crate::cli::failure::Failure;
 use crate::published::result::PlannedScenario;
 use crate::published::stamp::Git;
+
+/// How many scenarios one line names.
+pub(super) const NAMED: usize = 20;
 
 /// Where each scenario is taken from: the part, by its place among the results, and the scenario's place in that.
 pub(super) type Taken = BTreeMap<String, (usize, usize)>;

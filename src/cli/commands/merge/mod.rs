@@ -16,11 +16,8 @@ use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::suite::BASELINES;
 
-use self::agree::Hole;
+use self::agree::{Hole, NAMED};
 use self::whole::Whole;
-
-/// How many scenarios one line names.
-const NAMED: usize = 20;
 
 pub(in crate::cli) fn run(
     args: &MergeArgs,

@@ -18,7 +18,8 @@ use crate::cli::seen_from::SeenFrom;
 use crate::cli::stored::Stored;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::published::result::{
-    Called, Link, Merged, MergedShard, ResultDocument, Scenario, Status as Published, Summary,
+    Called, Dataset, Link, Merged, MergedShard, ResultDocument, Scenario, Status as Published,
+    Summary,
 };
 use crate::redact;
 use crate::report::{causes, document};
@@ -85,6 +86,7 @@ impl Whole {
             shard: None,
             merged: Some(merged(parts, holes)),
             causes: causes::causes(&scenarios, &first.command),
+            datasets: Dataset::all(&scenarios),
             scenarios,
             ..first.clone()
         };

@@ -1,0 +1,239 @@
+//! Evaluators and judges where suites, parts of suites, tries, quarantine and data sets meet them.
+
+use serde_json::{Value, json};
+
+use crate::common::Project;
+use crate::judge::desk::{Model, document, verdict};
+
+/// A scenario whose mock says `fine`, with these keys besides.
+fn scenario(project: &Project, id: &str, more: &Value) {
+    let mut scenario = json!({
+        "name": id,
+        "user_intent": "Look",
+        "servers": { "m": { "type": "mock" } },
+        "expected_trajectory": [{ "tool": "look", "args": {} }],
+        "mcp_interactions": { "m": { "tools": [{ "name": "look", "responses": [{ "content": "fine" }] }] } },
+    });
+    let more = more.as_object().unwrap().clone();
+    scenario.as_object_mut().unwrap().extend(more);
+    project.file(&format!("scenarios/{id}.yaml"), scenario.to_string());
+}
+
+fn suite(project: &Project, text: &str) {
+    project.file("scenarios/_suites/nightly.yaml", text);
+}
+
+/// A judge whose every answer costs 0.12.
+fn judge() -> Value {
+    json!({
+        "provider": "custom", "model": "j", "base_url": "${JUDGE_URL}", "api_key_env": "JUDGE_SECRET_WORD",
+        "max_tokens": 1000, "max_input_chars": 2000, "price": { "input": 1000, "output": 1000 },
+    })
+}
+
+fn judged() -> Value {
+    let asks = json!({ "type": "llm-judge", "criteria": "It is fine." });
+    json!({ "judge": judge(), "evaluators": [{ "type": "trace-no-errors" }, asks] })
+}
+
+#[test]
+fn a_dry_run_names_evaluators_and_what_judges_may_cost() {
+    let project = Project::new();
+    scenario(&project, "judged", &judged());
+    let plain =
+        json!({ "evaluators": [{ "type": "text", "contains": "fine", "role": "advisory" }] });
+    scenario(&project, "plain", &plain);
+    let told = project.expect(0, &["run", "--dry-run"]);
+    told.says("2 evaluators (trace-no-errors; llm-judge, advisory), judged by j, up to")
+        .says("1 evaluator (text, advisory)")
+        .says("models may cost up to");
+    let planned = project.result(0, &["run", "--dry-run", "--repeat", "2"]);
+    let of = &planned["scenarios"][0];
+    assert_eq!(of["evaluators"][1]["type"], "llm-judge");
+    assert_eq!(of["evaluators"][1]["role"], "advisory");
+    assert_eq!(of["judge"], "j");
+    // Two runs, each asked at most twice: 2000 characters of the run, the instructions, and 1000 tokens of an answer.
+    let most = of["judge_max_cost"].as_f64().unwrap();
+    assert!((44.0..45.0).contains(&most), "{most}");
+    assert_eq!(of["max_cost"], of["judge_max_cost"]);
+    assert_eq!(planned["scenarios"][1]["max_cost"], 0.0);
+    assert_eq!(planned["scenarios"][1]["judge"], Value::Null);
+    let arguments = ["run", "--dry-run", "--judge-budget", "3"];
+    assert_eq!(project.result(0, &arguments)["max_cost"], 3.0);
+    project.edit("scenarios/judged.yaml", "\"max_tokens\":1000,", "");
+    project
+        .expect(0, &["run", "--dry-run"])
+        .says("at a cost without a bound")
+        .says("has no bound");
+}
+
+#[test]
+fn what_judges_cost_counts_against_the_bound_of_a_suite() {
+    let project = Project::new();
+    scenario(&project, "a", &judged());
+    scenario(&project, "b", &judged());
+    let model = Model::new(|_, _| verdict(0.9));
+    let run = |code: i32, more: &[&str]| {
+        let arguments = [&["run", "--suite", "nightly", "--no-cache"], more].concat();
+        document(&project, &model.url, code, &arguments)
+    };
+    suite(&project, "gates: { max_cost: 0.24 }\n");
+    let kept = run(0, &[]);
+    assert_eq!(kept["suite"]["gates"][0]["value"], 0.24, "{kept}");
+    assert_eq!(kept["scenarios"][0]["judging"]["cost"], 0.12);
+    suite(&project, "gates: { max_cost: 0.23 }\n");
+    assert_eq!(run(1, &[])["suite"]["gates"][0]["state"], "broken");
+    // Every run of a scenario is judged, and not the one alone that is shown.
+    let repeated = run(1, &["--repeat", "3"]);
+    assert_eq!(repeated["scenarios"][0]["judging"]["requests"], 3);
+    // The parts of a suite keep the bound together.
+    run(0, &["--shard", "1/2", "--output", "parts/1"]);
+    run(0, &["--shard", "2/2", "--output", "parts/2"]);
+    let merged = project.result(1, &["merge", "parts"]);
+    assert_eq!(merged["suite"]["gates"][0]["value"], 0.24, "{merged}");
+    assert_eq!(merged["suite"]["gates"][0]["state"], "broken");
+    let told = merged["scenarios"][1]["evaluators"][1]["message"].as_str();
+    assert_eq!(told, Some("LLM judge score: 90.0%"));
+}
+
+#[test]
+fn the_evaluators_of_the_last_try_decide() {
+    for (contains, code) in [("fine", 0), ("elsewhere", 1)] {
+        let project = Project::new();
+        let mock = json!({ "tools": [{ "name": "look", "responses": [{ "content": "fine" }] }] });
+        project.file("mock.json", mock.to_string());
+        let script = format!(
+            "test -e been || {{ touch been; exit 1; }}; exec '{}' mock mock.json",
+            env!("CARGO_BIN_EXE_mcp-eval")
+        );
+        let more = json!({
+            "servers": { "m": { "type": "stdio", "command": "sh", "args": ["-c", script] } },
+            "mcp_interactions": {},
+            "evaluators": [{ "type": "text", "contains": contains }],
+        });
+        scenario(&project, "s", &more);
+        project.edit("scenarios/s.yaml", "\"mcp_interactions\":{},", "");
+        suite(&project, "retries: { on: [transport], backoff: 10ms }\n");
+        let result = project.result(code, &["run", "--suite", "nightly"]);
+        let it = &result["scenarios"][0];
+        assert_eq!(it["retried"].as_array().map(Vec::len), Some(1), "{it}");
+        assert_eq!(it["evaluators"].as_array().map(Vec::len), Some(1), "{it}");
+        assert_eq!(
+            it["flaky"],
+            if code == 0 { json!(true) } else { Value::Null }
+        );
+    }
+}
+
+#[test]
+fn a_quarantined_scenario_is_judged_and_decides_nothing() {
+    for (evaluator, code, status) in [
+        (
+            json!({ "type": "text", "contains": "nowhere" }),
+            1,
+            "failed",
+        ),
+        (json!({ "type": "file", "path": "." }), 3, "error"),
+    ] {
+        let project = Project::new();
+        scenario(&project, "good", &json!({}));
+        scenario(&project, "s", &json!({ "evaluators": [evaluator] }));
+        suite(&project, "description: all\n");
+        project.expect(code, &["run", "--suite", "nightly"]);
+        suite(
+            &project,
+            "quarantine: [{ name: s, reason: known, until: 2099-01-01 }]\n",
+        );
+        let result = project.result(0, &["run", "--suite", "nightly"]);
+        let it = &result["scenarios"][1];
+        assert_eq!(it["status"], status, "{it}");
+        assert_eq!(it["evaluators"][0]["status"], status, "{it}");
+    }
+}
+
+/// Rows that say what the answer must be; every second one is wrong.
+fn rows(project: &Project) {
+    let rows: Vec<Value> = (0..6)
+        .map(|it| json!({ "id": format!("r{it}"), "word": if it % 2 == 0 { "fine" } else { "else" } }))
+        .collect();
+    let lines: Vec<String> = rows.iter().map(Value::to_string).collect();
+    project.file("scenarios/deep/rows.jsonl", lines.join("\n"));
+    project.file("scenarios/deep/left.txt", "here");
+    let more = json!({
+        "name": "Rows",
+        "dataset": "rows.jsonl",
+        "user_intent": "Look for {{row.word}}",
+        "evaluators": [
+            { "type": "text", "contains": "{{row.word}}", "name": "says {{row.word}}" },
+            { "type": "file", "path": "left.txt", "contains": "here" },
+        ],
+    });
+    scenario(project, "deep/say", &more);
+}
+
+#[test]
+fn each_row_is_dealt_out_judged_and_summed_up() {
+    let project = Project::new();
+    rows(&project);
+    for number in ["1", "2", "3"] {
+        let (shard, output) = (format!("{number}/3"), format!("parts/{number}"));
+        let part = project.result(1, &["run", "--shard", &shard, "--output", &output]);
+        assert_eq!(part["scenarios"].as_array().map(Vec::len), Some(2));
+        assert_eq!(
+            part["shard"]["plan"][0]["scenarios"][0]["id"],
+            "deep/say/r0"
+        );
+    }
+    let files = [
+        "junit=out/junit.xml",
+        "ctrf=out/ctrf.json",
+        "markdown=out/summary.md",
+        "json=out/result.json",
+    ];
+    let reports = files.iter().flat_map(|it| ["--report", it]);
+    let arguments: Vec<&str> = ["merge", "parts", "--output", "out/pages"]
+        .into_iter()
+        .chain(reports)
+        .collect();
+    project
+        .expect(1, &arguments)
+        .says("3 of 6 rows passed, 3 failed");
+    let result: Value = serde_json::from_str(&project.read("out/result.json")).unwrap();
+    assert_eq!(
+        result["datasets"],
+        json!([{ "scenario": "deep/say", "rows": 6, "succeeded": 3, "failed": 3, "without_verdict": 0 }])
+    );
+    for scenario in result["scenarios"].as_array().unwrap() {
+        assert_eq!(scenario["row_of"], "deep/say");
+        assert_eq!(scenario["evaluators"][1]["status"], "passed", "{scenario}");
+    }
+    for file in ["out/junit.xml", "out/ctrf.json", "out/summary.md"] {
+        assert!(project.read(file).contains("says else"), "{file}");
+    }
+    assert!(
+        project
+            .read("out/pages/deep/say/r1.html")
+            .contains("says else")
+    );
+    assert!(
+        project
+            .read("out/pages/index.html")
+            .contains("3 of 6 rows passed")
+    );
+}
+
+#[test]
+fn rows_have_baselines_and_evaluators_of_their_own() {
+    let project = Project::new();
+    rows(&project);
+    // A row that its evaluators fail is not kept, and the others are.
+    project.expect(1, &["record"]);
+    assert!(project.path("baselines/deep/say/r0/baseline.json").exists());
+    assert!(!project.path("baselines/deep/say/r1/baseline.json").exists());
+    project.edit("scenarios/deep/rows.jsonl", "\"else\"", "\"fine\"");
+    project.expect(0, &["record"]);
+    project.expect(0, &["compare"]).says("6 of 6 rows passed");
+    project.edit("scenarios/deep/left.txt", "here", "gone");
+    let result = project.result(1, &["compare"]);
+    assert_eq!(result["datasets"][0]["failed"], 6);
+}
