@@ -85,7 +85,10 @@ fn each_row_is_a_scenario_with_a_baseline_of_its_own() {
     project
         .expect(0, &["compare"])
         .says_not("have no scenario any more");
-    project.expect(0, &["list"]).says("say/a").says("say/b");
+    project
+        .expect(0, &["list"])
+        .says("Says it [a]")
+        .says("Says it [b]");
 }
 
 #[test]

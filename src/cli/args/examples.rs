@@ -74,7 +74,8 @@ pub(super) const SCAN: &str = "Examples:\n  \
     Exit codes: 0 nothing found · 1 something found · 2 wrong usage, or a path that does not exist ·\n3 something could not be read";
 
 pub(super) const JUDGE: &str = "Examples:\n  \
-    mcp-eval judge check judge/examples.yaml\n\n\
+    mcp-eval judge check judge/examples.yaml\n  \
+    mcp-eval judge check judge/examples.yaml --judge judge.yaml --format json\n\n\
     How judges are asked, and what they judge by: `mcp-eval help judge`";
 
 pub(super) const JUDGE_CHECK: &str = "Examples:\n  \
