@@ -97,6 +97,9 @@ impl Options {
         self.value("--mcp-config", args.mcp_config.as_deref().map(shown));
         self.choice("--agent", args.agent.as_ref());
         self.value("--model", args.model.as_ref());
+        for axis in &args.matrix {
+            self.value("--matrix", Some(&axis.text));
+        }
         self.value("--budget", args.budget);
         self.value("--judge", args.judging.judge.as_deref().map(shown));
         self.choice("--pace", args.pace.as_ref());

@@ -25,7 +25,7 @@ use crate::report::command::{quoted, review};
 use crate::report::html;
 use crate::store::{self, RESULT, Retention, Runs, StoreError};
 use crate::suite::ci::is_ci;
-use crate::suite::{BASELINES, BISECT_STATE, Finished, REPORTS};
+use crate::suite::{self, BASELINES, BISECT_STATE, Finished, REPORTS};
 
 /// How a suite's result is reported.
 pub(super) struct ReportOptions<'a> {
@@ -95,6 +95,7 @@ pub(super) fn finish(
         links: links::links(&options.reports.links),
         ..ResultDocument::from(&finished.suite)
     };
+    result.matrix = suite::matrix(&result.scenarios);
     if let Some((suite, today)) = options.suite {
         gates::follow(&mut result, suite, today);
     }

@@ -3,12 +3,19 @@
 use jiff::civil::Date;
 
 use crate::cli::exit::Exit;
-use crate::model::suite_file::{Bounds, SuiteFile};
+use crate::model::suite_file::{Bounds, Quarantined, SuiteFile};
 use crate::published::result::{
     GateKind, GateState, Quarantine, ResultDocument, Scenario, Status, SuiteGate, SuiteOf, Summary,
 };
 use crate::redact;
 use crate::report::duration;
+
+/// Whether a scenario is quarantined by this: it, or the one whose row or cell it is.
+fn is_of(it: &Quarantined, scenario: &Scenario) -> bool {
+    let of_cell = scenario.cell.as_ref().map(|it| it.scenario.as_str());
+    let ids = [of_cell, scenario.row_of.as_deref()];
+    it.is_of(&scenario.id, &scenario.name) || ids.contains(&Some(it.name.as_str()))
+}
 
 /// Says in a document which scenarios are quarantined, and what the gates of the suite are. `today` is the day in UTC. A part of a suite
 /// leaves its gates open.
@@ -16,7 +23,7 @@ pub(super) fn follow(document: &mut ResultDocument, file: &SuiteFile, today: Dat
     let clean = |text: &str| redact::environment().text(text).into_inner();
     for scenario in &mut document.scenarios {
         let mut quarantine = file.quarantine.iter();
-        let Some(found) = quarantine.find(|it| it.is_of(&scenario.id, &scenario.name)) else {
+        let Some(found) = quarantine.find(|it| is_of(it, scenario)) else {
             continue;
         };
         let quarantine = Quarantine {

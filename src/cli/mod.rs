@@ -18,6 +18,7 @@ mod images;
 mod interrupt;
 mod keywise;
 mod links;
+mod matrix;
 mod offline;
 mod old_habits;
 mod open;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::cli::args::SelectArgs;
 use crate::cli::console::Console;
+use crate::model::cell::Cell;
 use crate::scenario_file;
 use crate::store::{self, Baselines};
 
@@ -70,7 +71,10 @@ fn forsaken(args: &SelectArgs, baselines: &Baselines, ids: &[String]) -> Option<
         })
     };
     let gone = baselines.scenarios().into_iter().filter(|id| {
-        let is_known = known.contains(id.as_str()) || is_of_old_name(baselines, &known, id);
+        let cell = Cell::of_id(id);
+        let of_cell = cell.is_some_and(|it| known.contains(it.scenario.as_str()));
+        let is_known =
+            known.contains(id.as_str()) || of_cell || is_of_old_name(baselines, &known, id);
         is_asked_for(id) && !is_known && !is_imported(baselines, id)
     });
     let mut gone: Vec<String> = gone

@@ -8,6 +8,7 @@ use crate::cli::args::{
 };
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
+use crate::cli::matrix;
 use crate::cli::progress::{SuiteObserver, SuiteProgress};
 use crate::cli::round::Round;
 use crate::cli::runtime;
@@ -145,20 +146,14 @@ pub(super) fn scoring(args: &ScoreArgs) -> ScoreSettings {
     }
 }
 
-/// Gives the scenarios the agent, the model, the pace and the judge that the arguments name.
+/// Gives the scenarios the agent, the model, the pace and the judge that the arguments name, in each cell of the matrix that they ask for.
 ///
 /// # Errors
 ///
 /// When a scenario lacks what its agent needs, or nothing can be made of an option.
-pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(), Failure> {
+pub(super) fn choose(scenarios: &mut Vec<Scenario>, args: &ExecuteArgs) -> Result<(), Failure> {
     let choice = Choice {
-        agent: args.agent.map(|it| match it {
-            AgentChoice::Scripted => suite::AgentChoice::Scripted,
-            AgentChoice::Replay => suite::AgentChoice::Replay,
-            AgentChoice::Anthropic => suite::AgentChoice::Anthropic,
-            AgentChoice::Openai => suite::AgentChoice::OpenAi,
-            AgentChoice::Ollama => suite::AgentChoice::Ollama,
-        }),
+        agent: args.agent.map(Into::into),
         model: args.model.clone(),
         pace: args.pace.map(|it| match it {
             PaceChoice::Fast => Pace::Fast,
@@ -166,12 +161,28 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
         }),
         budget: args.budget,
     };
-    suite::choose(scenarios, &choice)?;
+    if args.matrix.is_empty() {
+        suite::choose(scenarios, &choice)?;
+    } else {
+        *scenarios = matrix::spread(scenarios, &args.matrix, &choice)?;
+    }
     if let Some(path) = &args.judging.judge {
         let judge = scenario_file::judge_file(path).map_err(|it| invalid(&it))?;
         suite::appoint(scenarios, &judge);
     }
     Ok(())
+}
+
+impl From<AgentChoice> for suite::AgentChoice {
+    fn from(it: AgentChoice) -> Self {
+        match it {
+            AgentChoice::Scripted => Self::Scripted,
+            AgentChoice::Replay => Self::Replay,
+            AgentChoice::Anthropic => Self::Anthropic,
+            AgentChoice::Openai => Self::OpenAi,
+            AgentChoice::Ollama => Self::Ollama,
+        }
+    }
 }
 
 /// Runs scenarios as `work` does, with progress and until a signal. `command` is the one that the result names.

@@ -75,7 +75,7 @@ pub(super) fn order(suite: &SuiteFile, scenarios: &[Scenario]) -> Vec<String> {
     }
     let mut ordered: Vec<String> = Vec::new();
     for pattern in &suite.order {
-        let matching = scenarios.iter().filter(|it| matches(pattern, &it.id));
+        let matching = scenarios.iter().filter(|it| is_meant(pattern, it));
         for it in matching {
             if !ordered.contains(&it.id) {
                 ordered.push(it.id.clone());
@@ -86,6 +86,14 @@ pub(super) fn order(suite: &SuiteFile, scenarios: &[Scenario]) -> Vec<String> {
     let rest: Vec<String> = rest.filter(|it| !ordered.contains(it)).collect();
     ordered.extend(rest);
     ordered
+}
+
+/// Whether a pattern means a scenario, or the one whose row or cell it is.
+fn is_meant(pattern: &str, scenario: &Scenario) -> bool {
+    let of_cell = scenario.cell.as_ref().map(|it| it.scenario.as_str());
+    let of_row = scenario.row_of.as_deref();
+    let ids = [Some(scenario.id.as_str()), of_cell, of_row];
+    ids.into_iter().flatten().any(|it| matches(pattern, it))
 }
 
 fn matches(pattern: &str, id: &str) -> bool {
@@ -104,7 +112,8 @@ pub(super) fn quarantined(
 ) -> BTreeSet<String> {
     let is_quarantined = |scenario: &&Scenario| {
         let mut quarantine = suite.quarantine.iter();
-        quarantine.any(|it| it.until >= today && it.is_of(&scenario.id, &scenario.name))
+        quarantine
+            .any(|it| it.until >= today && (scenario.has_id(&it.name) || scenario.name == it.name))
     };
     let quarantined = scenarios.iter().filter(is_quarantined);
     quarantined.map(|it| it.id.clone()).collect()
@@ -144,7 +153,7 @@ fn doubts(suite: &SuiteFile, scenarios: &[Scenario], today: Date) -> Vec<Finding
         }
     }
     for pattern in &suite.order {
-        if !ids.iter().any(|it| matches(pattern, it)) {
+        if !scenarios.iter().any(|it| is_meant(pattern, it)) {
             let message = format!("`{pattern}` is no id of a scenario, and matches none");
             let hint = did_you_mean(pattern, ids.iter().copied());
             findings.push(at(Severity::Warning, message, pattern).with_hint(hint));
@@ -153,7 +162,9 @@ fn doubts(suite: &SuiteFile, scenarios: &[Scenario], today: Date) -> Vec<Finding
     let names = scenarios.iter().map(|it| it.name.as_str());
     let known: Vec<&str> = ids.iter().copied().chain(names).collect();
     for it in &suite.quarantine {
-        if !known.contains(&it.name.as_str()) {
+        let is_known = known.contains(&it.name.as_str())
+            || scenarios.iter().any(|scenario| scenario.has_id(&it.name));
+        if !is_known {
             let message = format!("`{}` is neither id nor name of a scenario", it.name);
             let hint = did_you_mean(&it.name, known.iter().copied());
             findings.push(at(Severity::Error, message, &it.name).with_hint(hint));

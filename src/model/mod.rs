@@ -5,6 +5,7 @@ pub mod binding;
 pub mod call;
 pub mod called;
 pub mod catalogue;
+pub mod cell;
 pub mod comparison;
 pub mod container;
 pub mod direct;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::model::Object;
 use crate::model::agent::{CommandAgent, Limits, ModelAgent, Price};
 use crate::model::binding::BindingRule;
+use crate::model::cell::Cell;
 use crate::model::container::Container;
 use crate::model::evaluator::Evaluator;
 use crate::model::hook::Hook;
@@ -36,6 +37,9 @@ pub struct Scenario {
     pub name: String,
     /// The id of the scenario file whose data set it is a row of; its own is that with the row's behind it.
     pub row_of: Option<String>,
+    /// The cell of a matrix that it is, where the same scenario is run with several settings; its id is that of the scenario with the cell's
+    /// behind it.
+    pub cell: Option<Box<Cell>>,
     pub description: Option<String>,
     /// A disabled scenario is reported as skipped.
     pub enabled: bool,
@@ -332,6 +336,12 @@ impl Default for Timeouts {
 }
 
 impl Scenario {
+    /// Whether somebody means it who names it so: by its id, or by that of the scenario whose row or cell it is.
+    pub fn has_id(&self, id: &str) -> bool {
+        let of_cell = self.cell.as_ref().map(|it| it.scenario.as_str());
+        self.id == id || of_cell == Some(id) || self.row_of.as_deref() == Some(id)
+    }
+
     /// What the user says, message by message.
     pub fn messages(&self) -> Vec<String> {
         if self.turns.is_empty() {

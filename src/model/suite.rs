@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::model::called::Called;
+use crate::model::cell::Cell;
 use crate::model::comparison::{Comparison, Reason};
 use crate::model::direct::Direct;
 use crate::model::evaluation::{Evaluation, Overall};
@@ -55,6 +56,8 @@ pub struct ScenarioResult {
     pub user_intent: Option<String>,
     /// The scenario of whose data set it is a row.
     pub row_of: Option<String>,
+    /// The cell of a matrix that it is.
+    pub cell: Option<Box<Cell>>,
     pub tags: Vec<String>,
     /// How the two runs that are compared are not the same experiment; empty where they are, or nothing is compared.
     pub experiment_changes: Vec<ExperimentChange>,
@@ -110,6 +113,7 @@ impl ScenarioResult {
             description: None,
             user_intent: None,
             row_of: None,
+            cell: None,
             tags: Vec::new(),
             experiment_changes: Vec::new(),
             status,

@@ -122,11 +122,14 @@ impl Redactor {
             let calls = it.calls.iter_mut().flat_map(|it| &mut it.findings);
             calls.chain(it.tools.iter_mut().flat_map(|it| &mut it.findings))
         });
+        let settings = scenario.cell.iter_mut().flat_map(|it| &mut it.settings);
+        let settings = settings.map(|it| &mut it.value);
         [&mut scenario.name, &mut scenario.path]
             .into_iter()
             .chain(&mut scenario.description)
             .chain(&mut scenario.user_intent)
             .chain(&mut scenario.tags)
+            .chain(settings)
             .chain(problem)
             .chain(checks)
             .chain(repeated)

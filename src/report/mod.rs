@@ -47,6 +47,7 @@ pub mod html;
 pub mod junit;
 pub mod label;
 pub mod markdown;
+mod matrix;
 pub mod method;
 pub mod moment;
 pub mod repository;

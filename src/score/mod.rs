@@ -72,6 +72,7 @@ pub use runs::expectation::{compare_with_expectation, expectation};
 pub use runs::experiment::{experiment_changes, scenario_has_changed};
 pub use runs::recorded_again::{Recording, has_answer, is_of_substance, recorded_again};
 pub use runs::repeated::{gate, is_more_relevant, summarise};
+pub use runs::sign_test;
 pub use runs::statistics;
 pub use scores::settled::has_settled;
 pub use scores::status::{call_failure, status};

@@ -55,6 +55,7 @@ mod introduction;
 pub(crate) mod judge;
 mod judge_check;
 mod llm_judge;
+mod matrix;
 mod observer;
 pub(crate) mod outcome;
 pub(crate) mod patience;
@@ -98,6 +99,7 @@ pub use self::judge_check::{
     CheckSettings, CheckedExample, CheckedJudge, check_judge, verdict_words,
 };
 pub use self::llm_judge::{appoint, check_budget, most_judging_costs};
+pub use self::matrix::matrix;
 pub use self::observer::{Observer, ScenarioObserver, Silent};
 pub use self::play::{Files, Finished, NOT_STARTED, Suite};
 pub use self::record::record;

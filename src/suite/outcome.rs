@@ -22,6 +22,7 @@ pub(crate) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
         description: scenario.description.clone(),
         user_intent: scenario.user_intent.clone(),
         row_of: scenario.row_of.clone(),
+        cell: scenario.cell.clone(),
         tags: scenario.tags.clone(),
         labels: scenario.labels.clone(),
         places: scenario.places.clone(),

@@ -49,6 +49,7 @@ mod kubernetes;
 mod labels;
 mod listen;
 mod looking_again;
+mod matrix;
 mod mock;
 mod moved;
 mod no_calls;

@@ -283,6 +283,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         evaluation_threshold: None,
         id: "case".to_owned(),
         row_of: None,
+        cell: None,
         defaults_root: std::path::PathBuf::new(),
         path: "case.yaml".into(),
         read_from: Vec::new(),

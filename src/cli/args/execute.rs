@@ -21,6 +21,10 @@ pub(in crate::cli) struct ExecuteArgs {
     /// The model to ask, instead of the scenario's; what that one costs is then unknown
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) model: Option<String>,
+    /// Run every scenario with each of several agents or models: `--matrix model=a,b --matrix agent=…`; given for both, with every combination.
+    /// Each cell has baselines of its own, and the report shows the cells side by side
+    #[arg(long, value_name = "KEY=VALUE,…", value_parser = parse_axis)]
+    pub(in crate::cli) matrix: Vec<Axis>,
     /// What all requests to models may cost together, in the currency of the scenarios' prices
     #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true, value_parser = parse_budget)]
     pub(in crate::cli) budget: Option<f64>,
@@ -109,4 +113,44 @@ pub(super) fn parse_jobs(text: &str) -> Result<Jobs, String> {
         Ok(number @ 1..=256) => Ok(Jobs::AtMost(number)),
         _ => Err(format!("{number} is not in 1..=256")),
     }
+}
+
+/// One axis of a matrix.
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct Axis {
+    pub(in crate::cli) name: AxisName,
+    pub(in crate::cli) values: Vec<String>,
+    /// As it was written.
+    pub(in crate::cli) text: String,
+}
+
+/// What a matrix can vary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum AxisName {
+    Agent,
+    Model,
+}
+
+fn parse_axis(text: &str) -> Result<Axis, String> {
+    let (name, values) = text
+        .split_once('=')
+        .ok_or("write KEY=VALUE,VALUE, such as model=a,b")?;
+    let name = match name.trim() {
+        "agent" => AxisName::Agent,
+        "model" => AxisName::Model,
+        other => {
+            return Err(format!(
+                "a matrix varies `agent` or `model`, and not `{other}`"
+            ));
+        }
+    };
+    let values: Vec<String> = values.split(',').map(|it| it.trim().to_owned()).collect();
+    if values.iter().any(String::is_empty) {
+        return Err("a value is empty".to_owned());
+    }
+    Ok(Axis {
+        name,
+        values,
+        text: text.to_owned(),
+    })
 }

@@ -44,7 +44,7 @@ pub(in crate::cli) struct ListenArgs {
     /// Open a gateway to the servers of a scenario file or of --mcp-config, and make a scenario and its baseline of what your MCP client
     /// does there until Enter or Ctrl-C
     #[arg(long, conflicts_with_all = [
-        "repeat", "agent", "model", "budget", "judge", "judge_budget", "no_cache", "pace", "jobs", "fail_fast", "tags", "expression", "changed", "last_failed", "allow_failing",
+        "repeat", "agent", "model", "matrix", "budget", "judge", "judge_budget", "no_cache", "pace", "jobs", "fail_fast", "tags", "expression", "changed", "last_failed", "allow_failing",
         "no_report", "format", "reports",
     ])]
     pub(in crate::cli) listen: bool,
@@ -79,14 +79,14 @@ pub(in crate::cli) struct CompareArgs {
     /// Run the scenarios on another version, too, and compare with that in place of baselines: `git:REF` (of `source.repo`),
     /// `image:NAME`, `config:FILE`, `url:URL`, `run:ID` (a stored run, or the beginning of its id, or `latest`) or
     /// `baseline:DIR`
-    #[arg(long, value_name = "WHAT", value_parser = parse_against, conflicts_with_all = ["baseline", "repeat"])]
+    #[arg(long, value_name = "WHAT", value_parser = parse_against, conflicts_with_all = ["baseline", "repeat", "matrix"])]
     pub(in crate::cli) against: Option<AgainstChoice>,
     /// Tell what became of each answer from behind the servers (`upstreams`) on its way, and make the calls that arrive there once more,
     /// straight, for what they cost without the servers in between; gates on the scenario's own expectations alone, and needs no baseline
     #[arg(long, conflicts_with_all = ["baseline", "against", "run", "servers", "repeat", "strict_statistics", "allow_changed"])]
     pub(in crate::cli) direct: bool,
     /// Score this stored trajectory, or all of a folder or of the run of this id, without running anything
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "shard", "suite", "shuffle", "dry_run", "mcp_config", "agent", "model", "budget", "judge", "judge_budget", "no_cache", "pace", "jobs", "repeat", "fail_fast", "expression", "changed", "last_failed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "shard", "suite", "shuffle", "dry_run", "mcp_config", "agent", "model", "matrix", "budget", "judge", "judge_budget", "no_cache", "pace", "jobs", "repeat", "fail_fast", "expression", "changed", "last_failed"])]
     pub(in crate::cli) run: Option<PathBuf>,
     /// Who answers: the servers, or what the baseline has recorded of them, for changes of the prompt, the agent or the model
     #[arg(long, value_enum, default_value_t = ServersChoice::Live, conflicts_with_all = ["mcp_config", "run", "against"])]

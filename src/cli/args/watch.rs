@@ -10,7 +10,7 @@ use clap::Args;
 pub(in crate::cli) struct WatchArgs {
     /// Go on after the first run: whenever a scenario, its baseline, or a file that it or its servers are made from changes, run again the
     /// scenarios it concerns. What git ignores concerns none. On a terminal, Enter runs all, f those that failed, q quits
-    #[arg(long)]
+    #[arg(long, conflicts_with = "matrix")]
     pub(in crate::cli) watch: bool,
     /// Watch this file, or all in this folder, too, such as the source of the server: a change concerns all scenarios; may be given several
     /// times

@@ -33,8 +33,15 @@ struct StoredResult {
 #[derive(Deserialize)]
 struct StoredScenario {
     id: String,
+    cell: Option<StoredCell>,
     status: Status,
     problem: Option<StoredProblem>,
+}
+
+/// Of a matrix: one of several runs of a scenario.
+#[derive(Deserialize)]
+struct StoredCell {
+    scenario: String,
 }
 
 #[derive(Deserialize)]
@@ -62,12 +69,18 @@ impl LastRuns {
             if command.is_some_and(|it| it != result.command) {
                 continue;
             }
+            let mut failed: HashMap<String, bool> = HashMap::new();
             for run in result.scenarios {
-                if !scenarios.contains(&run.id.as_str()) || last.failed.contains_key(&run.id) {
+                let did_not_pass = run.did_not_pass();
+                // One that failed in any cell of a matrix has failed.
+                let of = run.cell.map_or(run.id, |it| it.scenario);
+                *failed.entry(of).or_default() |= did_not_pass;
+            }
+            for (scenario, did_not_pass) in failed {
+                if !scenarios.contains(&scenario.as_str()) || last.failed.contains_key(&scenario) {
                     continue;
                 }
-                let did_not_pass = run.did_not_pass();
-                last.failed.insert(run.id, did_not_pass);
+                last.failed.insert(scenario, did_not_pass);
                 last.latest.get_or_insert_with(|| id.clone());
             }
         }

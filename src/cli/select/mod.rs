@@ -19,6 +19,7 @@ use crate::cli::advice;
 use crate::cli::args::SelectArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
+use crate::cli::matrix;
 use crate::cli::paths::{from_here, real};
 use crate::model::called::Selection;
 use crate::model::scenario::Scenario;
@@ -164,11 +165,15 @@ pub(super) fn of_paths(args: &SelectArgs) -> (Vec<Scenario>, Vec<Finding>) {
 /// A scenario as its file has it now; `None` where it is no valid scenario any more.
 pub(super) fn again(args: &SelectArgs, scenario: &Scenario) -> Option<Scenario> {
     let (mut found, _) = scenario_file::find(&args.all_paths());
-    // Of a row, its file has the id of the data set.
-    let of_file = scenario.row_of.as_ref().unwrap_or(&scenario.id);
-    found.retain(|it| it.id == *of_file && it.path == scenario.path);
+    found.retain(|it| scenario.has_id(&it.id) && it.path == scenario.path);
     let loaded = scenario_file::load(&found, &options(args)).scenarios;
-    loaded.into_iter().find(|it| it.id == scenario.id)
+    let cell = scenario.cell.as_ref();
+    let id = cell.map_or(&scenario.id, |it| &it.scenario);
+    let it = loaded.into_iter().find(|it| it.id == *id)?;
+    match cell {
+        None => Some(it),
+        Some(cell) => matrix::in_cell(&it, cell),
+    }
 }
 
 fn options(args: &SelectArgs) -> Options {

@@ -20,6 +20,7 @@ mod dataset;
 mod direct;
 mod evaluation;
 mod link;
+mod matrix;
 mod repeated;
 mod row;
 mod scenario;
@@ -43,6 +44,7 @@ pub use evaluation::{
     DimensionScore, Evaluation, EvaluationStatus, EvaluationSummary, EvaluatorRole, Judge,
 };
 pub use link::Link;
+pub use matrix::{Cell, Matrix, MatrixCell, MatrixPair, Setting};
 pub use repeated::{
     BaselineRate, Interval, OfRuns, PassRate, RateDifference, Repeated, Run, Spread,
 };
@@ -126,6 +128,9 @@ pub struct ResultDocument {
     /// What the rows of each data set came to, in sum; absent where no scenario has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub datasets: Vec<Dataset>,
+    /// What the cells of a matrix came to, side by side, with `--matrix`; absent without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<Matrix>,
     /// In a stable order, by id.
     pub scenarios: Vec<Scenario>,
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::suite::SUCCEEDS;
 use crate::published::stamp::Servers;
 
+use super::Cell;
 use super::{
     Band, CauseCall, Change, Comparison, Direct, Evaluation, EvaluationSummary, Quarantine, Reason,
     Repeated, Retried, Side, Status, TotalUse,
@@ -37,6 +38,9 @@ pub struct Scenario {
     /// The scenario file of whose data set it is a row, by the id that begins its own; absent where it is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_of: Option<String>,
+    /// With `--matrix`, the settings it was run with; absent without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<Cell>,
     /// How the two runs that are compared are not the same experiment; empty where they are, or nothing is compared. They gate only with
     /// `--allow-changed` then.
     #[serde(default)]

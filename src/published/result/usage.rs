@@ -101,7 +101,7 @@ impl From<&ModelUse> for TotalUse {
 
 impl TotalUse {
     /// Several uses as one; `None` where there are none. The cost is known where each is.
-    pub(super) fn sum(uses: impl Iterator<Item = Self>) -> Option<Self> {
+    pub fn sum(uses: impl Iterator<Item = Self>) -> Option<Self> {
         let add = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
             (one, other) => one.or(other),

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use crate::model::called::Called;
 use crate::model::catalogue::ServerCatalogue;
+use crate::model::cell::Cell;
 use crate::model::experiment::ExperimentChange;
 use crate::model::points::finite;
 use crate::model::redacted::Redacted;
@@ -56,6 +57,7 @@ impl From<&Redacted<SuiteResult>> for result::ResultDocument {
             merged: None,
             causes: causes::causes(&scenarios, &suite.command),
             datasets: result::Dataset::all(&scenarios),
+            matrix: None,
             scenarios,
         }
     }
@@ -64,6 +66,17 @@ impl From<&Redacted<SuiteResult>> for result::ResultDocument {
 /// One scenario of a document that is not complete yet.
 pub fn of_scenario(result: &Redacted<ScenarioResult>, command: &str) -> result::Scenario {
     scenario(result, command)
+}
+
+fn cell(it: &Cell) -> result::Cell {
+    let settings = it.settings.iter().map(|it| result::Setting {
+        name: it.name.clone(),
+        value: it.value.clone(),
+    });
+    result::Cell {
+        scenario: it.scenario.clone(),
+        settings: settings.collect(),
+    }
 }
 
 fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
@@ -79,6 +92,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         description: result.description.clone(),
         user_intent: result.user_intent.clone(),
         row_of: result.row_of.clone(),
+        cell: result.cell.as_deref().map(cell),
         experiment_changes: result.experiment_changes.iter().map(Into::into).collect(),
         status: result.status.into(),
         duration_ms: result.duration_ms.and_then(finite),

@@ -15,6 +15,7 @@ use crate::published::result::{Cause, Gate, ResultDocument, Scenario, Status};
 use crate::published::stamp::Git;
 use crate::report::attention::{self, Attention, attention};
 use crate::report::command::{self, AcceptFrom};
+use crate::report::matrix::{CellRow, HEADINGS, used};
 use crate::report::{advice, counts, duration};
 
 use self::escape::{Place, code, fence, theirs};
@@ -38,6 +39,8 @@ const ROWS: usize = 60;
 const DETAILS: usize = 12;
 /// How many reasons stand where there is little room.
 const REASONS: usize = 3;
+/// How many cells of a matrix are told.
+const CELLS: usize = 50;
 /// How many names of scenarios stand behind a cause.
 const NAMES: usize = 5;
 /// How many pages elsewhere are linked.
@@ -56,6 +59,7 @@ pub fn markdown(result: &ResultDocument) -> String {
         left: LIMIT.saturating_sub(end.len()),
     };
     page.left = page.left.saturating_sub(page.text.len());
+    page.matrix(result);
     page.causes(result);
     page.table(result, &troubled);
     page.details(result, &troubled);
@@ -111,6 +115,29 @@ impl Page {
             self.left = self.left.saturating_sub(line.len());
             self.text.push_str(&line);
         }
+    }
+
+    /// The cells of a matrix side by side.
+    fn matrix(&mut self, result: &ResultDocument) {
+        let Some(matrix) = &result.matrix else { return };
+        let rows = CellRow::all(matrix);
+        let used = used(&rows);
+        let headings: Vec<&str> = used.iter().map(|at| HEADINGS[*at]).collect();
+        let rule = "|---".repeat(used.len());
+        let head = format!("### Cells\n\n| {} |\n{rule}|\n", headings.join(" | "));
+        if !self.add(&head) {
+            return;
+        }
+        self.add_some((&rows, CELLS), "\nand {} more cells\n", |row| {
+            let columns = used.iter().map(|at| match at {
+                0 => code(&row.columns[0], Place::Cell),
+                _ => row.columns[*at].clone(),
+            });
+            let columns: Vec<String> = columns.collect();
+            format!("| {} |\n", columns.join(" | "))
+        });
+        let sentence = theirs(&matrix.sentence, SENTENCE_CHARS, Place::Text);
+        self.add(&format!("\n{sentence}\n\n"));
     }
 
     fn causes(&mut self, result: &ResultDocument) {

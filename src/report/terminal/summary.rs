@@ -1,8 +1,11 @@
 //! The last lines: how many scenarios have which status, and the exit code.
 
+use unicode_width::UnicodeWidthStr;
+
 use super::page::{BOLD, DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW};
 use super::scenario_line::ROOM_FOR_COLUMNS;
-use crate::published::result::{Gate, ResultDocument, Row, RowKind, Scenario};
+use crate::published::result::{Gate, Matrix, ResultDocument, Row, RowKind, Scenario};
+use crate::report::matrix::{CellRow, used};
 use crate::report::{advice, counts, duration, wrap};
 
 impl Page<'_> {
@@ -45,6 +48,9 @@ impl Page<'_> {
             let words = rows.words(counts::verb(&result.command));
             self.indented(0, "", DIM, &format!("{}: {words}", rows.scenario));
         }
+        if let Some(matrix) = result.matrix.as_ref().filter(|_| !quiet) {
+            self.matrix(matrix);
+        }
         if let Some(advice) = advice::sentence(result).filter(|_| !quiet) {
             self.indented(0, "", BOLD, &advice);
         }
@@ -66,6 +72,29 @@ impl Page<'_> {
             let words = format!("Exit {}: {}", gate.exit_code, gate.sentence);
             self.indented(0, "", DIM, &words);
         }
+    }
+
+    /// The cells of a matrix, a line each, and who is better.
+    fn matrix(&mut self, matrix: &Matrix) {
+        let rows = CellRow::all(matrix);
+        let used = used(&rows);
+        let width = |at: usize| rows.iter().map(|it| it.columns[at].width()).max();
+        let widths: Vec<usize> = used
+            .iter()
+            .map(|at| width(*at).unwrap_or_default())
+            .collect();
+        for row in &rows {
+            let columns = used.iter().zip(&widths);
+            let columns = columns.map(|(at, width)| wrap::padded(&row.columns[*at], *width));
+            let line = columns.collect::<Vec<_>>().join("  ");
+            let (sign, style) = if row.is_winner {
+                ("✓ ", GREEN)
+            } else {
+                ("  ", DIM)
+            };
+            self.indented(0, sign, style, line.trim_end());
+        }
+        self.indented(0, "", DIM, &matrix.sentence);
     }
 }
 

@@ -90,6 +90,7 @@ impl Document {
             defaults_root: found.root.clone(),
             name: self.name.given()?.0.clone(),
             row_of: None,
+            cell: None,
             description: given(self.description.as_ref()).cloned(),
             enabled: given(self.enabled.as_ref()).copied().unwrap_or(true),
             left_out: None,

@@ -5,10 +5,12 @@
 //! - `experiment`: whether two runs are the same experiment.
 //! - `recorded_again`: what of an accepted trajectory stays when it is recorded again.
 //! - `repeated`: several attempts at one scenario, summed up. `statistics`: the formulas for that.
+//!   `sign_test`: which of two ways to run the same scenarios is better.
 
 pub(super) mod compare;
 pub(super) mod expectation;
 pub(super) mod experiment;
 pub(super) mod recorded_again;
 pub(super) mod repeated;
+pub mod sign_test;
 pub mod statistics;

@@ -23,6 +23,13 @@ pub fn wilson(tally: Tally) -> Option<Interval> {
     (tally.runs > 0).then(|| score_interval(count(tally.passed), count(tally.runs)))
 }
 
+/// Where the mean of shares lies with a confidence of 95 %, each 0 to 1 and one observation; `None` without any. Wilson's interval of as many
+/// observations that are 0 or 1 and have the same mean: these spread at least as much, so it is never too narrow.
+pub fn of_shares(shares: &[f64]) -> Option<Interval> {
+    let sum: f64 = shares.iter().sum();
+    (!shares.is_empty()).then(|| score_interval(sum, count(shares.len())))
+}
+
 /// Where the difference `now - before` of two shares lies with a confidence of 95 %, by Newcombe's method 10; `None` where a side has no
 /// runs.
 pub fn newcombe(now: Tally, before: Tally) -> Option<Interval> {

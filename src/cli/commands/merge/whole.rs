@@ -16,6 +16,7 @@ use crate::cli::links;
 use crate::cli::reports::{Reports, Source};
 use crate::cli::seen_from::SeenFrom;
 use crate::cli::stored::Stored;
+use crate::model::cell::Cell;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::published::result::{
     Called, Dataset, Link, Merged, MergedShard, ResultDocument, Scenario, Status as Published,
@@ -24,7 +25,7 @@ use crate::published::result::{
 use crate::redact;
 use crate::report::{causes, document};
 use crate::store::{self, Runs, StoreError};
-use crate::suite::{NOT_STARTED, RUNS};
+use crate::suite::{self, NOT_STARTED, RUNS};
 
 /// The result of all parts, and the run that their trajectories are kept in.
 pub(super) struct Whole {
@@ -90,6 +91,7 @@ impl Whole {
             scenarios,
             ..first.clone()
         };
+        result.matrix = suite::matrix(&result.scenarios);
         gates::decide(&mut result);
         Ok(Self {
             stored: Stored::new(result, runs.folder().to_owned()),
@@ -199,6 +201,7 @@ fn missing(hole: &Hole, command: &str, allowed: bool) -> Vec<Scenario> {
             )),
             details: Vec::new(),
         }),
+        cell: Cell::of_id(&it.id).map(Box::new),
         ..ScenarioResult::new(&it.id, &it.id, &it.path, status)
     });
     let results = results.map(|it| redact::environment().result(it));

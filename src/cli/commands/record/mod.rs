@@ -78,5 +78,6 @@ pub(in crate::cli) fn run(
 /// With a single scenario file, `--output` is the folder of its baseline, else the folder of all baselines.
 fn is_of_one_scenario(args: &RecordArgs) -> bool {
     let files = args.select.all_paths();
-    args.output.is_some() && files.len() == 1 && files[0].is_file()
+    let is_file = files.len() == 1 && files[0].is_file();
+    args.output.is_some() && is_file && args.execute.matrix.is_empty()
 }

@@ -12,6 +12,7 @@ use crate::cli::ci;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::matrix;
 use crate::cli::select::{self, Purpose, Selected, plural};
 use crate::model::scenario::Scenario;
 use crate::report::command::quoted;
@@ -48,7 +49,9 @@ pub(in crate::cli) fn run(
         ..Purpose::default()
     };
     let scenarios = match select::select(&args.select, purpose, console)? {
-        Selected::Scenarios(chosen) => chosen.scenarios,
+        Selected::Scenarios(chosen) => {
+            matrix::with_cells(chosen.scenarios, &Baselines::new(&args.baseline))
+        }
         Selected::Unchanged(sentence) => {
             console.note(&sentence);
             return Ok(Exit::Passed);

@@ -2,6 +2,7 @@
 
 mod against;
 mod cards;
+mod grid;
 mod group;
 mod row;
 
@@ -17,6 +18,7 @@ use super::state::State;
 use super::versions::{self, VersionLine};
 use against::Section;
 use cards::Cards;
+use grid::Grid;
 use group::Group;
 use row::{Names, Row};
 
@@ -44,6 +46,8 @@ pub(super) struct IndexPage<'a> {
     changes: Cards<'a>,
     groups: Vec<Group<'a>>,
     names: Names<'a>,
+    /// The cells of a matrix.
+    grid: Option<Grid<'a>>,
     script_hash: String,
 }
 
@@ -72,6 +76,7 @@ impl<'a> IndexPage<'a> {
             changes: Cards::new(result, |it| !it.fails, CHANGES),
             groups: group::groups(rows),
             names,
+            grid: Grid::of(result),
             script_hash: script::hash(&IndexScript),
         }
     }
