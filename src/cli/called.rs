@@ -96,6 +96,11 @@ impl Options {
     fn execute(&mut self, args: &ExecuteArgs) {
         self.value("--mcp-config", args.mcp_config.as_deref().map(shown));
         self.choice("--agent", args.agent.as_ref());
+        self.value(
+            "--agent-command",
+            args.agent_command.as_ref().map(|it| &it.text),
+        );
+        self.choice("--agent-format", args.agent_format.as_ref());
         self.value("--model", args.model.as_ref());
         for axis in &args.matrix {
             self.value("--matrix", Some(&axis.text));

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::cli::args::{
-    AgentChoice, ExecuteArgs, JudgeArgs, JudgeBudget, OutputArgs, PaceChoice, Preset, ScoreArgs,
+    AgentChoice, AxisName, ExecuteArgs, FormatChoice, JudgeArgs, JudgeBudget, OutputArgs,
+    PaceChoice, Preset, ScoreArgs,
 };
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
@@ -12,6 +13,7 @@ use crate::cli::matrix;
 use crate::cli::progress::{SuiteObserver, SuiteProgress};
 use crate::cli::round::Round;
 use crate::cli::runtime;
+use crate::model::agent::CommandFormat;
 use crate::model::rules;
 use crate::model::scenario::{Pace, Scenario, Server};
 use crate::scenario_file::{self, ClientServers, Finding};
@@ -152,8 +154,23 @@ pub(super) fn scoring(args: &ScoreArgs) -> ScoreSettings {
 ///
 /// When a scenario lacks what its agent needs, or nothing can be made of an option.
 pub(super) fn choose(scenarios: &mut Vec<Scenario>, args: &ExecuteArgs) -> Result<(), Failure> {
+    let tells_program = args.agent_command.is_some() || args.agent_format.is_some();
+    if tells_program && !matches!(args.agent, None | Some(AgentChoice::Command)) {
+        let message = "--agent-command and --agent-format go with --agent command";
+        return Err(Failure::usage(message));
+    }
+    // Where a matrix varies the agent, the program is that of its cells with `command`.
+    let varies = args.matrix.iter().any(|it| it.name == AxisName::Agent);
+    let command = (tells_program && !varies).then_some(AgentChoice::Command);
     let choice = Choice {
-        agent: args.agent.map(Into::into),
+        agent: args.agent.or(command).map(Into::into),
+        program: args.agent_command.as_ref().map(|it| it.words.clone()),
+        format: args.agent_format.map(|it| match it {
+            FormatChoice::Generic => CommandFormat::Generic,
+            FormatChoice::Claude => CommandFormat::Claude,
+            FormatChoice::Codex => CommandFormat::Codex,
+            FormatChoice::Gemini => CommandFormat::Gemini,
+        }),
         model: args.model.clone(),
         pace: args.pace.map(|it| match it {
             PaceChoice::Fast => Pace::Fast,
@@ -181,6 +198,7 @@ impl From<AgentChoice> for suite::AgentChoice {
             AgentChoice::Anthropic => Self::Anthropic,
             AgentChoice::Openai => Self::OpenAi,
             AgentChoice::Ollama => Self::Ollama,
+            AgentChoice::Command => Self::Command,
         }
     }
 }

@@ -103,13 +103,14 @@ impl Core {
         result
     }
 
-    /// Forgets what happened since the start. Tools that were added or removed stay so.
-    pub(super) fn reset(&mut self) {
-        self.tools.reset();
+    /// Forgets what happened since the start; tells whether other tools are listed now. Tools that were added or removed stay so.
+    pub(super) fn reset(&mut self) -> bool {
+        let changed = self.tools.reset();
         for (_, answers) in &mut self.methods {
             answers.reset();
         }
         self.state = State::new(self.declared.state.clone());
+        changed
     }
 }
 

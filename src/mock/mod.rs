@@ -61,7 +61,7 @@ use crate::redact::Redactor;
 
 pub use self::core::Options;
 pub use self::http::{Admin, HttpOptions, MAX_BODY, ReadTool, RemoteAdmin, url};
-pub use self::llm::MockLlm;
+pub use self::llm::{LeftOver, MockLlm};
 pub use call_log::Call;
 pub use echo::{ECHO_NAME, echo};
 pub use ended::Ended;

@@ -68,10 +68,13 @@ impl Service {
         self.announce(&Announcement::ListChanged("tools"));
     }
 
-    /// Forgets calls, state and used-up responses.
+    /// Forgets the calls so far, and puts state, responses and hidden tools back as they were declared.
     pub(super) fn reset(&self) {
-        self.core().reset();
+        let changed = self.core().reset();
         self.calls().clear();
+        if changed {
+            self.announce(&Announcement::ListChanged("tools"));
+        }
     }
 
     /// How answers to HTTP requests are sent.

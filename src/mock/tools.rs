@@ -108,12 +108,15 @@ impl Tools {
         listed.map(|it| it.tool.served.clone()).collect()
     }
 
-    /// Makes all responses available again, and hides declared tools as at the start.
-    pub(super) fn reset(&mut self) {
+    /// Makes all responses available again, and hides declared tools as at the start; tells whether that changed the list.
+    pub(super) fn reset(&mut self) -> bool {
+        let mut changed = false;
         for entry in &mut self.entries {
             entry.answers.reset();
+            changed |= entry.hidden != entry.tool.hidden;
             entry.hidden = entry.tool.hidden;
         }
+        changed
     }
 
     /// The tool of this name. Of a recording, also one that was not listed, because calls of it were answered, too.

@@ -51,7 +51,7 @@ pub use decode::template::{
 pub use expand::config::fill_in_config;
 pub use expand::filling::{MissingVariables, expand, expand_command, expand_servers, fill_in};
 pub use expand::places::{Place, Templates};
-pub use file::schema::json_schema;
+pub use file::schema::{json_schema, mock_json_schema};
 pub use judge::examples::{ExampleCall, JudgeExample, JudgeExamples, judge_examples};
 pub use judge::file::{LoadedJudge, judge_file};
 pub use load::find::{Found, find, id_of_folder};

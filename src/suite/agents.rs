@@ -32,12 +32,18 @@ pub enum AgentChoice {
     Anthropic,
     OpenAi,
     Ollama,
+    /// A program of its own.
+    Command,
 }
 
 /// Who makes the calls, in place of what scenarios say.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
     pub agent: Option<AgentChoice>,
+    /// The program that is the agent, and its arguments; that of the scenario, or the usual one of the format, unless given.
+    pub program: Option<Vec<String>>,
+    /// What that program prints.
+    pub format: Option<CommandFormat>,
     /// The model to ask.
     pub model: Option<String>,
     /// When a replay makes the next call.
@@ -65,6 +71,7 @@ pub fn choose(scenarios: &mut [Scenario], choice: &Choice) -> Result<(), Error> 
             Some(AgentChoice::Anthropic) => ask(scenario, ModelApi::Anthropic, choice)?,
             Some(AgentChoice::OpenAi) => ask(scenario, ModelApi::OpenAiChat, choice)?,
             Some(AgentChoice::Ollama) => ask(scenario, ModelApi::Ollama, choice)?,
+            Some(AgentChoice::Command) => start(scenario, choice)?,
         }
         if let Some(model) = &choice.model {
             takers += usize::from(take_model(&mut scenario.agent, model));
@@ -146,13 +153,8 @@ fn script(scenario: &mut Scenario) -> Result<(), Error> {
 /// Makes the scenario's agent a model behind this API. Of the settings of one that was made for another API, those stay that every model
 /// understands.
 fn ask(scenario: &mut Scenario, api: ModelApi, choice: &Choice) -> Result<(), Error> {
+    asks_for_something(scenario)?;
     let path = scenario.path.display();
-    if scenario.messages().is_empty() && scenario.enabled {
-        return Err(
-            Error::invalid(format!("{path} does not say what the user wants"))
-                .hint("say it with `user_intent` or `turns`"),
-        );
-    }
     let own = scenario.agent.model();
     if own.is_some_and(|it| it.api.kind() == api.kind()) {
         return Ok(());
@@ -179,6 +181,69 @@ fn ask(scenario: &mut Scenario, api: ModelApi, choice: &Choice) -> Result<(), Er
         settings: Box::new(settings),
         calls: scenario.agent.calls().to_vec(),
     };
+    Ok(())
+}
+
+/// Makes the scenario's agent a program. Of one that the scenario has already, all stays that is not given.
+fn start(scenario: &mut Scenario, choice: &Choice) -> Result<(), Error> {
+    asks_for_something(scenario)?;
+    let own = scenario.agent.command();
+    let format = choice
+        .format
+        .or(own.map(|it| it.format))
+        .unwrap_or_default();
+    // The command line of one format is none of another.
+    let same = own.filter(|it| it.format == format);
+    let command = match (&choice.program, same) {
+        (Some(program), _) => program.clone(),
+        (None, Some(own)) => own.command.clone(),
+        (None, None) if format.has_command() => Vec::new(),
+        (None, None) => {
+            let path = scenario.path.display();
+            let message = format!("{path} names no program that could be the agent");
+            return Err(Error::invalid(message).hint(
+                "add --agent-command 'PROGRAM ARGUMENTS', or --agent-format claude, codex or gemini",
+            ));
+        }
+    };
+    let settings = match own {
+        Some(own) => CommandAgent {
+            command,
+            format,
+            price: same.and_then(|it| it.price),
+            cwd: own
+                .cwd
+                .clone()
+                .filter(|_| !format.is_configured_by_folder()),
+            ..own.clone()
+        },
+        None => CommandAgent {
+            command,
+            format,
+            model: None,
+            cwd: None,
+            env: Vec::new(),
+            timeout: None,
+            tool_timeout: None,
+            price: None,
+        },
+    };
+    scenario.agent = Agent::Command {
+        settings: Box::new(settings),
+        calls: scenario.agent.calls().to_vec(),
+    };
+    Ok(())
+}
+
+/// An agent that decides for itself has to be told what the user wants.
+fn asks_for_something(scenario: &Scenario) -> Result<(), Error> {
+    if scenario.messages().is_empty() && scenario.enabled {
+        let path = scenario.path.display();
+        return Err(
+            Error::invalid(format!("{path} does not say what the user wants"))
+                .hint("say it with `user_intent` or `turns`"),
+        );
+    }
     Ok(())
 }
 

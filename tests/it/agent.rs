@@ -4,6 +4,7 @@ mod bodies;
 mod clients;
 mod endings;
 mod errors;
+mod left_over;
 mod limits;
 mod secrets;
 mod settings;

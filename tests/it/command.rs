@@ -2,6 +2,7 @@
 
 mod bounds;
 mod calls;
+mod chosen;
 mod claude;
 mod codex;
 mod endings;

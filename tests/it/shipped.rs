@@ -157,3 +157,44 @@ fn the_help_teaches_every_command() {
         .says("unexpected argument");
     project.expect(2, &[]).says("Usage: mcp-eval");
 }
+
+#[test]
+fn every_form_of_a_mock_file_fits_its_schema_and_a_misspelt_key_does_not() {
+    let schema = schema("mock");
+    let project = Project::new();
+    let tool = "[{ name: a, responses: [{ content: x }] }]";
+    let right = [
+        format!("tools: {tool}"),
+        "resources: [{ uri: 'file:///a', text: x }]".to_owned(),
+        format!("mcp_interactions: {{ one: {{ tools: {tool} }} }}"),
+        format!("one: {{ tools: {tool} }}\ntwo: {{ prompts: [] }}"),
+        // A server that is called as a list is.
+        format!("tools: {{ tools: {tool} }}"),
+        "llm_interactions: [{ text: x }]".to_owned(),
+    ];
+    for text in &right {
+        fits(&schema, text, &serde_yaml::from_str(text).unwrap());
+        if !text.starts_with("llm") {
+            project.file("m.yaml", text);
+            let name = if text.contains("one:") { "one" } else { "" };
+            let mut asked = vec!["mock", "m.yaml"];
+            if !name.is_empty() {
+                asked.extend(["--server", name]);
+            }
+            project.expect(0, &asked);
+        }
+    }
+    let wrong = [
+        format!("tool: {tool}"),
+        format!("mcp_interactions: {{ one: {{ tolls: {tool} }} }}"),
+        format!("mcp_interactions: {{ one: {{ tools: {tool} }} }}\nservrs: {{}}"),
+        "tools: [{ nam: a }]".to_owned(),
+        "{}".to_owned(),
+    ];
+    for text in &wrong {
+        let value = serde_yaml::from_str(text).unwrap();
+        assert!(!schema.is_valid(&value), "{text}");
+        project.file("m.yaml", text);
+        project.expect(2, &["mock", "m.yaml"]);
+    }
+}

@@ -18,6 +18,13 @@ pub(in crate::cli) struct ExecuteArgs {
     /// Who makes the calls, instead of the scenario's agent
     #[arg(long, value_enum)]
     pub(in crate::cli) agent: Option<AgentChoice>,
+    /// With --agent command: the program and its arguments, split as a shell would. `${prompt}`, `${mcp_config}` and `${model}` stand for
+    /// what they do in scenarios
+    #[arg(long, value_name = "COMMAND", value_parser = parse_program)]
+    pub(in crate::cli) agent_command: Option<Program>,
+    /// With --agent command: what the program prints [default: the scenario's, else generic]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(in crate::cli) agent_format: Option<FormatChoice>,
     /// The model to ask, instead of the scenario's; what that one costs is then unknown
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) model: Option<String>,
@@ -67,6 +74,28 @@ pub(in crate::cli) enum AgentChoice {
     Openai,
     /// A model behind Ollama
     Ollama,
+    /// A program of its own: the scenario's, or that of --agent-command
+    Command,
+}
+
+/// What an agent that is a program prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum FormatChoice {
+    /// Its final answer
+    Generic,
+    /// The events of Claude Code
+    Claude,
+    /// The events of Codex
+    Codex,
+    /// The events of Gemini CLI
+    Gemini,
+}
+
+/// A program and its arguments, as one text and split.
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct Program {
+    pub(in crate::cli) text: String,
+    pub(in crate::cli) words: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -152,5 +181,16 @@ fn parse_axis(text: &str) -> Result<Axis, String> {
         name,
         values,
         text: text.to_owned(),
+    })
+}
+
+fn parse_program(text: &str) -> Result<Program, String> {
+    let words = shlex::split(text).ok_or("a quote is not closed")?;
+    if words.is_empty() {
+        return Err("name a program".to_owned());
+    }
+    Ok(Program {
+        text: text.to_owned(),
+        words,
     })
 }

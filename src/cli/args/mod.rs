@@ -19,7 +19,9 @@ mod watch;
 
 use clap::{Parser, Subcommand};
 
-pub(super) use execute::{AgentChoice, Axis, AxisName, ExecuteArgs, PaceChoice, Preset, ScoreArgs};
+pub(super) use execute::{
+    AgentChoice, Axis, AxisName, ExecuteArgs, FormatChoice, PaceChoice, Preset, ScoreArgs,
+};
 pub(super) use help::{CompletionsArgs, HelpArgs, ManArgs};
 pub(super) use init::{AddedCall, InitArgs, Workflow};
 pub(super) use judge::{JudgeArgs, JudgeBudget, JudgeCheckArgs, JudgeCommand};

@@ -82,6 +82,8 @@ pub(in crate::cli) enum SchemaKind {
     Scenario,
     /// A suite file, `scenarios/_suites/NAME.yaml`
     Suite,
+    /// A file that `mcp-eval mock` serves
+    Mock,
     /// A baseline or a stored run
     Trajectory,
     /// A result.json

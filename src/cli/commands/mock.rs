@@ -30,7 +30,7 @@ pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Fai
         return Err(Failure::usage(message).hint("if they may, add --allow-remote"));
     }
     if let Some(file) = &args.llm {
-        return mock_llm::run(args, file);
+        return mock_llm::run(args, file, console);
     }
     check_transport(args)?;
     let mut redaction = Redaction::default();

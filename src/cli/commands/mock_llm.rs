@@ -12,11 +12,11 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::runtime;
-use crate::mock::{self, MockLlm};
+use crate::mock::{self, LeftOver, MockLlm};
 use crate::model::redaction::Redaction;
 use crate::scenario_file;
 
-pub(super) fn run(args: &MockArgs, file: &Path) -> Result<Exit, Failure> {
+pub(super) fn run(args: &MockArgs, file: &Path, console: Console) -> Result<Exit, Failure> {
     let (found, mut findings) = scenario_file::find(&[file.to_owned()]);
     let mut interactions = Vec::new();
     let mut redaction = Redaction::default();
@@ -49,5 +49,21 @@ pub(super) fn run(args: &MockArgs, file: &Path) -> Result<Exit, Failure> {
         served.map_err(|error| Failure::incomplete(error.to_string()))
     });
     runtime.shutdown_background();
-    served.map(|()| Exit::Passed)
+    for left in served? {
+        console.note(&format!("note: {}", unasked(left)));
+    }
+    Ok(Exit::Passed)
+}
+
+/// What nobody has asked for, in a sentence.
+fn unasked(left: LeftOver) -> String {
+    let LeftOver {
+        number,
+        asked,
+        times,
+    } = left;
+    match asked {
+        0 => format!("nobody has asked for interaction {number} of the script"),
+        _ => format!("interaction {number} of the script was asked for {asked} of {times} times"),
+    }
 }

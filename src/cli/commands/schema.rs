@@ -10,6 +10,7 @@ pub(in crate::cli) fn run(args: &SchemaArgs) {
     let schema = match args.kind {
         SchemaKind::Scenario => scenario_file::json_schema(),
         SchemaKind::Suite => scenario_file::suite_json_schema(),
+        SchemaKind::Mock => scenario_file::mock_json_schema(),
         SchemaKind::Trajectory => trajectory::json_schema(),
         SchemaKind::Result => result::json_schema(),
         SchemaKind::EvaluatorInput => evaluator::input_schema(),

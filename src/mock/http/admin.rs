@@ -8,7 +8,7 @@
 //! | `DELETE /__mock/tools/NAME` | remove a tool |
 //! | `DELETE /__mock/tools` | remove all tools |
 //! | `GET /__mock/calls` | the tool calls so far, without secrets |
-//! | `POST /__mock/reset` | forget calls, state and used-up responses |
+//! | `POST /__mock/reset` | forget the calls so far; state, responses and hidden tools are again as they were declared |
 //!
 //! Where other machines reach the server, clients show a token and name a host that is let in.
 
@@ -16,13 +16,14 @@ use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Path, Request, State};
 use axum::http::{HeaderMap, Response, StatusCode};
 use axum::middleware::{self, Next};
+use axum::response::IntoResponse;
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
 use super::endpoint::refused;
 use super::front::Front;
-use crate::http_server::{Refusal, host_is_known, respond, same_site, shows_token};
+use crate::http_server::{Refusal, host_is_known, read_body, respond, same_site, shows_token};
 use crate::model::interactions::MockTool;
 
 type Answer = Result<Response<Body>, (StatusCode, Json<Value>)>;
@@ -33,14 +34,19 @@ pub(super) fn routes(front: &Front) -> Router<Front> {
         .route("/__mock/tools/{name}", put(replace).delete(remove))
         .route("/__mock/calls", get(calls))
         .route("/__mock/reset", post(reset))
-        .layer(DefaultBodyLimit::max(front.options.max_body))
+        // Bodies are read, as long as they may be, before anybody is asked.
+        .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(front.clone(), let_in))
 }
 
 async fn let_in(State(front): State<Front>, request: Request, next: Next) -> Response<Body> {
-    match check(&front, request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(refusal) => refused(&refusal),
+    if let Err(refusal) = check(&front, request.headers()) {
+        return refused(&refusal);
+    }
+    let (parts, body) = request.into_parts();
+    match read_body(body, front.options.max_body).await {
+        Ok(body) => next.run(Request::from_parts(parts, body.into())).await,
+        Err(refusal) => problem(refusal.status, &refusal.message).into_response(),
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, State};
+use axum::body::Body;
+use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode, Uri, header};
 use axum::routing::post;
 use jiff::Timestamp;
@@ -17,9 +17,9 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::dialect::Dialect;
-use super::script::Script;
+use super::script::{LeftOver, Script};
 use super::{anthropic, ollama, openai_chat, openai_responses};
-use crate::http_server::{self, same_site};
+use crate::http_server::{self, read_body, same_site};
 use crate::json;
 use crate::mock::http::cut;
 use crate::model::interactions::{LlmError, LlmReply};
@@ -34,12 +34,14 @@ struct Front {
     redaction: Redaction,
     /// Why the log is not complete.
     failure: Mutex<Option<io::Error>>,
+    /// The longest body taken, in bytes.
+    max_body: usize,
     any_host: bool,
     /// How many answers were given, so that no two have the same ids.
     answers: AtomicU64,
 }
 
-/// Answers until `stop` is cancelled. Requests are written to the `log`, redacted by its `redaction`.
+/// Answers until `stop` is cancelled, and tells what of the script nobody has asked for. Requests are written to the `log`, redacted by its `redaction`.
 pub(super) async fn serve(
     script: Script,
     log: Option<File>,
@@ -48,19 +50,20 @@ pub(super) async fn serve(
     max_body: usize,
     any_host: bool,
     stop: CancellationToken,
-) -> io::Result<()> {
+) -> io::Result<Vec<LeftOver>> {
     let front = Arc::new(Front {
         script,
         log: Mutex::new(log),
         redaction,
         failure: Mutex::default(),
+        max_body,
         any_host,
         answers: AtomicU64::default(),
     });
     let route = |dialect: &'static dyn Dialect| {
         post(
-            move |State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap, body: Bytes| async move {
-                answer(&front, dialect, &uri, &headers, &body).await
+            move |State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap, body: Body| async move {
+                answer(&front, dialect, &uri, &headers, body).await
             },
         )
     };
@@ -69,15 +72,14 @@ pub(super) async fn serve(
         .route("/v1/chat/completions", route(&openai_chat::ChatCompletions))
         .route("/v1/responses", route(&openai_responses::Responses))
         .route("/api/chat", route(&ollama::Chat))
-        .layer(DefaultBodyLimit::max(max_body))
         .with_state(Arc::clone(&front));
     http_server::serve(listener, router, &stop).await?;
     let failure = front.failure.lock().take();
-    failure.map_or(Ok(()), |it| {
-        Err(io::Error::other(format!(
-            "the log of requests is not complete: {it}"
-        )))
-    })
+    if let Some(error) = failure {
+        let message = format!("the log of requests is not complete: {error}");
+        return Err(io::Error::other(message));
+    }
+    Ok(front.script.left_over())
 }
 
 async fn answer(
@@ -85,7 +87,7 @@ async fn answer(
     dialect: &'static dyn Dialect,
     uri: &Uri,
     headers: &HeaderMap,
-    body: &Bytes,
+    body: Body,
 ) -> Response<Body> {
     let refuse = |status: u16, message: String| {
         let error = LlmError {
@@ -99,7 +101,11 @@ async fn answer(
     if let Err(refusal) = same_site(headers, front.any_host) {
         return refuse(refusal.status.as_u16(), refusal.message);
     }
-    let body: Value = match serde_json::from_slice(body) {
+    let body = match read_body(body, front.max_body).await {
+        Ok(body) => body,
+        Err(refusal) => return refuse(refusal.status.as_u16(), refusal.message),
+    };
+    let body: Value = match serde_json::from_slice(&body) {
         Ok(body) => body,
         Err(error) => return refuse(400, format!("the body is not JSON: {error}")),
     };

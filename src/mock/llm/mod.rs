@@ -20,6 +20,7 @@ use std::io;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+pub use self::script::LeftOver;
 use self::script::Script;
 use crate::model::interactions::LlmInteraction;
 use crate::model::redaction::Redaction;
@@ -58,7 +59,7 @@ impl MockLlm {
         }
     }
 
-    /// Answers requests until `stop` is cancelled.
+    /// Answers requests until `stop` is cancelled; tells what of the script nobody has asked for.
     ///
     /// # Errors
     ///
@@ -69,7 +70,7 @@ impl MockLlm {
         max_body: usize,
         any_host: bool,
         stop: CancellationToken,
-    ) -> io::Result<()> {
+    ) -> io::Result<Vec<LeftOver>> {
         let Self {
             script,
             log,

@@ -5,6 +5,7 @@
 //! conversations, one after the other or at once, and each starts at its beginning.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::http::HeaderMap;
 use parking_lot::Mutex;
@@ -24,6 +25,17 @@ pub(super) struct Script {
     attempts: Mutex<HashMap<[u8; 32], usize>>,
 }
 
+/// An interaction that was asked for less often than the script has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeftOver {
+    /// Its position in the script, counted from 1.
+    pub number: usize,
+    /// How often it was asked for.
+    pub asked: usize,
+    /// How often the script has it.
+    pub times: usize,
+}
+
 /// An interaction, ready to be compared with requests.
 #[derive(Debug)]
 pub(super) struct Interaction {
@@ -31,6 +43,8 @@ pub(super) struct Interaction {
     pub(super) number: usize,
     pub(super) declared: LlmInteraction,
     expected: Expected,
+    /// How often it has answered.
+    asked: AtomicUsize,
 }
 
 #[derive(Debug)]
@@ -54,6 +68,7 @@ impl Script {
                 declared: declared.clone(),
                 expected: Expected::new(&declared.expect)
                     .map_err(|it| format!("interaction {}: {it}", index + 1))?,
+                asked: AtomicUsize::default(),
             });
             if is_answer {
                 turns.push(std::mem::take(&mut turn));
@@ -111,11 +126,21 @@ impl Script {
             let mut attempts = self.attempts.lock();
             attempts.remove(&digest);
         }
-        interaction
-            .lacks(asked, headers, body)
-            .map_or(Ok(interaction), |what| {
-                Err(format!("interaction {} expects {what}", interaction.number))
-            })
+        if let Some(what) = interaction.lacks(asked, headers, body) {
+            return Err(format!("interaction {} expects {what}", interaction.number));
+        }
+        interaction.asked.fetch_add(1, Ordering::Relaxed);
+        Ok(interaction)
+    }
+
+    /// What nobody has asked for, as often as it is there; of several conversations, all count together.
+    pub(super) fn left_over(&self) -> Vec<LeftOver> {
+        let all = self.turns.iter().flatten().map(|it| LeftOver {
+            number: it.number,
+            asked: it.asked.load(Ordering::Relaxed),
+            times: it.declared.times as usize,
+        });
+        all.filter(|it| it.asked < it.times).collect()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::scenario_file::decode::secrets::RedactSection;
 use crate::scenario_file::decode::{Decode, NO_HINT, Named};
 use crate::scenario_file::file::document::Document;
 use crate::scenario_file::mock::references;
-use crate::scenario_file::mock::server::{MockSection, ToolSection};
+use crate::scenario_file::mock::server::{MockSection, SERVER_LISTS, ToolSection};
 use crate::scenario_file::yaml::finding::Finding;
 use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
@@ -99,12 +99,11 @@ fn servers(document: &Node, findings: &mut Findings) -> Option<Vec<(String, Decl
         let section = document.get(SECTION)?;
         return named(section, findings);
     }
-    let lists = ["tools", "resources", "resource_templates", "prompts"];
     let is_list = |key: &&str| {
         let value = document.get(key);
         value.is_some_and(|it| matches!(it.content, Content::List(_)))
     };
-    if lists.iter().any(is_list) {
+    if SERVER_LISTS.iter().any(is_list) {
         let server = MockSection::decode(document, findings)?;
         server.check(findings);
         return Some(vec![(String::new(), server.server())]);

@@ -16,6 +16,10 @@ use crate::scenario_file::decode::{At, NO_HINT, Named, choice, section};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::Findings;
 
+/// The keys whose lists tell that a file declares a single server at its top.
+pub(in crate::scenario_file) const SERVER_LISTS: [&str; 4] =
+    ["tools", "resources", "resource_templates", "prompts"];
+
 /// The most tools of one server.
 const MAX_TOOLS: usize = 1000;
 

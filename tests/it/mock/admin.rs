@@ -285,3 +285,40 @@ fn every_call_is_a_line_of_the_log_and_holds_no_secret() {
         )
         .says("cannot be written");
 }
+
+#[tokio::test]
+async fn a_reset_shows_again_what_was_declared_to_be_seen() {
+    let declared = "tools: [{ name: swap, responses: [{ steps: [{ hide_tools: [a] }, { show_tools: [b] }], content: done }] }, { name: a }, { name: b, hidden: true }]";
+    let (_project, served) = Served::of(declared, &["--admin"]);
+    let listed = async || -> Vec<String> {
+        let tools = served.client.get(served.at("/__mock/tools")).send().await;
+        let tools: Value = tools.unwrap().json().await.unwrap();
+        let tools = tools["tools"].as_array().unwrap().iter();
+        tools
+            .map(|it| it["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(listed().await, ["swap", "a"]);
+    served.call("swap", json!({})).await;
+    assert_eq!(listed().await, ["swap", "b"]);
+    let reset = served.client.post(served.at("/__mock/reset")).send().await;
+    assert_eq!(reset.unwrap().status(), 204);
+    assert_eq!(listed().await, ["swap", "a"]);
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_long_is_refused_everywhere() {
+    let (_project, served) = Served::of("tools: []", &["--admin", "--max-body", "1000"]);
+    for path in ["/__mock/tools", "/mcp"] {
+        let request = served.client.post(served.at(path));
+        let request = request
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .body("x".repeat(1001));
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.status(), 413, "{path}");
+        let said = answer.text().await.unwrap();
+        assert!(said.contains("longer than 1000 bytes"), "{path}: {said}");
+        serde_json::from_str::<Value>(&said).unwrap();
+    }
+}
