@@ -218,3 +218,24 @@ fn what_waits_of_a_scenario_that_is_gone_is_found_and_removed() {
         .says("Nothing is pending");
     project.expect(2, &["review", "--reject", "shop"]);
 }
+
+#[test]
+fn parts_that_cannot_be_put_together_leave_no_older_green_result() {
+    let project = Project::new();
+    shop(&project);
+    project.expect(
+        0,
+        &["compare", "--shard", "1/1", "--report", "json=part.json"],
+    );
+    let merge = ["merge", "part.json", "--report", "junit=o/j.xml"];
+    for (code, wrong) in [
+        (2, &["--allow-nothing"][..]),
+        (2, &["gone.json"]),
+        (2, &["--report", "junit=o/j.xml"]),
+    ] {
+        project.expect(0, &merge);
+        assert!(is_green(&project));
+        project.expect(code, &[&merge[..], wrong].concat());
+        assert!(!is_green(&project), "{wrong:?}");
+    }
+}

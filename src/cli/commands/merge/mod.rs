@@ -14,6 +14,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
+use crate::cli::round::Round;
 use crate::suite::BASELINES;
 
 use self::agree::{Hole, NAMED};
@@ -29,6 +30,7 @@ pub(in crate::cli) fn run(
     agree::check(&parts, args.allow_different)?;
     let taken = agree::take(&parts, args.allow_overlap)?;
     let holes = agree::holes(&parts, &taken);
+    reports.begin(&Round::default(), "merge")?;
     let mut whole = Whole::new(&parts, &taken, &holes, (args.allow_missing, &reports))?;
     for note in whole.notes() {
         console.note(&note);
