@@ -37,6 +37,9 @@ async fn rows(connection: &mut Conn, query: &Query, parameters: Vec<Cell>) -> Re
     let transaction = connection.start_transaction(options).await;
     let mut transaction = transaction.map_err(|error| said(&error))?;
     let text = statement::bare(&query.text);
+    if statement::may_write_a_file(text) {
+        return Err("a query that writes a file is not asked".to_owned());
+    }
     let prepared = transaction.prep(text).await;
     let prepared = prepared.map_err(|error| said(&error))?;
     if usize::from(prepared.num_params()) != parameters.len() {

@@ -44,9 +44,44 @@ pub(super) fn bare(text: &str) -> &str {
     text.trim().trim_end_matches(';').trim_end()
 }
 
+/// Whether MariaDB or MySQL may be asked to write a file on its machine, which no read-only transaction keeps it from. The words are looked for
+/// everywhere but in quotes: what `/*! … */` holds is a comment for others, and not for them.
+pub(super) fn may_write_a_file(text: &str) -> bool {
+    // Whether a backslash keeps a quote from ending is a setting of the server.
+    [true, false].into_iter().any(|escapes| {
+        let words = unquoted_words(text, escapes);
+        words.iter().any(|it| it == "outfile" || it == "dumpfile")
+    })
+}
+
+fn unquoted_words(text: &str, escapes: bool) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match quote {
+            Some(it) if escapes && it != '`' && letter == '\\' => drop(letters.next()),
+            // A quote that is doubled ends and begins one, which comes to the same.
+            Some(it) if it == letter => quote = None,
+            Some(_) => {}
+            None if "'\"`".contains(letter) => {
+                quote = Some(letter);
+                words.push(String::new());
+            }
+            None if letter.is_alphanumeric() || letter == '_' => {
+                if let Some(word) = words.last_mut() {
+                    word.extend(letter.to_lowercase());
+                }
+            }
+            None => words.push(String::new()),
+        }
+    }
+    words
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{bare, refused};
+    use super::{bare, may_write_a_file, refused};
 
     #[test]
     fn only_queries_are_asked() {
@@ -76,5 +111,27 @@ mod tests {
     fn what_ends_a_statement_is_no_part_of_it() {
         assert_eq!(bare(" select 1 ; \n"), "select 1");
         assert_eq!(bare("select ';'"), "select ';'");
+    }
+
+    #[test]
+    fn files_are_not_written() {
+        for text in [
+            "select 1 into outfile '/tmp/x'",
+            "SELECT 1 INTO/**/DUMPFILE'/tmp/x'",
+            "select 1 /*! into outfile '/tmp/x' */",
+            "select 'it''s' into outfile '/tmp/x'",
+            r"select '\'' into outfile '/tmp/x'",
+            r"select '\' into outfile '/tmp/x'",
+            r"select `\` into outfile '/tmp/x'",
+        ] {
+            assert!(may_write_a_file(text), "{text}");
+        }
+        for text in [
+            "select 'into outfile' from a",
+            "select `outfile` from \"dumpfile\"",
+            "select outfiles from a",
+        ] {
+            assert!(!may_write_a_file(text), "{text}");
+        }
     }
 }

@@ -249,6 +249,12 @@ fn mariadb_is_asked() {
     ];
     assert_eq!(row.unwrap().rows, [expected]);
     gives_up(&database, "select sleep(60) from orders");
+    // A transaction that only reads lets this through.
+    let left = tempfile::tempdir().unwrap();
+    let file = left.path().join("left");
+    let text = format!("select 1 into outfile '{}'", file.display());
+    let refused = ask(&database, &text, &[]).unwrap_err();
+    assert!(refused.contains("writes a file"), "{refused}");
     says_no_password(&server.mariadb_address("wr0ng"), "mariadb");
 }
 
