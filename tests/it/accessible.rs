@@ -125,6 +125,24 @@ fn found(
     found.split_once("</pre>").unwrap().0.to_owned()
 }
 
+/// A scenario whose evaluators come out in every way.
+fn judged(project: &Project) {
+    let scenario = json!({
+        "name": "Judged by more than its baseline",
+        "servers": { "s": { "type": "mock" } },
+        "mcp_interactions": { "s": { "tools": [{ "name": "pay", "responses": [{ "content": "paid <b>7</b>" }] }] } },
+        "agent": { "kind": "scripted", "calls": [{ "tool": "pay", "args": {} }] },
+        "evaluators": [
+            { "type": "text", "in": "answers", "contains": "paid" },
+            { "type": "text", "in": "answers", "contains": "refused" },
+            { "type": "text", "in": "final_text", "contains": "done", "role": "advisory" },
+            { "type": "command", "command": ["./gone"], "role": "advisory", "name": "ours" },
+            { "type": "any_of", "of": [{ "type": "within", "steps": 0 }, { "type": "tool-calls", "required": ["refund"] }] },
+        ],
+    });
+    project.file("judged.yaml", scenario.to_string());
+}
+
 #[test]
 fn every_kind_of_page_can_be_used_by_everybody() {
     let (Some(browser), Some(axe)) = (chromium(), axe()) else {
@@ -141,6 +159,10 @@ fn every_kind_of_page_can_be_used_by_everybody() {
     );
     project.run(&["record", "--output", "again"]);
     project.expect(0, &["report", "--format", "html", "--output", "recorded"]);
+    let matrix = ["--matrix", "agent=scripted,replay", "--output", "cells"];
+    project.run(&[&["run", one, "scenarios/picture.yaml"], &matrix[..]].concat());
+    judged(&project);
+    project.expect(1, &["run", "judged.yaml", "--output", "judged"]);
     let mut complaints = Vec::new();
     for page in [
         "compared/index.html",
@@ -156,6 +178,9 @@ fn every_kind_of_page_can_be_used_by_everybody() {
         "repeated/one.html",
         "recorded/index.html",
         "recorded/picture.html",
+        "cells/index.html",
+        "judged/index.html",
+        "judged/judged.html",
     ] {
         for (width, dark) in [(1280, false), (380, true)] {
             let found = found(browser, &project, &axe, page, (width, dark));
