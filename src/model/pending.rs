@@ -1,5 +1,6 @@
 //! A run that waits for somebody to accept it.
 
+use crate::model::evaluation::EvaluationStatus;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;
 use crate::model::trajectory::Trajectory;
@@ -10,6 +11,18 @@ pub struct PendingRun {
     /// As it becomes the baseline, with what is known to vary.
     pub trajectory: Redacted<Trajectory>,
     pub origin: Origin,
+    /// What evaluators found that need more than the run: nobody can ask them again once what lay around it is gone.
+    pub found: Redacted<Vec<Found>>,
+}
+
+/// What an evaluator found while a run still stood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// What the evaluator is called.
+    pub evaluator: String,
+    pub status: EvaluationStatus,
+    pub score: Option<f64>,
+    pub message: String,
 }
 
 /// Where a pending run comes from.

@@ -9,10 +9,11 @@ use sha2::{Digest, Sha256};
 use crate::model::pending::PendingRun;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
-use crate::published::trajectory::{check_id, origin, pending_to_json, to_json};
+use crate::published::trajectory::{check_id, pending_to_json, to_json};
+use crate::store::Baselines;
 use crate::store::baselines::PENDING;
 use crate::store::files::{StoreError, write};
-use crate::store::{Baselines, parse};
+use crate::store::read::parse_pending;
 
 /// What tells one accepted trajectory from another, however its file is laid out.
 pub fn fingerprint(trajectory: &Redacted<Trajectory>) -> String {
@@ -81,12 +82,7 @@ impl Baselines {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(StoreError::Read { path, source }),
         };
-        let trajectory = parse(&path, &text)?;
-        let origin = origin(&text).map_err(|error| StoreError::Invalid {
-            path,
-            problem: error.to_string(),
-        })?;
-        Ok(Some(PendingRun { trajectory, origin }))
+        parse_pending(&path, &text).map(Some)
     }
 
     /// Removes a scenario's pending run, or what stands in its place: a link, but not what it leads to, and a folder with nothing in it.

@@ -1,8 +1,9 @@
-//! Trajectories read from files.
+//! Trajectories, and runs that wait for review, read from files.
 
 use std::path::Path;
 
 use crate::input;
+use crate::model::pending::PendingRun;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::published::trajectory::{self, FORMAT_VERSION, TrajectoryError};
@@ -43,4 +44,23 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Redacted<Trajectory>, StoreErro
     })?;
     // Stored trajectories were redacted before they were written.
     Ok(Redacted::vouch_for(read))
+}
+
+/// Reads a run that waits for review.
+///
+/// # Errors
+///
+/// As [`load`].
+pub(super) fn parse_pending(path: &Path, text: &[u8]) -> Result<PendingRun, StoreError> {
+    let trajectory = parse(path, text)?;
+    let (origin, found) = trajectory::origin(text).map_err(|error| StoreError::Invalid {
+        path: path.to_owned(),
+        problem: error.to_string(),
+    })?;
+    Ok(PendingRun {
+        trajectory,
+        origin,
+        // It was redacted before it was written, too.
+        found: Redacted::vouch_for(found),
+    })
 }

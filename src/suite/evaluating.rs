@@ -5,6 +5,7 @@ use crate::agent;
 use crate::evaluate::{self, Subject};
 use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate, Overall};
 use crate::model::evaluator::Role;
+use crate::model::pending::Found;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::Problem;
@@ -84,6 +85,49 @@ pub(crate) fn looked_at_again(
             _ => now,
         })
         .collect()
+}
+
+/// What was found in a run by those that cannot look at it again, once it is stored.
+pub(crate) fn only_found_then(
+    then: &[Evaluation],
+    scenario: &Scenario,
+    trajectory: &Trajectory,
+) -> Vec<Found> {
+    let now = of_stored(scenario, trajectory);
+    let gone = now.iter().zip(then).filter(|(now, then)| {
+        now.status == EvaluationStatus::Skipped && then.status != EvaluationStatus::Skipped
+    });
+    gone.map(|(_, then)| Found {
+        evaluator: then.name.clone(),
+        status: then.status,
+        score: then.score,
+        message: then.message.clone(),
+    })
+    .collect()
+}
+
+/// What evaluators find in a stored run, with what was found by those that cannot look at it again.
+pub(crate) fn with_found(
+    scenario: &Scenario,
+    trajectory: &Trajectory,
+    found: &[Found],
+) -> Vec<Evaluation> {
+    let mut now = of_stored(scenario, trajectory);
+    let mut left: Vec<&Found> = found.iter().collect();
+    for skipped in &mut now {
+        let is_of_it = |it: &&Found| it.evaluator == skipped.name;
+        if skipped.status == EvaluationStatus::Skipped
+            && let Some(at) = left.iter().position(is_of_it)
+        {
+            // Two may be called the same: what one found is not what the other did.
+            let found = left.remove(at);
+            skipped.status = found.status;
+            skipped.score = found.score;
+            skipped.message.clone_from(&found.message);
+            skipped.details.clear();
+        }
+    }
+    now
 }
 
 /// Why gating evaluators fail a run, a sentence each.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::evaluating;
 use super::outcome::{is_fine, was_interrupted};
 use super::patience::Stopped;
 use super::record::learn_again;
@@ -160,6 +161,9 @@ async fn pending_run(
     // What nothing was learned of is kept all the same: somebody has to look at it.
     let unlearned = learned.unwrap_or_else(|stopped| Some(unlearned(stopped)));
     trajectory.refine(|it| score::carry_over(accepted, it, comparison));
+    let told = run_context.redacted(scenario);
+    let found = run_context.suite.told(result.clone());
+    let found = found.derive(|it| evaluating::only_found_then(&it.evaluations, &told, &trajectory));
     let run = PendingRun {
         origin: Origin {
             run: run_context.runs.id().to_owned(),
@@ -168,6 +172,7 @@ async fn pending_run(
             tally: result.repeated.as_ref().map(|it| it.tally),
         },
         trajectory,
+        found,
     };
     result.notes.extend(unlearned);
     Ok(Some(run))

@@ -17,6 +17,7 @@ use super::stored::redacted;
 use crate::agent::fill_references;
 use crate::evaluate::Accepted;
 use crate::model::comparison::Change;
+use crate::model::evaluation::Evaluation;
 use crate::model::learned::Varying;
 use crate::model::pending::{Origin, PendingRun};
 use crate::model::redacted::Redacted;
@@ -210,7 +211,7 @@ impl Waiting {
         let open = ScenarioResult {
             duration_ms: self.run.trajectory.duration_ms,
             current: Some(Arc::new(self.run.trajectory.clone())),
-            evaluations: evaluating::of_stored(&scenario, &self.run.trajectory),
+            evaluations: self.evaluations(&scenario),
             ..result(&scenario, Status::Error)
         };
         let judged = before.and_then(|before| {
@@ -240,9 +241,15 @@ impl Waiting {
     /// Empty where nothing speaks against it, or that cannot be judged.
     pub fn failing(&self) -> Vec<String> {
         let (scenario, run) = (self.plain_scenario(), &self.run.trajectory);
-        let evaluations = evaluating::of_stored(&scenario, run);
+        let evaluations = self.evaluations(&scenario);
         let looked = check_run(&scenario, run, self.played(), &evaluations);
         looked.map_or_else(|_| Vec::new(), |it| it.failing)
+    }
+
+    /// What evaluators find in the run, and what those found that cannot look at it again.
+    fn evaluations(&self, scenario: &Scenario) -> Vec<Evaluation> {
+        let found = evaluating::with_found(scenario, &self.run.trajectory, &self.run.found);
+        redactor_of(&self.scenario).evaluations(found).into_inner()
     }
 
     /// The part of that which is about its calls.
@@ -501,12 +508,16 @@ fn changed(id: &str, what: &str) -> Refusal {
     }
 }
 
-/// A stored run without what its scenario declares to be secret by now.
-pub(super) fn clean(stored: &Redacted<Trajectory>, scenario: &Scenario) -> Redacted<Trajectory> {
+/// Takes what a scenario declares to be secret by now out of what was stored.
+fn redactor_of(scenario: &Scenario) -> Redactor {
     let mut secrets = Secrets::default();
     let _ = redacted(scenario, &mut secrets);
-    let redactor = Redactor::new(&secrets, &scenario.redaction).of_stored();
-    let mut clean = redactor.trajectory((**stored).clone());
+    Redactor::new(&secrets, &scenario.redaction).of_stored()
+}
+
+/// A stored run without what its scenario declares to be secret by now.
+pub(super) fn clean(stored: &Redacted<Trajectory>, scenario: &Scenario) -> Redacted<Trajectory> {
+    let mut clean = redactor_of(scenario).trajectory((**stored).clone());
     clean.refine(|it| score::follow(stored, it));
     clean
 }

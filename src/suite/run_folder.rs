@@ -7,12 +7,13 @@ use super::pending::is_to_decide;
 use super::replay;
 use super::review::{Broken, Refusal, Waiting, bound, clean};
 use crate::input;
-use crate::model::pending::{Origin, PendingRun};
+use crate::model::evaluation;
+use crate::model::pending::{Found, Origin, PendingRun};
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::Trajectory;
-use crate::published::result::{Status, parse};
+use crate::published::result::{Evaluation, EvaluationStatus, Status, parse};
 use crate::redact::Secrets;
 use crate::score;
 use crate::store::{self, Baselines, RESULT, Runs, fingerprint};
@@ -30,12 +31,14 @@ pub struct RunFolder {
 }
 
 /// What a result says of a scenario.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Told {
     /// Somebody has to decide on its run, so that must be there.
     is_to_decide: bool,
     /// How many of its runs passed, where there were several.
     tally: Option<Tally>,
+    /// What its evaluators found, for those that cannot look at the run again.
+    found: Vec<Found>,
 }
 
 impl RunFolder {
@@ -143,10 +146,13 @@ impl RunFolder {
                 .map_or_else(String::new, fingerprint),
             tally: told.and_then(|it| it.tally),
         };
+        let found = told.map_or_else(Vec::new, |it| it.found.clone());
         let waiting = Waiting {
             scenario: scenario.clone(),
             baselines: baselines.clone(),
             run: PendingRun {
+                // A result holds no secrets, either.
+                found: trajectory.derive(|_| found),
                 trajectory: clean(&trajectory, scenario),
                 origin,
             },
@@ -173,8 +179,23 @@ fn told(folder: &Path) -> Option<HashMap<String, Told>> {
                 runs: it.passed + it.failed,
                 passed: it.passed,
             }),
+            found: it.evaluators.into_iter().map(found).collect(),
         };
         (it.id, told)
     });
     Some(told.collect())
+}
+
+fn found(evaluator: Evaluation) -> Found {
+    Found {
+        evaluator: evaluator.name,
+        status: match evaluator.status {
+            EvaluationStatus::Passed => evaluation::EvaluationStatus::Passed,
+            EvaluationStatus::Failed => evaluation::EvaluationStatus::Failed,
+            EvaluationStatus::Skipped => evaluation::EvaluationStatus::Skipped,
+            EvaluationStatus::Error => evaluation::EvaluationStatus::Error,
+        },
+        score: evaluator.score,
+        message: evaluator.message,
+    }
 }

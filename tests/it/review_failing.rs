@@ -101,3 +101,78 @@ fn what_was_accepted_although_it_failed_is_never_advised_to_deploy() {
         .says("Deploy: everything passed")
         .says_not("as in its baseline");
 }
+
+/// A shop of which an evaluator looks at what the run has left, and that evaluator.
+fn leaving(evaluator: &serde_json::Value) -> Project {
+    let project = Project::new();
+    let scenario = json!({
+        "name": "Left",
+        "agent": { "kind": "scripted" },
+        "servers": { "t": { "type": "mock" } },
+        "expected_trajectory": [{ "tool": "list" }],
+        "evaluators": [evaluator],
+        "mcp_interactions": { "t": { "tools": [
+            { "name": "list", "annotations": { "read_only_hint": true }, "responses": [{ "content": "fine" }] },
+        ] } },
+    });
+    project.file("scenarios/left.yaml", scenario.to_string());
+    project.expect(0, &["record"]);
+    project
+}
+
+#[test]
+fn what_an_evaluator_found_around_a_run_counts_when_it_is_reviewed() {
+    let file = json!({ "type": "file", "path": "left.txt", "exists": false });
+    let command = json!({ "type": "command", "command": ["sh", "-c", "cat > /dev/null; test ! -e scenarios/left.txt -a ! -e left.txt && echo '{\"passed\": true}' || echo '{\"passed\": false, \"message\": \"it left something\"}'"] });
+    let within = json!({ "type": "all_of", "of": [{ "type": "text", "in": "answers", "contains": "fine" }, file] });
+    for evaluator in [file, command, within] {
+        let project = leaving(&evaluator);
+        let before = project.read("baselines/left/baseline.json");
+        project.file("scenarios/left.txt", "here");
+        project.expect(1, &["compare", "--output", "artifact"]);
+        project.expect(1, &["record"]).says("not kept");
+        project.expect(1, &["compare"]);
+        // What it looked at is gone by the time somebody decides.
+        std::fs::remove_file(project.path("scenarios/left.txt")).unwrap();
+        project
+            .expect(0, &["review", "--list"])
+            .says("`record` would not keep it");
+        let refused = "`left` is not accepted, because the run failed: the evaluator";
+        for from in [&[][..], &["--from", "artifact"]] {
+            for (which, exit) in [(&["--accept", "left"][..], 2), (&["--accept-all"], 3)] {
+                project
+                    .expect(exit, &[&["review"], which, from].concat())
+                    .says(refused);
+            }
+        }
+        assert_eq!(project.read("baselines/left/baseline.json"), before);
+        // Of a run that an older version kept, nobody knows what was found.
+        let pending = project.read("baselines/left/pending.json");
+        let mut older: serde_json::Value = serde_json::from_str(&pending).unwrap();
+        let found = older["pending"].as_object_mut().unwrap().remove("found");
+        assert_eq!(found.unwrap()[0]["status"], "failed");
+        project.file("baselines/left/pending.json", older.to_string());
+        project
+            .expect(0, &["review", "--list"])
+            .says_not("`record` would not keep it");
+        project.file("baselines/left/pending.json", pending);
+        project
+            .expect(0, &["review", "--accept", "left", "--allow-failing"])
+            .says("accepted left");
+    }
+}
+
+#[test]
+fn an_evaluator_that_the_scenario_has_no_more_refuses_nothing() {
+    let project = leaving(&json!({ "type": "file", "path": "left.txt", "exists": false }));
+    project.file("scenarios/left.txt", "here");
+    project.expect(1, &["compare"]);
+    project.edit(
+        "scenarios/left.yaml",
+        "\"exists\":false",
+        "\"exists\":false,\"role\":\"advisory\"",
+    );
+    project
+        .expect(0, &["review", "--accept", "left"])
+        .says("accepted left");
+}

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{TrajectoryDocument, TrajectoryError};
 use crate::json;
-use crate::model::pending::{Origin, PendingRun};
+use crate::model::evaluation::EvaluationStatus;
+use crate::model::pending::{self, Origin, PendingRun};
 use crate::model::repeated::Tally;
 
 #[derive(Serialize)]
@@ -26,6 +27,59 @@ struct Pending {
     /// How many of the runs passed that it is one of; absent where it is the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     attempts: Option<Attempts>,
+    /// What evaluators found that cannot look at the run any more; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    found: Vec<Found>,
+}
+
+/// What an evaluator found.
+#[derive(Serialize, Deserialize)]
+struct Found {
+    evaluator: String,
+    status: Status,
+    score: Option<f64>,
+    message: String,
+}
+
+/// How an evaluator came out that was asked.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Passed,
+    Failed,
+    Error,
+}
+
+impl Found {
+    /// `None` of one that found nothing.
+    fn of(found: &pending::Found) -> Option<Self> {
+        Some(Self {
+            evaluator: found.evaluator.clone(),
+            status: match found.status {
+                EvaluationStatus::Passed => Status::Passed,
+                EvaluationStatus::Failed => Status::Failed,
+                EvaluationStatus::Error => Status::Error,
+                EvaluationStatus::Skipped => return None,
+            },
+            score: found.score,
+            message: found.message.clone(),
+        })
+    }
+}
+
+impl From<Found> for pending::Found {
+    fn from(found: Found) -> Self {
+        Self {
+            evaluator: found.evaluator,
+            status: match found.status {
+                Status::Passed => EvaluationStatus::Passed,
+                Status::Failed => EvaluationStatus::Failed,
+                Status::Error => EvaluationStatus::Error,
+            },
+            score: found.score,
+            message: found.message,
+        }
+    }
 }
 
 /// Several runs of one scenario.
@@ -52,6 +106,7 @@ pub fn to_json(pending: &PendingRun) -> String {
                 runs: it.runs,
                 passed: it.passed,
             }),
+            found: pending.found.iter().filter_map(Found::of).collect(),
         },
         trajectory: (&*pending.trajectory).into(),
     };
@@ -60,12 +115,12 @@ pub fn to_json(pending: &PendingRun) -> String {
     text
 }
 
-/// Where the run in a text comes from.
+/// Where the run in a text comes from, and what evaluators found that cannot look at it any more: of runs of older versions, nothing.
 ///
 /// # Errors
 ///
 /// A [`TrajectoryError`] where the text does not say so.
-pub fn origin(text: &[u8]) -> Result<Origin, TrajectoryError> {
+pub fn origin(text: &[u8]) -> Result<(Origin, Vec<pending::Found>), TrajectoryError> {
     #[derive(Deserialize)]
     struct Head {
         pending: Option<Pending>,
@@ -80,7 +135,7 @@ pub fn origin(text: &[u8]) -> Result<Origin, TrajectoryError> {
             "its `variant` is 0, and variants are counted from 1".to_owned(),
         ));
     }
-    Ok(Origin {
+    let origin = Origin {
         run: pending.run,
         variant: pending.variant,
         fingerprint: pending.compared_with,
@@ -88,5 +143,6 @@ pub fn origin(text: &[u8]) -> Result<Origin, TrajectoryError> {
             runs: it.runs,
             passed: it.passed,
         }),
-    })
+    };
+    Ok((origin, pending.found.into_iter().map(Into::into).collect()))
 }
