@@ -87,8 +87,8 @@ fn each_row_is_a_scenario_with_a_baseline_of_its_own() {
         .says_not("have no scenario any more");
     project
         .expect(0, &["list"])
-        .says("Says it [a]")
-        .says("Says it [b]");
+        .says("Says it [a]  say/a  ")
+        .says("Says it [b]  say/b  ");
 }
 
 #[test]

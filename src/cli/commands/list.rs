@@ -40,6 +40,9 @@ struct ListDocument {
 #[derive(Serialize)]
 struct ListedScenario {
     id: String,
+    /// Whether it is a row of a data set, whose path says less than its id.
+    #[serde(skip)]
+    is_row: bool,
     name: String,
     path: String,
     enabled: bool,
@@ -172,6 +175,7 @@ fn listed(scenario: &Scenario, images: Vec<ImageState>, baselines: &Baselines) -
     };
     ListedScenario {
         id: scenario.id.clone(),
+        is_row: scenario.row_of.is_some(),
         name: scenario.name.clone(),
         path: scenario.path.display().to_string(),
         enabled: scenario.enabled,
@@ -259,8 +263,9 @@ fn table(listed: &[ListedScenario]) -> String {
         }
     };
     let has_sources = listed.iter().any(|it| it.source.is_some());
+    let has_rows = listed.iter().any(|it| it.is_row);
     let titles = [
-        "NAME", "PATH", "TAGS", "AGENT", "SERVERS", "BASELINE", "SOURCE",
+        "NAME", "ID", "PATH", "TAGS", "AGENT", "SERVERS", "BASELINE", "SOURCE",
     ];
     let mut rows = vec![titles.map(str::to_owned)];
     rows.extend(listed.iter().map(|it| {
@@ -318,6 +323,7 @@ fn table(listed: &[ListedScenario]) -> String {
         let baseline = format!("{baseline}{variants}{pending}{failing}{unchecked}");
         [
             name,
+            it.id.clone(),
             it.path.clone(),
             or_dash(&it.tags),
             it.agent.to_owned(),
@@ -327,20 +333,23 @@ fn table(listed: &[ListedScenario]) -> String {
         ]
         .map(|it| text::line(&it).into_owned())
     }));
-    // Most scenarios have none.
-    let columns = titles.len() - usize::from(!has_sources);
-    let widths: Vec<usize> = (0..columns)
+    // Most scenarios have no source, and are known by their path.
+    let columns = (0..titles.len()).filter(|column| match titles[*column] {
+        "ID" => has_rows,
+        "SOURCE" => has_sources,
+        _ => true,
+    });
+    let widths: Vec<(usize, usize)> = columns
         .map(|column| {
-            rows.iter()
-                .map(|row| row[column].width())
-                .max()
-                .unwrap_or(0)
+            let widths = rows.iter().map(|row| row[column].width());
+            (column, widths.max().unwrap_or(0))
         })
         .collect();
     let mut table = String::new();
     for row in &rows {
         let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
+        for (column, width) in &widths {
+            let cell = &row[*column];
             let _ = write!(line, "{cell}{}", " ".repeat(width - cell.width() + 2));
         }
         table.push_str(line.trim_end());
