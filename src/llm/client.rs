@@ -15,6 +15,7 @@ use super::errors::{ApiError, Asked, Asker};
 use super::wire::Wire;
 use crate::http_client;
 use crate::model::agent::ModelAgent;
+use crate::model::trouble::Trouble;
 use crate::text::beginning;
 
 /// How often a request is made before it is given up.
@@ -61,6 +62,8 @@ pub(crate) trait Attempts: Send {
 pub struct Unanswered {
     pub message: String,
     pub details: Vec<String>,
+    /// What stood in the way, where asking again later may well go otherwise.
+    pub trouble: Option<Trouble>,
 }
 
 impl Unanswered {
@@ -68,6 +71,7 @@ impl Unanswered {
         Self {
             message: message.into(),
             details: Vec::new(),
+            trouble: None,
         }
     }
 }
@@ -235,7 +239,10 @@ impl Client {
         Failed {
             status,
             problem: problem.to_owned(),
-            error: Unanswered::new(format!("the model cannot be reached at {url}: {problem}")),
+            error: Unanswered {
+                trouble: Some(Trouble::Transport),
+                ..Unanswered::new(format!("the model cannot be reached at {url}: {problem}"))
+            },
             is_passing: true,
             retry_after: None,
         }
@@ -263,6 +270,7 @@ impl Client {
             error: Unanswered {
                 message: error.message(&asked),
                 details,
+                trouble: error.trouble(),
             },
             is_passing: error.is_passing(),
             retry_after,

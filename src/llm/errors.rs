@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::model::trouble::Trouble;
 use crate::text::beginning;
 
 /// How much of an API's message is shown, in characters.
@@ -82,6 +83,15 @@ impl ApiError {
             Kind::RateLimit | Kind::Overloaded => true,
             Kind::Other => matches!(self.status, 408 | 409 | 425),
             _ => false,
+        }
+    }
+
+    /// What stood in the way, where the same request may succeed later.
+    pub(crate) fn trouble(&self) -> Option<Trouble> {
+        match (self.kind, self.status) {
+            // 529: too many ask, whoever they are.
+            (Kind::RateLimit, _) | (Kind::Overloaded, 529) => Some(Trouble::RateLimit),
+            _ => self.is_passing().then_some(Trouble::Transport),
         }
     }
 

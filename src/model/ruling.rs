@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::model::number::tidy;
+use crate::model::trouble::Trouble;
 use crate::model::usage::{TotalUse, cost_words};
 
 /// One vote.
@@ -39,6 +40,19 @@ pub struct Ruling {
 pub struct Unruled {
     pub why: String,
     pub details: Vec<String>,
+    /// What stood in the way, where asking again later may well go otherwise.
+    pub trouble: Option<Trouble>,
+}
+
+impl Unruled {
+    /// Asking again would change nothing.
+    pub fn new(why: impl Into<String>) -> Self {
+        Self {
+            why: why.into(),
+            details: Vec::new(),
+            trouble: None,
+        }
+    }
 }
 
 /// A share as a percentage.

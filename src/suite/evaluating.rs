@@ -10,6 +10,7 @@ use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::Problem;
 use crate::model::trajectory::Trajectory;
+use crate::model::trouble::Trouble;
 use crate::redact::Redactor;
 
 /// Whether evaluators look at a run.
@@ -148,6 +149,19 @@ pub(crate) fn reasons(evaluations: &[Evaluation], overall: Option<Overall>) -> V
         ));
     }
     reasons
+}
+
+/// What stood in the way of judging a run that nothing speaks against, where another try may well go otherwise; `None` where it was
+/// judged, and where something else is wrong, too, that would be there again.
+pub(crate) fn trouble(evaluations: &[Evaluation], overall: Option<Overall>) -> Option<Trouble> {
+    overall.filter(|it| it.gate == Gate::Incomplete)?;
+    let gating = evaluations.iter().filter(|it| it.role == Role::Gating);
+    let broken = gating.filter(|it| it.status == EvaluationStatus::Error);
+    let met = broken.map(|it| {
+        let ruling = it.ruling.as_ref()?;
+        ruling.verdict.as_ref().err()?.trouble
+    });
+    met.collect::<Option<Vec<_>>>()?.first().copied()
 }
 
 /// Why a run that nothing speaks against cannot be said to pass; `None` where it can.

@@ -130,8 +130,11 @@ impl Attempt for Expecting<'_> {
             (true, Some(_)) => Status::Error,
             (false, _) => Status::Failed,
         };
+        let trouble = evaluating::trouble(&evaluations, overall);
+        let is_in_the_way = status == Status::Error && impossible.is_empty();
         let result = ScenarioResult {
             duration_ms: trajectory.duration_ms,
+            trouble: trouble.filter(|_| is_in_the_way),
             problem,
             checks,
             evaluations: evaluations.into_inner(),

@@ -81,6 +81,8 @@ pub(crate) fn judge(
     let experiment_changes = score::experiment_changes(baseline, &current);
     let gates = allow_changed || experiment_changes.is_empty();
     let unjudged = evaluating::unjudged(&result.evaluations, overall);
+    let trouble = evaluating::trouble(&result.evaluations, overall);
+    let trouble = trouble.filter(|_| gates && passed && impossible.is_empty());
     let impossible = impossible_criteria(&impossible).or(unjudged);
     // A baseline of a run that failed was accepted by somebody, and is no reason to call the same failure fine.
     let replays = |it: &&Scenario| matches!(it.agent, Agent::Replay { .. });
@@ -103,6 +105,7 @@ pub(crate) fn judge(
         } else {
             Some(other_experiment(scenario, accepted_as, &experiment_changes))
         },
+        trouble,
         experiment_changes,
         failing: failing.unwrap_or_default(),
         idle_rules,

@@ -87,8 +87,9 @@ fn each_row_is_a_scenario_with_a_baseline_of_its_own() {
         .says_not("have no scenario any more");
     project
         .expect(0, &["list"])
-        .says("Says it [a]  say/a  ")
-        .says("Says it [b]  say/b  ");
+        .says("Says it [a]")
+        .says("say/a")
+        .says("say/b");
 }
 
 #[test]

@@ -1,8 +1,16 @@
 //! Evaluators and judges where suites, parts of suites, tries, quarantine and data sets meet them.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use axum::routing::post;
+use axum::{Json, Router};
 use serde_json::{Value, json};
 
 use crate::common::Project;
+use crate::http::serve_app;
 use crate::judge::desk::{Model, document, verdict};
 
 /// A scenario whose mock says `fine`, with these keys besides.
@@ -238,4 +246,58 @@ fn rows_have_baselines_and_evaluators_of_their_own() {
     project.edit("scenarios/deep/left.txt", "here", "gone");
     let result = project.result(1, &["compare"]);
     assert_eq!(result["datasets"][0]["failed"], 6);
+}
+
+/// A judge that answers the first request with this status, to come back in an hour, and passes what it is asked about from then on.
+fn away_at_first(status: u16) -> String {
+    let status = StatusCode::from_u16(status).unwrap();
+    let address = serve_app(move || {
+        let asked = Arc::new(AtomicBool::new(false));
+        let answer = move || {
+            let asked = asked.swap(true, Ordering::Relaxed);
+            async move {
+                if !asked {
+                    return (status, [("retry-after", "3600")], "no").into_response();
+                }
+                let call = json!({ "name": "verdict", "arguments": verdict(0.9).to_string() });
+                let call = json!({ "id": "c1", "type": "function", "function": call });
+                let said = json!({ "role": "assistant", "content": null, "tool_calls": [call] });
+                let choice = json!({ "finish_reason": "tool_calls", "message": said });
+                Json(json!({ "model": "j", "choices": [choice] })).into_response()
+            }
+        };
+        Router::new().route("/v1/chat/completions", post(answer))
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn what_stands_in_the_way_of_a_gating_judge_is_tried_again() {
+    // How it answers first, which retries there are, whether it gates, the exit code, and what was met.
+    let cases = [
+        (429, "rate_limit", "gating", 0, Some("rate_limit")),
+        (503, "transport", "gating", 0, Some("transport")),
+        (429, "transport", "gating", 3, None),
+        (400, "rate_limit, transport", "gating", 3, None),
+        (429, "rate_limit, transport", "advisory", 0, None),
+    ];
+    for (status, on, role, code, met) in cases {
+        let project = Project::new();
+        let mut more = judged();
+        more["evaluators"][1]["role"] = json!(role);
+        scenario(&project, "s", &more);
+        suite(
+            &project,
+            &format!("retries: {{ on: [{on}], backoff: 10ms }}\n"),
+        );
+        let url = away_at_first(status);
+        let arguments = ["run", "--suite", "nightly", "--no-cache"];
+        let result = document(&project, &url, code, &arguments);
+        let s = &result["scenarios"][0];
+        let tried = s["retried"][0]["trouble"].as_str();
+        assert_eq!(tried, met, "{status} {role}: {s}");
+        let judged = s["evaluators"][1]["status"].as_str();
+        let last = if met.is_some() { "passed" } else { "error" };
+        assert_eq!(judged, Some(last), "{status} {role}: {s}");
+    }
 }

@@ -249,7 +249,11 @@ impl Attempts for Conversation<'_> {
 
 /// A run cannot go on without its model.
 impl From<Unanswered> for SetupError {
-    fn from(Unanswered { message, details }: Unanswered) -> Self {
+    fn from(
+        Unanswered {
+            message, details, ..
+        }: Unanswered,
+    ) -> Self {
         Self {
             message,
             details,

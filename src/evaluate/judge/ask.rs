@@ -22,6 +22,7 @@ use crate::model::Object;
 use crate::model::agent::{ModelAgent, ToolChoice};
 use crate::model::judge::{JudgeSettings, LlmJudge, VerdictForm};
 use crate::model::ruling::{Ruling, Unruled, Verdict};
+use crate::model::trouble::Trouble;
 use crate::model::usage::TotalUse;
 use crate::run::Budget;
 
@@ -67,10 +68,17 @@ impl Attempts for Count<'_> {
 }
 
 impl From<Unanswered> for Unruled {
-    fn from(Unanswered { message, details }: Unanswered) -> Self {
+    fn from(
+        Unanswered {
+            message,
+            details,
+            trouble,
+        }: Unanswered,
+    ) -> Self {
         Self {
             why: message,
             details,
+            trouble,
         }
     }
 }
@@ -113,10 +121,7 @@ impl Judge {
     /// Asks about a run.
     pub async fn rule(&self, asked: &LlmJudge, case: &Case) -> Ruling {
         let mut ruling = Ruling {
-            verdict: Err(Unruled {
-                why: String::new(),
-                details: Vec::new(),
-            }),
+            verdict: Err(Unruled::new("")),
             votes: Vec::new(),
             took: TotalUse::NOTHING,
             cached: 0,
@@ -162,10 +167,11 @@ impl Judge {
         let (answer, verdict) = answer.unwrap_or_else(|_| {
             let timeout = self.settings.asked.timeout;
             Err(NoVote::ThisOne(Unruled {
-                why: format!(
+                // As where one answer takes too long.
+                trouble: Some(Trouble::Transport),
+                ..Unruled::new(format!(
                     "no verdict within {longest:?}: one answer may take {timeout:?} (`judge.timeout`)"
-                ),
-                details: Vec::new(),
+                ))
             }))
         })?;
         if let Some(memory) = &self.memory {
@@ -188,8 +194,8 @@ impl Judge {
             if let Some(budget) = &self.budget {
                 budget.check().map_err(|it| {
                     NoVote::All(Unruled {
-                        why: it.message,
                         details: it.details,
+                        ..Unruled::new(it.message)
                     })
                 })?;
             }
@@ -202,8 +208,8 @@ impl Judge {
             };
             if let Some(first) = first_problem {
                 return Err(NoVote::ThisOne(Unruled {
-                    why: format!("the judge's answer is no verdict: {problem}"),
                     details: vec![format!("it was asked once more; before that: {first}")],
+                    ..Unruled::new(format!("the judge's answer is no verdict: {problem}"))
                 }));
             }
             history.extend(repair(response, &problem));
@@ -227,10 +233,9 @@ impl Judge {
         let answer = self.client.ask(&mut Count(&mut took.attempts), &body).await;
         let answer = answer.map_err(|it| NoVote::All(it.into()))?;
         let response = self.wire.read(&answer).map_err(|problem| {
-            NoVote::ThisOne(Unruled {
-                why: format!("the judge's answer cannot be understood: {problem}"),
-                details: Vec::new(),
-            })
+            NoVote::ThisOne(Unruled::new(format!(
+                "the judge's answer cannot be understood: {problem}"
+            )))
         });
         let usage = response.as_ref().map(|it| it.usage).unwrap_or_default();
         let price = self.settings.asked.price.as_ref();
@@ -240,8 +245,8 @@ impl Judge {
         if let Some(budget) = &self.budget {
             budget.spend(cost).map_err(|it| {
                 NoVote::All(Unruled {
-                    why: it.message,
                     details: it.details,
+                    ..Unruled::new(it.message)
                 })
             })?;
         }
@@ -258,10 +263,7 @@ impl Judge {
                 return Ok(response);
             }
         };
-        Err(NoVote::All(Unruled {
-            why: end,
-            details: Vec::new(),
-        }))
+        Err(NoVote::All(Unruled::new(end)))
     }
 
     /// The verdict that is remembered for the same question; one that could not be read today is none.

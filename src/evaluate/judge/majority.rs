@@ -24,10 +24,9 @@ pub(super) fn majority(votes: &[Result<Verdict, Unruled>], of: usize) -> Result<
 fn undecided(votes: &[Result<Verdict, Unruled>], of: usize) -> Unruled {
     let mut failures = votes.iter().filter_map(|it| it.as_ref().err());
     let first = failures.next();
-    let mut unruled = first.cloned().unwrap_or_else(|| Unruled {
-        why: "the judge was not asked".to_owned(),
-        details: Vec::new(),
-    });
+    let mut unruled = first
+        .cloned()
+        .unwrap_or_else(|| Unruled::new("the judge was not asked"));
     if of > 1 {
         let judged = votes.iter().filter(|it| it.is_ok()).count();
         let said = format!("{judged} of {of} votes have a verdict, which decides nothing");
@@ -52,10 +51,7 @@ mod tests {
             tool_accuracy: None,
             suggestions: Vec::new(),
         };
-        let none = || Unruled {
-            why: "no answer".to_owned(),
-            details: Vec::new(),
-        };
+        let none = || Unruled::new("no answer");
         let votes = scores.iter();
         votes.map(|it| it.map(vote).ok_or_else(none)).collect()
     }
