@@ -22,8 +22,9 @@ success_criteria: [{ text: "you said {{row.word}}" }]
 
 fn project(dataset: &str) -> Project {
     let project = Project::new();
-    let text =
-        format!("name: Says it\nuser_intent: Say {{{{row.word}}}}\ndataset: {dataset}\n{SERVERS}");
+    let text = format!(
+        "name: Says {{{{row.count}}}}\nuser_intent: Say {{{{row.word}}}}\ndataset: {dataset}\n{SERVERS}"
+    );
     project.file("scenarios/say.yaml", text);
     project
 }
@@ -54,7 +55,7 @@ fn each_row_is_a_scenario_with_a_baseline_of_its_own() {
     let result = project.result(0, &["compare"]);
     assert_eq!(ids(&result), ["say/a", "say/b"]);
     assert_eq!(result["scenarios"][1]["row_of"], "say");
-    assert_eq!(result["scenarios"][1]["name"], "Says it [b]");
+    assert_eq!(result["scenarios"][1]["name"], "Says 2 [b]");
     assert_eq!(
         result["datasets"],
         json!([{ "scenario": "say", "rows": 2, "succeeded": 2, "failed": 0, "without_verdict": 0 }])
@@ -67,11 +68,11 @@ fn each_row_is_a_scenario_with_a_baseline_of_its_own() {
     let failed = project.expect(1, &["compare"]);
     failed
         .says("say: 1 of 2 rows passed, 1 failed")
-        .says("Says it [b]");
+        .says("Says 2 [b]");
     project.expect(0, &["compare", "-k", "say/a"]).says("1/1");
     project
         .expect(1, &["compare", "--last-failed"])
-        .says("Says it [b]")
+        .says("Says 2 [b]")
         .says("0/1");
     let markdown = project.expect(1, &["compare", "--format", "markdown"]);
     markdown.says("`say`: 1 of 2 rows passed, 1 failed");
@@ -87,7 +88,7 @@ fn each_row_is_a_scenario_with_a_baseline_of_its_own() {
         .says_not("have no scenario any more");
     project
         .expect(0, &["list"])
-        .says("Says it [a]")
+        .says("Says 1 [a]")
         .says("say/a")
         .says("say/b");
 }

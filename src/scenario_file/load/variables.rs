@@ -106,6 +106,12 @@ pub(in crate::scenario_file) fn fill(
     for (path, keeps_type) in SAID {
         document.visit_path(path, &mut |it| filling.node(it, keeps_type));
     }
+    // The name of a file is said once; those of its rows tell them apart.
+    for path in ["name", "description"] {
+        if row.is_some() {
+            document.visit_path(path, &mut |it| filling.node(it, false));
+        }
+    }
     document.visit_path("success_criteria.#", &mut |it| {
         if it.get("type").is_some() {
             filling.evaluator(it);
