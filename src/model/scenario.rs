@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::Object;
@@ -57,8 +58,8 @@ pub struct Scenario {
     pub usual_servers: Option<PathBuf>,
     /// Servers behind those, whose calls are listened to, with `${…}` not yet filled in; none of them is the agent's to ask.
     pub upstreams: Vec<Server>,
-    /// The mock servers it declares, by server name.
-    pub interactions: Vec<(String, DeclaredServer)>,
+    /// The mock servers it declares, by server name; one and the same list for the rows of a data set.
+    pub interactions: Arc<Vec<(String, DeclaredServer)>>,
     /// The containers that are reset before each run, in the order they are started, with `${…}` not yet filled in.
     pub containers: Vec<Container>,
     /// What proves that all its servers together can be asked.

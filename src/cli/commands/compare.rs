@@ -121,7 +121,7 @@ fn one(
     // What servers do to answers is judged as `run` does.
     let command = if args.direct { "run" } else { "compare" };
     let args_of_plan = (&args.select, &args.plan, &args.execute);
-    let to_run = match to_run(round, args_of_plan, (purpose, command), console)? {
+    let mut to_run = match to_run(round, args_of_plan, (purpose, command), console)? {
         Planned::ToRun(to_run) => to_run,
         Planned::Unchanged(sentence) => {
             return finish::unchanged("compare", &sentence, reports, console);
@@ -137,7 +137,6 @@ fn one(
         keeps_pending: keep_pending && is_of_baselines,
         ..called::compare(args)
     };
-    let scenarios = to_run.scenarios.clone();
     let settings = to_run.settle(Settings {
         judging: Judging {
             scoring: scoring(&args.score),
@@ -151,8 +150,9 @@ fn one(
             ServersChoice::Recorded => Servers::Recorded,
         },
         baselines: folder.to_owned(),
-        ..settings(&args.execute, &scenarios, console)?
+        ..settings(&args.execute, &to_run.scenarios, console)?
     });
+    let scenarios = std::mem::take(&mut to_run.scenarios);
     let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();
     let folders = scenarios
         .iter()

@@ -50,7 +50,7 @@ fn one(
     (output, console): (OutputArgs, Console),
 ) -> Result<Exit, Failure> {
     let args_of_plan = (&args.select, &args.plan, &args.execute);
-    let to_run = match to_run(round, args_of_plan, (purpose, "run"), console)? {
+    let mut to_run = match to_run(round, args_of_plan, (purpose, "run"), console)? {
         Planned::ToRun(to_run) => to_run,
         Planned::Unchanged(sentence) => {
             return finish::unchanged("run", &sentence, reports, console);
@@ -75,7 +75,7 @@ fn one(
     reports.begin(round, "run")?;
     let finished = play_round(
         round,
-        ("run", to_run.scenarios.clone()),
+        ("run", std::mem::take(&mut to_run.scenarios)),
         &settings,
         (output, console),
         |suite| suite::run(suite, &settings),

@@ -35,7 +35,7 @@ pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit,
     for scenario in &scenarios {
         findings.extend(advice::idle_rules(scenario));
         findings.extend(advice::sweeping_rules(scenario));
-        for (name, declared) in &scenario.interactions {
+        for (name, declared) in scenario.interactions.iter() {
             // The loader has checked every part; together they make a server or the loader has missed something.
             Mock::new(name, declared.clone(), mock::Options::default()).map_err(|problem| {
                 Failure::usage(format!("{}: {problem}", scenario.path.display()))

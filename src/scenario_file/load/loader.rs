@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::model::scenario::Scenario;
 
@@ -174,10 +175,18 @@ impl<'a> Loader<'a> {
         start: Mark,
     ) -> Vec<Scenario> {
         let read = Reading::new(found, start);
-        let mut scenarios = Vec::with_capacity(rows.len());
+        let mut scenarios: Vec<Scenario> = Vec::with_capacity(rows.len());
         for row in rows {
             match self.scenario(document.clone(), Some(&row), &read) {
-                Some(scenario) => scenarios.push(scenario),
+                Some(mut scenario) => {
+                    // They are most of what is kept of a row.
+                    if let Some(before) = scenarios.last()
+                        && before.interactions == scenario.interactions
+                    {
+                        scenario.interactions = Arc::clone(&before.interactions);
+                    }
+                    scenarios.push(scenario);
+                }
                 None => return Vec::new(),
             }
         }

@@ -1,5 +1,7 @@
 //! The scenario that a document becomes.
 
+use std::sync::Arc;
+
 use crate::model::hook::Hook;
 use crate::model::label::Labels;
 use crate::model::redaction::Redaction;
@@ -103,11 +105,13 @@ impl Document {
             servers,
             usual_servers: usual.map(|it| it.path),
             upstreams,
-            interactions: interactions
-                .into_iter()
-                .flat_map(|it| &it.0)
-                .map(|(name, it)| (name.value.clone(), it.server()))
-                .collect(),
+            interactions: Arc::new(
+                interactions
+                    .into_iter()
+                    .flat_map(|it| &it.0)
+                    .map(|(name, it)| (name.value.clone(), it.server()))
+                    .collect(),
+            ),
             containers: (self.container_sections().into_iter())
                 .filter_map(|(name, it)| it.container(name, findings))
                 .collect(),
