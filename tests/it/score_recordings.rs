@@ -300,7 +300,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         servers: Vec::new(),
         usual_servers: None,
         upstreams: Vec::new(),
-        interactions: Vec::new(),
+        interactions: Default::default(),
         containers: Vec::new(),
         ready: None,
         before: Vec::new(),
