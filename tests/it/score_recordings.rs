@@ -300,7 +300,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         servers: Vec::new(),
         usual_servers: None,
         upstreams: Vec::new(),
-        interactions: Default::default(),
+        interactions: std::sync::Arc::default(),
         containers: Vec::new(),
         ready: None,
         before: Vec::new(),
