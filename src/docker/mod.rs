@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `address`, `engine` | the engine is found, connected and asked |
 //! | `image`, `build`, `context` | images are looked up, or built from a folder |
-//! | `container`, `surroundings`, `log` | containers are made, started, listened to and removed, with their networks and volumes |
+//! | `container`, `surroundings`, `log`, `file` | containers are made, started, listened to, looked into and removed, with their networks and volumes |
 //! | `ready` | a fresh container proves that it can be asked |
 //! | `failure` | the messages about containers that cannot |
 //! | `session`, `slot` | which scenario has which container, and their removal in the end |
@@ -20,6 +20,7 @@ mod container;
 mod context;
 mod engine;
 mod failure;
+mod file;
 mod image;
 mod leftovers;
 mod log;

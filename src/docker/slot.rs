@@ -1,6 +1,6 @@
 //! The slot that holds one scenario's container, from reset to release.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bollard::query_parameters::RenameContainerOptions;
@@ -136,6 +136,19 @@ impl Slot {
         let engine = self.session.engine().await.ok()?;
         let since = (self.container.reset != Reset::Scenario).then_some(since);
         engine.log(&started.id, since).await.ok()
+    }
+
+    /// The bytes of a file in the container, at most so many; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// In words that follow the file's name.
+    pub async fn file(&self, path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
+        let held = self.held.lock().await;
+        let held = held.as_ref().ok_or("is in a container that is gone")?;
+        let engine = self.session.engine().await;
+        let engine = engine.map_err(|it| format!("cannot be read: {}", it.message))?;
+        engine.file(&held.started.id, path, most).await
     }
 
     /// Lets go of the container once the scenario is done: removes it or gives it back. With `look`, it is kept for inspection if the

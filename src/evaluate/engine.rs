@@ -51,7 +51,7 @@ pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: f64) -> E
         score,
         message,
         details,
-        ruling,
+        rulings,
     } = found.bounded();
     let is_judged = matches!(status, EvaluationStatus::Passed | EvaluationStatus::Failed);
     Evaluation {
@@ -65,7 +65,7 @@ pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: f64) -> E
         details,
         duration_ms,
         line: evaluator.line,
-        ruling,
+        rulings,
     }
 }
 
@@ -89,14 +89,18 @@ fn look<'a>(evaluator: &'a Evaluator, subject: Subject<'a>) -> BoxFuture<'a, Fin
                     ..subject
                 };
                 let mut found = Vec::new();
+                let mut rulings = Vec::new();
                 for inner in evaluator.kind.inner() {
-                    found.push((inner.title(), look(inner, subject).await));
+                    let mut finding = look(inner, subject).await;
+                    rulings.append(&mut finding.rulings);
+                    found.push((inner.title(), finding));
                 }
-                match &evaluator.kind {
+                let together = match &evaluator.kind {
                     EvaluatorKind::AllOf(_) => combined::all(&found),
                     EvaluatorKind::AnyOf(_) => combined::any(&found),
                     _ => combined::not(&found),
-                }
+                };
+                together.ruled(rulings)
             }
         }
     }

@@ -18,8 +18,8 @@ pub(super) struct Finding {
     pub(super) score: Option<f64>,
     pub(super) message: String,
     pub(super) details: Vec<String>,
-    /// What a model said of it.
-    pub(super) ruling: Option<Box<Ruling>>,
+    /// What models said of it.
+    pub(super) rulings: Vec<Ruling>,
 }
 
 impl Finding {
@@ -29,7 +29,7 @@ impl Finding {
             score,
             message: message.into(),
             details: Vec::new(),
-            ruling: None,
+            rulings: Vec::new(),
         }
     }
 
@@ -73,8 +73,8 @@ impl Finding {
     }
 
     #[must_use]
-    pub(super) fn ruled(mut self, ruling: Ruling) -> Self {
-        self.ruling = Some(Box::new(ruling));
+    pub(super) fn ruled(mut self, rulings: impl IntoIterator<Item = Ruling>) -> Self {
+        self.rulings.extend(rulings);
         self
     }
 

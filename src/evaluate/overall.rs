@@ -65,7 +65,7 @@ mod tests {
             details: Vec::new(),
             duration_ms: 0.0,
             line: None,
-            ruling: None,
+            rulings: Vec::new(),
         }
     }
 

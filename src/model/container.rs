@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use crate::model::ready::Ready;
 use crate::model::source::Prepare;
 
+/// What the only container of a scenario is called where one must be named: the section that describes it.
+pub const ONLY_CONTAINER: &str = "docker";
+
 /// A container that is reset before a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Container {

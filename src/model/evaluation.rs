@@ -22,8 +22,8 @@ pub struct Evaluation {
     pub duration_ms: f64,
     /// The line of the scenario's file that says it.
     pub line: Option<usize>,
-    /// What a model said of it.
-    pub ruling: Option<Box<Ruling>>,
+    /// What models said of it, those that evaluators within it asked in their order.
+    pub rulings: Vec<Ruling>,
 }
 
 /// How an evaluator came out.

@@ -1,13 +1,13 @@
 //! The containers that scenarios run with: how their servers are asked, and what happens to them after a run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
 
 use crate::docker::{Probe, Reached, Session, Slot};
-use crate::model::container::Container;
+use crate::model::container::{Container, ONLY_CONTAINER};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Ending, Trajectory};
@@ -139,6 +139,29 @@ impl ContainerSlot {
         });
         // The run's own ending is kept in the details, before the last lines of the container.
         trajectory.refine(|it| end_as(it, &died));
+    }
+
+    /// Whether any was started.
+    pub(crate) fn has_any(&self) -> bool {
+        self.slots.get().is_some()
+    }
+
+    /// The bytes of a file in one of the containers, at most so many; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// In words that follow the file's name.
+    pub(crate) async fn file(
+        &self,
+        container: &str,
+        path: &Path,
+        most: u64,
+    ) -> Result<Option<Vec<u8>>, String> {
+        let mut slots = self.slots.get().into_iter().flat_map(|it| &it.named);
+        let is_it = |name: &Option<String>| name.as_deref().unwrap_or(ONLY_CONTAINER) == container;
+        let found = slots.find(|(name, _)| is_it(name));
+        let (_, slot) = found.ok_or("is in a container that was not started")?;
+        slot.file(path, most).await
     }
 
     /// What each container has said since the run began, with what it is called.

@@ -1,5 +1,6 @@
 //! Evaluators look at a run while what it left still stands.
 
+use super::containers::ContainerSlot;
 use super::surroundings::Around;
 use crate::agent;
 use crate::evaluate::{self, Subject};
@@ -40,7 +41,7 @@ pub(crate) fn told(
 pub(crate) async fn evaluations(
     scenario: &Scenario,
     trajectory: &Redacted<Trajectory>,
-    (around, redactor): (&Around, &Redactor),
+    (around, containers, redactor): (&Around, &ContainerSlot, &Redactor),
     evaluating: Evaluating,
 ) -> Redacted<Vec<Evaluation>> {
     if evaluating == Evaluating::Not
@@ -50,7 +51,7 @@ pub(crate) async fn evaluations(
         return Redacted::default();
     }
     let told = told(scenario, trajectory, redactor);
-    let asked = around.of_run(&told, trajectory, redactor);
+    let asked = around.of_run(&told, trajectory, (containers, redactor));
     let subject = Subject {
         scenario: &told,
         trajectory,
@@ -158,8 +159,8 @@ pub(crate) fn trouble(evaluations: &[Evaluation], overall: Option<Overall>) -> O
     let gating = evaluations.iter().filter(|it| it.role == Role::Gating);
     let broken = gating.filter(|it| it.status == EvaluationStatus::Error);
     let met = broken.map(|it| {
-        let ruling = it.ruling.as_ref()?;
-        ruling.verdict.as_ref().err()?.trouble
+        let broken = it.rulings.iter().filter_map(|it| it.verdict.as_ref().err());
+        broken.map(|it| it.trouble).next()?
     });
     met.collect::<Option<Vec<_>>>()?.first().copied()
 }

@@ -183,7 +183,7 @@ impl SuiteContext {
         };
         let cleared = match (cleared, &mut around) {
             (Ok(()), Ok(around)) => {
-                tokio::task::block_in_place(|| around.look());
+                tokio::task::block_in_place(|| around.files().look());
                 Ok(())
             }
             (Ok(()), Err(problem)) => Err(problem.clone()),
@@ -206,6 +206,9 @@ impl SuiteContext {
             }
             Err(problem) => Err(problem),
         };
+        if let (Ok(Some(_)), Ok(around)) = (&standing, &mut around) {
+            around.files().look_inside(place).await;
+        }
         let mut stamp = self.stamp(scenario);
         if let Ok(Some(standing)) = &standing {
             stamp.image.clone_from(&standing.image);
@@ -247,7 +250,7 @@ impl SuiteContext {
                 }
                 if let Ok(around) = &around {
                     tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
-                    let with = (around, &redactor);
+                    let with = (around, place, &redactor);
                     evaluations =
                         evaluating::evaluations(scenario, &trajectory, with, evaluating).await;
                 }

@@ -54,6 +54,7 @@ pub(crate) mod hooks;
 mod introduction;
 pub(crate) mod judge;
 mod judge_check;
+mod left_files;
 mod llm_judge;
 mod matrix;
 mod observer;

@@ -123,7 +123,7 @@ fn opinion(
         details: Vec::new(),
         duration_ms,
         line,
-        ruling: None,
+        rulings: Vec::new(),
     };
     match ruling {
         Err(why) => opinion.message.clone_from(why),
@@ -144,7 +144,7 @@ fn opinion(
             }
             // Several were asked about at once, and what that took is counted once.
             if number == 0 {
-                opinion.ruling = Some(Box::new(ruling.clone()));
+                opinion.rulings.push(ruling.clone());
             }
         }
     }

@@ -124,10 +124,7 @@ async fn once(
 
 /// What asking judges took for one run.
 fn judging(result: &ScenarioResult) -> Option<TotalUse> {
-    let rulings = result
-        .evaluations
-        .iter()
-        .filter_map(|it| it.ruling.as_ref());
+    let rulings = result.evaluations.iter().flat_map(|it| &it.rulings);
     rulings.map(|it| it.took).reduce(TotalUse::and)
 }
 

@@ -1,26 +1,20 @@
 //! What lies around a run, for evaluators: files that it left, databases that it wrote to, and programs that judge it.
 
-use std::collections::HashMap;
-use std::fs;
-use std::io::{ErrorKind, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use sha2::{Digest as _, Sha256};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 
 use crate::evaluate::judge::{Case, Judge};
 use crate::evaluate::{LeftFile, Said, Surroundings, Unasked};
-use crate::model::evaluator::{
-    CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, SchemaSource, SqlQuestion,
-};
+use crate::model::evaluator::{CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, SqlQuestion};
 use crate::model::hook::Hook;
 use crate::model::judge::LlmJudge;
 use crate::model::redacted::Redacted;
 use crate::model::ruling::Ruling;
-use crate::model::scenario::{Scenario, Server, Transport};
+use crate::model::scenario::{Scenario, Server};
 use crate::model::trajectory::Trajectory;
 use crate::process::{Child, ChildCommand, describe};
 use crate::published::evaluator;
@@ -28,11 +22,10 @@ use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
 use crate::sql::{self, Database, Query, Rows};
+use crate::suite::containers::ContainerSlot;
+use crate::suite::left_files::LeftFiles;
 use crate::suite::llm_judge::{NO_JUDGE, without_secrets};
 use crate::suite::secrets::{options, pairs};
-
-/// The largest file that is read, in bytes.
-const LARGEST: u64 = 16 * 1024 * 1024;
 
 /// The most that is read of what a program writes, in bytes.
 const LONGEST: u64 = 1024 * 1024;
@@ -43,10 +36,7 @@ const LAST_LINES: usize = 20;
 /// What evaluators of a scenario may ask besides its run.
 #[derive(Debug, Default)]
 pub(crate) struct Around {
-    /// Where files are, or why that is not known.
-    files: HashMap<FilePlace, Result<PathBuf, Unasked>>,
-    /// What they were before the run.
-    before: HashMap<PathBuf, State>,
+    files: LeftFiles,
     /// The commands with every `${…}` filled in, by what the scenario says.
     commands: Vec<(Hook, Hook)>,
     /// What databases are asked with every `${…}` filled in, by what the scenario says; or why they cannot be.
@@ -55,14 +45,6 @@ pub(crate) struct Around {
     /// The model that judges, or why there is none; `None` where no evaluator asks one.
     judge: Option<Result<Judge, SetupError>>,
     interrupt: CancellationToken,
-}
-
-/// What a file is, told without keeping it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum State {
-    Missing,
-    Is([u8; 32]),
-    Unknown,
 }
 
 impl Around {
@@ -92,21 +74,13 @@ impl Around {
                     let query = query(&it.asked, secrets)?;
                     around.queries.push((it.asked.clone(), query));
                 }
-                EvaluatorKind::File(it) => around.add(&it.file, servers),
-                EvaluatorKind::SchemaValidate(it) => {
-                    if let SchemaSource::File(file) = &it.source {
-                        around.add(file, servers);
-                    }
-                }
                 _ => {}
+            }
+            if let Some(file) = evaluator.kind.file() {
+                around.files.add(file, servers);
             }
         }
         Ok(around)
-    }
-
-    fn add(&mut self, file: &FilePlace, servers: &[Server]) {
-        let found = path(file, servers);
-        self.files.insert(file.clone(), found);
     }
 
     /// The same with the model that judges, where an evaluator asks one.
@@ -122,23 +96,23 @@ impl Around {
         self
     }
 
-    /// Looks at the files before the run.
-    pub(crate) fn look(&mut self) {
-        let paths = self.files.values().flatten();
-        self.before = paths.map(|it| (it.clone(), state(it))).collect();
+    /// The files that evaluators look at.
+    pub(crate) fn files(&mut self) -> &mut LeftFiles {
+        &mut self.files
     }
 
-    /// The same for a run that has been made.
+    /// The same for a run that has been made, in these containers.
     pub(crate) fn of_run<'a>(
         &'a self,
         scenario: &'a Redacted<Scenario>,
         trajectory: &'a Redacted<Trajectory>,
-        redactor: &'a Redactor,
+        (containers, redactor): (&'a ContainerSlot, &'a Redactor),
     ) -> AroundRun<'a> {
         AroundRun {
             around: self,
             scenario,
             trajectory,
+            containers,
             redactor,
         }
     }
@@ -175,79 +149,19 @@ fn query(asked: &SqlQuestion, secrets: &mut Secrets) -> Result<Result<Query, Una
     }))
 }
 
-/// Where a file is.
-fn path(file: &FilePlace, servers: &[Server]) -> Result<PathBuf, Unasked> {
-    let Some(name) = &file.server else {
-        return Ok(file.path.clone());
-    };
-    let Some(server) = servers.iter().find(|it| it.name == *name) else {
-        return Err(Unasked::broken(format!("there is no server `{name}`")));
-    };
-    let cwd = match &server.transport {
-        Transport::Stdio { cwd, .. } => cwd,
-        Transport::Http {
-            start: Some(start), ..
-        } => &start.cwd,
-        Transport::Recorded { .. } => {
-            let why = "the answers are recorded ones: no server was there to leave a file";
-            return Err(Unasked::Absent(why.to_owned()));
-        }
-        Transport::Http { start: None, .. } | Transport::Mock => {
-            let why = format!("the server `{name}` is not started here, so it has no folder");
-            return Err(Unasked::broken(why));
-        }
-    };
-    let lookup = |name: &str| std::env::var(name).ok();
-    let (cwd, _) = scenario_file::expand(cwd, lookup)
-        .map_err(|missing| Unasked::broken(missing.to_string()))?;
-    Ok(cwd.unwrap_or_default().join(&file.path))
-}
-
-/// The bytes of a file; `None` where there is none.
-fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
-    let kind = match fs::metadata(path) {
-        Ok(kind) => kind,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(format!("cannot be read: {error}")),
-    };
-    if kind.is_dir() {
-        return Err("is a folder".to_owned());
-    }
-    if !kind.is_file() {
-        // Opening a named pipe could wait for ever.
-        return Err("is not a regular file".to_owned());
-    }
-    let mut bytes = Vec::new();
-    let read = fs::File::open(path).and_then(|it| it.take(LARGEST + 1).read_to_end(&mut bytes));
-    read.map_err(|error| format!("cannot be read: {error}"))?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(format!("is larger than {} MiB", LARGEST / 1024 / 1024));
-    }
-    Ok(Some(bytes))
-}
-
-fn state(path: &Path) -> State {
-    match read(path) {
-        Ok(None) => State::Missing,
-        Ok(Some(bytes)) => State::Is(Sha256::digest(&bytes).into()),
-        Err(_) => State::Unknown,
-    }
-}
-
 /// What lies around a run that has been made and still stands.
 pub(crate) struct AroundRun<'a> {
     around: &'a Around,
     scenario: &'a Redacted<Scenario>,
     trajectory: &'a Redacted<Trajectory>,
+    containers: &'a ContainerSlot,
     redactor: &'a Redactor,
 }
 
 impl Surroundings for AroundRun<'_> {
     fn file<'a>(&'a self, file: &'a FilePlace) -> BoxFuture<'a, Result<LeftFile, Unasked>> {
-        let looked = self.left(file);
-        std::future::ready(looked).boxed()
+        let files = &self.around.files;
+        files.left(file, self.containers, self.redactor).boxed()
     }
 
     fn rows<'a>(&'a self, asked: &'a SqlQuestion) -> BoxFuture<'a, Result<Rows, Unasked>> {
@@ -271,27 +185,6 @@ impl Surroundings for AroundRun<'_> {
 }
 
 impl AroundRun<'_> {
-    fn left(&self, file: &FilePlace) -> Result<LeftFile, Unasked> {
-        let unknown = || Err(Unasked::broken("nobody knows where it is"));
-        let path = self.around.files.get(file).cloned();
-        let path = path.unwrap_or_else(unknown)?;
-        let bytes =
-            read(&path).map_err(|why| Unasked::broken(format!("`{}` {why}", file.written)))?;
-        let now = match &bytes {
-            None => State::Missing,
-            Some(bytes) => State::Is(Sha256::digest(bytes).into()),
-        };
-        let before = self.around.before.get(&path);
-        let before = before.filter(|it| **it != State::Unknown);
-        Ok(LeftFile {
-            unchanged: before.map(|it| *it == now),
-            text: bytes.map(|it| {
-                let text = String::from_utf8_lossy(&it);
-                self.redactor.text(&text).into_inner()
-            }),
-        })
-    }
-
     async fn queried(&self, asked: &SqlQuestion) -> Result<Rows, Unasked> {
         let mut queries = self.around.queries.iter();
         let query = match queries.find(|(it, _)| it == asked) {
@@ -350,23 +243,35 @@ impl AroundRun<'_> {
         let (mut child, mut stdin, mut stdout) = Child::start(&child)
             .map_err(|error| Unasked::broken(format!("the command cannot be started: {error}")))?;
         let running = async {
-            let mut output = Vec::new();
+            let unheard = |error: std::io::Error| format!("cannot be heard: {error}");
             let tell = async {
                 // A program need not read what it is told.
                 let _ = stdin.write_all(input.as_bytes()).await;
                 let _ = stdin.shutdown().await;
                 drop(stdin);
+                Ok(())
             };
-            let mut bounded = (&mut stdout).take(LONGEST + 1);
-            let hear = bounded.read_to_end(&mut output);
-            let (heard, ()) = tokio::join!(hear, tell);
-            (heard.map(|_| output), child.wait().await)
+            let hear = async {
+                let mut output = Vec::new();
+                let mut bounded = (&mut stdout).take(LONGEST + 1);
+                let read = bounded.read_to_end(&mut output).await.map_err(unheard)?;
+                // It waits for somebody who reads the rest, and may never end.
+                if read as u64 > LONGEST {
+                    return Err(format!("writes more than {LONGEST} bytes"));
+                }
+                Ok(output)
+            };
+            let (output, ()) = tokio::try_join!(hear, tell)?;
+            match child.wait().await.map_err(unheard)? {
+                status if status.success() => Ok(output),
+                status => Err(describe(status)),
+            }
         };
         let ran = tokio::select! {
             biased;
             () = self.around.interrupt.cancelled() => Err("was cut short by the interruption".to_owned()),
-            ran = tokio::time::timeout(hook.timeout, running) => ran.map_err(|_| {
-                format!("did not end within {:?} (its `timeout` changes that)", hook.timeout)
+            ran = tokio::time::timeout(hook.timeout, running) => ran.unwrap_or_else(|_| {
+                Err(format!("did not end within {:?} (its `timeout` changes that)", hook.timeout))
             }),
         };
         // Nothing that it has started stays behind.
@@ -378,16 +283,7 @@ impl AroundRun<'_> {
         let stderr: Vec<String> = stderr.iter().map(|it| clean(it)).collect();
         let verdict = match ran {
             Err(why) => Err(format!("the command {why}")),
-            Ok((Err(error), _) | (_, Err(error))) => {
-                Err(format!("the command cannot be heard: {error}"))
-            }
-            Ok((Ok(_), Ok(status))) if !status.success() => {
-                Err(format!("the command {}", describe(status)))
-            }
-            Ok((Ok(output), _)) if output.len() as u64 > LONGEST => {
-                Err(format!("the command writes more than {LONGEST} bytes"))
-            }
-            Ok((Ok(output), _)) => evaluator::verdict(&output).map_err(|why| clean(&why)),
+            Ok(output) => evaluator::verdict(&output).map_err(|why| clean(&why)),
         };
         match verdict {
             Err(why) => Err(Unasked::Broken { why, said: stderr }),

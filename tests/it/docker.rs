@@ -5,6 +5,7 @@ mod engines;
 mod failures;
 mod from_source;
 pub(crate) mod kit;
+mod left_files;
 mod leftovers;
 mod mcpproxy;
 mod ready;

@@ -61,6 +61,7 @@ fn judged(evaluator: &Value) -> (i64, String, String) {
         "cat > /dev/null; echo seen >&2; echo '{\"passed\": false, \"message\": \"too dear\"}'",
     );
     script(&project, "scenarios/broken.sh", "echo oh no >&2; exit 4");
+    script(&project, "scenarios/endless.sh", "exec cat /dev/zero");
     script(&project, "scenarios/slow.sh", "sleep 300 & sleep 300");
     script(
         &project,
@@ -353,6 +354,11 @@ fn every_type_passes_fails_and_cannot_judge() {
             json!({ "type": "command", "command": ["./slow.sh"], "timeout": "300ms" }),
             "error",
             "did not end within 300ms",
+        ),
+        (
+            json!({ "type": "command", "command": ["./endless.sh"] }),
+            "error",
+            "writes more than",
         ),
         (
             json!({ "type": "command", "command": ["./chatty.sh"] }),

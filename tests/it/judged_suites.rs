@@ -284,7 +284,9 @@ fn what_stands_in_the_way_of_a_gating_judge_is_tried_again() {
     for (status, on, role, code, met) in cases {
         let project = Project::new();
         let mut more = judged();
-        more["evaluators"][1]["role"] = json!(role);
+        // Within another one it is no less in the way.
+        let asks = more["evaluators"][1].clone();
+        more["evaluators"][1] = json!({ "type": "all_of", "of": [asks], "role": role });
         scenario(&project, "s", &more);
         suite(
             &project,

@@ -21,5 +21,5 @@ pub(in crate::evaluate) async fn look(it: &LlmJudge, subject: Subject<'_>) -> Fi
         Ok(verdict) => Finding::failed(message).scored(verdict.score),
         Err(_) => Finding::error(message),
     };
-    found.with(ruling.details(it.threshold)).ruled(ruling)
+    found.with(ruling.details(it.threshold)).ruled([ruling])
 }

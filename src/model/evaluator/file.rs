@@ -26,10 +26,20 @@ pub struct FileEvaluator {
 pub struct FilePlace {
     /// As the scenario says it.
     pub written: String,
-    /// Resolved against the folder of the file that says it; as it was written where `server` says where it begins.
+    /// Resolved against the folder of the file that says it where it begins there, and as it was written elsewhere.
     pub path: PathBuf,
-    /// It begins in the working folder of this server.
-    pub server: Option<String>,
+    pub begins: FileRoot,
+}
+
+/// Where the path of a file begins.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum FileRoot {
+    /// In the folder of the scenario.
+    Scenario,
+    /// In the working folder of this server.
+    Server(String),
+    /// At the root of this container.
+    Container(String),
 }
 
 impl FileEvaluator {

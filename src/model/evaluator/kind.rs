@@ -3,8 +3,8 @@
 use super::command::CommandEvaluator;
 use super::compared::EvaluatorText;
 use super::exact_match::ExactMatch;
-use super::file::FileEvaluator;
-use super::schema_validate::SchemaValidate;
+use super::file::{FileEvaluator, FilePlace};
+use super::schema_validate::{SchemaSource, SchemaValidate};
 use super::sql_validate::SqlValidate;
 use super::text::TextEvaluator;
 use super::tool_calls::ToolCalls;
@@ -196,6 +196,18 @@ impl EvaluatorKind {
             Self::AllOf(inner) | Self::AnyOf(inner) => inner,
             Self::Not(inner) => std::slice::from_mut(inner),
             _ => &mut [],
+        }
+    }
+
+    /// The file that it looks at, if any.
+    pub fn file(&self) -> Option<&FilePlace> {
+        match self {
+            Self::File(it) => Some(&it.file),
+            Self::SchemaValidate(it) => match &it.source {
+                SchemaSource::File(file) => Some(file),
+                _ => None,
+            },
+            _ => None,
         }
     }
 

@@ -19,7 +19,7 @@ mod words;
 pub use self::command::CommandEvaluator;
 pub use self::compared::EvaluatorText;
 pub use self::exact_match::{ExactMatch, Likeness};
-pub use self::file::{FileEvaluator, FilePlace};
+pub use self::file::{FileEvaluator, FilePlace, FileRoot};
 pub use self::kind::{Evaluator, EvaluatorKind, KINDS, KindWords, Role};
 pub use self::schema_validate::{SchemaSource, SchemaValidate};
 pub use self::source::AnswerOf;

@@ -32,9 +32,9 @@ pub struct Evaluation {
     /// The line of the scenario's file that says it; absent where none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// What a model said of the run; absent where none was asked, or where it was asked about several at once and it stands with the first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judge: Option<Box<Judge>>,
+    /// What models said of the run, asked by this evaluator or by those within it; absent where none was asked, or where one was asked about several evaluators at once and it stands with the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<Judge>,
 }
 
 /// What a model said of a run.

@@ -26,7 +26,7 @@ pub(super) fn evaluation(it: &Evaluation) -> result::Evaluation {
         details: it.details.clone(),
         duration_ms: finite(it.duration_ms),
         line: it.line,
-        judge: it.ruling.as_deref().map(|it| Box::new(judge(it))),
+        judges: it.rulings.iter().map(judge).collect(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Whether evaluators can judge what is said of them.
 
 use crate::model::agent::CommandFormat;
-use crate::model::evaluator::{Evaluator, EvaluatorKind, Role, SchemaSource, TextSource};
+use crate::model::container::ONLY_CONTAINER;
+use crate::model::evaluator::{Evaluator, EvaluatorKind, FileRoot, Role, SchemaSource, TextSource};
 use crate::model::scenario::Agent;
 use crate::scenario_file::decode::At;
 use crate::scenario_file::evaluators::EvaluatorSection;
@@ -47,6 +48,30 @@ impl Document {
         expects || criteria.any(|it| it.is_checked()) || evaluators.iter().any(|(_, it)| it.gates())
     }
 
+    /// Says which evaluators look for a file in a container that the scenario has not.
+    fn check_containers(&self, evaluators: &[(Mark, Evaluator)], findings: &mut Findings) {
+        let sections = self.container_sections();
+        let names: Vec<&str> = (sections.iter())
+            .map(|(name, _)| name.unwrap_or(ONLY_CONTAINER))
+            .collect();
+        for (at, evaluator) in evaluators {
+            let evaluators = Evaluator::with_inner(std::slice::from_ref(evaluator));
+            for it in evaluators.iter().filter_map(|it| it.kind.file()) {
+                let FileRoot::Container(name) = &it.begins else {
+                    continue;
+                };
+                if !names.contains(&name.as_str()) {
+                    let message = format!("there is no container {}", quoted(name));
+                    let hint = match &names[..] {
+                        [] => "the scenario has neither `docker` nor `containers`".to_owned(),
+                        names => format!("there is {}", names.join(", ")),
+                    };
+                    findings.error(*at, message, Some(&hint));
+                }
+            }
+        }
+    }
+
     /// Says what of judges nobody can rely on.
     fn check_judges(&self, evaluators: &[(Mark, Evaluator)], findings: &mut Findings) {
         let is_judge = |it: &Evaluator| matches!(it.kind, EvaluatorKind::LlmJudge(_));
@@ -79,6 +104,7 @@ impl Document {
         evaluators: &[(Mark, Evaluator)],
         findings: &mut Findings,
     ) {
+        self.check_containers(evaluators, findings);
         if !findings.thorough {
             return;
         }

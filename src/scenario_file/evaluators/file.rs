@@ -2,9 +2,10 @@
 
 use super::schema::SchemaValue;
 use super::text::only_one;
-use crate::model::evaluator::{FileEvaluator, FilePlace, TextMatch};
+use crate::model::evaluator::{FileEvaluator, FilePlace, FileRoot, TextMatch};
 use crate::scenario_file::decode::values::{Pattern, Word};
 use crate::scenario_file::decode::{At, section};
+use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
@@ -14,6 +15,8 @@ section! {
         path: At<Word>,
         /// The server in whose working folder (its `cwd`) `path` begins.
         server: Option<At<Word>>,
+        /// The container in which `path`, an absolute one, is: its name under `containers`, or `docker` for the one of that section. What a container keeps in memory alone (`tmpfs`, /proc) is not seen.
+        container: Option<At<Word>>,
         /// Whether it is there; true unless given.
         exists: Option<At<bool>>,
         /// This text is in it.
@@ -60,7 +63,11 @@ impl FileKeys {
             findings.error(it.at, message, Some("keep `exists: false` alone"));
         }
         Some(FileEvaluator {
-            file: place(&self.path, self.server.as_ref(), findings),
+            file: place(
+                &self.path,
+                (self.server.as_ref(), self.container.as_ref()),
+                findings,
+            )?,
             exists,
             text,
             schema: self.schema.as_ref().map(|it| it.0.clone()),
@@ -69,14 +76,34 @@ impl FileKeys {
     }
 }
 
-/// Where a file is that a run leaves.
-pub(super) fn place(path: &At<Word>, server: Option<&At<Word>>, findings: &Findings) -> FilePlace {
-    FilePlace {
-        written: path.0.clone(),
-        path: match server {
-            None => findings.folder(path.at).join(&path.0),
-            Some(_) => path.0.clone().into(),
-        },
-        server: server.map(|it| it.0.clone()),
+/// Where a file is that a run leaves, with the server or the container that its path begins in.
+pub(super) fn place(
+    path: &At<Word>,
+    (server, container): (Option<&At<Word>>, Option<&At<Word>>),
+    findings: &mut Findings,
+) -> Option<FilePlace> {
+    let begins = match (server, container) {
+        (None, None) => FileRoot::Scenario,
+        (Some(name), None) => FileRoot::Server(name.0.clone()),
+        (None, Some(name)) => FileRoot::Container(name.0.clone()),
+        (Some(_), Some(container)) => {
+            let message = "a file is in the folder of a server or in a container";
+            findings.error(container.at, message, Some("keep one of the two keys"));
+            return None;
+        }
+    };
+    if container.is_some() && !path.0.starts_with('/') {
+        let message = format!("{} is no absolute path", quoted(&path.0));
+        let hint = "in a container, a path begins at its root: `/data/orders.json`";
+        findings.error(path.at, message, Some(hint));
+        return None;
     }
+    Some(FilePlace {
+        written: path.0.clone(),
+        path: match begins {
+            FileRoot::Scenario => findings.folder(path.at).join(&path.0),
+            FileRoot::Server(_) | FileRoot::Container(_) => path.0.clone().into(),
+        },
+        begins,
+    })
 }

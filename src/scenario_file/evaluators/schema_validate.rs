@@ -40,6 +40,8 @@ section! {
         path: Option<At<Word>>,
         /// The server in whose working folder `path` begins.
         server: Option<At<Word>>,
+        /// The container in which `path`, an absolute one, is: its name under `containers`, or `docker` for the one of that section.
+        container: Option<At<Word>>,
         /// The JSON Schema, or the path of a file with it, relative to this one. Nothing that it refers to is fetched.
         schema: SchemaValue,
     }
@@ -67,7 +69,10 @@ impl SchemaKeys {
         let call = self.call.as_ref().map(|it| ("call", it.at, of_answers));
         let path = self.path.as_ref().map(|it| ("path", it.at, of_file));
         let server = self.server.as_ref().map(|it| ("server", it.at, of_file));
-        for (key, at, fits) in [tool, call, path, server].into_iter().flatten() {
+        let container = self.container.as_ref();
+        let container = container.map(|it| ("container", it.at, of_file));
+        let given = [tool, call, path, server, container];
+        for (key, at, fits) in given.into_iter().flatten() {
             if !fits {
                 let message = format!("`{key}` means nothing for what is validated");
                 findings.error(at, message, NO_HINT);
@@ -79,7 +84,8 @@ impl SchemaKeys {
             (Validated::Structured, _) => SchemaSource::Structured(of),
             (Validated::FinalText, _) => SchemaSource::FinalText,
             (Validated::File, Some(path)) => {
-                SchemaSource::File(place(path, self.server.as_ref(), findings))
+                let begins = (self.server.as_ref(), self.container.as_ref());
+                SchemaSource::File(place(path, begins, findings)?)
             }
             (Validated::File, None) => {
                 findings.error(at, "`in: file` needs a `path`", NO_HINT);

@@ -66,7 +66,7 @@ fn every_wire_format_judges_a_run() {
         assert_eq!(judge["role"], "advisory", "{name}");
         assert_eq!(judge["message"], "LLM judge score: 86.5%", "{name}");
         assert_eq!(judge["score"], 0.865, "{name}");
-        let told = &judge["judge"];
+        let told = &judge["judges"][0];
         assert_eq!(told["model"], "j", "{name}");
         assert_eq!(told["confidence"], 0.9, "{name}");
         assert_eq!(told["reasoning"], "Call 2 says so.", "{name}");
@@ -78,8 +78,8 @@ fn every_wire_format_judges_a_run() {
         // The gating one alone makes the score.
         assert_eq!(scenario["evaluation"]["score"], 1.0, "{name}");
         let (_, again) = judged(&project, &url, 0, &[]);
-        assert_eq!(again["judge"]["cached_votes"], 1, "{name}");
-        assert_eq!(again["judge"]["usage"]["requests"], 0, "{name}");
+        assert_eq!(again["judges"][0]["cached_votes"], 1, "{name}");
+        assert_eq!(again["judges"][0]["usage"]["requests"], 0, "{name}");
         assert_eq!(again["score"], 0.865, "{name}");
     }
 }
@@ -129,7 +129,7 @@ fn what_is_no_verdict_is_an_error_that_only_a_gating_judge_stops_at() {
         assert_eq!(judge["score"], json!(null), "{more}");
         let message = judge["message"].as_str().unwrap();
         assert!(message.contains("`score` is 7"), "{message}");
-        assert_eq!(judge["judge"]["usage"]["requests"], 2, "{more}");
+        assert_eq!(judge["judges"][0]["usage"]["requests"], 2, "{more}");
     }
     // Nobody to ask, and no key, are errors as well.
     for (from, to, words) in [
@@ -166,8 +166,8 @@ fn votes_are_told_with_their_spread() {
     });
     let (_, judge) = judged(&project, &model.url, 0, &[]);
     assert_eq!(judge["score"], 0.6);
-    assert_eq!(judge["judge"]["votes"], json!([0.9, 0.4, 0.6]));
-    assert_eq!(judge["judge"]["spread"], 0.5);
+    assert_eq!(judge["judges"][0]["votes"], json!([0.9, 0.4, 0.6]));
+    assert_eq!(judge["judges"][0]["spread"], 0.5);
     let details = judge["details"].to_string();
     assert!(
         details.contains("votes: 2 passed, 1 failed; scores from 40.0% to 90.0%"),
@@ -245,8 +245,26 @@ fn an_unknown_cost_is_no_cost_of_nothing() {
     );
     let model = Model::new(|_, _| verdict(0.9));
     let (_, judge) = judged(&project, &model.url, 0, &[]);
-    assert_eq!(judge["judge"]["usage"]["cost"], json!(null));
+    assert_eq!(judge["judges"][0]["usage"]["cost"], json!(null));
     let ran = asked(&project, &model.url, &["run", "--budget", "1"]);
     assert_eq!(ran.code, 2, "{ran:#?}");
     ran.says("nobody knows what the judge costs");
+}
+
+#[test]
+fn what_judges_within_others_take_is_counted() {
+    let project = Project::new();
+    let asks = "{ type: llm-judge, criteria: The order is paid";
+    let more = format!(
+        "evaluators:\n  - {{ type: any_of, of: [{{ type: not, of: {asks} }} }}, {asks} at once. }}] }}\n"
+    );
+    shop(&project, "provider: custom", &more);
+    let model = Model::new(|_, _| verdict(0.9));
+    let ran = asked(&project, &model.url, &["run", "--format", "json"]);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    let result: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let scenario = &result["scenarios"][0];
+    assert_eq!(scenario["judging"]["requests"], 2, "{scenario}");
+    let judges = scenario["evaluators"][0]["judges"].as_array().unwrap();
+    assert_eq!(judges.len(), 2, "{scenario}");
 }

@@ -69,7 +69,7 @@ fn a_judge_has_its_say_and_decides_nothing() {
                 details.contains("asked j: 1 request, 120 tokens, cost 0.12"),
                 "{details}"
             );
-            assert_eq!(opinion["judge"]["usage"]["cost"], 0.12, "{command}");
+            assert_eq!(opinion["judges"][0]["usage"]["cost"], 0.12, "{command}");
         }
         let bodies = model.bodies();
         let question = question(&bodies[0]);

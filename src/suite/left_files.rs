@@ -1,0 +1,169 @@
+//! The files that a run leaves, for evaluators: beside the scenario, in the folders of servers, and in containers.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::evaluate::{LeftFile, Unasked};
+use crate::model::evaluator::{FilePlace, FileRoot};
+use crate::model::scenario::{Server, Transport};
+use crate::redact::Redactor;
+use crate::scenario_file;
+use crate::suite::containers::ContainerSlot;
+
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 16 * 1024 * 1024;
+
+/// The files that evaluators look at, with what they were before the run.
+#[derive(Debug, Default)]
+pub(crate) struct LeftFiles {
+    /// Where each is, or why that is not known.
+    places: HashMap<FilePlace, Result<Place, Unasked>>,
+    before: HashMap<FilePlace, State>,
+}
+
+#[derive(Debug, Clone)]
+enum Place {
+    Here(PathBuf),
+    InContainer(String),
+}
+
+/// What a file is, told without keeping it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum State {
+    Missing,
+    Is([u8; 32]),
+    Unknown,
+}
+
+impl LeftFiles {
+    pub(crate) fn add(&mut self, file: &FilePlace, servers: &[Server]) {
+        self.places.insert(file.clone(), place(file, servers));
+    }
+
+    /// Looks at the files before the run, but for those in containers.
+    pub(crate) fn look(&mut self) {
+        for (file, place) in &self.places {
+            if let Ok(Place::Here(path)) = place {
+                self.before.insert(file.clone(), state(read(path)));
+            }
+        }
+    }
+
+    /// Looks at those in containers once these stand, before the run.
+    pub(crate) async fn look_inside(&mut self, containers: &ContainerSlot) {
+        for (file, place) in &self.places {
+            if let Ok(Place::InContainer(name)) = place {
+                let now = inside(containers, name, file).await;
+                self.before.insert(file.clone(), state(now));
+            }
+        }
+    }
+
+    /// What has become of a file.
+    pub(crate) async fn left(
+        &self,
+        file: &FilePlace,
+        containers: &ContainerSlot,
+        redactor: &Redactor,
+    ) -> Result<LeftFile, Unasked> {
+        let unknown = || Err(Unasked::broken("nobody knows where it is"));
+        let place = self.places.get(file).cloned();
+        let bytes = match place.unwrap_or_else(unknown)? {
+            Place::Here(path) => tokio::task::block_in_place(|| read(&path)),
+            Place::InContainer(_) if !containers.has_any() => {
+                let why = "no container was started that could hold the file";
+                return Err(Unasked::Absent(why.to_owned()));
+            }
+            Place::InContainer(name) => inside(containers, &name, file).await,
+        };
+        let bytes = bytes.map_err(|why| Unasked::broken(format!("`{}` {why}", file.written)))?;
+        let before = self.before.get(file);
+        let before = before.filter(|it| **it != State::Unknown);
+        let unchanged = before.map(|it| *it == known(bytes.as_deref()));
+        Ok(LeftFile {
+            unchanged,
+            text: bytes.map(|it| {
+                let text = String::from_utf8_lossy(&it);
+                redactor.text(&text).into_inner()
+            }),
+        })
+    }
+}
+
+/// Where a file is.
+fn place(file: &FilePlace, servers: &[Server]) -> Result<Place, Unasked> {
+    let name = match &file.begins {
+        FileRoot::Scenario => return Ok(Place::Here(file.path.clone())),
+        FileRoot::Container(name) => return Ok(Place::InContainer(name.clone())),
+        FileRoot::Server(name) => name,
+    };
+    let Some(server) = servers.iter().find(|it| it.name == *name) else {
+        return Err(Unasked::broken(format!("there is no server `{name}`")));
+    };
+    let cwd = match &server.transport {
+        Transport::Stdio { cwd, .. } => cwd,
+        Transport::Http {
+            start: Some(start), ..
+        } => &start.cwd,
+        Transport::Recorded { .. } => {
+            let why = "the answers are recorded ones: no server was there to leave a file";
+            return Err(Unasked::Absent(why.to_owned()));
+        }
+        Transport::Http { start: None, .. } | Transport::Mock => {
+            let why = format!(
+                "the server `{name}` is not started here, so it has no folder; `container` names the container of a file"
+            );
+            return Err(Unasked::broken(why));
+        }
+    };
+    let lookup = |name: &str| std::env::var(name).ok();
+    let (cwd, _) = scenario_file::expand(cwd, lookup)
+        .map_err(|missing| Unasked::broken(missing.to_string()))?;
+    Ok(Place::Here(cwd.unwrap_or_default().join(&file.path)))
+}
+
+/// The bytes of a file in a container; `None` where there is none.
+async fn inside(
+    containers: &ContainerSlot,
+    name: &str,
+    file: &FilePlace,
+) -> Result<Option<Vec<u8>>, String> {
+    containers.file(name, &file.path, LARGEST).await
+}
+
+/// The bytes of a file; `None` where there is none.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
+    let kind = match fs::metadata(path) {
+        Ok(kind) => kind,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(format!("cannot be read: {error}")),
+    };
+    if kind.is_dir() {
+        return Err("is a folder".to_owned());
+    }
+    if !kind.is_file() {
+        // Opening a named pipe could wait for ever.
+        return Err("is not a regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let read = fs::File::open(path).and_then(|it| it.take(LARGEST + 1).read_to_end(&mut bytes));
+    read.map_err(|error| format!("cannot be read: {error}"))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(format!("is larger than {} MiB", LARGEST / 1024 / 1024));
+    }
+    Ok(Some(bytes))
+}
+
+fn state(read: Result<Option<Vec<u8>>, String>) -> State {
+    read.map_or(State::Unknown, |it| known(it.as_deref()))
+}
+
+fn known(bytes: Option<&[u8]>) -> State {
+    bytes.map_or(State::Missing, |it| State::Is(Sha256::digest(it).into()))
+}
