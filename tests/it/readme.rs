@@ -150,8 +150,12 @@ fn every_command_of_the_readme_runs() {
     let (_judge, judge_url) = stand_in(&project, "llm.yaml");
     project.file("servers.json", blocks(&readme, "json").remove(0));
     let demo = saved("name: Demo");
-    let search = saved("name: Search");
-    let orders = saved("name: Orders");
+    let alone = [
+        ("scenarios/search.yaml", saved("name: Search")),
+        ("scenarios/orders.yaml", saved("name: Orders")),
+        ("scenarios/ledger.yaml", saved("name: The ledger")),
+        ("scenarios/umbrellas.yaml", &rows),
+    ];
     with_history(&project);
     let engine = docker::engine("the README's commands with containers");
     if engine {
@@ -242,18 +246,10 @@ fn every_command_of_the_readme_runs() {
             }
             project.file("scenarios/demo.yaml", demo);
         }
-        // It has no baseline.
-        let is_mine = command.contains("scenarios/search.yaml");
-        if is_mine {
-            project.file("scenarios/search.yaml", search);
-        }
-        let is_judged = command.contains("scenarios/orders.yaml");
-        if is_judged {
-            project.file("scenarios/orders.yaml", orders);
-        }
-        let has_rows = command.contains("scenarios/umbrellas.yaml");
-        if has_rows {
-            project.file("scenarios/umbrellas.yaml", &rows);
+        // They have no baseline.
+        let own = alone.iter().find(|(path, _)| command.contains(path));
+        if let Some((path, scenario)) = own {
+            project.file(path, scenario);
         }
         if command.contains("--changed") {
             Repository::init(project.path("")).unwrap();
@@ -261,14 +257,8 @@ fn every_command_of_the_readme_runs() {
         let _alone = command.contains("clean").then(docker::alone);
         let ran = ran(&mut bash(&command));
         assert_eq!(ran.code, 0, "{command}: {ran:#?}");
-        if is_mine {
-            fs::remove_file(project.path("scenarios/search.yaml")).unwrap();
-        }
-        if is_judged {
-            fs::remove_file(project.path("scenarios/orders.yaml")).unwrap();
-        }
-        if has_rows {
-            fs::remove_file(project.path("scenarios/umbrellas.yaml")).unwrap();
+        if let Some((path, _)) = own {
+            fs::remove_file(project.path(path)).unwrap();
         }
         if command.contains(" bisect ") {
             ran.says("Answer otherwise").says("first bad commit: ");
