@@ -76,6 +76,7 @@ mod review_failing;
 mod review_from;
 mod review_guarded;
 mod review_places;
+mod rows;
 mod scan;
 mod scenario_content;
 mod scenario_file;

@@ -67,6 +67,11 @@ pub(super) fn readings(outcome: &Outcome) -> Vec<String> {
             texts_of_answer(answer, &mut blocks, &mut structured);
             let mut readings = vec![answer.text(), blocks.join("\n"), structured.join("\n")];
             readings.extend(answer.structured_content.as_ref().map(Value::to_string));
+            // What it does not consist of is no way to read it: an empty text stands for an answer that says nothing at all.
+            readings.retain(|it| !it.is_empty());
+            if readings.is_empty() {
+                readings.push(String::new());
+            }
             readings
         }
         // The messages of other failures are ours.

@@ -132,19 +132,24 @@ pub(in crate::scenario_file) fn read_section<T: Section>(
     node: &Node,
     findings: &mut Findings,
 ) -> Option<T> {
-    let keys = T::keys();
     let fields = Fields::open(node, "", findings)?;
+    check_keys::<T>(node, findings);
+    let section = T::read(&fields, findings)?;
+    if !findings.partial {
+        section.check(node.at, findings);
+    }
+    Some(section)
+}
+
+/// Says which keys of a map the section has not.
+pub(in crate::scenario_file) fn check_keys<T: Section>(node: &Node, findings: &mut Findings) {
+    let keys = T::keys();
     for Entry { key, key_at, .. } in node.entries() {
         let is_known = keys.contains(&key.as_str()) || key.starts_with("x-");
         if !is_known && unknown(key, *key_at, &keys, &[], findings) {
             break;
         }
     }
-    let section = T::read(&fields, findings)?;
-    if !findings.partial {
-        section.check(node.at, findings);
-    }
-    Some(section)
 }
 
 /// Says that a key is unknown. A likely one is looked for among those known here, then `elsewhere`. Returns whether no more is said of the

@@ -101,13 +101,21 @@ impl Decode for Word {
     }
 }
 
-/// A regular expression that compiles.
+/// A regular expression that compiles, and is not empty.
 #[derive(Debug, Clone)]
 pub(in crate::scenario_file) struct Pattern(pub(in crate::scenario_file) String);
 
 impl Decode for Pattern {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let text = String::decode(node, findings)?;
+        if text.is_empty() {
+            findings.error(
+                node.at,
+                "must not be empty: it would find something in every text",
+                NO_HINT,
+            );
+            return None;
+        }
         if let Err(error) = regex::Regex::new(&text) {
             // The message draws the pattern with a caret; its last line says what is wrong.
             let error = error.to_string();
@@ -396,7 +404,7 @@ schema!(OnlyTrue, "OnlyTrue", |_| json_schema!({"const": true}));
 schema!(
     Pattern,
     "Pattern",
-    |_| json_schema!({"type": "string", "format": "regex"})
+    |_| json_schema!({"type": "string", "format": "regex", "minLength": 1})
 );
 schema!(
     PathText,

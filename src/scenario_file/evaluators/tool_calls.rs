@@ -306,6 +306,11 @@ fn check_arguments(
     if how.value.0 == ArgumentsMatch::Regex {
         for value in args.values() {
             crate::model::texts::each(value, &mut |text| {
+                if text.is_empty() {
+                    let message = "an empty regular expression finds something in every text";
+                    let hint = "leave the argument out where any text will do, or write `^$`";
+                    findings.error(how.at, message, Some(hint));
+                }
                 if let Err(error) = regex::Regex::new(text) {
                     let error = error.to_string();
                     let reason = error.lines().last().unwrap_or_default();

@@ -7,6 +7,7 @@ use super::find::Found;
 use super::loader::{Loader, Options};
 use super::mocks::redaction;
 use crate::scenario_file::decode::Decode;
+use crate::scenario_file::decode::section::check_keys;
 use crate::scenario_file::file::document::Document;
 use crate::scenario_file::mock::llm::InteractionSection;
 use crate::scenario_file::yaml::finding::Finding;
@@ -43,10 +44,8 @@ pub fn llm(found: &Found) -> LoadedLlm {
 }
 
 fn interactions(document: &Node, findings: &mut Findings) -> Option<Vec<LlmInteraction>> {
-    // The other sections are none of our business, but a misspelt key may have been meant to matter.
-    findings.partial = true;
-    let _ = Document::decode(document, findings);
-    findings.partial = false;
+    // The other sections are none of our business, and variables are not filled in there; but a misspelt key may have been meant to matter.
+    check_keys::<Document>(document, findings);
     let Some(section) = document.get(SECTION) else {
         let hint = format!("declare them under `{SECTION}`");
         findings.error(

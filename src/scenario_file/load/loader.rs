@@ -1,7 +1,7 @@
 //! From files to scenarios.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,11 +11,13 @@ use super::config::ConfigFile;
 use super::dataset::{self, Row};
 use super::dialogue::{self, Dialogue};
 use super::find::{DEFAULTS, Found, absolute};
+use super::others::may_be_of_others;
 use super::usual::UsualServers;
 use super::{environment, variables};
 use crate::scenario_file::decode::Decode;
 use crate::scenario_file::file::document::{Document, drop_foreign_defaults};
 use crate::scenario_file::mock::references;
+use crate::scenario_file::yaml::filled::FilledRow;
 use crate::scenario_file::yaml::finding::{Finding, Severity, quoted};
 use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::node::{Content, Node};
@@ -58,7 +60,16 @@ pub fn check(found: &[Found], options: &Options) -> Loaded {
 }
 
 fn loaded(found: &[Found], mut loader: Loader<'_>) -> Loaded {
-    let scenarios: Vec<Scenario> = found.iter().flat_map(|it| loader.scenarios(it)).collect();
+    let (others, own): (Vec<&Found>, Vec<&Found>) =
+        found.iter().partition(|it| may_be_of_others(&it.path));
+    let mut scenarios: Vec<Scenario> = own.iter().flat_map(|it| loader.scenarios(it)).collect();
+    loader.note_read();
+    for found in others {
+        // What a scenario reads as its data set or its rubric is no scenario.
+        if !loader.read.contains(&absolute(&found.path)) {
+            scenarios.extend(loader.scenarios(found));
+        }
+    }
     loader.check_rows(&scenarios);
     if loader.all_parsed && !found.is_empty() {
         loader.check_overrides();
@@ -99,6 +110,8 @@ pub(in crate::scenario_file) struct Loader<'a> {
     environments: BTreeSet<String>,
     /// Whether the variables of all scenarios are known.
     all_parsed: bool,
+    /// The files that scenarios were read from so far, whatever these found in them.
+    read: HashSet<PathBuf>,
 }
 
 impl<'a> Loader<'a> {
@@ -111,6 +124,7 @@ impl<'a> Loader<'a> {
             variables: BTreeSet::new(),
             environments: BTreeSet::new(),
             all_parsed: true,
+            read: HashSet::new(),
         }
     }
 
@@ -128,7 +142,7 @@ impl<'a> Loader<'a> {
     /// The scenarios of a file: one, or one for each row of its data set; none after saying why there are none.
     fn scenarios(&mut self, found: &Found) -> Vec<Scenario> {
         let errors = self.findings.errors();
-        self.findings.take_looked_at();
+        self.note_read();
         let Some(own) = self.document(&found.path) else {
             self.all_parsed = false;
             return Vec::new();
@@ -143,10 +157,12 @@ impl<'a> Loader<'a> {
         let mut scenarios = match dataset::take(&mut document, &mut self.findings) {
             None => {
                 let read = Reading::new(found, start);
+                self.findings.begin_filling(None);
                 Vec::from_iter(self.scenario(document, None, &read))
             }
             Some(rows) => self.of_rows(&document, rows, found, start),
         };
+        self.findings.begin_filling(None);
         if !(are_right && self.findings.errors() == errors) {
             return Vec::new();
         }
@@ -160,10 +176,17 @@ impl<'a> Loader<'a> {
         let mut read_from: Vec<PathBuf> = looked_at.iter().map(|it| absolute(it)).collect();
         read_from.sort();
         read_from.dedup();
+        self.read.extend(read_from.iter().cloned());
         for scenario in &mut scenarios {
             scenario.read_from.clone_from(&read_from);
         }
         scenarios
+    }
+
+    /// Notes the files that were read since this was last asked for.
+    fn note_read(&mut self) {
+        let read = self.findings.take_looked_at();
+        self.read.extend(read.iter().map(|it| absolute(it)));
     }
 
     /// A scenario for each row, up to the first with which something is wrong: the others would repeat it.
@@ -177,6 +200,10 @@ impl<'a> Loader<'a> {
         let read = Reading::new(found, start);
         let mut scenarios: Vec<Scenario> = Vec::with_capacity(rows.len());
         for row in rows {
+            self.findings.begin_filling(Some(FilledRow {
+                words: format!("row {}, {}", quoted(&row.id), self.findings.place(row.at)),
+                is_to_blame: !scenarios.is_empty(),
+            }));
             match self.scenario(document.clone(), Some(&row), &read) {
                 Some(mut scenario) => {
                     // They are most of what is kept of a row.
@@ -201,11 +228,13 @@ impl<'a> Loader<'a> {
         read: &Reading<'_>,
     ) -> Option<Scenario> {
         let errors = self.findings.errors();
-        self.findings.forget_filled();
         let overrides = &self.options.variables;
         let (declared, secrets) =
             variables::fill(&mut document, overrides, row, &mut self.findings);
         self.variables.extend(declared);
+        if row.is_some_and(|it| it.is_first) {
+            variables::refuse_unfilled_rows(&document, &mut self.findings);
+        }
         if let Some(mocks) = document.get("mcp_interactions") {
             references::check(mocks, &mut self.findings);
         }
@@ -271,7 +300,9 @@ impl<'a> Loader<'a> {
             }
             Some(other) => {
                 let message = format!("expected a map of keys, found {}", other.kind());
-                self.findings.error(other.at, message, None::<&str>);
+                let hint = matches!(other.content, Content::List(_))
+                    .then_some("where it holds rows, a scenario names the file: `dataset: FILE`");
+                self.findings.error(other.at, message, hint);
                 None
             }
         }
@@ -338,7 +369,7 @@ impl<'a> Loader<'a> {
             }
             if !matches!(document.content, Content::Null) {
                 self.findings.partial = true;
-                let _ = Document::decode(document, &mut self.findings);
+                let _ = Document::decode(&without_unfilled(document), &mut self.findings);
                 self.findings.partial = false;
             }
         }
@@ -388,6 +419,25 @@ impl<'a> Loader<'a> {
             }
         }
     }
+}
+
+/// Defaults without the criteria and evaluators in which a variable is still to be filled in: what they say is known in each scenario alone.
+fn without_unfilled(defaults: &Node) -> Node {
+    let mut known = defaults.clone();
+    for section in ["success_criteria", "evaluators"] {
+        if let Some(Node {
+            content: Content::List(items),
+            ..
+        }) = known.get_mut(section)
+        {
+            items.retain(|it| {
+                let mut is_filled = true;
+                it.visit_texts(&mut |_, text| is_filled &= !text.contains("{{"));
+                is_filled
+            });
+        }
+    }
+    known
 }
 
 /// A document over its defaults. Their evaluators come before its own, unless it says that it takes none.

@@ -7,6 +7,7 @@ use super::find::Found;
 use super::loader::{Loader, Options};
 use super::variables;
 use crate::scenario_file::decode::secrets::RedactSection;
+use crate::scenario_file::decode::section::check_keys;
 use crate::scenario_file::decode::{Decode, NO_HINT, Named};
 use crate::scenario_file::file::document::Document;
 use crate::scenario_file::mock::references;
@@ -92,10 +93,8 @@ pub fn mock_tool(text: &str) -> Result<MockTool, String> {
 
 fn servers(document: &Node, findings: &mut Findings) -> Option<Vec<(String, DeclaredServer)>> {
     if document.get(SECTION).is_some() {
-        // The other sections are none of our business, but a misspelt key may have been meant to matter.
-        findings.partial = true;
-        let _ = Document::decode(document, findings);
-        findings.partial = false;
+        // The other sections are none of our business, and variables are not filled in there; but a misspelt key may have been meant to matter.
+        check_keys::<Document>(document, findings);
         let section = document.get(SECTION)?;
         return named(section, findings);
     }

@@ -1,8 +1,10 @@
 //! How do paths become scenarios?
 //!
 //! - `find`: paths, folders and patterns become files with ids.
-//! - `loader`: defaults are laid beneath, sections read, scenarios made. `variables`: `{{…}}` is filled in.
+//! - `loader`: defaults are laid beneath, sections read, scenarios made. `variables`: `{{…}}` is filled in,
+//!   `filling`: text by text.
 //! - `dataset`: the rows of a data set, each of which makes a scenario.
+//! - `others`: files that may be no scenarios, but a part of some.
 //! - `config`: the configuration file that a scenario names.
 //! - `dialogue`: how dialogues of the original tool are written here.
 //! - `usual`: the servers of scenarios that name none.
@@ -14,11 +16,13 @@ pub(super) mod config;
 pub(super) mod dataset;
 mod dialogue;
 mod environment;
+mod filling;
 pub(super) mod find;
 pub(super) mod first;
 pub(super) mod llm;
 pub(super) mod loader;
 pub(super) mod mocks;
+mod others;
 mod rebase;
 pub(super) mod session;
 pub(super) mod usual;

@@ -2,27 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use regex::Regex;
-
 use crate::model::redaction::SecretVariable;
 
 use super::dataset::{self, Row};
+use super::filling::Filling;
 use crate::scenario_file::decode::NO_HINT;
 use crate::scenario_file::expand::filling::expand;
+use crate::scenario_file::yaml::filled::ROW;
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::nearest::did_you_mean;
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::scalar;
-use crate::scenario_file::yaml::source::{Findings, Mark};
-
-/// How much text variables may add to one document, in bytes.
-const MAX_FILLED: usize = 4 * 1024 * 1024;
+use crate::scenario_file::yaml::node::{Content, Entry, Node};
+use crate::scenario_file::yaml::rounded;
+use crate::scenario_file::yaml::scalar::{self, Scalar};
+use crate::scenario_file::yaml::source::Findings;
 
 /// Where variables are filled in, and whether a text that is nothing but one takes the type of its value.
-const SAID: [(&str, bool); 8] = [
+const SAID: [(&str, bool); 9] = [
     ("user_intent", false),
     ("turns", false),
     ("agent.system", false),
+    ("expected_trajectory.#.expect.text", false),
     ("expected_trajectory.#.expect", true),
     ("expected_trajectory.#.tool", false),
     ("expected_trajectory.#.args", true),
@@ -36,11 +34,14 @@ const READY: [&str; 4] = [
     "containers.*.ready",
     "servers.*.ready",
 ];
-const ASKED: [(&str, bool); 5] = [
+const ASKED: [(&str, bool); 8] = [
     ("calls.#.tool", false),
     ("calls.#.args", true),
+    ("calls.#.expect.text", false),
     ("calls.#.expect", true),
+    ("http.expect.text", false),
     ("http.expect", true),
+    ("http.#.expect.text", false),
     ("http.#.expect", true),
 ];
 
@@ -84,6 +85,9 @@ pub(in crate::scenario_file) fn fill(
                     like(value, &leaf.content)
                 };
             }
+            if given.is_none() {
+                rounded::refuse(leaf, findings);
+            }
             if matches!(leaf.content, Content::Null) {
                 let message = format!("the variable {} has no value", quoted(&entry.key));
                 let hint = format!("give it one here, or with `--var {}=…`", entry.key);
@@ -98,11 +102,7 @@ pub(in crate::scenario_file) fn fill(
     }
     let names = declared.keys().cloned().collect();
     declared.extend(row.into_iter().flat_map(dataset::variables));
-    let mut filling = Filling {
-        declared: &declared,
-        left: MAX_FILLED,
-        findings,
-    };
+    let mut filling = Filling::new(&declared, findings);
     for (path, keeps_type) in SAID {
         document.visit_path(path, &mut |it| filling.node(it, keeps_type));
     }
@@ -112,6 +112,9 @@ pub(in crate::scenario_file) fn fill(
             document.visit_path(path, &mut |it| filling.node(it, false));
         }
     }
+    document.visit_path("success_criteria.#.upstream_called.times", &mut |it| {
+        filling.node(it, true);
+    });
     document.visit_path("success_criteria.#", &mut |it| {
         if it.get("type").is_some() {
             filling.evaluator(it);
@@ -127,6 +130,28 @@ pub(in crate::scenario_file) fn fill(
         }
     }
     (names, secrets)
+}
+
+/// Says where the columns of rows are named in vain: what is read there is the same for all of them.
+pub(in crate::scenario_file) fn refuse_unfilled_rows(document: &Node, findings: &mut Findings) {
+    let is_own = |it: &&Entry| !it.key.starts_with("x-");
+    for entry in document.entries().iter().filter(is_own) {
+        entry.value.visit_texts(&mut |node, text| {
+            // A value that holds such braces is no reference.
+            if !findings.filled(node.at).is_empty() {
+                return;
+            }
+            let mut references = text.split("{{").skip(1);
+            let of_row = references.find(|it| it.trim_start().starts_with(ROW));
+            let Some((reference, _)) = of_row.and_then(|it| it.split_once("}}")) else {
+                return;
+            };
+            let at = findings.find_word(node.at, reference);
+            let message = format!("{} stands for nothing here", quoted(reference.trim()));
+            let hint = "rows are filled in in `name`, `description`, the user's texts, calls, expectations and evaluators";
+            findings.error(at, message, Some(hint));
+        });
+    }
 }
 
 /// Whether a variable is declared with `secret: true`.
@@ -187,11 +212,13 @@ impl Secrets {
     }
 }
 
-/// A value from the command line, of the type of the value it replaces where it can be read so.
+/// A value from the command line, of the type of the value it replaces where it can be read so without losing digits.
 fn like(text: &str, replaced: &Content) -> Content {
-    match (replaced, scalar::plain(text).map(Content::from)) {
-        (Content::Number(_), Ok(value @ Content::Number(_)))
-        | (Content::Bool(_), Ok(value @ Content::Bool(_))) => value,
+    match (replaced, scalar::plain(text)) {
+        (Content::Number(_), Ok(Scalar::Number(value))) if !rounded::is_rounded(text, &value) => {
+            Content::Number(value)
+        }
+        (Content::Bool(_), Ok(Scalar::Bool(value))) => Content::Bool(value),
         _ => Content::Text(text.to_owned()),
     }
 }
@@ -201,164 +228,4 @@ fn is_name(name: &str) -> bool {
         && name
             .chars()
             .all(|it| it.is_alphanumeric() || it == '_' || it == '-')
-}
-
-struct Filling<'a> {
-    declared: &'a BTreeMap<String, Content>,
-    /// How many bytes may still be added.
-    left: usize,
-    findings: &'a mut Findings,
-}
-
-/// The keys of evaluators that hold values of any type, and those that hold texts even so where the `type` is one of these.
-const VALUES: [&str; 4] = ["value", "args", "parameters", "equals"];
-const TEXTS_ALONE: [&str; 2] = ["text", "file"];
-
-impl Filling<'_> {
-    /// Fills in an evaluator, with those within. A schema is left as it is.
-    fn evaluator(&mut self, node: &mut Node) {
-        let is_of_texts = node.get("type").is_some_and(|it| {
-            let of = |kind: &&str| matches!(&it.content, Content::Text(it) if it == kind);
-            TEXTS_ALONE.iter().any(of)
-        });
-        if let Content::Text(_) = &node.content {
-            return self.node(node, false);
-        }
-        for entry in node.entries_mut() {
-            match entry.key.as_str() {
-                "schema" | "args_schema" => {}
-                "of" if matches!(entry.value.content, Content::Map(_)) => {
-                    self.evaluator(&mut entry.value);
-                }
-                "of" | "required" | "optional" | "prohibited" => {
-                    for item in entry.value.items_mut() {
-                        self.evaluator(item);
-                    }
-                }
-                "answer" => self.evaluator(&mut entry.value),
-                key => {
-                    let keeps_type = VALUES.contains(&key) && !is_of_texts;
-                    self.node(&mut entry.value, keeps_type);
-                }
-            }
-        }
-    }
-
-    fn node(&mut self, node: &mut Node, keeps_type: bool) {
-        node.visit_texts_mut(&mut |it| {
-            if let Content::Text(text) = &it.content
-                && text.contains("{{")
-            {
-                it.content = self.text(text, it.at, keeps_type);
-            }
-        });
-    }
-
-    fn text(&mut self, text: &str, at: Mark, keeps_type: bool) -> Content {
-        let mut filled = String::new();
-        // Only what holds braces can look like a reference.
-        let mut values = Vec::new();
-        let mut rest = text;
-        while let Some((before, (reference, behind))) = rest
-            .split_once("{{")
-            .and_then(|(before, behind)| Some((before, behind.split_once("}}")?)))
-        {
-            filled.push_str(before);
-            let value = self.value(reference, at);
-            match value {
-                Some(value)
-                    if keeps_type
-                        && rest.len() == text.len()
-                        && before.is_empty()
-                        && behind.is_empty() =>
-                {
-                    if let Content::Text(value) = &value
-                        && value.contains(['{', '}'])
-                    {
-                        self.findings
-                            .note_filled(at, std::iter::once(0..value.len()).collect());
-                    }
-                    return value;
-                }
-                Some(value) => {
-                    let value = Node { at, content: value }.as_written();
-                    if value.contains(['{', '}']) {
-                        values.push(filled.len()..filled.len() + value.len());
-                    }
-                    filled.push_str(&value);
-                }
-                None => {
-                    filled.push_str("{{");
-                    filled.push_str(reference);
-                    filled.push_str("}}");
-                }
-            }
-            rest = behind;
-        }
-        filled.push_str(rest);
-        if !values.is_empty() {
-            self.findings.note_filled(at, values);
-        }
-        Content::Text(filled)
-    }
-
-    /// What a reference stands for; `None` when it stays as it is.
-    fn value(&mut self, reference: &str, at: Mark) -> Option<Content> {
-        if self.findings.is_full(at) {
-            return None;
-        }
-        let name = reference.trim();
-        if name.starts_with("calls.") {
-            if !is_call_reference(name) {
-                let at = self.findings.find_word(at, reference);
-                let message = format!("{} is no reference to an earlier answer", quoted(name));
-                let hint =
-                    "write `calls.0.json:/path/in/it`, `calls.0.text` or `calls.0.text:REGEX`";
-                self.findings.error(at, message, Some(hint));
-            }
-            return None;
-        }
-        let Some(value) = self.declared.get(name) else {
-            let at = self.findings.find_word(at, reference);
-            let message = format!("the variable {} is not declared", quoted(name));
-            let known = self.declared.keys().map(String::as_str);
-            let hint = did_you_mean(name, known).unwrap_or_else(|| {
-                let way_out = if name.starts_with("row.") {
-                    "a column of the scenario's `dataset` is meant by `row.` and its name"
-                } else {
-                    "give it a value under `variables`"
-                };
-                way_out.to_owned()
-            });
-            self.findings.error(at, message, Some(hint));
-            return None;
-        };
-        let size = match value {
-            Content::Text(text) => text.len(),
-            _ => 0,
-        };
-        let Some(left) = self.left.checked_sub(size) else {
-            let message = "variables add too much text to this file";
-            self.findings.error(at, message, NO_HINT);
-            return None;
-        };
-        self.left = left;
-        Some(value.clone())
-    }
-}
-
-/// `calls.N.text`, also with a `:` and a regular expression behind it, or `calls.N.json:` with a JSON pointer (RFC 6901); N counts from 0.
-fn is_call_reference(name: &str) -> bool {
-    let Some((number, part)) = name
-        .strip_prefix("calls.")
-        .and_then(|it| it.split_once('.'))
-    else {
-        return false;
-    };
-    let pointer = part.strip_prefix("json:");
-    let pattern = part.strip_prefix("text:");
-    let is_part = part == "text"
-        || pointer.is_some_and(|it| it.is_empty() || it.starts_with('/'))
-        || pattern.is_some_and(|it| Regex::new(it).is_ok());
-    is_part && number.bytes().all(|it| it.is_ascii_digit()) && number.parse::<usize>().is_ok()
 }

@@ -6,7 +6,8 @@ use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::finding::quoted;
 use super::node::{Content, Entry, MAX_DEPTH, Node};
-use super::scalar;
+use super::rounded::is_rounded;
+use super::scalar::{self, Scalar};
 use super::source::{Findings, Mark};
 
 /// What anchors and aliases may copy in all, in bytes: more is an attack, not a scenario.
@@ -301,7 +302,14 @@ impl Builder<'_> {
             return Content::Text(text.to_owned());
         }
         let content = match scalar::plain(text) {
-            Ok(scalar) => Content::from(scalar),
+            Ok(scalar) => {
+                if let Scalar::Number(number) = &scalar
+                    && is_rounded(text, number)
+                {
+                    self.findings.note_rounded(at);
+                }
+                Content::from(scalar)
+            }
             Err(problem) => {
                 let message = format!("{} {problem}", quoted(text));
                 let hint = "put it into quotes if it is meant as text";

@@ -1,13 +1,15 @@
 //! The files read so far, and what was found in them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::filled::{Filled, FilledRow};
 use super::finding::{Finding, Severity};
+pub(in crate::scenario_file) use super::mark::Mark;
 use crate::model::redaction::Redaction;
 use crate::redact::{Redactor, Secrets};
 
@@ -15,17 +17,6 @@ use crate::redact::{Redactor, Secrets};
 const MAX_FILE: u64 = 1024 * 1024;
 /// The most findings kept per file: whoever has more has another problem than the next one.
 const MAX_FINDINGS: usize = 100;
-
-/// A place in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::scenario_file) struct Mark {
-    /// Index into [`Findings::sources`].
-    pub(in crate::scenario_file) source: usize,
-    /// Counted from 1.
-    pub(in crate::scenario_file) line: usize,
-    /// In characters, counted from 1.
-    pub(in crate::scenario_file) column: usize,
-}
 
 /// One file as read.
 #[derive(Debug, Clone)]
@@ -44,8 +35,10 @@ pub(in crate::scenario_file) struct Findings {
     sources: Vec<Source>,
     list: Vec<Finding>,
     seen: HashSet<(Mark, String)>,
-    /// Where values of variables stand in texts, in bytes.
-    filled: HashMap<Mark, Vec<Range<usize>>>,
+    /// What variables put into texts.
+    filled: Filled,
+    /// Where numbers stand that are not quite what is written there.
+    rounded: HashSet<Mark>,
     /// Errors met, those said before included: a file is valid when reading it leaves this number alone.
     errors: usize,
     /// Reading a part of a document, in which required keys may be missing.
@@ -190,17 +183,32 @@ impl Findings {
 
     /// Notes where values of variables stand in a text.
     pub(in crate::scenario_file) fn note_filled(&mut self, at: Mark, values: Vec<Range<usize>>) {
-        self.filled.insert(at, values);
+        self.filled.note_values(at, values);
     }
 
-    /// Forgets where values stand, before others are put in their place.
-    pub(in crate::scenario_file) fn forget_filled(&mut self) {
-        self.filled.clear();
+    /// Notes that the value of this name was put into a text.
+    pub(in crate::scenario_file) fn note_name(&mut self, at: Mark, name: &str) {
+        self.filled.note_name(at, name);
+    }
+
+    /// Forgets what was put into texts, before the values of a row are put in, or of a document without rows.
+    pub(in crate::scenario_file) fn begin_filling(&mut self, row: Option<FilledRow>) {
+        self.filled.begin(row);
     }
 
     /// Where values of variables stand in a text.
     pub(in crate::scenario_file) fn filled(&self, at: Mark) -> &[Range<usize>] {
-        self.filled.get(&at).map_or(&[], Vec::as_slice)
+        self.filled.values(at)
+    }
+
+    /// Notes that a number is not quite what is written there.
+    pub(in crate::scenario_file) fn note_rounded(&mut self, at: Mark) {
+        self.rounded.insert(at);
+    }
+
+    /// Whether a number is not quite what is written there.
+    pub(in crate::scenario_file) fn is_rounded(&self, at: Mark) -> bool {
+        self.rounded.contains(&at)
     }
 
     pub(in crate::scenario_file) fn errors(&self) -> usize {
@@ -244,8 +252,15 @@ impl Findings {
     }
 
     fn add(&mut self, at: Mark, severity: Severity, message: &str, hint: Option<impl AsRef<str>>) {
-        self.errors += usize::from(severity == Severity::Error);
-        if self.is_full(at) || !self.seen.insert((at, message.to_owned())) {
+        let is_error = severity == Severity::Error;
+        self.errors += usize::from(is_error);
+        // Each row would say the same of what is only doubtful.
+        let origin = self.filled.origin(at).filter(|_| is_error);
+        let message = origin.map_or_else(
+            || message.to_owned(),
+            |origin| format!("{message}; {origin}"),
+        );
+        if self.is_full(at) || !self.seen.insert((at, message.clone())) {
             return;
         }
         let path = self.path(at.source).display().to_string();

@@ -1,7 +1,14 @@
 //! Data sets: a scenario for each row, in which `{{row.column}}` stands for what the row holds.
+//!
+//! - `files`: which file is read how. `csv`, `json_lines`: rows in files of these kinds.
+//!
+//! Nothing of what a file says is lost without a word: what does not follow the form, or could not be kept as it is written, is an error.
+
+mod csv;
+mod files;
+mod json_lines;
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use serde_json::Value;
 
@@ -9,14 +16,13 @@ use crate::model::Object;
 use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, Decode, NO_HINT};
 use crate::scenario_file::file::dataset::{DatasetFields, DatasetSection};
+use crate::scenario_file::yaml::filled::ROW;
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
-use crate::scenario_file::yaml::parse::parse;
+use crate::scenario_file::yaml::rounded;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
-/// The largest file of rows, in bytes.
-const MAX_FILE: u64 = 256 * 1024 * 1024;
 /// The longest id of a row, in bytes: it is the name of a folder.
 const LONGEST_ID: usize = 100;
 /// The column that gives the ids where no other is named.
@@ -29,6 +35,8 @@ pub(in crate::scenario_file) struct Row {
     pub(in crate::scenario_file) columns: Object,
     /// Where it stands.
     pub(in crate::scenario_file) at: Mark,
+    /// Whether no other row stands before it.
+    pub(in crate::scenario_file) is_first: bool,
 }
 
 /// Takes the rows of its data set out of a document: `None` where there is none, and no rows, after saying why, where it cannot be read.
@@ -45,13 +53,15 @@ pub(in crate::scenario_file) fn take(
 }
 
 fn rows(node: &Node, findings: &mut Findings) -> Option<Vec<Row>> {
+    let errors = findings.errors();
+    rounded::refuse(node, findings);
     let (rows, id) = match DatasetSection::decode(node, findings)? {
-        DatasetSection::File(file) => (of_file(&file, findings)?, None),
+        DatasetSection::File(file) => (files::rows(&file, findings)?, None),
         DatasetSection::Rows(rows) => (rows, None),
         DatasetSection::Fields(fields) => {
             let DatasetFields { file, rows, id } = *fields;
             match (file, rows) {
-                (Some(file), None) => (of_file(&file, findings)?, id),
+                (Some(file), None) => (files::rows(&file, findings)?, id),
                 (None, Some(rows)) => (rows, id),
                 (Some(_), Some(_)) => {
                     findings.error(node.at, "`file` and `rows` exclude each other", NO_HINT);
@@ -69,7 +79,8 @@ fn rows(node: &Node, findings: &mut Findings) -> Option<Vec<Row>> {
         findings.error(node.at, "the data set has no rows", NO_HINT);
         return None;
     }
-    named(rows, id.as_ref(), findings)
+    let named = named(rows, id.as_ref(), findings)?;
+    (findings.errors() == errors).then_some(named)
 }
 
 /// Gives each row its id.
@@ -121,6 +132,7 @@ fn named(
                 id,
                 columns: row.value,
                 at,
+                is_first: number == 1,
             });
         } else {
             let message = format!("row {number} has the id {} of an earlier row", quoted(&id));
@@ -145,133 +157,10 @@ fn unfit(id: &str) -> Option<&'static str> {
     }
 }
 
-fn of_file(file: &At<Word>, findings: &mut Findings) -> Option<Vec<At<Object>>> {
-    let path = findings.folder(file.at).join(&file.0);
-    let extension = path
-        .extension()
-        .map(|it| it.to_string_lossy().to_lowercase());
-    let read = match extension.as_deref() {
-        Some("csv") => of_csv,
-        Some("jsonl" | "ndjson") => of_json_lines,
-        Some("yaml" | "yml") => of_yaml,
-        _ => {
-            let message = format!("{} is no data set by its name", quoted(&file.0));
-            let hint = "the name ends in `.csv`, `.jsonl` or `.yaml`";
-            findings.error(file.at, message, Some(hint));
-            return None;
-        }
-    };
-    if !path.is_file() {
-        findings.depends_on(&path);
-        let message = format!("the data set {} is not there", quoted(&file.0));
-        findings.error(file.at, message, Some("it is looked for beside this file"));
-        return None;
-    }
-    let source = findings.read_up_to(&path, MAX_FILE)?;
-    let rows = read(source, &path, findings)?;
-    if rows.is_empty() {
-        findings.error(file.at, "the data set has no rows", NO_HINT);
-        return None;
-    }
-    Some(rows)
-}
-
-fn line(source: usize, line: usize) -> Mark {
-    Mark {
-        source,
-        line,
-        column: 1,
-    }
-}
-
-/// RFC 4180, with the names of the columns in the first line.
-fn of_csv(source: usize, _: &Path, findings: &mut Findings) -> Option<Vec<At<Object>>> {
-    let text = findings.text(source);
-    let mut reader = csv::ReaderBuilder::new().from_reader(text.as_bytes());
-    let wrong = |error: &csv::Error, findings: &mut Findings| {
-        let at = error.position().map_or(1, csv::Position::line);
-        let at = usize::try_from(at).unwrap_or(usize::MAX);
-        findings.error(line(source, at), wrong_line(error), NO_HINT);
-    };
-    let columns: Vec<String> = match reader.headers() {
-        Ok(names) => names.iter().map(|it| it.trim().to_owned()).collect(),
-        Err(error) => {
-            wrong(&error, findings);
-            return None;
-        }
-    };
-    let mut seen = HashSet::new();
-    if let Some(twice) = columns.iter().find(|it| !seen.insert(it.as_str())) {
-        let message = format!("two columns are called {}", quoted(twice));
-        findings.error(line(source, 1), message, NO_HINT);
-        return None;
-    }
-    let mut rows = Vec::new();
-    let mut is_right = true;
-    for record in reader.records() {
-        let record = match record {
-            Ok(record) => record,
-            Err(error) => {
-                wrong(&error, findings);
-                is_right = false;
-                continue;
-            }
-        };
-        let at = record.position().map_or(1, csv::Position::line);
-        let cells = record.iter().map(cell);
-        rows.push(At {
-            at: line(source, usize::try_from(at).unwrap_or(usize::MAX)),
-            value: columns.iter().cloned().zip(cells).collect(),
-        });
-    }
-    is_right.then_some(rows)
-}
-
-/// What is wrong with a line, without its place, which stands before it.
-fn wrong_line(error: &csv::Error) -> String {
-    match error.kind() {
-        csv::ErrorKind::UnequalLengths {
-            expected_len, len, ..
-        } => format!("has {len} cells, and the first line names {expected_len} columns"),
-        _ => error.to_string(),
-    }
-}
-
-/// A cell: a number as JSON writes one, a truth value, or else text, so that `007` stays what it is.
-fn cell(text: &str) -> Value {
-    match serde_json::from_str(text) {
-        Ok(value @ (Value::Number(_) | Value::Bool(_))) => value,
-        _ => Value::String(text.to_owned()),
-    }
-}
-
-fn of_json_lines(source: usize, _: &Path, findings: &mut Findings) -> Option<Vec<At<Object>>> {
-    let text = findings.text(source);
-    let errors = findings.errors();
-    let mut rows = Vec::new();
-    for (number, content) in (1..).zip(text.lines()) {
-        if content.trim().is_empty() {
-            continue;
-        }
-        let at = line(source, number);
-        match serde_json::from_str(content) {
-            Ok(Value::Object(value)) => rows.push(At { at, value }),
-            Ok(_) => findings.error(at, "a row is an object, and this is none", NO_HINT),
-            Err(error) => findings.error(at, format!("is not JSON: {error}"), NO_HINT),
-        }
-    }
-    (findings.errors() == errors).then_some(rows)
-}
-
-fn of_yaml(source: usize, _: &Path, findings: &mut Findings) -> Option<Vec<At<Object>>> {
-    let document = parse(source, findings)?;
-    Vec::decode(&document, findings)
-}
-
 /// The variables that a row gives: `row.column`.
 pub(in crate::scenario_file) fn variables(row: &Row) -> impl Iterator<Item = (String, Content)> {
     let columns = row.columns.iter();
-    columns.map(|(name, value)| (format!("row.{name}"), content(value, row.at)))
+    columns.map(|(name, value)| (format!("{ROW}{name}"), content(value, row.at)))
 }
 
 fn content(value: &Value, at: Mark) -> Content {

@@ -1,0 +1,188 @@
+//! Rows in a `.csv` file, by RFC 4180, with the names of the columns in the first line.
+//!
+//! The reader of the `csv` crate takes whatever it is given: a quote that is never closed makes one cell of the rest of the file, and
+//! what stands behind a closing quote becomes a part of the cell. So quotes are looked at first.
+
+use std::collections::HashSet;
+
+use serde_json::{Number, Value};
+
+use crate::model::Object;
+use crate::scenario_file::decode::{At, NO_HINT};
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+pub(super) fn rows(source: usize, findings: &mut Findings) -> Option<Vec<At<Object>>> {
+    let text = findings.text(source);
+    let lines = match look_over(&text) {
+        Ok(lines) => lines,
+        Err(Wrong { at, message, hint }) => {
+            let at = findings.mark_of_offset(source, at);
+            findings.error(at, message, Some(hint));
+            return None;
+        }
+    };
+    let mut reader = csv::ReaderBuilder::new().from_reader(text.as_bytes());
+    let columns: Vec<String> = match reader.headers() {
+        Ok(names) => names.iter().map(|it| it.trim().to_owned()).collect(),
+        Err(error) => {
+            let at = place(source, &text, error.position(), findings);
+            findings.error(at, wrong_line(&error), NO_HINT);
+            return None;
+        }
+    };
+    let first = place(source, &text, None, findings);
+    let mut seen = HashSet::new();
+    if let Some(twice) = columns.iter().find(|it| !seen.insert(it.as_str())) {
+        let message = format!("two columns are called {}", quoted(twice));
+        findings.error(first, message, NO_HINT);
+        return None;
+    }
+    if let (Some(blank), 1) = (lines.blank, columns.len()) {
+        let at = findings.mark_of_offset(source, blank);
+        let hint = "take the line out, or write `\"\"` for an empty cell";
+        findings.error(at, "a blank line is no row", Some(hint));
+        return None;
+    }
+    let mut rows = Vec::new();
+    let mut is_right = true;
+    for record in reader.records() {
+        match record {
+            Ok(record) => rows.push(At {
+                at: place(source, &text, record.position(), findings),
+                value: (columns.iter().cloned())
+                    .zip(record.iter().map(cell))
+                    .collect(),
+            }),
+            Err(error) => {
+                let at = place(source, &text, error.position(), findings);
+                let hint = "a cell with a comma in it stands in quotes";
+                findings.error(at, wrong_line(&error), Some(hint));
+                is_right = false;
+            }
+        }
+    }
+    is_right.then_some(rows)
+}
+
+/// Where a record begins. The reader takes the ends of lines before it as a part of it.
+fn place(source: usize, text: &str, at: Option<&csv::Position>, findings: &Findings) -> Mark {
+    let from = at.and_then(|it| usize::try_from(it.byte()).ok());
+    let from = from.unwrap_or(0).min(text.len());
+    let rest = &text.as_bytes()[from..];
+    let ends = rest.iter().take_while(|it| matches!(it, b'\r' | b'\n'));
+    findings.mark_of_offset(source, from + ends.count())
+}
+
+/// What is wrong with a line, without its place, which stands before it.
+fn wrong_line(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => format!("has {len} cells, and the first line names {expected_len} columns"),
+        _ => error.to_string(),
+    }
+}
+
+/// A cell: a number or a truth value where JSON writes it in just this way, or else text. So `007`, `1.10` and digits without end stay
+/// what they are.
+fn cell(text: &str) -> Value {
+    match text {
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        _ => match serde_json::from_str::<Number>(text) {
+            Ok(number) if number.to_string() == text => Value::Number(number),
+            _ => Value::String(text.to_owned()),
+        },
+    }
+}
+
+/// Something that makes a file no table.
+struct Wrong {
+    /// In bytes.
+    at: usize,
+    message: &'static str,
+    hint: &'static str,
+}
+
+/// What lines there are beside those of the table.
+struct Lines {
+    /// The first blank line between others, in bytes.
+    blank: Option<usize>,
+}
+
+/// Looks at all quotes, and for blank lines.
+fn look_over(text: &str) -> Result<Lines, Wrong> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let (mut has_begun, mut last_blank, mut blank) = (false, None, None);
+    let mut line_begins = true;
+    while at < bytes.len() {
+        if line_begins && matches!(bytes[at], b'\r' | b'\n') {
+            if has_begun {
+                last_blank = last_blank.or(Some(at));
+            }
+            at = behind_end_of_line(bytes, at);
+            continue;
+        }
+        if line_begins {
+            blank = blank.or(last_blank);
+            has_begun = true;
+        }
+        at = behind_cell(bytes, at)?;
+        line_begins = bytes.get(at).is_some_and(|it| *it != b',');
+        at = if line_begins {
+            behind_end_of_line(bytes, at)
+        } else {
+            at + 1
+        };
+    }
+    Ok(Lines { blank })
+}
+
+/// Right behind the cell that begins here: a comma, the end of a line, or the end of all.
+fn behind_cell(bytes: &[u8], start: usize) -> Result<usize, Wrong> {
+    let ends = |it: &u8| matches!(it, b',' | b'\r' | b'\n');
+    if bytes[start] != b'"' {
+        let length = bytes[start..].iter().take_while(|it| !ends(it)).count();
+        let cell = &bytes[start..start + length];
+        return match cell.iter().position(|it| *it == b'"') {
+            Some(quote) => Err(Wrong {
+                at: start + quote,
+                message: "a quote stands within a cell that does not begin with one",
+                hint: "put the whole cell into quotes, and write each quote in it twice: `\"5\"\" nail\"`",
+            }),
+            None => Ok(start + length),
+        };
+    }
+    let mut at = start + 1;
+    loop {
+        let Some(length) = bytes[at..].iter().position(|it| *it == b'"') else {
+            return Err(Wrong {
+                at: start,
+                message: "the quote that opens here is never closed",
+                hint: "close it at the end of the cell; a quote in a cell is written twice",
+            });
+        };
+        at += length + 1;
+        match bytes.get(at) {
+            Some(b'"') => at += 1,
+            Some(it) if !ends(it) => {
+                return Err(Wrong {
+                    at,
+                    message: "something stands behind the quote that closes a cell",
+                    hint: "a quote in a cell is written twice; is one missing above?",
+                });
+            }
+            _ => return Ok(at),
+        }
+    }
+}
+
+fn behind_end_of_line(bytes: &[u8], at: usize) -> usize {
+    if bytes[at] == b'\r' && bytes.get(at + 1) == Some(&b'\n') {
+        at + 2
+    } else {
+        at + 1
+    }
+}

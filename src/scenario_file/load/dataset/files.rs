@@ -1,0 +1,54 @@
+//! Which file of rows is read how.
+
+use crate::model::Object;
+use crate::scenario_file::decode::values::Word;
+use crate::scenario_file::decode::{At, Decode, NO_HINT};
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::parse::parse;
+use crate::scenario_file::yaml::rounded;
+use crate::scenario_file::yaml::source::Findings;
+
+use super::{csv, json_lines};
+
+/// The largest file of rows, in bytes.
+const MAX_FILE: u64 = 256 * 1024 * 1024;
+
+/// The rows of a file; `None` after saying why there are none.
+pub(super) fn rows(file: &At<Word>, findings: &mut Findings) -> Option<Vec<At<Object>>> {
+    let path = findings.folder(file.at).join(&file.0);
+    let extension = path
+        .extension()
+        .map(|it| it.to_string_lossy().to_lowercase());
+    let read = match extension.as_deref() {
+        Some("csv") => csv::rows,
+        Some("jsonl" | "ndjson") => json_lines::rows,
+        Some("yaml" | "yml") => of_yaml,
+        _ => {
+            let message = format!("{} is no data set by its name", quoted(&file.0));
+            let hint = "the name ends in `.csv`, `.jsonl` or `.yaml`";
+            findings.error(file.at, message, Some(hint));
+            return None;
+        }
+    };
+    if !path.is_file() {
+        findings.depends_on(&path);
+        let message = format!("the data set {} is not there", quoted(&file.0));
+        findings.error(file.at, message, Some("it is looked for beside this file"));
+        return None;
+    }
+    let source = findings.read_up_to(&path, MAX_FILE)?;
+    let rows = read(source, findings)?;
+    if rows.is_empty() {
+        findings.error(file.at, "the data set has no rows", NO_HINT);
+        return None;
+    }
+    Some(rows)
+}
+
+fn of_yaml(source: usize, findings: &mut Findings) -> Option<Vec<At<Object>>> {
+    let errors = findings.errors();
+    let document = parse(source, findings)?;
+    rounded::refuse(&document, findings);
+    let rows = Vec::decode(&document, findings)?;
+    (findings.errors() == errors).then_some(rows)
+}

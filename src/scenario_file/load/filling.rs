@@ -1,0 +1,224 @@
+//! What becomes of a text in which variables are filled in, and of an evaluator.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+
+use crate::scenario_file::decode::NO_HINT;
+use crate::scenario_file::yaml::filled::ROW;
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::nearest::did_you_mean;
+use crate::scenario_file::yaml::node::{Content, Node};
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+/// How much text variables may add to one document, in bytes.
+const MAX_FILLED: usize = 4 * 1024 * 1024;
+
+/// Puts values in the place of references, all within one document.
+pub(super) struct Filling<'a> {
+    declared: &'a BTreeMap<String, Content>,
+    /// How many bytes may still be added.
+    left: usize,
+    findings: &'a mut Findings,
+}
+
+/// The keys of evaluators that hold values of any type, and those that hold texts even so where the `type` is one of these.
+const VALUES: [&str; 5] = ["value", "args", "parameters", "equals", "rows"];
+const TEXTS_ALONE: [&str; 2] = ["text", "file"];
+/// The keys of evaluators that hold a number or a truth value.
+const MEASURES: [&str; 26] = [
+    "weight",
+    "votes",
+    "threshold",
+    "timeout",
+    "call",
+    "count",
+    "empty",
+    "min",
+    "max",
+    "max_extra",
+    "max_retries",
+    "first",
+    "last",
+    "at_least",
+    "at_most",
+    "steps",
+    "duration",
+    "call_duration",
+    "tokens",
+    "cost",
+    "not",
+    "any_case",
+    "is_error",
+    "exists",
+    "unchanged",
+    "allow_empty",
+];
+
+impl<'a> Filling<'a> {
+    pub(super) fn new(declared: &'a BTreeMap<String, Content>, findings: &'a mut Findings) -> Self {
+        Self {
+            declared,
+            left: MAX_FILLED,
+            findings,
+        }
+    }
+
+    /// Fills in an evaluator, with those within. A schema is left as it is, but not the name of a file with one.
+    pub(super) fn evaluator(&mut self, node: &mut Node) {
+        let is_of_texts = node.get("type").is_some_and(|it| {
+            let of = |kind: &&str| matches!(&it.content, Content::Text(it) if it == kind);
+            TEXTS_ALONE.iter().any(of)
+        });
+        if let Content::Text(_) = &node.content {
+            return self.node(node, false);
+        }
+        for entry in node.entries_mut() {
+            match entry.key.as_str() {
+                "schema" | "args_schema" => {
+                    if let Content::Text(_) = entry.value.content {
+                        self.node(&mut entry.value, false);
+                    }
+                }
+                "of" if matches!(entry.value.content, Content::Map(_)) => {
+                    self.evaluator(&mut entry.value);
+                }
+                "of" | "required" | "optional" | "prohibited" => {
+                    for item in entry.value.items_mut() {
+                        self.evaluator(item);
+                    }
+                }
+                "answer" => self.evaluator(&mut entry.value),
+                key => {
+                    let keeps_type =
+                        VALUES.contains(&key) && !is_of_texts || MEASURES.contains(&key);
+                    self.node(&mut entry.value, keeps_type);
+                }
+            }
+        }
+    }
+
+    /// Fills in all texts of a node. One that is nothing but a reference takes the type of its value, or becomes text.
+    pub(super) fn node(&mut self, node: &mut Node, keeps_type: bool) {
+        node.visit_texts_mut(&mut |it| {
+            if let Content::Text(text) = &it.content
+                && text.contains("{{")
+            {
+                it.content = self.text(text, it.at, keeps_type);
+            }
+        });
+    }
+
+    fn text(&mut self, text: &str, at: Mark, keeps_type: bool) -> Content {
+        let mut filled = String::new();
+        // Only what holds braces can look like a reference.
+        let mut values = Vec::new();
+        let mut rest = text;
+        while let Some((before, (reference, behind))) = rest
+            .split_once("{{")
+            .and_then(|(before, behind)| Some((before, behind.split_once("}}")?)))
+        {
+            filled.push_str(before);
+            let value = self.value(reference, at);
+            match value {
+                Some(value)
+                    if keeps_type
+                        && rest.len() == text.len()
+                        && before.is_empty()
+                        && behind.is_empty() =>
+                {
+                    if let Content::Text(value) = &value
+                        && value.contains(['{', '}'])
+                    {
+                        self.findings
+                            .note_filled(at, std::iter::once(0..value.len()).collect());
+                    }
+                    return value;
+                }
+                Some(value) => {
+                    if matches!(value, Content::Null) && reference.trim().starts_with(ROW) {
+                        let hint = "write `\"\"` for an empty text, or leave the row out";
+                        self.findings.error(at, "`null` is no text", Some(hint));
+                    }
+                    let value = Node { at, content: value }.as_written();
+                    if value.contains(['{', '}']) {
+                        values.push(filled.len()..filled.len() + value.len());
+                    }
+                    filled.push_str(&value);
+                }
+                None => {
+                    filled.push_str("{{");
+                    filled.push_str(reference);
+                    filled.push_str("}}");
+                }
+            }
+            rest = behind;
+        }
+        filled.push_str(rest);
+        if !values.is_empty() {
+            self.findings.note_filled(at, values);
+        }
+        Content::Text(filled)
+    }
+
+    /// What a reference stands for; `None` when it stays as it is.
+    fn value(&mut self, reference: &str, at: Mark) -> Option<Content> {
+        if self.findings.is_full(at) {
+            return None;
+        }
+        let name = reference.trim();
+        if name.starts_with("calls.") {
+            if !is_call_reference(name) {
+                let at = self.findings.find_word(at, reference);
+                let message = format!("{} is no reference to an earlier answer", quoted(name));
+                let hint =
+                    "write `calls.0.json:/path/in/it`, `calls.0.text` or `calls.0.text:REGEX`";
+                self.findings.error(at, message, Some(hint));
+            }
+            return None;
+        }
+        let Some(value) = self.declared.get(name) else {
+            let at = self.findings.find_word(at, reference);
+            let message = format!("the variable {} is not declared", quoted(name));
+            let known = self.declared.keys().map(String::as_str);
+            let hint = did_you_mean(name, known).unwrap_or_else(|| {
+                let way_out = if name.starts_with("row.") {
+                    "a column of the scenario's `dataset` is meant by `row.` and its name"
+                } else {
+                    "give it a value under `variables`"
+                };
+                way_out.to_owned()
+            });
+            self.findings.error(at, message, Some(hint));
+            return None;
+        };
+        let size = match value {
+            Content::Text(text) => text.len(),
+            _ => 0,
+        };
+        let Some(left) = self.left.checked_sub(size) else {
+            let message = "variables add too much text to this file";
+            self.findings.error(at, message, NO_HINT);
+            return None;
+        };
+        self.left = left;
+        self.findings.note_name(at, name);
+        Some(value.clone())
+    }
+}
+
+/// `calls.N.text`, also with a `:` and a regular expression behind it, or `calls.N.json:` with a JSON pointer (RFC 6901); N counts from 0.
+fn is_call_reference(name: &str) -> bool {
+    let Some((number, part)) = name
+        .strip_prefix("calls.")
+        .and_then(|it| it.split_once('.'))
+    else {
+        return false;
+    };
+    let pointer = part.strip_prefix("json:");
+    let pattern = part.strip_prefix("text:");
+    let is_part = part == "text"
+        || pointer.is_some_and(|it| it.is_empty() || it.starts_with('/'))
+        || pattern.is_some_and(|it| Regex::new(it).is_ok());
+    is_part && number.bytes().all(|it| it.is_ascii_digit()) && number.parse::<usize>().is_ok()
+}
