@@ -219,7 +219,7 @@ fn what_is_wrong_is_said_at_its_place() {
         (
             "rows.jsonl",
             "{\"id\":\"a\"}\n{\"id\":\n",
-            "rows.jsonl:2:1: error: is not JSON",
+            "rows.jsonl:2:6: error: is not JSON",
         ),
         (
             "rows.jsonl",

@@ -1,6 +1,6 @@
 //! What the rows of a data set say is kept as it is written, or it is an error with its place; nothing of it is lost without a word.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::common::Project;
 
@@ -22,14 +22,14 @@ fn project(more: &str) -> Project {
     project
 }
 
-/// What was sent as `order` for each row, as JSON.
-fn sent(project: &Project) -> Vec<String> {
-    let result = project.result(0, &["run"]);
+/// What was sent as `order` in each scenario, as JSON.
+fn sent(project: &Project, arguments: &[&str]) -> Vec<String> {
+    let result = project.result(0, arguments);
     let run = result["run_id"].as_str().unwrap();
     let scenarios = result["scenarios"].as_array().unwrap().iter();
     let sent = scenarios.map(|it| {
-        let file = it["current"]["file"].as_str().unwrap();
-        let run = project.read(project.path(format!(".mcp-eval/runs/{run}/{file}")));
+        let id = it["id"].as_str().unwrap();
+        let run = project.read(format!(".mcp-eval/runs/{run}/current/{id}.json"));
         let run: Value = serde_json::from_str(&run).unwrap();
         let mut steps = run["steps"].as_array().unwrap().iter();
         let call = steps.find(|it| it["kind"] == "tool_call").unwrap();
@@ -59,10 +59,6 @@ fn a_wanted_text_that_becomes_empty_is_an_error_with_its_row() {
             "must not be empty",
         ),
         (
-            "{ type: tool-calls, required: ['{{row.want}}'] }",
-            "must not be empty",
-        ),
-        (
             "{ type: tool-calls, required: [{ tool: pay, answer: { path: $, matches: '{{row.want}}' } }] }",
             "must not be empty",
         ),
@@ -80,7 +76,7 @@ fn a_wanted_text_that_becomes_empty_is_an_error_with_its_row() {
             let ran = project.expect(2, &[command]);
             ran.says(said)
                 .says("of row `b`, scenarios/rows.csv:3:1")
-                .says("scenarios/t.yaml:12:");
+                .says("scenarios/t.yaml:11:");
         }
     }
     // The same is refused where it is written so.
@@ -134,7 +130,7 @@ fn null_is_no_text_and_stays_a_value() {
     }
     let project = project(rows);
     project.file("scenarios/rows.jsonl", r#"{"id":"a","order":null}"#);
-    assert_eq!(sent(&project), ["null"]);
+    assert_eq!(sent(&project, &["run"]), ["null"]);
 }
 
 #[test]
@@ -186,14 +182,14 @@ fn tables_that_would_lose_something_are_refused() {
         "scenarios/rows.csv",
         "\n\"id\",order\r\n\r\na,\"5\"\" nail,\nlong\"\r\n\r\nb,\"\"\r\n\r\n",
     );
-    assert_eq!(sent(&project), [r#""5\" nail,\nlong""#, r#""""#]);
+    assert_eq!(sent(&project, &["run"]), [r#""5\" nail,\nlong""#, r#""""#]);
     project.edit("scenarios/rows.csv", "b,", "../b,");
     project
         .expect(2, &["validate"])
         .says("scenarios/rows.csv:7:1: error: `../b` is no id");
     let one = self::project("dataset: { file: rows.csv, id: order }");
     one.file("scenarios/rows.csv", "order\na\n\"b\"\n\n\n");
-    assert_eq!(sent(&one), [r#""a""#, r#""b""#]);
+    assert_eq!(sent(&one, &["run"]), [r#""a""#, r#""b""#]);
 }
 
 #[test]
@@ -218,7 +214,7 @@ fn cells_become_numbers_only_where_that_changes_nothing() {
     ];
     let rows = cells.map(|(cell, _)| format!("{cell}\n")).concat();
     project.file("scenarios/rows.csv", format!("order\n{rows}"));
-    assert_eq!(sent(&project), cells.map(|(_, sent)| sent));
+    assert_eq!(sent(&project, &["run"]), cells.map(|(_, sent)| sent));
 }
 
 #[test]
@@ -238,7 +234,10 @@ fn numbers_that_would_lose_digits_are_refused_and_quotes_keep_them() {
             ran.says(&format!("{file}:2:")).says("put it into quotes");
             let quoted = text.replace(number, &format!("\"{number}\""));
             project.file(&format!("scenarios/{file}"), quoted);
-            assert_eq!(sent(&project), ["1".to_owned(), format!("\"{number}\"")]);
+            assert_eq!(
+                sent(&project, &["run"]),
+                ["1".to_owned(), format!("\"{number}\"")]
+            );
         }
         let inline = project(&format!("dataset: [{{ id: a, order: {number} }}]"));
         inline.expect(2, &["validate"]).says("put it into quotes");
@@ -252,17 +251,11 @@ fn numbers_that_would_lose_digits_are_refused_and_quotes_keep_them() {
     let text = SHOP.replace("row.order", "v");
     project.file("scenarios/t.yaml", format!("{text}variables: {{ v: 1 }}\n"));
     for (given, arrives) in [
-        ("2.5", json!(2.5)),
-        ("0.12345678901234567890", json!("0.12345678901234567890")),
+        ("2.5", "2.5"),
+        ("0.12345678901234567890", r#""0.12345678901234567890""#),
     ] {
-        let result = project.result(0, &["run", "--var", &format!("v={given}")]);
-        let run = result["run_id"].as_str().unwrap();
-        let file = result["scenarios"][0]["current"]["file"].as_str().unwrap();
-        let run = project.read(project.path(format!(".mcp-eval/runs/{run}/{file}")));
-        let run: Value = serde_json::from_str(&run).unwrap();
-        let mut steps = run["steps"].as_array().unwrap().iter();
-        let call = steps.find(|it| it["kind"] == "tool_call").unwrap();
-        assert_eq!(call["arguments"]["order"], arrives);
+        let sent = sent(&project, &["run", "--var", &format!("v={given}")]);
+        assert_eq!(sent, [arrives]);
     }
 }
 
@@ -272,7 +265,7 @@ fn a_key_that_is_given_twice_is_refused() {
         (
             "rows.jsonl",
             "{\"id\":\"a\",\"order\":7}\n{\"id\":\"b\",\"order\":7,\"order\":8}\n",
-            "rows.jsonl:2:26: error: the key `order` is given twice",
+            "rows.jsonl:2:27: error: the key `order` is given twice",
         ),
         (
             "rows.jsonl",
@@ -369,7 +362,7 @@ fn a_column_that_is_named_where_nothing_is_filled_in_is_an_error() {
     }
     // A value that looks like a reference is none.
     let own = project("dataset: [{ id: a, order: '{{row.order}}' }]\nx-note: '{{row.order}}'");
-    assert_eq!(sent(&own), [r#""{{row.order}}""#]);
+    assert_eq!(sent(&own, &["run"]), [r#""{{row.order}}""#]);
     // An expected text takes a number as text.
     let expected = project("dataset: [{ id: a, order: 7 }]");
     expected.edit(

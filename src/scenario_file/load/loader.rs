@@ -46,7 +46,8 @@ pub struct Loaded {
 
 /// Reads scenario files with their defaults, variables and configuration files.
 ///
-/// All files are read and everything wrong with them is found in one go, but for what lies behind broken YAML syntax.
+/// All files are read and everything wrong with them is found in one go, but for what lies behind broken YAML syntax, and for files that
+/// may be no scenarios where one is broken that may name them.
 pub fn load(found: &[Found], options: &Options) -> Loaded {
     loaded(found, Loader::new(options))
 }
@@ -64,9 +65,10 @@ fn loaded(found: &[Found], mut loader: Loader<'_>) -> Loaded {
         found.iter().partition(|it| may_be_of_others(&it.path));
     let mut scenarios: Vec<Scenario> = own.iter().flat_map(|it| loader.scenarios(it)).collect();
     loader.note_read();
+    // What a scenario reads as its data set or its rubric is no scenario. What one would read that is broken is not known.
+    let all_sound = loader.findings.errors() == 0;
     for found in others {
-        // What a scenario reads as its data set or its rubric is no scenario.
-        if !loader.read.contains(&absolute(&found.path)) {
+        if all_sound && !loader.read.contains(&absolute(&found.path)) {
             scenarios.extend(loader.scenarios(found));
         }
     }

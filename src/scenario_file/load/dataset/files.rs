@@ -15,7 +15,8 @@ const MAX_FILE: u64 = 256 * 1024 * 1024;
 
 /// The rows of a file; `None` after saying why there are none.
 pub(super) fn rows(file: &At<Word>, findings: &mut Findings) -> Option<Vec<At<Object>>> {
-    let path = findings.folder(file.at).join(&file.0);
+    // Named as the file that names it, so that people know it again.
+    let path = findings.path(file.at.source).with_file_name(&file.0);
     let extension = path
         .extension()
         .map(|it| it.to_string_lossy().to_lowercase());
