@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{Held, StoreError, write};
 use super::runs::{RESULT, Runs};
-use crate::published::result::{self, ResultDocument, Summary};
+use crate::published::result::{self, Gate, Summary};
 use crate::published::stamp::Git;
 
 /// The file, in the folder of the runs.
@@ -33,8 +33,21 @@ pub struct RunLine {
     pub git: Git,
 }
 
-impl RunLine {
-    fn of(result: ResultDocument) -> Self {
+/// What of a result its line says; the rest may be large, and is not kept in memory.
+#[derive(Deserialize)]
+struct Said {
+    run_id: String,
+    command: String,
+    started_at: String,
+    duration_ms: Option<f64>,
+    gate: Option<Gate>,
+    interrupted: bool,
+    summary: Summary,
+    git: Git,
+}
+
+impl From<Said> for RunLine {
+    fn from(result: Said) -> Self {
         Self {
             run: result.run_id,
             command: result.command,
@@ -94,7 +107,7 @@ fn lines_but(runs: &Path, anew: Option<&str>) -> Vec<RunLine> {
     let lines = ids.filter_map(|id| {
         known.remove(&id).or_else(|| {
             let text = fs::read_to_string(runs.join(&id).join(RESULT)).ok()?;
-            let line = RunLine::of(result::parse(&text).ok()?);
+            let line = RunLine::from(result::part::<Said>(&text).ok()?);
             (line.run == id).then_some(line)
         })
     });

@@ -63,6 +63,7 @@ pub use upstream::{
 pub use usage::{ModelUse, RequestUse, Tokens, TotalUse};
 
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -228,6 +229,15 @@ fn reader(written_by: Option<&str>) -> String {
 ///
 /// When the text is cut off, is not JSON, is of a version not known here, or is not a result at all.
 pub fn parse(text: &str) -> Result<ResultDocument, DocumentError> {
+    part(text)
+}
+
+/// Reads of a result document what the type has of its keys.
+///
+/// # Errors
+///
+/// As [`parse`].
+pub fn part<T: DeserializeOwned>(text: &str) -> Result<T, DocumentError> {
     /// What has had its place in every version, past and future.
     #[derive(Deserialize)]
     struct Head {
