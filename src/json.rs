@@ -9,7 +9,9 @@ use std::error::Error;
 use std::fmt::{self, Write};
 
 use memchr::memchr3_iter;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// How many levels of arrays and objects a file may have. Four times what any answer can have, and far less than a stack can hold.
 pub const LEVELS: usize = 512;
@@ -48,6 +50,79 @@ pub fn read<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, JsonError> {
     let value = T::deserialize(&mut reader).map_err(JsonError::Other)?;
     reader.end().map_err(JsonError::Other)?;
     Ok(value)
+}
+
+/// Reads a value whose objects have each key once. Of a key that is there twice, readers take this value or that.
+///
+/// # Errors
+///
+/// As [`read`], and with the key that is there twice.
+pub fn read_distinct(text: &[u8]) -> Result<Value, JsonError> {
+    read::<Distinct>(text).map(|it| it.0)
+}
+
+/// A value whose objects have each key once.
+struct Distinct(Value);
+
+impl<'de> Deserialize<'de> for Distinct {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(DistinctVisitor).map(Self)
+    }
+}
+
+struct DistinctVisitor;
+
+impl<'de> Visitor<'de> for DistinctVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, it: bool) -> Result<Value, E> {
+        Ok(it.into())
+    }
+
+    fn visit_i64<E>(self, it: i64) -> Result<Value, E> {
+        Ok(it.into())
+    }
+
+    fn visit_u64<E>(self, it: u64) -> Result<Value, E> {
+        Ok(it.into())
+    }
+
+    fn visit_f64<E>(self, it: f64) -> Result<Value, E> {
+        Ok(it.into())
+    }
+
+    fn visit_str<E>(self, it: &str) -> Result<Value, E> {
+        Ok(it.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(Distinct(item)) = from.next_element()? {
+            items.push(item);
+        }
+        Ok(items.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        let mut members = Map::new();
+        while let Some(key) = from.next_key::<String>()? {
+            let Distinct(value) = from.next_value()?;
+            if members.contains_key(&key) {
+                let twice = format!("the key `{key}` is there twice");
+                return Err(serde::de::Error::custom(twice));
+            }
+            members.insert(key, value);
+        }
+        Ok(members.into())
+    }
 }
 
 /// A document as indented JSON text.
@@ -121,10 +196,25 @@ fn is_too_deep(text: &[u8]) -> bool {
 mod tests {
     use serde_json::Value;
 
-    use super::{JsonError, LEVELS, escaped, pretty, read};
+    use super::{JsonError, LEVELS, escaped, pretty, read, read_distinct};
 
     fn nested(open: &str, close: &str, levels: usize) -> String {
         format!("{}{}", open.repeat(levels), close.repeat(levels))
+    }
+
+    #[test]
+    fn a_key_that_is_there_twice_is_no_answer() {
+        let text = r#"{"a": [1, -2, 0.5, "b", true, null], "c": {"a": 18446744073709551615}}"#;
+        let usual: Value = serde_json::from_str(text).expect("it is JSON");
+        assert_eq!(read_distinct(text.as_bytes()).expect("it is JSON"), usual);
+        for twice in [
+            r#"{"a": 1, "a": 1}"#,
+            r#"[{"b": {"a": 1, "c": 2, "a": 2}}]"#,
+        ] {
+            let error = read_distinct(twice.as_bytes()).expect_err("it is there twice");
+            assert!(error.to_string().contains("`a` is there twice"), "{error}");
+        }
+        assert!(read_distinct(b"{} {}").is_err());
     }
 
     #[test]

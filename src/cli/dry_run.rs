@@ -130,6 +130,7 @@ fn least(one: Option<f64>, other: Option<f64>) -> Option<f64> {
 }
 
 fn planned(scenario: &Scenario, runs: u16) -> Planned {
+    let scenario = &*suite::told(scenario);
     let clean = |text: &str| redact::environment().text(text).into_inner();
     let agent = &scenario.agent;
     let calls = (!agent.decides() && agent.kind() != "replay").then(|| {

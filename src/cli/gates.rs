@@ -9,12 +9,17 @@ use crate::published::result::{
 };
 use crate::redact;
 use crate::report::duration;
+use crate::suite::NOT_STARTED;
 
 /// Whether a scenario is quarantined by this: it, or the one whose row or cell it is.
 fn is_of(it: &Quarantined, scenario: &Scenario) -> bool {
     let of_cell = scenario.cell.as_ref().map(|it| it.scenario.as_str());
-    let ids = [of_cell, scenario.row_of.as_deref()];
-    it.is_of(&scenario.id, &scenario.name) || ids.contains(&Some(it.name.as_str()))
+    let ids = [
+        Some(scenario.id.as_str()),
+        of_cell,
+        scenario.row_of.as_deref(),
+    ];
+    ids.contains(&Some(it.name.as_str()))
 }
 
 /// Says in a document which scenarios are quarantined, and what the gates of the suite are. `today` is the day in UTC. A part of a suite
@@ -154,7 +159,13 @@ fn is_about(gate: &SuiteGate, scenario: &Scenario) -> bool {
 
 /// Whether a scenario counts: it was to run, and is not quarantined.
 fn decides(scenario: &Scenario) -> bool {
-    scenario.status != Status::Skipped && !scenario.is_quarantined()
+    was_to_run(scenario) && !scenario.is_quarantined()
+}
+
+/// Whether a scenario was to run: all but those that are disabled, or cannot run where they were.
+pub(super) fn was_to_run(scenario: &Scenario) -> bool {
+    let why = scenario.problem.as_ref().map_or("", |it| &it.message);
+    scenario.status != Status::Skipped || why.starts_with(NOT_STARTED)
 }
 
 fn sentence(gate: &SuiteGate) -> String {

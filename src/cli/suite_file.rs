@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use glob::{MatchOptions, Pattern};
 use jiff::civil::Date;
 
+use crate::cli::args::{ExecuteArgs, PlanArgs, SelectArgs};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::select::{broken, plural};
@@ -14,6 +15,7 @@ use crate::model::suite_file::SuiteFile;
 use crate::scenario_file::{
     self, Finding, LoadedSuite, SUITES, Severity, SuiteFound, did_you_mean,
 };
+use crate::suite;
 
 /// The suite of this name, among those that lie beside scenarios in these places.
 ///
@@ -35,6 +37,29 @@ pub(super) fn load(name: &str, paths: &[PathBuf], console: Console) -> Result<Su
     suite.ok_or_else(|| Failure::usage(format!("{} is no suite", wanted.path.display())))
 }
 
+/// The files that all scenarios of a command depend on: those that its options name, the suite file, and the programs that this runs around
+/// all.
+pub(super) fn files_of_all(
+    select: &SelectArgs,
+    execute: &ExecuteArgs,
+    plan: Option<&PlanArgs>,
+) -> Vec<PathBuf> {
+    let named = [&execute.mcp_config, &execute.judging.judge];
+    let mut files: Vec<PathBuf> = named.into_iter().flatten().cloned().collect();
+    if let Some(name) = plan.and_then(|it| it.suite.as_deref()) {
+        let found = scenario_file::find_suites(&select.all_paths());
+        for it in found.into_iter().filter(|it| it.name == name).take(1) {
+            let around = scenario_file::suite(&it).suite.map(|it| it.around);
+            let around = around.unwrap_or_default();
+            files.extend(suite::started_by(
+                around.setup.iter().chain(&around.teardown),
+            ));
+            files.push(it.path);
+        }
+    }
+    files
+}
+
 fn unknown(name: &str, found: &[SuiteFound]) -> Failure {
     let failure = Failure::usage(format!("there is no suite `{name}`"));
     let names: Vec<&str> = found.iter().map(|it| it.name.as_str()).collect();
@@ -47,12 +72,23 @@ fn unknown(name: &str, found: &[SuiteFound]) -> Failure {
     }
 }
 
-/// Leaves the scenarios of a suite, by their tags.
+/// Leaves the scenarios of a suite, by their tags, and puts ids in the place of the names that its quarantine has.
 ///
 /// # Errors
 ///
-/// When none is left.
-pub(super) fn pick(suite: &SuiteFile, scenarios: &mut Vec<Scenario>) -> Result<(), Failure> {
+/// When none is left, and when a name is one of several scenarios.
+pub(super) fn pick(suite: &mut SuiteFile, scenarios: &mut Vec<Scenario>) -> Result<(), Failure> {
+    for it in &mut suite.quarantine {
+        match &meant(&it.name, scenarios)[..] {
+            [] => {}
+            [id] => it.name = (*id).to_owned(),
+            several => {
+                let why = ambiguous(&it.name, several);
+                let place = format!("{}:{}", suite.path.display(), it.line);
+                return Err(Failure::usage(format!("{place}: {why}")).hint(USE_AN_ID));
+            }
+        }
+    }
     let before = scenarios.len();
     let has = |it: &Scenario, tags: &[String]| it.tags.iter().any(|tag| tags.contains(tag));
     scenarios.retain(|it| {
@@ -66,6 +102,21 @@ pub(super) fn pick(suite: &SuiteFile, scenarios: &mut Vec<Scenario>) -> Result<(
             .hint(format!("`tags` in {} says which do", suite.path.display())));
     }
     Ok(())
+}
+
+/// The ids of the scenarios that a name means: an id means that one, whatever others are called.
+fn meant<'a>(name: &'a str, scenarios: &'a [Scenario]) -> Vec<&'a str> {
+    if scenarios.iter().any(|it| it.has_id(name)) {
+        return vec![name];
+    }
+    let called_so = scenarios.iter().filter(|it| it.name == name);
+    called_so.map(|it| it.id.as_str()).collect()
+}
+
+const USE_AN_ID: &str = "an id names one scenario, or the rows of one";
+
+fn ambiguous(name: &str, ids: &[&str]) -> String {
+    format!("several scenarios are called `{name}`: {}", ids.join(", "))
 }
 
 /// The ids of scenarios in the order in which a suite begins them.
@@ -112,8 +163,7 @@ pub(super) fn quarantined(
 ) -> BTreeSet<String> {
     let is_quarantined = |scenario: &&Scenario| {
         let mut quarantine = suite.quarantine.iter();
-        quarantine
-            .any(|it| it.until >= today && (scenario.has_id(&it.name) || scenario.name == it.name))
+        quarantine.any(|it| it.until >= today && scenario.has_id(&it.name))
     };
     let quarantined = scenarios.iter().filter(is_quarantined);
     quarantined.map(|it| it.id.clone()).collect()
@@ -162,9 +212,12 @@ fn doubts(suite: &SuiteFile, scenarios: &[Scenario], today: Date) -> Vec<Finding
     let names = scenarios.iter().map(|it| it.name.as_str());
     let known: Vec<&str> = ids.iter().copied().chain(names).collect();
     for it in &suite.quarantine {
-        let is_known = known.contains(&it.name.as_str())
-            || scenarios.iter().any(|scenario| scenario.has_id(&it.name));
-        if !is_known {
+        let meant = meant(&it.name, scenarios);
+        if meant.len() > 1 {
+            let message = ambiguous(&it.name, &meant);
+            let finding = at(Severity::Error, message, &it.name);
+            findings.push(finding.with_hint(Some(USE_AN_ID)));
+        } else if meant.is_empty() {
             let message = format!("`{}` is neither id nor name of a scenario", it.name);
             let hint = did_you_mean(&it.name, known.iter().copied());
             findings.push(at(Severity::Error, message, &it.name).with_hint(hint));

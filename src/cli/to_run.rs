@@ -120,8 +120,8 @@ pub(super) fn to_run(
     };
     let suite = plan.suite.as_deref();
     let suite = suite.map(|it| suite_file::load(it, &select.all_paths(), console));
-    let suite = suite.transpose()?;
-    if let Some(suite) = &suite {
+    let mut suite = suite.transpose()?;
+    if let Some(suite) = &mut suite {
         suite_file::pick(suite, &mut chosen.scenarios)?;
     }
     let selection = chosen.selection(command);

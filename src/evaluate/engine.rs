@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 
 use super::finding::Finding;
 use super::kinds::{
@@ -12,7 +13,8 @@ use super::kinds::{
 };
 use super::subject::Subject;
 use crate::model::evaluation::{Evaluation, EvaluationStatus};
-use crate::model::evaluator::{Evaluator, EvaluatorKind};
+use crate::model::evaluator::{Evaluator, EvaluatorKind, EvaluatorText};
+use crate::model::placeholder::placeholders;
 
 /// Judges a run by these evaluators, in their order.
 pub async fn evaluate(evaluators: &[Evaluator], subject: Subject<'_>) -> Vec<Evaluation> {
@@ -30,11 +32,33 @@ pub fn evaluate_stored(evaluators: &[Evaluator], subject: Subject<'_>) -> Vec<Ev
         ..subject
     };
     let judged = evaluators.iter().map(|it| {
+        if is_hidden(it) {
+            return told(it, Finding::skipped(HIDDEN), 0.0);
+        }
         // Nothing around the run is asked, so nothing is waited for.
         let judged = evaluation(it, subject).now_or_never();
         judged.unwrap_or_else(|| told(it, Finding::error("it waits for something"), 0.0))
     });
     judged.collect()
+}
+
+/// Why what is compared with a secret is not judged in a stored run.
+const HIDDEN: &str = "what it compares looks like a secret, and a stored run says of such a text only that there was one";
+
+/// Whether an evaluator, or one within it, compares with a text that looks like a secret and was not declared to be one: stored runs show
+/// all of these alike. A declared one has a name of its own there.
+fn is_hidden(evaluator: &Evaluator) -> bool {
+    let mut evaluator = evaluator.clone();
+    let mut is_hidden = false;
+    evaluator.kind.each_text(&mut |text| {
+        let text = match text {
+            EvaluatorText::Words(it) | EvaluatorText::Pattern(it) => it.clone(),
+            EvaluatorText::Value(it) => it.to_string(),
+            EvaluatorText::Object(it) => Value::Object(it.clone()).to_string(),
+        };
+        is_hidden |= placeholders(&text).any(|it| it.name.is_none_or(|it| !it.contains('.')));
+    });
+    is_hidden || evaluator.kind.inner().iter().any(self::is_hidden)
 }
 
 async fn evaluation(evaluator: &Evaluator, subject: Subject<'_>) -> Evaluation {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::json;
 use crate::model::Object;
 use crate::model::agent::{ModelAgent, Temperature, ToolChoice};
 use crate::model::trajectory::Unsendable;
@@ -176,7 +177,7 @@ pub(crate) fn parse_arguments(text: &str) -> Result<Object, Unsendable> {
     if text.trim().is_empty() {
         return Ok(Object::new());
     }
-    match serde_json::from_str(text) {
+    match json::read_distinct(text.as_bytes()) {
         Ok(Value::Object(arguments)) => Ok(arguments),
         Ok(_) => Err(malformed("the arguments are no JSON object", text)),
         Err(error) => Err(malformed(

@@ -1,5 +1,9 @@
 //! Numbers for people. Arithmetic leaves specks beside 0, and a sign before a 0 makes readers look for what was gained.
 
+use std::cmp::Ordering;
+
+use serde_json::Number;
+
 /// What is nearer to 0 than this is 0 with the noise of arithmetic.
 const NOISE: f64 = 1e-9;
 
@@ -32,9 +36,60 @@ pub fn tidy(number: f64) -> f64 {
     }
 }
 
+/// Which of two numbers is larger, exactly: integers of 64 bits have digits that a floating-point number has no room for.
+pub fn compare(a: &Number, b: &Number) -> Option<Ordering> {
+    match (a.as_i128(), b.as_i128()) {
+        (Some(a), Some(b)) => Some(a.cmp(&b)),
+        (Some(a), None) => Some(compare_with(a, b.as_f64()?)),
+        (None, Some(b)) => Some(compare_with(b, a.as_f64()?).reverse()),
+        (None, None) => a.as_f64()?.partial_cmp(&b.as_f64()?),
+    }
+}
+
+/// The same of an integer of 64 bits and a finite number.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "what is beyond these integers is cut to the largest of them, which no integer of 64 bits reaches"
+)]
+fn compare_with(integer: i128, number: f64) -> Ordering {
+    let whole = number.trunc();
+    let order = integer.cmp(&(whole as i128));
+    order.then_with(|| 0.0_f64.total_cmp(&(number - whole + 0.0)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{fixed, signed, tidy};
+    use std::cmp::Ordering::{Equal, Greater, Less};
+
+    use serde_json::{Number, json};
+
+    use super::{compare, fixed, signed, tidy};
+
+    #[test]
+    fn numbers_are_compared_digit_for_digit() {
+        for (a, b, order) in [
+            (
+                json!(9_007_199_254_740_993_u64),
+                json!(9_007_199_254_740_992_u64),
+                Greater,
+            ),
+            (json!(u64::MAX), json!(u64::MAX - 1), Greater),
+            (json!(i64::MIN), json!(u64::MAX), Less),
+            (json!(1), json!(1.0), Equal),
+            (json!(1), json!(1.5), Less),
+            (json!(-1), json!(-1.5), Greater),
+            (json!(0), json!(-0.5), Greater),
+            (json!(2), json!(1.5), Greater),
+            (json!(5), json!(1e300), Less),
+            (json!(0.1), json!(0.2), Less),
+        ] {
+            let number =
+                |it: &serde_json::Value| -> Number { it.as_number().expect("one").clone() };
+            let (a, b) = (number(&a), number(&b));
+            assert_eq!(compare(&a, &b), Some(order), "{a} {b}");
+            assert_eq!(compare(&b, &a), Some(order.reverse()), "{b} {a}");
+        }
+    }
 
     #[test]
     fn no_zero_has_a_sign() {

@@ -93,13 +93,6 @@ impl Retries {
     }
 }
 
-impl Quarantined {
-    /// Whether it is about the scenario with this id and name.
-    pub fn is_of(&self, id: &str, name: &str) -> bool {
-        self.name == id || self.name == name
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;

@@ -61,8 +61,22 @@ fn size(value: &Value) -> usize {
 pub(super) fn number(text: &str) -> Value {
     serde_json::from_str(text)
         .ok()
-        .filter(Value::is_number)
+        .filter(|it: &Value| it.is_number() && is_whole(text, &it.to_string()))
         .unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// Whether a number that is written so has all digits of the other; zeros at the end of a fraction are none.
+fn is_whole(text: &str, read: &str) -> bool {
+    let digits = |it: &str| -> String {
+        let (mantissa, _) = it.split_once(['e', 'E']).unwrap_or((it, ""));
+        let mantissa = match mantissa.split_once('.') {
+            Some((whole, fraction)) => format!("{whole}{}", fraction.trim_end_matches('0')),
+            None => mantissa.to_owned(),
+        };
+        let mantissa = mantissa.trim_start_matches(['-', '+', '0']);
+        mantissa.trim_end_matches('0').to_owned()
+    };
+    digits(text) == digits(read)
 }
 
 /// Bytes that are no text, in hexadecimal.

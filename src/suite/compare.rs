@@ -147,6 +147,6 @@ impl Attempt for Comparison<'_> {
         }
         let accepted = (self.accepted, Accepted::Baseline);
         let result = judge_executed(executed, accepted, self.rules, self.allow_changed);
-        Box::pin(run_context.judge_prose(self.scenario, result)).await
+        Box::pin(run_context.judge_prose(self.scenario, result, false)).await
     }
 }

@@ -80,6 +80,15 @@ pub fn depends(scenario: &Scenario) -> Depends {
     depends
 }
 
+/// The files among the words of commands: programs and scripts.
+pub fn started_by<'a>(hooks: impl IntoIterator<Item = &'a Hook>) -> Vec<PathBuf> {
+    let mut depends = Depends::default();
+    for Hook { command, cwd, .. } in hooks {
+        depends.started(command, cwd.as_deref());
+    }
+    depends.used
+}
+
 impl Depends {
     /// Adds the files among the words of a command line: programs and scripts, and what is behind the `=` of an option.
     fn started<'a>(&mut self, words: impl IntoIterator<Item = &'a String>, cwd: Option<&Path>) {

@@ -1,5 +1,11 @@
 //! Evaluators look at a run while what it left still stands.
 
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+
 use super::containers::ContainerSlot;
 use super::surroundings::Around;
 use crate::agent;
@@ -12,6 +18,7 @@ use crate::model::scenario::Scenario;
 use crate::model::suite::Problem;
 use crate::model::trajectory::Trajectory;
 use crate::model::trouble::Trouble;
+use crate::published::result;
 use crate::redact::Redactor;
 
 /// Whether evaluators look at a run.
@@ -108,6 +115,34 @@ pub(crate) fn only_found_then(
     .collect()
 }
 
+/// What evaluators found in the runs of a stored result, by the ids of their scenarios; nothing where there is no such result.
+pub(crate) fn found_in(result: &Path) -> HashMap<String, Vec<Found>> {
+    #[derive(Deserialize)]
+    struct Said {
+        scenarios: Vec<Judged>,
+    }
+    #[derive(Deserialize)]
+    struct Judged {
+        id: String,
+        #[serde(default)]
+        evaluators: Vec<result::Evaluation>,
+    }
+    let text = fs::read_to_string(result).unwrap_or_default();
+    let Ok(said) = result::part::<Said>(&text) else {
+        return HashMap::new();
+    };
+    let scenarios = said.scenarios.into_iter().map(|it| {
+        let found = it.evaluators.into_iter().map(|it| Found {
+            evaluator: it.name,
+            status: it.status.into(),
+            score: it.score,
+            message: it.message,
+        });
+        (it.id, found.collect())
+    });
+    scenarios.collect()
+}
+
 /// What evaluators find in a stored run, with what was found by those that cannot look at it again.
 pub(crate) fn with_found(
     scenario: &Scenario,
@@ -163,6 +198,28 @@ pub(crate) fn trouble(evaluations: &[Evaluation], overall: Option<Overall>) -> O
         broken.map(|it| it.trouble).next()?
     });
     met.collect::<Option<Vec<_>>>()?.first().copied()
+}
+
+/// Whether one of those that gate has judged the run, or tried to.
+pub(crate) fn has_judged(evaluations: &[Evaluation]) -> bool {
+    let mut gating = evaluations.iter().filter(|it| it.role == Role::Gating);
+    gating.any(|it| it.status != EvaluationStatus::Skipped)
+}
+
+/// That all that gate were skipped, where a run has some, and nothing else judges it.
+pub(crate) fn all_skipped(evaluations: &[Evaluation]) -> Option<Problem> {
+    let mut gating = evaluations.iter().filter(|it| it.role == Role::Gating);
+    let first = gating.next().filter(|_| !has_judged(evaluations))?;
+    Some(Problem {
+        message: format!(
+            "nothing has judged the run: the evaluator `{}` was skipped, because {}",
+            first.name, first.message
+        ),
+        hint: Some("`role: advisory` says that it only shows something".to_owned()),
+        details: gating
+            .map(|it| format!("`{}` was skipped: {}", it.name, it.message))
+            .collect(),
+    })
 }
 
 /// Why a run that nothing speaks against cannot be said to pass; `None` where it can.

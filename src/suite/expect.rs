@@ -19,7 +19,7 @@ use crate::model::evaluation::Gate;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
-use crate::model::suite::{Check, ScenarioResult, Status};
+use crate::model::suite::{Check, CheckState, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::store::Baselines;
@@ -123,7 +123,11 @@ impl Attempt for Expecting<'_> {
         let passed = !checks.iter().any(Check::fails)
             && overall.is_none_or(|it| it.gate != Gate::Fails)
             && comparison.as_ref().is_none_or(|it| it.verdict.passed);
-        let unjudged = evaluating::unjudged(&evaluations, overall);
+        let is_judged = comparison.is_some()
+            || checks.iter().any(|it| it.state != CheckState::Unchecked)
+            || evaluating::has_judged(&evaluations);
+        let unjudged = evaluating::unjudged(&evaluations, overall)
+            .or_else(|| evaluating::all_skipped(&evaluations).filter(|_| !is_judged));
         let problem = impossible_criteria(&impossible).or(unjudged);
         let status = match (passed, &problem) {
             (true, None) => Status::Passed,
@@ -131,6 +135,7 @@ impl Attempt for Expecting<'_> {
             (false, _) => Status::Failed,
         };
         let trouble = evaluating::trouble(&evaluations, overall);
+        let decides = !is_judged && impossible.is_empty();
         let is_in_the_way = status == Status::Error && impossible.is_empty();
         let result = ScenarioResult {
             duration_ms: trajectory.duration_ms,
@@ -146,6 +151,6 @@ impl Attempt for Expecting<'_> {
             notes,
             ..result(&redacted, status)
         };
-        Box::pin(run_context.judge_prose(self.scenario, result)).await
+        Box::pin(run_context.judge_prose(self.scenario, result, decides)).await
     }
 }

@@ -11,7 +11,7 @@ use crate::evaluate::{LeftFile, Unasked};
 use crate::model::evaluator::{FilePlace, FileRoot};
 use crate::model::scenario::{Server, Transport};
 use crate::redact::Redactor;
-use crate::scenario_file;
+use crate::scenario_file::{self, MissingVariables};
 use crate::suite::containers::ContainerSlot;
 
 /// The largest file that is read, in bytes.
@@ -28,7 +28,8 @@ pub(crate) struct LeftFiles {
 #[derive(Debug, Clone)]
 enum Place {
     Here(PathBuf),
-    InContainer(String),
+    /// At this path in this container.
+    InContainer(PathBuf, String),
 }
 
 /// What a file is, told without keeping it.
@@ -56,8 +57,8 @@ impl LeftFiles {
     /// Looks at those in containers once these stand, before the run.
     pub(crate) async fn look_inside(&mut self, containers: &ContainerSlot) {
         for (file, place) in &self.places {
-            if let Ok(Place::InContainer(name)) = place {
-                let now = inside(containers, name, file).await;
+            if let Ok(Place::InContainer(path, name)) = place {
+                let now = containers.file(name, path, LARGEST).await;
                 self.before.insert(file.clone(), state(now));
             }
         }
@@ -74,11 +75,11 @@ impl LeftFiles {
         let place = self.places.get(file).cloned();
         let bytes = match place.unwrap_or_else(unknown)? {
             Place::Here(path) => tokio::task::block_in_place(|| read(&path)),
-            Place::InContainer(_) if !containers.has_any() => {
+            Place::InContainer(..) if !containers.has_any() => {
                 let why = "no container was started that could hold the file";
                 return Err(Unasked::Absent(why.to_owned()));
             }
-            Place::InContainer(name) => inside(containers, &name, file).await,
+            Place::InContainer(path, name) => containers.file(&name, &path, LARGEST).await,
         };
         let bytes = bytes.map_err(|why| Unasked::broken(format!("`{}` {why}", file.written)))?;
         let before = self.before.get(file);
@@ -96,9 +97,16 @@ impl LeftFiles {
 
 /// Where a file is.
 fn place(file: &FilePlace, servers: &[Server]) -> Result<Place, Unasked> {
+    let lookup = |name: &str| std::env::var(name).ok();
+    let missing = |it: MissingVariables| Unasked::broken(format!("`{}`: {it}", file.written));
+    let (path, _) = scenario_file::expand(&file.written, lookup).map_err(missing)?;
     let name = match &file.begins {
-        FileRoot::Scenario => return Ok(Place::Here(file.path.clone())),
-        FileRoot::Container(name) => return Ok(Place::InContainer(name.clone())),
+        FileRoot::Folder(folder) => return Ok(Place::Here(folder.join(path))),
+        FileRoot::Container(_) if !path.starts_with('/') => {
+            let why = format!("`{}` is no absolute path in a container", file.written);
+            return Err(Unasked::broken(why));
+        }
+        FileRoot::Container(name) => return Ok(Place::InContainer(path.into(), name.clone())),
         FileRoot::Server(name) => name,
     };
     let Some(server) = servers.iter().find(|it| it.name == *name) else {
@@ -120,19 +128,8 @@ fn place(file: &FilePlace, servers: &[Server]) -> Result<Place, Unasked> {
             return Err(Unasked::broken(why));
         }
     };
-    let lookup = |name: &str| std::env::var(name).ok();
-    let (cwd, _) = scenario_file::expand(cwd, lookup)
-        .map_err(|missing| Unasked::broken(missing.to_string()))?;
-    Ok(Place::Here(cwd.unwrap_or_default().join(&file.path)))
-}
-
-/// The bytes of a file in a container; `None` where there is none.
-async fn inside(
-    containers: &ContainerSlot,
-    name: &str,
-    file: &FilePlace,
-) -> Result<Option<Vec<u8>>, String> {
-    containers.file(name, &file.path, LARGEST).await
+    let (cwd, _) = scenario_file::expand(cwd, lookup).map_err(missing)?;
+    Ok(Place::Here(cwd.unwrap_or_default().join(path)))
 }
 
 /// The bytes of a file; `None` where there is none.

@@ -91,7 +91,7 @@ pub use self::against::compare_against;
 pub use self::agents::{AgentChoice, Choice, choose};
 pub use self::bisect::{Bisected, Found, Range, STATE as BISECT_STATE, bisect};
 pub use self::compare::compare;
-pub use self::depends::{Depends, depends};
+pub use self::depends::{Depends, depends, started_by};
 pub use self::direct::compare_direct;
 pub use self::error::Error;
 pub use self::expect::run;
@@ -112,5 +112,5 @@ pub use self::settings::{
     Settings,
 };
 pub use self::shards::{Part, part};
-pub use self::stored::{Stored, compare_stored};
+pub use self::stored::{Stored, compare_stored, told};
 pub use self::versions::Against;

@@ -1,25 +1,28 @@
-//! Success criteria that are prose: nothing checks them, and where a scenario has a judge, it says what it thinks of them. They decide
-//! nothing for that.
+//! Success criteria that are prose: nothing checks them, and where a scenario has a judge, it says what it thinks of them. That decides
+//! nothing unless nothing else does.
 
 use std::time::Instant;
 
+use super::evaluating;
 use super::llm_judge::without_secrets;
 use super::run_context::RunContext;
-use crate::evaluate::judge::Case;
-use crate::model::evaluation::{Evaluation, EvaluationStatus};
+use crate::evaluate::{self, judge::Case};
+use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate};
 use crate::model::evaluator::Role;
 use crate::model::judge::{Dimension, LlmJudge, Rubric, Standard, THRESHOLD};
 use crate::model::ruling::{Ruling, score_words};
 use crate::model::scenario::{Criterion, Scenario};
-use crate::model::suite::{CheckState, ScenarioResult};
+use crate::model::suite::{CheckState, ScenarioResult, Status};
 use crate::redact::Redactor;
 
 impl RunContext {
-    /// The same result with what the judge says of the criteria that nothing checks. It is asked once about all of them.
+    /// The same result with what the judge says of the criteria that nothing checks. It is asked once about all of them. With `decides`,
+    /// nothing else has judged the run, and what it says gates.
     pub(super) async fn judge_prose(
         &self,
         scenario: &Scenario,
         mut result: ScenarioResult,
+        decides: bool,
     ) -> ScenarioResult {
         let told = self.redacted(scenario);
         let prose = prose(&told, &result);
@@ -53,16 +56,35 @@ impl RunContext {
         let duration_ms = started.elapsed().as_secs_f64() * 1000.0;
         for (number, index) in prose.into_iter().enumerate() {
             let check = &result.checks[index];
-            let opinion = opinion(
+            let mut opinion = opinion(
                 (&check.name, check.line),
                 (number, &asked),
                 &ruling,
                 duration_ms,
             );
+            if decides {
+                opinion.role = Role::Gating;
+            }
             result.evaluations.push(opinion);
+        }
+        if decides && matches!(result.status, Status::Passed | Status::Error) {
+            decided(&mut result, told.evaluation_threshold);
         }
         result
     }
+}
+
+/// Lets what the judge says of prose decide about a result that nothing else has judged.
+fn decided(result: &mut ScenarioResult, threshold: Option<f64>) {
+    let overall = evaluate::overall(&result.evaluations, threshold);
+    result.evaluation = overall;
+    result.problem = evaluating::unjudged(&result.evaluations, overall);
+    result.trouble = evaluating::trouble(&result.evaluations, overall);
+    result.status = match overall.map(|it| it.gate) {
+        Some(Gate::Fails) => Status::Failed,
+        Some(Gate::Incomplete) => Status::Error,
+        Some(Gate::Passes) | None => Status::Passed,
+    };
 }
 
 /// The criteria of a result that are prose and were not checked, by their places among its checks.
@@ -105,7 +127,7 @@ fn name(number: usize) -> String {
     format!("criterion {number}")
 }
 
-/// What the judge says of the criterion of this number, counted from 0: never more than advice.
+/// What the judge says of the criterion of this number, counted from 0, as advice.
 fn opinion(
     (criterion, line): (&str, Option<usize>),
     (number, asked): (usize, &LlmJudge),

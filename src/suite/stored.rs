@@ -20,6 +20,7 @@ use super::{agents, ci, evaluating, replay, source};
 use crate::evaluate::Accepted;
 use crate::git;
 use crate::model::called::Called;
+use crate::model::pending::Found;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::scenario::{Scenario, Server};
@@ -28,7 +29,7 @@ use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::scenario_file;
 use crate::score;
-use crate::store::{self, BASELINE, Baselines, Runs, StoreError};
+use crate::store::{self, BASELINE, Baselines, RESULT, Runs, StoreError};
 
 /// Where a run has its trajectories, within its folder.
 const CURRENT: &str = "current";
@@ -63,7 +64,9 @@ pub fn compare_stored(
 ) -> Result<Finished, Error> {
     let (started_at, started) = (Timestamp::now(), Instant::now());
     let mut secrets = Secrets::default();
+    let folder = stored.files.first().and_then(|it| run_of(it));
     let comparison = Comparison {
+        found: folder.map_or_else(HashMap::new, |it| evaluating::found_in(&it.join(RESULT))),
         root: &stored.baselines,
         single: stored.files.len() == 1,
         scenarios: (stored.scenarios.iter())
@@ -136,6 +139,11 @@ pub fn compare_stored(
     })
 }
 
+/// A scenario that is not run, without its secrets.
+pub fn told(scenario: &Scenario) -> Redacted<Scenario> {
+    redacted(scenario, &mut Secrets::default())
+}
+
 /// A scenario that is not run, without the secrets that it declares, or that its servers and its agent are given, which
 /// are added to `all`.
 pub(super) fn redacted(scenario: &Scenario, all: &mut Secrets) -> Redacted<Scenario> {
@@ -157,12 +165,20 @@ pub(super) fn redacted(scenario: &Scenario, all: &mut Secrets) -> Redacted<Scena
 /// How each trajectory is compared.
 struct Comparison<'a> {
     root: &'a Path,
+    /// What evaluators found in the runs when they were made, by the ids of scenarios.
+    found: HashMap<String, Vec<Found>>,
     /// It is the only one, and `root` may be the folder of its baseline.
     single: bool,
     /// By id, without secrets, because their texts appear in results and stored trajectories hold no secrets either.
     scenarios: HashMap<&'a str, Redacted<Scenario>>,
     judging: &'a Judging,
     patience: Patience,
+}
+
+/// The folder of the run that a trajectory was stored in, where it is one of a run.
+fn run_of(file: &Path) -> Option<&Path> {
+    let current = file.ancestors().find(|it| it.ends_with(CURRENT))?;
+    current.parent()
 }
 
 /// Numbers the results where several runs are of one scenario.
@@ -221,7 +237,10 @@ impl Comparison<'_> {
             description: scenario.and_then(|it| it.description.clone()),
             tags: scenario.map(|it| it.tags.clone()).unwrap_or_default(),
             evaluations: scenario
-                .map(|it| evaluating::of_stored(it, &current))
+                .map(|it| {
+                    let found = self.found.get(&current.scenario);
+                    evaluating::with_found(it, &current, found.map_or(&[][..], Vec::as_slice))
+                })
                 .unwrap_or_default(),
             ..stored(file, &current, Status::Error)
         };

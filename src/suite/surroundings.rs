@@ -1,6 +1,7 @@
 //! What lies around a run, for evaluators: files that it left, databases that it wrote to, and programs that judge it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -29,6 +30,9 @@ use crate::suite::secrets::{options, pairs};
 
 /// The most that is read of what a program writes, in bytes.
 const LONGEST: u64 = 1024 * 1024;
+
+/// How long it is listened for what a program has written once it has ended.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// How many of its last lines a program is quoted with.
 const LAST_LINES: usize = 20;
@@ -251,18 +255,35 @@ impl AroundRun<'_> {
                 drop(stdin);
                 Ok(())
             };
+            let mut output = Vec::new();
             let hear = async {
-                let mut output = Vec::new();
                 let mut bounded = (&mut stdout).take(LONGEST + 1);
                 let read = bounded.read_to_end(&mut output).await.map_err(unheard)?;
                 // It waits for somebody who reads the rest, and may never end.
                 if read as u64 > LONGEST {
                     return Err(format!("writes more than {LONGEST} bytes"));
                 }
-                Ok(output)
+                Ok(())
             };
-            let (output, ()) = tokio::try_join!(hear, tell)?;
-            match child.wait().await.map_err(unheard)? {
+            let status = {
+                let speaking = async { tokio::try_join!(hear, tell) };
+                let mut speaking = std::pin::pin!(speaking);
+                tokio::select! {
+                    spoken = &mut speaking => {
+                        spoken?;
+                        child.wait().await
+                    }
+                    status = child.wait() => {
+                        // What it has started may hold its output open for ever.
+                        child.kill();
+                        if let Ok(spoken) = tokio::time::timeout(LAST_WORDS, speaking).await {
+                            spoken?;
+                        }
+                        status
+                    }
+                }
+            };
+            match status.map_err(unheard)? {
                 status if status.success() => Ok(output),
                 status => Err(describe(status)),
             }

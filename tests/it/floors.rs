@@ -24,7 +24,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("http_server", &[]),
     ("lines", &[]),
     ("process", &["text"]),
-    ("llm", &["http_client", "model", "text"]),
+    ("llm", &["http_client", "json", "model", "text"]),
     ("sql", &["text"]),
     (
         "agent",

@@ -52,6 +52,7 @@ mod looking_again;
 mod matrix;
 mod mock;
 mod moved;
+mod never_green;
 mod no_calls;
 mod offered;
 mod old_habits;

@@ -16,6 +16,7 @@ use crate::cli::runs;
 use crate::cli::select::Purpose;
 use crate::cli::stray;
 use crate::cli::suite::{baselines, play_round, scoring, settings};
+use crate::cli::suite_file;
 use crate::cli::to_run::{Planned, to_run};
 use crate::cli::watch::{self, Watch};
 use crate::model::called::Called;
@@ -59,10 +60,12 @@ pub(in crate::cli) fn run(
         return offline::compare(args, &scored, accepted, &reports, (output, console));
     }
     let folder = baselines(baseline);
+    let files = suite_file::files_of_all(&args.select, &args.execute, Some(&args.plan));
     let purpose = Purpose {
         command: Some("compare"),
         baselines: Some(&folder),
         mcp_config: args.execute.mcp_config.as_deref(),
+        files: &files,
     };
     let one = |round: &Round| {
         let compared = (purpose, folder.as_path(), against);

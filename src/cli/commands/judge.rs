@@ -96,6 +96,10 @@ fn gate(args: &JudgeCheckArgs, checked: &CheckedJudge) -> Gate {
     at_least("agreement", checked.agreement.share(), args.min_agreement);
     at_least("Cohen's kappa", checked.agreement.kappa(), args.min_kappa);
     let flips = [("order", &checked.order), ("verbosity", &checked.verbosity)];
+    if args.max_flips.is_some() && flips.iter().all(|(_, it)| it.share().is_none()) {
+        reasons
+            .push("whether verdicts flip cannot be told: nothing was asked otherwise".to_owned());
+    }
     for (name, flips) in flips {
         if let (Some(most), Some(share)) = (args.max_flips, flips.share())
             && share > most

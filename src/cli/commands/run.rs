@@ -11,6 +11,7 @@ use crate::cli::reports::Reports;
 use crate::cli::round::Round;
 use crate::cli::select::Purpose;
 use crate::cli::suite::{baselines, play_round, scoring, settings};
+use crate::cli::suite_file;
 use crate::cli::to_run::{Planned, to_run};
 use crate::cli::watch::{self, Watch};
 use crate::model::called::Called;
@@ -22,10 +23,12 @@ pub(in crate::cli) fn run(
     console: Console,
 ) -> Result<Exit, Failure> {
     let folder = baselines(args.baseline.as_ref());
+    let files = suite_file::files_of_all(&args.select, &args.execute, Some(&args.plan));
     let purpose = Purpose {
         command: Some("run"),
         baselines: Some(&folder),
         mcp_config: args.execute.mcp_config.as_deref(),
+        files: &files,
     };
     let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;

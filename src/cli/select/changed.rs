@@ -24,8 +24,8 @@ pub(super) struct Concerned {
 pub(super) struct Beside<'a> {
     /// Where their baselines lie, where those count.
     pub(super) baselines: Option<&'a Path>,
-    /// A file that all of them depend on.
-    pub(super) file: Option<&'a Path>,
+    /// Files that all of them depend on.
+    pub(super) files: &'a [PathBuf],
 }
 
 /// Those of the scenarios that something has changed of since the last commit, or since the last common ancestor with `reference`.
@@ -59,9 +59,8 @@ pub(super) fn concerned(
         .into();
     ours.extend(beside.baselines.map(real));
     ours.extend(scenarios.iter().map(|it| real(&it.defaults_root)));
-    let all = beside
-        .file
-        .is_some_and(|it| repositories.has_changed(it, &[]));
+    let mut files = beside.files.iter();
+    let all = files.any(|it| repositories.has_changed(it, &[]));
     let of_how_many = scenarios.len();
     let mut is_concerned = |scenario: &Scenario| {
         let depends = depends(scenario);

@@ -35,6 +35,8 @@ pub(super) struct Purpose<'a> {
     pub(super) baselines: Option<&'a Path>,
     /// The servers of the command line.
     pub(super) mcp_config: Option<&'a Path>,
+    /// Files that all scenarios depend on, that one included.
+    pub(super) files: &'a [PathBuf],
 }
 
 /// The scenarios the user selected.
@@ -271,7 +273,7 @@ fn pick(
         let before = scenarios.len();
         let beside = Beside {
             baselines: purpose.baselines,
-            file: purpose.mcp_config,
+            files: purpose.files,
         };
         let found = concerned(scenarios, reference.as_deref(), beside)?;
         let since = found.since;

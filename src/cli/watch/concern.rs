@@ -76,7 +76,10 @@ impl<'a> Concern<'a> {
         let ours = [REPORTS, STATE].map(PathBuf::from);
         let no_source = ours.iter().chain(writes).chain(&roots);
         let no_source = no_source.map(PathBuf::as_path).chain(purpose.baselines);
-        let of_all = paths.iter().map(PathBuf::as_path).chain(purpose.mcp_config);
+        let of_all = paths
+            .iter()
+            .map(PathBuf::as_path)
+            .chain(purpose.files.iter().map(PathBuf::as_path));
         Self {
             select: select.whatever_came_of_them(),
             purpose,

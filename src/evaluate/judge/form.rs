@@ -77,13 +77,17 @@ pub(super) fn members(response: &Response) -> Result<Object, String> {
         [] => {
             let text = response.texts.join("\n");
             let json = unfenced(text.trim());
-            match serde_json::from_str(json) {
+            match crate::json::read_distinct(json.as_bytes()) {
                 Ok(Value::Object(members)) => Ok(members),
                 Ok(_) => Err("the answer is JSON, but no object".to_owned()),
                 Err(_) if text.trim().is_empty() => Err("the answer is empty".to_owned()),
                 Err(error) => Err(format!("the answer is no JSON: {error}")),
             }
         }
+        [call] if call.name != VERDICT => Err(format!(
+            "the tool `{}` was called, and only `{VERDICT}` takes a verdict",
+            kept(&call.name)
+        )),
         [call] => call.arguments.clone().map_err(|it| it.why),
         several => Err(format!(
             "the tool `{VERDICT}` was called {} times, and there is one verdict",
@@ -171,10 +175,14 @@ pub(super) fn verdict(members: &Object, asked: &LlmJudge) -> Result<Verdict, Str
 /// The mean of the scores by the weights of their dimensions; `None` without any.
 fn weighted(asked: &LlmJudge, scores: &[(String, f64)]) -> Option<f64> {
     let dimensions = asked.standard.dimensions();
-    let all: f64 = dimensions.iter().map(|it| it.weight).sum();
+    let sum = |unit: f64| dimensions.iter().map(|it| it.weight / unit).sum::<f64>();
+    // The sum of the largest numbers is none; in a unit of their own it is.
+    let largest = dimensions.iter().map(|it| it.weight).fold(1.0, f64::max);
+    let unit = if sum(1.0).is_finite() { 1.0 } else { largest };
+    let all = sum(unit);
     let weighted = dimensions.iter().filter_map(|dimension| {
         let (_, score) = scores.iter().find(|(name, _)| *name == dimension.name)?;
-        Some(dimension.weight * score)
+        Some(dimension.weight / unit * score)
     });
     (!scores.is_empty() && all > 0.0).then(|| weighted.sum::<f64>() / all)
 }
@@ -323,6 +331,8 @@ mod tests {
             })
         };
         assert_eq!(read(&asked, &answer(1.0, 0.5, 0.9, true)), Ok(0.875));
+        let heavy = of_rubric(&[("right", f64::MAX), ("brief", f64::MAX)]);
+        assert_eq!(read(&heavy, &answer(1.0, 0.5, 0.75, true)), Ok(0.75));
         // The judge has reckoned to another side of the threshold.
         for wrong in [answer(1.0, 0.0, 0.6, false), answer(0.5, 0.5, 0.9, true)] {
             let problem = read(&asked, &wrong).unwrap_err();

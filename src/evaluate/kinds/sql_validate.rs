@@ -1,5 +1,7 @@
 //! What a database holds after a run.
 
+use std::cmp::Ordering;
+
 use serde_json::{Map, Value};
 
 use super::exact_match::differences;
@@ -7,6 +9,7 @@ use super::schema_validate::{STORED, not_asked};
 use crate::evaluate::finding::Finding;
 use crate::evaluate::subject::Subject;
 use crate::model::evaluator::{SqlValidate, WantedRow, WantedRows};
+use crate::model::number::compare;
 use crate::score::same;
 use crate::sql::Rows;
 use crate::text::shorten;
@@ -80,16 +83,13 @@ fn of_value(wanted: &WantedRows, found: &Rows) -> Told {
         ));
     }
     let bounds = [
-        (
-            wanted.at_least,
-            "at least",
-            f64::ge as fn(&f64, &f64) -> bool,
-        ),
-        (wanted.at_most, "at most", f64::le),
+        (&wanted.at_least, "at least", Ordering::Less),
+        (&wanted.at_most, "at most", Ordering::Greater),
     ];
-    for (bound, words, holds) in bounds {
+    for (bound, words, beyond) in bounds {
         let Some(bound) = bound else { continue };
-        if !value.as_f64().is_some_and(|it| holds(&it, &bound)) {
+        let order = value.as_number().and_then(|it| compare(it, bound));
+        if order.is_none_or(|it| it == beyond) {
             problems.push(format!(
                 "the query says {}, and {words} {bound} is expected",
                 shown(value)
@@ -264,8 +264,8 @@ mod tests {
     #[test]
     fn bounds_may_be_reached() {
         let wanted = WantedRows {
-            at_least: Some(2.0),
-            at_most: Some(3.0),
+            at_least: Some(2.into()),
+            at_most: Some(3.into()),
             ..WantedRows::default()
         };
         for (value, status) in [

@@ -24,18 +24,16 @@ pub struct FileEvaluator {
 /// Where a file is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FilePlace {
-    /// As the scenario says it.
+    /// As the scenario says it, with `${…}` not yet filled in.
     pub written: String,
-    /// Resolved against the folder of the file that says it where it begins there, and as it was written elsewhere.
-    pub path: PathBuf,
     pub begins: FileRoot,
 }
 
 /// Where the path of a file begins.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum FileRoot {
-    /// In the folder of the scenario.
-    Scenario,
+    /// In this folder, that of the file that says it.
+    Folder(PathBuf),
     /// In the working folder of this server.
     Server(String),
     /// At the root of this container.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::compared::EvaluatorText;
 use super::words::{self, quoted};
@@ -44,9 +44,9 @@ pub struct WantedRows {
     /// The only value of the only row.
     pub equals: Option<Value>,
     /// That value is this number or a larger one.
-    pub at_least: Option<f64>,
+    pub at_least: Option<Number>,
     /// That value is this number or a smaller one.
-    pub at_most: Option<f64>,
+    pub at_most: Option<Number>,
     /// All rows, in their order.
     pub rows: Option<Vec<WantedRow>>,
     /// How many rows there are.
@@ -93,8 +93,8 @@ impl SqlValidate {
         let it = &self.wanted;
         let mut said: Vec<String> = Vec::new();
         said.extend((it.equals.as_ref()).map(|it| format!("is {}", words::value(it))));
-        said.extend(it.at_least.map(|it| format!("is at least {it}")));
-        said.extend(it.at_most.map(|it| format!("is at most {it}")));
+        said.extend(it.at_least.as_ref().map(|it| format!("is at least {it}")));
+        said.extend(it.at_most.as_ref().map(|it| format!("is at most {it}")));
         said.extend(it.rows.as_ref().map(|it| match it.len() {
             1 => "has the one row that is expected".to_owned(),
             rows => format!("has the {rows} rows that are expected"),

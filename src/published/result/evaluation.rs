@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TotalUse;
+use crate::model::evaluation as model;
 use crate::model::number::fixed;
 
 /// What came of one evaluator.
@@ -103,6 +104,17 @@ pub enum EvaluationStatus {
     Skipped,
     /// It could not judge.
     Error,
+}
+
+impl From<EvaluationStatus> for model::EvaluationStatus {
+    fn from(it: EvaluationStatus) -> Self {
+        match it {
+            EvaluationStatus::Passed => Self::Passed,
+            EvaluationStatus::Failed => Self::Failed,
+            EvaluationStatus::Skipped => Self::Skipped,
+            EvaluationStatus::Error => Self::Error,
+        }
+    }
 }
 
 impl EvaluationStatus {

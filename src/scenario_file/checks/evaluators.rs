@@ -24,28 +24,46 @@ impl Document {
     pub(in crate::scenario_file) fn evaluators(
         &self,
         own: usize,
+        agent: Option<&Agent>,
         findings: &mut Findings,
     ) -> Vec<(Mark, Evaluator)> {
         let sections = self.evaluator_sections();
-        let can_fail = self.can_fail_without_judges(&sections);
-        let evaluators = sections.into_iter().filter_map(|(at, it)| {
+        let mut evaluators = Vec::new();
+        let mut without_role = Vec::new();
+        for (at, it) in sections {
             let line = (at.source == own).then_some(at.line);
-            let mut evaluator = it.evaluator(at, line, findings)?;
-            if !can_fail && it.is_judge_without_role() {
-                evaluator.role = Role::Gating;
+            if let Some(evaluator) = it.evaluator(at, line, findings) {
+                without_role.push(it.is_judge_without_role());
+                evaluators.push((at, evaluator));
             }
-            Some((at, evaluator))
-        });
-        evaluators.collect()
+        }
+        // What is skipped in every run fails none.
+        let is_idle =
+            |it: &Evaluator| agent.is_some_and(|agent| always_skipped(&it.kind, agent).is_some());
+        let mut others = evaluators.iter().zip(&without_role);
+        let has_others = others.any(|((_, it), judge)| !judge && it.gates() && !is_idle(it));
+        if !has_others && !self.can_fail_without_evaluators() {
+            for ((_, evaluator), without_role) in evaluators.iter_mut().zip(without_role) {
+                if without_role {
+                    evaluator.role = Role::Gating;
+                }
+            }
+        }
+        evaluators
     }
 
-    /// Whether anything in the scenario can fail besides judges that were not told to gate.
-    fn can_fail_without_judges(&self, evaluators: &[(Mark, &EvaluatorSection)]) -> bool {
+    /// Whether anything in the scenario can fail besides evaluators.
+    fn can_fail_without_evaluators(&self) -> bool {
         let expected = given(self.expected_trajectory.as_ref());
         let expects = expected.is_some_and(|it| !it.is_empty() || it.forbid_calls());
         let criteria = given(self.success_criteria.as_ref()).into_iter().flatten();
         let mut criteria = criteria.filter(|it: &&At<_>| it.evaluator().is_none());
-        expects || criteria.any(|it| it.is_checked()) || evaluators.iter().any(|(_, it)| it.gates())
+        expects || criteria.any(|it| it.is_checked())
+    }
+
+    /// Whether anything in the scenario can fail besides judges that were not told to gate.
+    fn can_fail_without_judges(&self, evaluators: &[(Mark, &EvaluatorSection)]) -> bool {
+        self.can_fail_without_evaluators() || evaluators.iter().any(|(_, it)| it.gates())
     }
 
     /// Says which evaluators look for a file in a container that the scenario has not.

@@ -235,6 +235,22 @@ impl Decode for Amount {
     }
 }
 
+/// What something counts for among others.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario_file) struct Weight(pub(in crate::scenario_file) f64);
+
+impl Weight {
+    /// The largest; sums of these stay exact enough to tell one from another.
+    const MOST: f64 = 1e6;
+}
+
+impl Decode for Weight {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let fits = |it| (0.0..=Self::MOST).contains(&it);
+        number(node, "a number from 0 to 1000000", fits, findings).map(Self)
+    }
+}
+
 /// A whole number from 1.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::scenario_file) struct Count(pub(in crate::scenario_file) u32);
@@ -435,6 +451,11 @@ schema!(
     Amount,
     "Amount",
     |_| json_schema!({"type": "number", "minimum": 0})
+);
+schema!(
+    Weight,
+    "Weight",
+    |_| json_schema!({"type": "number", "minimum": 0, "maximum": Weight::MOST})
 );
 schema!(
     Count,

@@ -11,7 +11,7 @@ use crate::scenario_file::yaml::source::{Findings, Mark};
 section! {
     /// A file after the run. It is looked at while servers that outlive a run still stand, and before the commands under `after` are run.
     FileKeys {
-        /// The file, relative to this one.
+        /// The file, relative to this one. `${NAME}` stands for an environment variable.
         path: At<Word>,
         /// The server in whose working folder (its `cwd`) `path` begins.
         server: Option<At<Word>>,
@@ -83,7 +83,7 @@ pub(super) fn place(
     findings: &mut Findings,
 ) -> Option<FilePlace> {
     let begins = match (server, container) {
-        (None, None) => FileRoot::Scenario,
+        (None, None) => FileRoot::Folder(findings.folder(path.at)),
         (Some(name), None) => FileRoot::Server(name.0.clone()),
         (None, Some(name)) => FileRoot::Container(name.0.clone()),
         (Some(_), Some(container)) => {
@@ -92,7 +92,12 @@ pub(super) fn place(
             return None;
         }
     };
-    if container.is_some() && !path.0.starts_with('/') {
+    if path.0.starts_with("~/") {
+        let message = "`~` stands for nothing here";
+        findings.error(path.at, message, Some("write `${HOME}/…`"));
+        return None;
+    }
+    if container.is_some() && !path.0.starts_with(['/', '$']) {
         let message = format!("{} is no absolute path", quoted(&path.0));
         let hint = "in a container, a path begins at its root: `/data/orders.json`";
         findings.error(path.at, message, Some(hint));
@@ -100,10 +105,6 @@ pub(super) fn place(
     }
     Some(FilePlace {
         written: path.0.clone(),
-        path: match begins {
-            FileRoot::Scenario => findings.folder(path.at).join(&path.0),
-            FileRoot::Server(_) | FileRoot::Container(_) => path.0.clone().into(),
-        },
         begins,
     })
 }

@@ -12,7 +12,7 @@ use super::trace_no_errors::TraceKeys;
 use super::within::WithinKeys;
 use crate::model::evaluator::{Evaluator, EvaluatorKind, Role};
 use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
-use crate::scenario_file::decode::values::{Amount, Word};
+use crate::scenario_file::decode::values::{Weight, Word};
 use crate::scenario_file::decode::{At, NO_HINT, choice, section};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
@@ -68,7 +68,7 @@ section! {
         /// `gating`: a run fails for it. `advisory`: what it finds is only shown. `gating` unless given; an `llm-judge` is `advisory` unless nothing else in the scenario can fail.
         role: Option<RoleWord>,
         /// What its score counts for among the gating ones; 1 unless given.
-        weight: Option<Amount>,
+        weight: Option<Weight>,
     }
 }
 

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use crate::model::evaluator::{SqlQuestion, SqlValidate, WantedRow, WantedRows};
 use crate::scenario_file::decode::section::wrong_kind;
 use crate::scenario_file::decode::template::Template;
-use crate::scenario_file::decode::values::{Timeout, Times, Word, number};
+use crate::scenario_file::decode::values::{Timeout, Times, Word};
 use crate::scenario_file::decode::{At, Decode, NO_HINT, section};
 use crate::scenario_file::servers::ready::Wanted;
 use crate::scenario_file::yaml::node::{Content, Node};
@@ -91,8 +91,8 @@ impl SqlKeys {
         }
         let wanted = WantedRows {
             equals: equals.map(|(_, it)| it),
-            at_least: self.at_least.map(|it| it.0),
-            at_most: self.at_most.map(|it| it.0),
+            at_least: self.at_least.clone().map(|it| it.0),
+            at_most: self.at_most.clone().map(|it| it.0),
             rows: rows.or(listed),
             count: self.count.map(|it| it.0 as usize),
             empty: self.empty,
@@ -183,12 +183,16 @@ impl JsonSchema for Parameter {
 }
 
 /// A number of any size.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::scenario_file) struct AnyNumber(f64);
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct AnyNumber(Number);
 
 impl Decode for AnyNumber {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
-        number(node, "a number", f64::is_finite, findings).map(Self)
+        let Content::Number(number) = &node.content else {
+            wrong_kind(node, "a number", findings);
+            return None;
+        };
+        Some(Self(number.clone()))
     }
 }
 

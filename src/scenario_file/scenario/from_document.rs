@@ -78,7 +78,7 @@ impl Document {
         let whole = wait(&self.timeout, timeouts.scenario);
         let replaying = given(self.agent.as_ref()).map(|it| it.replaying(whole, findings));
         let replaying = replaying.unwrap_or_else(|| Replaying::within(whole));
-        let evaluators = self.evaluators(start.source, findings);
+        let evaluators = self.evaluators(start.source, agent.as_ref(), findings);
         let agent = agent?;
         self.check_evaluators(&agent, &evaluators, findings);
         let evaluators = evaluators.into_iter().map(|(_, it)| it).collect();

@@ -90,7 +90,7 @@ async fn record_one(
         ),
         Err(result) => *result,
     };
-    Box::pin(run_context.judge_prose(scenario, result)).await
+    Box::pin(run_context.judge_prose(scenario, result, false)).await
 }
 
 /// What a new recording becomes.

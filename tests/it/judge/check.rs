@@ -231,3 +231,16 @@ examples:
     assert_eq!(ran.code, 2, "{ran:#?}");
     ran.says("missing key `base_url`");
 }
+
+#[test]
+fn what_was_not_measured_is_below_no_bound() {
+    let project = Project::new();
+    let only =
+        "\n  - { name: paid, passed: true, calls: [{ tool: pay, args: {}, answer: { id: 7 } }] }\n";
+    project.file("e.yaml", examples("provider: custom", CRITERIA, only));
+    let model = Model::new(|_, _| verdict(0.9));
+    let arguments = ["judge", "check", "e.yaml", "--max-flips", "0"];
+    let ran = asked(&project, &model.url, &arguments);
+    assert_eq!(ran.code, 1, "{ran:#?}");
+    ran.says("whether verdicts flip cannot be told");
+}

@@ -11,7 +11,7 @@ use super::parts::Part;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Kept};
-use crate::cli::gates;
+use crate::cli::gates::{self, was_to_run};
 use crate::cli::links;
 use crate::cli::reports::{Reports, Source};
 use crate::cli::seen_from::SeenFrom;
@@ -19,13 +19,12 @@ use crate::cli::stored::Stored;
 use crate::model::cell::Cell;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::published::result::{
-    Called, Dataset, Link, Merged, MergedShard, ResultDocument, Scenario, Status as Published,
-    Summary,
+    Called, Dataset, Link, Merged, MergedShard, ResultDocument, Scenario, Summary,
 };
 use crate::redact;
 use crate::report::{causes, document};
 use crate::store::{self, Runs, StoreError};
-use crate::suite::{self, NOT_STARTED, RUNS};
+use crate::suite::{self, RUNS};
 
 /// The result of all parts, and the run that their trajectories are kept in.
 pub(super) struct Whole {
@@ -121,12 +120,6 @@ impl Whole {
             "note: the trajectories of {without} do not lie beside the results, so no conversation is shown and nothing can be accepted there"
         )]
     }
-}
-
-/// Whether a scenario was to run: all but those that are disabled, or cannot run where they were.
-fn was_to_run(scenario: &Scenario) -> bool {
-    let why = scenario.problem.as_ref().map_or("", |it| &it.message);
-    scenario.status != Published::Skipped || why.starts_with(NOT_STARTED)
 }
 
 /// Copies what a scenario's result speaks of into the run, and names it there. Returns whether its trajectories were all there.

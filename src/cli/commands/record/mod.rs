@@ -13,6 +13,7 @@ use crate::cli::reports::Reports;
 use crate::cli::round::Round;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::{baselines, choose, play, settings};
+use crate::cli::suite_file;
 use crate::model::called::Called;
 use crate::suite::{self, Recording, Settings};
 
@@ -26,10 +27,12 @@ pub(in crate::cli) fn run(
         return listen::run(args, output, console);
     }
     let reports = Reports::new(&args.execute.reporting, args.execute.no_report, None)?;
+    let files = suite_file::files_of_all(&args.select, &args.execute, None);
     let purpose = Purpose {
         command: Some("record"),
         baselines: None,
         mcp_config: args.execute.mcp_config.as_deref(),
+        files: &files,
     };
     let chosen = match select::select(&args.select, purpose, console)? {
         Selected::Scenarios(chosen) => chosen,
