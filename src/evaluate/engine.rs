@@ -11,6 +11,7 @@ use super::kinds::{
     combined, command, exact_match, file, llm_judge, schema_validate, sql_validate, text,
     tool_calls, trace_no_errors, within,
 };
+use super::names;
 use super::subject::Subject;
 use crate::model::evaluation::{Evaluation, EvaluationStatus};
 use crate::model::evaluator::{Evaluator, EvaluatorKind, EvaluatorText};
@@ -76,6 +77,7 @@ pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: f64) -> E
         message,
         details,
         rulings,
+        leaves_open: _,
     } = found.bounded();
     let is_judged = matches!(status, EvaluationStatus::Passed | EvaluationStatus::Failed);
     Evaluation {
@@ -95,6 +97,9 @@ pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: f64) -> E
 
 fn look<'a>(evaluator: &'a Evaluator, subject: Subject<'a>) -> BoxFuture<'a, Finding> {
     async move {
+        if let Some(why) = names::unknown(&evaluator.kind, subject) {
+            return Finding::error(why);
+        }
         match &evaluator.kind {
             EvaluatorKind::Text(it) => text::look(it, subject),
             EvaluatorKind::ExactMatch(it) => exact_match::look(it, subject),

@@ -20,6 +20,8 @@ pub(super) struct Finding {
     pub(super) details: Vec<String>,
     /// What models said of it.
     pub(super) rulings: Vec<Ruling>,
+    /// It failed as far as it could be judged: with what was skipped within, it might have passed.
+    pub(super) leaves_open: bool,
 }
 
 impl Finding {
@@ -30,6 +32,7 @@ impl Finding {
             message: message.into(),
             details: Vec::new(),
             rulings: Vec::new(),
+            leaves_open: false,
         }
     }
 
@@ -75,6 +78,13 @@ impl Finding {
     #[must_use]
     pub(super) fn ruled(mut self, rulings: impl IntoIterator<Item = Ruling>) -> Self {
         self.rulings.extend(rulings);
+        self
+    }
+
+    /// The same, as far as it could be judged.
+    #[must_use]
+    pub(super) fn leaving_open(mut self, leaves_open: bool) -> Self {
+        self.leaves_open = leaves_open;
         self
     }
 

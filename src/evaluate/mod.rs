@@ -1,7 +1,7 @@
 //! Checks on a run besides the comparison with its baseline: what a run should be, whatever it was before.
 //!
 //! `criteria`, `outcomes` and `step_answers` check what a scenario expects in words of its own. Evaluators are looked at by `engine`, each kind
-//! by its file in `kinds`; `overall` says what they come to together, and `repeated` judges several runs at once.
+//! by its file in `kinds`, after `names` has found the tools that it names; `overall` says what they come to together, and `repeated` judges several runs at once.
 
 mod criteria;
 mod engine;
@@ -10,6 +10,7 @@ pub mod judge;
 mod judged;
 mod kinds;
 mod meant;
+mod names;
 mod outcomes;
 mod overall;
 mod repeated;
@@ -25,4 +26,4 @@ pub use outcomes::{WrongOutcome, lists_tools, no_call, wrong_outcomes};
 pub use overall::overall;
 pub use repeated::CallTimes;
 pub use step_answers::step_answers;
-pub use subject::{LeftFile, Said, Subject, Surroundings, Unasked};
+pub use subject::{LeftFile, OfferedBefore, Said, Subject, Surroundings, Unasked};

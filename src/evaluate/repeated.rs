@@ -3,7 +3,7 @@
 use super::engine::told;
 use super::kinds::within::{self, Times};
 use super::subject::Subject;
-use crate::model::evaluation::Evaluation;
+use crate::model::evaluation::{Evaluation, EvaluationStatus};
 use crate::model::evaluator::{Evaluator, EvaluatorKind};
 use crate::model::trajectory::Trajectory;
 
@@ -37,8 +37,10 @@ impl CallTimes {
     ) {
         let all = evaluators.iter().zip(evaluations).zip(&self.of);
         for ((evaluator, evaluation), times) in all {
+            // One that names a tool which nobody knows has nothing to judge in any run.
             if let EvaluatorKind::Within(it) = &evaluator.kind
                 && it.call_duration.is_some()
+                && evaluation.status != EvaluationStatus::Error
             {
                 let found = within::look_at(it, shown, Times::OfAll(times, self.runs));
                 *evaluation = told(evaluator, found, evaluation.duration_ms);

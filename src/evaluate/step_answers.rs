@@ -1,9 +1,12 @@
 //! Whether the calls of the expected trajectory were answered as their `expect` says.
 
+use super::kinds::answers;
 use super::meant::{Wanted, standing};
+use crate::model::ready::Expected;
+use crate::model::rules::Rules;
 use crate::model::scenario::{Agent, Places, Scenario};
 use crate::model::suite::{Check, CheckState};
-use crate::model::trajectory::{ToolCall, Trajectory};
+use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 use crate::run::ready::answer_holds;
 use crate::text::shorten;
 
@@ -28,14 +31,14 @@ pub fn step_answers(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check> 
     let is_scripted = matches!(scenario.agent, Agent::Scripted { .. });
     let stand = standing(&calls, &meant, &|position, call| {
         let expect = expected.get(position).and_then(|it| it.expect.as_ref());
-        is_scripted || expect.is_none_or(|it| answer_holds(it, &call.outcome).is_ok())
+        is_scripted || expect.is_none_or(|it| answered(it, call, &scenario.scoring).is_ok())
     });
     let steps = expected.iter().zip(stand).enumerate();
     let checks = steps.filter_map(|(index, (step, stands))| {
         let expect = step.expect.as_ref()?;
         let problem = match stands.and_then(|it| Some((it, calls.get(it)?))) {
             None => Some("the call was not made".to_owned()),
-            Some((at, call)) => answer_holds(expect, &call.outcome)
+            Some((at, call)) => answered(expect, call, &scenario.scoring)
                 .err()
                 .map(|why| format!("call {}: {}", at + 1, shorten(&why, WHY_CHARS))),
         };
@@ -53,4 +56,25 @@ pub fn step_answers(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check> 
         })
     });
     checks.collect()
+}
+
+/// Whether an answer is as expected. One that the server says is fine, and that looks like an error, is one here, too.
+fn answered(expect: &Expected, call: &ToolCall, rules: &Rules) -> Result<(), String> {
+    let (error, outcome) = (answers::error(call, rules), &call.outcome);
+    match (error, outcome) {
+        (Some(error), Outcome::Answer(answer)) if !expect.is_error => {
+            let way_out = if answer.is_error {
+                ""
+            } else {
+                "; `is_error: true` says that it is meant"
+            };
+            Err(format!("it {}{way_out}", shorten(&error, WHY_CHARS)))
+        }
+        (Some(_), Outcome::Answer(answer)) => {
+            let mut marked = answer.clone();
+            marked.is_error = true;
+            answer_holds(expect, &Outcome::Answer(marked))
+        }
+        _ => answer_holds(expect, outcome),
+    }
 }

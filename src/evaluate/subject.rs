@@ -1,8 +1,11 @@
 //! What evaluators look at: the run, and through a port what lies around it.
 
+use std::sync::LazyLock;
+
 use futures_util::future::BoxFuture;
 
 use crate::evaluate::judge::Case;
+use crate::model::catalogue::Catalogue;
 use crate::model::evaluator::{CommandEvaluator, FilePlace, SqlQuestion};
 use crate::model::judge::LlmJudge;
 use crate::model::ruling::Ruling;
@@ -19,6 +22,19 @@ pub struct Subject<'a> {
     pub around: Option<&'a dyn Surroundings>,
     /// The times of its calls are judged together with those of other runs.
     pub is_repeated: bool,
+    /// What servers offered in the accepted run, where there is one.
+    pub before: Option<&'a OfferedBefore>,
+}
+
+/// What servers offered in an accepted run, which is read when somebody asks for it.
+pub type OfferedBefore =
+    LazyLock<Option<Catalogue>, Box<dyn FnOnce() -> Option<Catalogue> + Send + Sync>>;
+
+impl<'a> Subject<'a> {
+    /// What servers offered in the accepted run, where there is one.
+    pub(super) fn offered_before(&self) -> Option<&'a Catalogue> {
+        self.before.and_then(|it| LazyLock::force(it).as_ref())
+    }
 }
 
 /// What lies around a run while it still stands: its files, and databases, programs and models that may be asked.

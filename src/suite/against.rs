@@ -450,6 +450,16 @@ impl<'a> Comparison<'a> {
                 ..result
             };
         }
+        // What the other version offers is known only now.
+        let before = evaluating::offered_in(accepted);
+        let (scenario, run) = (&executed.scenario, &executed.trajectory);
+        let evaluations = executed
+            .evaluations
+            .derive(|it| evaluating::looked_at_again(it, scenario, run, Some(&before)));
+        let executed = Executed {
+            evaluations,
+            ..executed
+        };
         let accepted = (std::slice::from_ref(accepted), Accepted::Version);
         judge_executed(executed, accepted, &self.rules, self.allow_changed)
     }
@@ -457,7 +467,7 @@ impl<'a> Comparison<'a> {
 
 /// Whether a run does not meet what its own scenario expects of it.
 fn other_fails(trajectory: &Trajectory, scenario: &Scenario) -> bool {
-    let evaluations = evaluating::of_stored(scenario, trajectory);
+    let evaluations = evaluating::of_stored(scenario, trajectory, None);
     check_run(scenario, trajectory, None, &evaluations).map_or(true, |it| !it.failing.is_empty())
 }
 

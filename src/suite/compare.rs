@@ -36,6 +36,7 @@ pub async fn compare(mut suite: Suite, settings: &Settings) -> Result<Finished, 
     let selected = suite.scenarios.len();
     play("compare", suite, settings, |scenario, run_context| {
         let baselines = replay::baselines(&settings.baselines, &scenario, selected);
+        let run_context = run_context.knowing(&baselines, &scenario.id);
         let settings = settings.clone();
         async move { Box::pin(compare_one(scenario, run_context, &baselines, &settings)).await }
     })

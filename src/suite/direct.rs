@@ -45,6 +45,7 @@ pub async fn compare_direct(suite: Suite, settings: &Settings) -> Result<Finishe
                 return not_run(&run_context.redacted(&scenario), Status::Skipped, why);
             }
             let baselines = replay::baselines(&settings.baselines, &scenario, selected);
+            let run_context = run_context.knowing(&baselines, &scenario.id);
             let result = expect(&scenario, &run_context, &baselines, &settings).await;
             Box::pin(with_direct(result, &scenario, &run_context)).await
         }

@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 use super::containers::ContainerSlot;
 use super::surroundings::Around;
 use crate::agent;
-use crate::evaluate::{self, Subject};
+use crate::evaluate::{self, OfferedBefore, Subject};
+use crate::model::catalogue::Catalogue;
 use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate, Overall};
 use crate::model::evaluator::Role;
 use crate::model::pending::Found;
@@ -20,15 +22,37 @@ use crate::model::trajectory::Trajectory;
 use crate::model::trouble::Trouble;
 use crate::published::result;
 use crate::redact::Redactor;
+use crate::store::Baselines;
 
 /// Whether evaluators look at a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Evaluating {
+#[derive(Clone, Copy)]
+pub(crate) enum Evaluating<'a> {
     /// It is made only to learn from it.
     Not,
-    Alone,
-    /// The times of its calls are judged with those of other runs.
-    AmongOthers,
+    They {
+        /// The times of its calls are judged with those of other runs.
+        among_others: bool,
+        /// What servers offered before, where anything is accepted.
+        before: Option<&'a OfferedBefore>,
+    },
+}
+
+/// What servers offered in a trajectory that was accepted.
+pub(crate) fn offered_in(accepted: &Trajectory) -> OfferedBefore {
+    let catalogue = accepted.catalogue.clone();
+    LazyLock::new(Box::new(move || Some(catalogue)))
+}
+
+/// What they offered in those of a scenario, which are read when somebody asks for it; nothing where there is none that can be read.
+pub(crate) fn offered_in_baselines(baselines: &Baselines, scenario: &str) -> OfferedBefore {
+    let (baselines, scenario) = (baselines.clone(), scenario.to_owned());
+    LazyLock::new(Box::new(move || {
+        let accepted = baselines.load(&scenario).ok()?;
+        let servers = accepted.iter().flat_map(|it| &it.catalogue.servers);
+        Some(Catalogue {
+            servers: servers.cloned().collect(),
+        })
+    }))
 }
 
 /// The scenario as it may be told after a run: without secrets, its expectations filled in with what the run answered.
@@ -49,12 +73,16 @@ pub(crate) async fn evaluations(
     scenario: &Scenario,
     trajectory: &Redacted<Trajectory>,
     (around, containers, redactor): (&Around, &ContainerSlot, &Redactor),
-    evaluating: Evaluating,
+    evaluating: Evaluating<'_>,
 ) -> Redacted<Vec<Evaluation>> {
-    if evaluating == Evaluating::Not
-        || scenario.evaluators.is_empty()
-        || !trajectory.ending.is_complete()
-    {
+    let Evaluating::They {
+        among_others,
+        before,
+    } = evaluating
+    else {
+        return Redacted::default();
+    };
+    if scenario.evaluators.is_empty() || !trajectory.ending.is_complete() {
         return Redacted::default();
     }
     let told = told(scenario, trajectory, redactor);
@@ -63,34 +91,41 @@ pub(crate) async fn evaluations(
         scenario: &told,
         trajectory,
         around: Some(&asked),
-        is_repeated: evaluating == Evaluating::AmongOthers,
+        is_repeated: among_others,
+        before,
     };
     let found = evaluate::evaluate(&told.evaluators, subject).await;
     redactor.evaluations(found)
 }
 
 /// What they find in a run that was stored.
-pub(crate) fn of_stored(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Evaluation> {
+pub(crate) fn of_stored(
+    scenario: &Scenario,
+    trajectory: &Trajectory,
+    before: Option<&OfferedBefore>,
+) -> Vec<Evaluation> {
     let subject = Subject {
         scenario,
         trajectory,
         around: None,
         is_repeated: false,
+        before,
     };
     evaluate::evaluate_stored(&scenario.evaluators, subject)
 }
 
 /// What they find in a run that took the place of the one they looked at: what lay around that one is as it was.
 pub(crate) fn looked_at_again(
-    before: &[Evaluation],
+    then: &[Evaluation],
     scenario: &Scenario,
     trajectory: &Trajectory,
+    before: Option<&OfferedBefore>,
 ) -> Vec<Evaluation> {
-    let now = of_stored(scenario, trajectory).into_iter();
-    now.zip(before)
-        .map(|(now, before)| match (now.status, before.status) {
+    let now = of_stored(scenario, trajectory, before).into_iter();
+    now.zip(then)
+        .map(|(now, then)| match (now.status, then.status) {
             (EvaluationStatus::Skipped, EvaluationStatus::Skipped) => now,
-            (EvaluationStatus::Skipped, _) => before.clone(),
+            (EvaluationStatus::Skipped, _) => then.clone(),
             _ => now,
         })
         .collect()
@@ -102,7 +137,7 @@ pub(crate) fn only_found_then(
     scenario: &Scenario,
     trajectory: &Trajectory,
 ) -> Vec<Found> {
-    let now = of_stored(scenario, trajectory);
+    let now = of_stored(scenario, trajectory, None);
     let gone = now.iter().zip(then).filter(|(now, then)| {
         now.status == EvaluationStatus::Skipped && then.status != EvaluationStatus::Skipped
     });
@@ -148,8 +183,9 @@ pub(crate) fn with_found(
     scenario: &Scenario,
     trajectory: &Trajectory,
     found: &[Found],
+    before: Option<&OfferedBefore>,
 ) -> Vec<Evaluation> {
-    let mut now = of_stored(scenario, trajectory);
+    let mut now = of_stored(scenario, trajectory, before);
     let mut left: Vec<&Found> = found.iter().collect();
     for skipped in &mut now {
         let is_of_it = |it: &&Found| it.evaluator == skipped.name;

@@ -113,7 +113,7 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Redacted<Trajectory>>>,
-        (reads, evaluating): (Reads, Evaluating),
+        (reads, evaluating): (Reads, Evaluating<'_>),
         place: &ContainerSlot,
         observer: &dyn Observer,
     ) -> FinishedRun {
@@ -141,7 +141,7 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         who: Who<'_>,
-        (reads, evaluating): (Reads, Evaluating),
+        (reads, evaluating): (Reads, Evaluating<'_>),
         place: &ContainerSlot,
         observer: &dyn Observer,
     ) -> FinishedRun {
@@ -167,7 +167,7 @@ impl SuiteContext {
         let able = able.and_then(|()| self.check(scenario, baseline));
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
         let mut hooks = self.hooks(scenario, &mut secrets);
-        let mut around = if evaluating == Evaluating::Not {
+        let mut around = if matches!(evaluating, Evaluating::Not) {
             Ok(Around::default())
         } else {
             self.around(scenario, &mut secrets)

@@ -33,6 +33,7 @@ pub async fn run(suite: Suite, settings: &Settings) -> Result<Finished, Error> {
     let selected = suite.scenarios.len();
     play("run", suite, settings, |scenario, run_context| {
         let baselines = replay::baselines(&settings.baselines, &scenario, selected);
+        let run_context = run_context.knowing(&baselines, &scenario.id);
         let settings = settings.clone();
         async move { expect(&scenario, &run_context, &baselines, &settings).await }
     })

@@ -186,6 +186,7 @@ where
                 progress: observer.begins(&scenario),
                 slot: Arc::default(),
                 is_repeated: false,
+                before: None,
             };
             let (context, slot) = (Arc::clone(&context), Arc::clone(&run_context.slot));
             let it = Arc::clone(&scenario);

@@ -311,6 +311,7 @@ fn judge_call_times(result: &mut ScenarioResult, scenario: &Scenario, times: &Ca
         trajectory: &run,
         around: None,
         is_repeated: false,
+        before: None,
     };
     times.judge(&scenario.evaluators, &mut result.evaluations, shown);
     result.evaluation = evaluate::overall(&result.evaluations, scenario.evaluation_threshold);

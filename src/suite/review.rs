@@ -248,7 +248,9 @@ impl Waiting {
 
     /// What evaluators find in the run, and what those found that cannot look at it again.
     fn evaluations(&self, scenario: &Scenario) -> Vec<Evaluation> {
-        let found = evaluating::with_found(scenario, &self.run.trajectory, &self.run.found);
+        let before = self.compared_with().map(|it| evaluating::offered_in(it));
+        let (run, found) = (&self.run.trajectory, &self.run.found);
+        let found = evaluating::with_found(scenario, run, found, before.as_ref());
         redactor_of(&self.scenario).evaluations(found).into_inner()
     }
 

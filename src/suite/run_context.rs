@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::evaluate::OfferedBefore;
 use crate::model::evaluation::Evaluation;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
@@ -9,9 +10,9 @@ use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::Redactor;
 use crate::score;
-use crate::store::Runs;
+use crate::store::{Baselines, Runs};
 use crate::suite::containers::ContainerSlot;
-use crate::suite::evaluating::{Evaluating, told};
+use crate::suite::evaluating::{Evaluating, offered_in_baselines, told};
 use crate::suite::execute::{FinishedRun, Reads};
 use crate::suite::observer::ScenarioObserver;
 use crate::suite::outcome::result;
@@ -26,6 +27,8 @@ pub(crate) struct RunContext {
     pub(crate) slot: Arc<ContainerSlot>,
     /// It is one of several runs that are judged together.
     pub(crate) is_repeated: bool,
+    /// What servers offered before, where anything is accepted.
+    pub(crate) before: Option<Arc<OfferedBefore>>,
 }
 
 /// A run that has ended, however it did.
@@ -86,10 +89,9 @@ impl RunContext {
         baseline: Option<&Arc<Redacted<Trajectory>>>,
         reads: Reads,
     ) -> Executed {
-        let evaluating = if self.is_repeated {
-            Evaluating::AmongOthers
-        } else {
-            Evaluating::Alone
+        let evaluating = Evaluating::They {
+            among_others: self.is_repeated,
+            before: self.before.as_deref(),
         };
         let how = (reads, evaluating);
         let ran = self
@@ -167,6 +169,13 @@ impl RunContext {
         }
     }
 
+    /// The same, which knows what servers offered in what is accepted of a scenario.
+    #[must_use]
+    pub(crate) fn knowing(mut self, baselines: &Baselines, scenario: &str) -> Self {
+        self.before = Some(Arc::new(offered_in_baselines(baselines, scenario)));
+        self
+    }
+
     /// The context of another version of the system under test, which has a container of its own.
     pub(crate) fn beside(&self) -> Self {
         Self {
@@ -175,6 +184,7 @@ impl RunContext {
             progress: Arc::clone(&self.progress),
             slot: Arc::default(),
             is_repeated: false,
+            before: None,
         }
     }
 
@@ -186,6 +196,7 @@ impl RunContext {
             progress: self.progress.attempt(number, of),
             slot: Arc::default(),
             is_repeated: false,
+            before: self.before.clone(),
         }
     }
 

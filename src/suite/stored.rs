@@ -233,13 +233,19 @@ impl Comparison<'_> {
         }
         let own = scenario.map(|it| it.scoring.clone()).unwrap_or_default();
         let rules = self.judging.scoring.over(&own);
+        let before = accepted.first().map(|it| evaluating::offered_in(it));
         let open = ScenarioResult {
             description: scenario.and_then(|it| it.description.clone()),
             tags: scenario.map(|it| it.tags.clone()).unwrap_or_default(),
             evaluations: scenario
                 .map(|it| {
                     let found = self.found.get(&current.scenario);
-                    evaluating::with_found(it, &current, found.map_or(&[][..], Vec::as_slice))
+                    evaluating::with_found(
+                        it,
+                        &current,
+                        found.map_or(&[][..], Vec::as_slice),
+                        before.as_ref(),
+                    )
                 })
                 .unwrap_or_default(),
             ..stored(file, &current, Status::Error)

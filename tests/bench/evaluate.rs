@@ -126,6 +126,7 @@ fn five_evaluators_on_1000_runs(bencher: Bencher) {
                 trajectory,
                 around: None,
                 is_repeated: false,
+                before: None,
             };
             black_box(evaluate::evaluate_stored(&scenario.evaluators, subject));
         }

@@ -23,6 +23,7 @@ mod datasets;
 mod direct;
 mod docker;
 mod evaluators;
+mod evaluators_that_fail;
 mod expecting;
 mod experiment;
 mod faults;

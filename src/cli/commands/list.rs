@@ -237,7 +237,7 @@ fn looked_at(scenario: &Scenario, accepted: Option<&Trajectory>) -> (Vec<String>
     for expected in &mut scenario.expected_trajectory {
         fill_references(&mut expected.arguments, &expected.filled, accepted);
     }
-    let evaluations = evaluating::of_stored(&scenario, accepted);
+    let evaluations = evaluating::of_stored(&scenario, accepted, None);
     let replayed = replays.then_some(accepted);
     match check_run(&scenario, accepted, replayed, &evaluations) {
         Ok(looked) => {

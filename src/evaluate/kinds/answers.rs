@@ -5,7 +5,9 @@ use serde_json::Value;
 use crate::evaluate::said::texts_of_answer;
 use crate::evaluate::tools::is_called;
 use crate::model::evaluator::AnswerOf;
-use crate::model::trajectory::{FailureKind, Outcome, ToolCall, Trajectory};
+use crate::model::rules::Rules;
+use crate::model::trajectory::{Answer, FailureKind, Outcome, ToolCall, Trajectory};
+use crate::score::in_band_error;
 
 /// The calls whose answers are meant, with their numbers among all calls of the servers.
 pub(super) fn selected<'t>(run: &'t Trajectory, of: &AnswerOf) -> Vec<(usize, &'t ToolCall)> {
@@ -44,6 +46,22 @@ pub(super) fn failure(call: &ToolCall) -> Option<String> {
     }
 }
 
+/// Why an answer is an error: one that is marked as such, one that breaks the schema of its tool, or one that the server says is fine and that
+/// looks like an error by the rules of scoring; `None` for a good one.
+pub(in crate::evaluate) fn error(call: &ToolCall, rules: &Rules) -> Option<String> {
+    failure(call).or_else(|| {
+        if let Outcome::Answer(Answer {
+            breach: Some(breach),
+            ..
+        }) = &call.outcome
+        {
+            return Some(format!("breaks its own schema: {breach}"));
+        }
+        let said = in_band_error(&call.outcome, rules)?;
+        Some(format!("looks like an error: {said}"))
+    })
+}
+
 /// What an answer says, as text: its text, or where it has none its structured content as JSON; of a JSON-RPC error its message.
 pub(super) fn text(outcome: &Outcome) -> String {
     match outcome {
@@ -67,10 +85,10 @@ pub(super) fn readings(outcome: &Outcome) -> Vec<String> {
             texts_of_answer(answer, &mut blocks, &mut structured);
             let mut readings = vec![answer.text(), blocks.join("\n"), structured.join("\n")];
             readings.extend(answer.structured_content.as_ref().map(Value::to_string));
-            // What it does not consist of is no way to read it: an empty text stands for an answer that says nothing at all.
-            readings.retain(|it| !it.is_empty());
+            // Only an answer that is empty in every way is an empty text.
+            readings.retain(|it| !it.trim().is_empty());
             if readings.is_empty() {
-                readings.push(String::new());
+                readings.push(answer.text());
             }
             readings
         }
@@ -82,16 +100,22 @@ pub(super) fn readings(outcome: &Outcome) -> Vec<String> {
 
 /// The JSON of an answer: its structured content, and its text where that is JSON, all of it or a block.
 pub(super) fn documents(outcome: &Outcome) -> Vec<Value> {
+    let [mut structured, text] = told_twice(outcome);
+    structured.extend(text);
+    structured
+}
+
+/// The same apart: of its structured content, and of its text. Servers that give both say the same in them.
+pub(super) fn told_twice(outcome: &Outcome) -> [Vec<Value>; 2] {
     let Outcome::Answer(answer) = outcome else {
-        return Vec::new();
+        return [Vec::new(), Vec::new()];
     };
-    let mut documents: Vec<Value> = answer.structured_content.iter().cloned().collect();
+    let structured = answer.structured_content.iter().cloned().collect();
     if let Ok(whole) = serde_json::from_str(&answer.text()) {
-        documents.push(whole);
-    } else {
-        let blocks = answer.content.iter();
-        let texts = blocks.filter_map(|it| it.get("text").and_then(Value::as_str));
-        documents.extend(texts.filter_map(|it| serde_json::from_str::<Value>(it).ok()));
+        return [structured, vec![whole]];
     }
-    documents
+    let blocks = answer.content.iter();
+    let texts = blocks.filter_map(|it| it.get("text").and_then(Value::as_str));
+    let of_blocks = texts.filter_map(|it| serde_json::from_str(it).ok());
+    [structured, of_blocks.collect()]
 }

@@ -1,4 +1,13 @@
 //! Several evaluators as one.
+//!
+//! What was skipped is neither passed nor failed, and what comes of several never says more than those that could be judged:
+//!
+//! - `all_of` fails if one fails, and passes only if all pass: with one skipped it is skipped, since nobody knows of that one.
+//! - `any_of` passes if one passes. With none that does it fails, even where others were skipped: all that could be judged failed, and
+//!   nothing that was not judged may speak for the run. It is skipped only where all are.
+//! - `not` turns round what was judged. A failure that leaves something open – an `any_of` with one failed and one skipped – is not turned
+//!   into a pass, but skipped.
+//! - An error counts as if it was skipped, but what comes of it is an error: it could not be judged.
 
 use crate::evaluate::finding::Finding;
 use crate::model::evaluation::EvaluationStatus::{self, Error, Failed, Passed, Skipped};
@@ -12,17 +21,33 @@ pub(in crate::evaluate) fn all(found: &[Found]) -> Finding {
     let score = scores(found).fold(1.0, f64::min);
     match worst {
         None => Finding::passed(format!("all {} pass", found.len())).scored(score),
-        Some((Failed, why)) => Finding::failed(why).scored(score),
+        Some((Failed, why)) => {
+            let mut failed = found.iter().filter(|(_, it)| it.status == Failed);
+            let leaves_open = failed.all(|(_, it)| it.leaves_open);
+            Finding::failed(why).scored(score).leaving_open(leaves_open)
+        }
         Some((status, why)) => unjudged(status, why),
     }
     .with(reasons(found))
 }
 
-/// One passes. One that does decides, whatever could not be judged.
+/// One passes. One that does decides, whatever could not be judged; without one, those decide that could be judged.
 pub(in crate::evaluate) fn any(found: &[Found]) -> Finding {
     let score = scores(found).fold(0.0, f64::max);
-    match first(found, &[Passed, Error, Skipped]) {
-        None => Finding::failed(format!("none of {} passes", found.len())).scored(score),
+    match first(found, &[Passed, Error, Failed, Skipped]) {
+        None => Finding::error("there is nothing to choose from"),
+        Some((Failed, _)) => {
+            let judged = found.iter().filter(|(_, it)| it.status == Failed).count();
+            let open = |it: &Finding| it.status == Skipped || it.leaves_open;
+            let leaves_open = found.iter().any(|(_, it)| open(it));
+            let what = match found.len() - judged {
+                0 => format!("none of {judged} passes"),
+                _ => format!("none passes of the {judged} that could be judged"),
+            };
+            Finding::failed(what)
+                .scored(score)
+                .leaving_open(leaves_open)
+        }
         Some((Passed, why)) => Finding::passed(why).scored(score),
         Some((status, why)) => unjudged(status, why),
     }
@@ -38,6 +63,9 @@ pub(in crate::evaluate) fn not(found: &[Found]) -> Finding {
     let why = format!("{title}: {}", inner.message);
     match inner.status {
         Passed => Finding::failed(format!("passes, and should not: {why}")).scored(score),
+        Failed if inner.leaves_open => {
+            Finding::skipped(format!("not all within could be judged: {why}"))
+        }
         Failed => Finding::passed(format!("fails, as it should: {why}")).scored(score),
         status => unjudged(status, why),
     }

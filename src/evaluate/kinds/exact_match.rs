@@ -18,11 +18,11 @@ const DIFFERENCES: usize = 20;
 
 pub(in crate::evaluate) fn look(it: &ExactMatch, subject: Subject<'_>) -> Finding {
     let run = subject.trajectory;
-    let (name, text, documents) = match &it.answer {
+    let (name, text, told) = match &it.answer {
         None => match final_text::of(run) {
             Ok(text) => {
                 let documents = final_text::document(text).into_iter().collect();
-                ("final_text".to_owned(), text.to_owned(), documents)
+                ("final_text".to_owned(), text.to_owned(), vec![documents])
             }
             Err(why) => return Finding::skipped(why),
         },
@@ -33,21 +33,33 @@ pub(in crate::evaluate) fn look(it: &ExactMatch, subject: Subject<'_>) -> Findin
             (
                 format!("the answer to {}", answers::name(call)),
                 answers::text(&call.1.outcome),
-                answers::documents(&call.1.outcome),
+                answers::told_twice(&call.1.outcome).to_vec(),
             )
         }
     };
-    let candidates = candidates(it, text, documents);
-    if candidates.is_empty() {
-        let path = it.path.as_ref().map(JsonPath::to_string);
-        let path = path.unwrap_or_default();
+    let path = it.path.as_ref().map(JsonPath::to_string);
+    let path = path.unwrap_or_default();
+    let readings = readings(it, text, told);
+    let Some(first) = readings.first() else {
         return Finding::failed(format!("{name} has nothing at {path}"));
-    }
-    if candidates.iter().any(|found| holds(it, found)) {
-        return Finding::passed(format!("{name} is as expected"));
+    };
+    let right = readings
+        .iter()
+        .find(|places| places.iter().all(|found| holds(it, found)));
+    if let Some(right) = right {
+        return Finding::passed(match right.len() {
+            1 => format!("{name} is as expected"),
+            places => format!("{name} is as expected at each of {places} places"),
+        });
     }
     // Where there is JSON, the place that differs in it tells most.
-    let found = candidates.first().unwrap_or(&Value::Null);
+    let wrong = first.iter().position(|found| !holds(it, found));
+    let wrong = wrong.unwrap_or_default();
+    let name = match first.len() {
+        0 | 1 => name,
+        places => format!("{name}, place {} of {places} at {path}", wrong + 1),
+    };
+    let found = first.get(wrong).unwrap_or(&Value::Null);
     let mut differences = Vec::new();
     if it.likeness == Likeness::Exact {
         differences.push(difference("", &it.value, Some(found)));
@@ -60,17 +72,22 @@ pub(in crate::evaluate) fn look(it: &ExactMatch, subject: Subject<'_>) -> Findin
     Finding::failed(format!("{name}: {first}")).with(differences)
 }
 
-/// What may be compared: of an answer its JSON and its text, at the place that is asked for.
-fn candidates(it: &ExactMatch, text: String, documents: Vec<Value>) -> Vec<Value> {
-    let text = Value::String(text);
+/// The ways to read what is compared, one of which must be as expected: of an answer its JSON and its text. Where a path leads to several
+/// places in one, all of these must be.
+fn readings(it: &ExactMatch, text: String, told: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
     if let Some(path) = &it.path {
-        let found = documents.iter().flat_map(|it| path.find(it));
-        return found.cloned().collect();
+        let found = told.iter().map(|documents| {
+            let places = documents.iter().flat_map(|it| path.find(it));
+            places.cloned().collect()
+        });
+        return found.filter(|it: &Vec<Value>| !it.is_empty()).collect();
     }
+    let text = vec![Value::String(text)];
+    let documents = told.into_iter().flatten().map(|it| vec![it]);
     if it.likeness == Likeness::Exact || it.value.is_string() {
         return std::iter::once(text).chain(documents).collect();
     }
-    documents.into_iter().chain([text]).collect()
+    documents.chain([text]).collect()
 }
 
 fn holds(it: &ExactMatch, found: &Value) -> bool {

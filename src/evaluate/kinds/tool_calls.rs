@@ -14,7 +14,8 @@ use crate::json_schema::JsonSchema;
 use crate::model::evaluator::{
     AnswerPattern, ArgumentsPattern, CallPattern, ToolCalls, WantedCall,
 };
-use crate::model::trajectory::{ToolCall, Trajectory};
+use crate::model::rules::Rules;
+use crate::model::trajectory::ToolCall;
 use crate::score::same;
 use crate::text::shorten;
 
@@ -25,9 +26,8 @@ const SHOWN: usize = 200;
 const NAMED: usize = 10;
 
 pub(in crate::evaluate) fn look(it: &ToolCalls, subject: Subject<'_>) -> Finding {
-    let run = subject.trajectory;
-    let calls: Vec<&ToolCall> = run.calls().collect();
-    match problems(it, run, &calls) {
+    let calls: Vec<&ToolCall> = subject.trajectory.calls().collect();
+    match problems(it, subject, &calls) {
         Err(why) => Finding::error(why),
         Ok(problems) => {
             let words = match calls.len() {
@@ -40,27 +40,23 @@ pub(in crate::evaluate) fn look(it: &ToolCalls, subject: Subject<'_>) -> Finding
 }
 
 /// All that speaks against the calls.
-fn problems(it: &ToolCalls, run: &Trajectory, calls: &[&ToolCall]) -> Result<Vec<String>, String> {
+fn problems(
+    it: &ToolCalls,
+    subject: Subject<'_>,
+    calls: &[&ToolCall],
+) -> Result<Vec<String>, String> {
+    let rules = &subject.scenario.scoring;
     let mut problems = Vec::new();
     for wanted in &it.required {
-        required(wanted, run, calls, &mut problems)?;
+        required(wanted, subject, calls, &mut problems)?;
     }
     for wanted in &it.optional {
-        let found = matching(&wanted.call, calls)?;
+        let found = matching(&wanted.call, calls, rules)?;
         counted(wanted, found.len(), &mut problems);
         placed(wanted, &found, calls, &mut problems);
     }
     for pattern in &it.prohibited {
-        let found = matching(pattern, calls)?;
-        if found.is_empty()
-            && let Offer::Never(Some(meant)) = Offer::of(&pattern.tool, &run.catalogue, None)
-        {
-            // A name that was mistyped would be kept for ever.
-            return Err(format!(
-                "no server offers `{}`, which is prohibited; did you mean `{meant}`?",
-                pattern.tool
-            ));
-        }
+        let found = matching(pattern, calls, rules)?;
         for index in found.into_iter().take(NAMED) {
             problems.push(format!(
                 "{} is prohibited",
@@ -82,7 +78,7 @@ fn problems(it: &ToolCalls, run: &Trajectory, calls: &[&ToolCall]) -> Result<Vec
             ));
         }
         let is_wanted = wanted.try_fold(false, |found, it| -> Result<bool, String> {
-            Ok(found || fits_request(&it.call, call)?)
+            Ok(found || fits_request(&it.call, call, rules)?)
         })?;
         if !is_wanted {
             extra.push(index);
@@ -106,11 +102,12 @@ fn problems(it: &ToolCalls, run: &Trajectory, calls: &[&ToolCall]) -> Result<Vec
 
 fn required(
     wanted: &WantedCall,
-    run: &Trajectory,
+    subject: Subject<'_>,
     calls: &[&ToolCall],
     problems: &mut Vec<String>,
 ) -> Result<(), String> {
-    let found = matching(&wanted.call, calls)?;
+    let rules = &subject.scenario.scoring;
+    let found = matching(&wanted.call, calls, rules)?;
     if found.is_empty() && wanted.min > 0 {
         let tool = &wanted.call.tool;
         let of_tool = calls
@@ -119,16 +116,23 @@ fn required(
             .filter(|(call, _)| is_called(call, tool));
         let of_tool: Vec<(usize, &ToolCall)> = of_tool.map(|(call, it)| (it, *call)).collect();
         problems.push(if of_tool.is_empty() {
-            match Offer::of(tool, &run.catalogue, None) {
+            let nearest =
+                |it: Option<String>| it.map_or_else(String::new, |it| format!("; nearest: `{it}`"));
+            let now = &subject.trajectory.catalogue;
+            match Offer::of(tool, now, subject.offered_before()) {
                 Offer::Never(meant) => {
-                    let meant = meant.map_or_else(String::new, |it| format!("; nearest: `{it}`"));
-                    format!("`{tool}` is not called: no server offers it{meant}")
+                    let nearest = nearest(meant);
+                    format!("`{tool}` is not called: no server offers it{nearest}")
                 }
-                Offer::Now | Offer::Before(_) => format!("`{tool}` is not called"),
+                Offer::Before(near) => {
+                    let nearest = nearest(near);
+                    format!("`{tool}` is not called: no server offers it any more{nearest}")
+                }
+                Offer::Now => format!("`{tool}` is not called"),
             }
         } else {
             let why = of_tool.iter().map(|it| {
-                let why = misfit(&wanted.call, it.1)?;
+                let why = Compiled::new(&wanted.call, rules)?.misfit(it.1)?;
                 Ok(why.map(|why| format!("{}: {why}", answers::name(*it))))
             });
             let why = why.collect::<Result<Vec<_>, String>>()?;
@@ -183,9 +187,13 @@ fn placed(wanted: &WantedCall, found: &[usize], calls: &[&ToolCall], problems: &
 }
 
 /// The indexes of the calls that are meant.
-fn matching(pattern: &CallPattern, calls: &[&ToolCall]) -> Result<Vec<usize>, String> {
+fn matching(
+    pattern: &CallPattern,
+    calls: &[&ToolCall],
+    rules: &Rules,
+) -> Result<Vec<usize>, String> {
     let mut found = Vec::new();
-    let compiled = Compiled::new(pattern)?;
+    let compiled = Compiled::new(pattern, rules)?;
     for (index, call) in calls.iter().enumerate() {
         if is_called(call, &pattern.tool) && compiled.misfit(call)?.is_none() {
             found.push(index);
@@ -195,33 +203,35 @@ fn matching(pattern: &CallPattern, calls: &[&ToolCall]) -> Result<Vec<usize>, St
 }
 
 /// Whether a call of the tool was made with what is meant, whatever was answered.
-fn fits_request(pattern: &CallPattern, call: &ToolCall) -> Result<bool, String> {
+fn fits_request(pattern: &CallPattern, call: &ToolCall, rules: &Rules) -> Result<bool, String> {
     if !is_called(call, &pattern.tool) {
         return Ok(false);
     }
-    let compiled = Compiled::new(pattern)?;
+    let compiled = Compiled::new(pattern, rules)?;
     Ok(compiled.arguments(call)?.is_none())
-}
-
-fn misfit(pattern: &CallPattern, call: &ToolCall) -> Result<Option<String>, String> {
-    Compiled::new(pattern)?.misfit(call)
 }
 
 /// A pattern whose schema is read once.
 struct Compiled<'a> {
     pattern: &'a CallPattern,
     schema: OnceCell<JsonSchema>,
+    /// By which answers are told to be errors.
+    rules: &'a Rules,
 }
 
 impl<'a> Compiled<'a> {
-    fn new(pattern: &'a CallPattern) -> Result<Self, String> {
+    fn new(pattern: &'a CallPattern, rules: &'a Rules) -> Result<Self, String> {
         let schema = OnceCell::new();
         if let Some(ArgumentsPattern::Schema(of)) = &pattern.arguments {
             let read =
                 JsonSchema::new(of).map_err(|why| format!("the schema of arguments {why}"))?;
             let _ = schema.set(read);
         }
-        Ok(Self { pattern, schema })
+        Ok(Self {
+            pattern,
+            schema,
+            rules,
+        })
     }
 
     /// Why a call of the tool is not the one that is meant.
@@ -231,7 +241,7 @@ impl<'a> Compiled<'a> {
         }
         match &self.pattern.answer {
             None => Ok(None),
-            Some(answer) => answered(answer, call),
+            Some(answer) => answered(answer, call, self.rules),
         }
     }
 
@@ -289,12 +299,17 @@ fn is_like(wanted: &Value, found: &Value) -> Result<bool, String> {
 }
 
 /// Why the answer to a call is not the one that is meant.
-fn answered(wanted: &AnswerPattern, call: &ToolCall) -> Result<Option<String>, String> {
-    let failure = answers::failure(call);
-    match (wanted.is_error, &failure) {
-        (Some(true), None) => return Ok(Some("it answers, and an error is expected".to_owned())),
-        (Some(false), Some(failure)) => return Ok(Some(format!("it {failure}"))),
-        _ => {}
+fn answered(
+    wanted: &AnswerPattern,
+    call: &ToolCall,
+    rules: &Rules,
+) -> Result<Option<String>, String> {
+    if let Some(is_meant) = wanted.is_error {
+        match (is_meant, answers::error(call, rules)) {
+            (true, None) => return Ok(Some("it answers, and an error is expected".to_owned())),
+            (false, Some(error)) => return Ok(Some(format!("it {error}"))),
+            (true, Some(_)) | (false, None) => {}
+        }
     }
     if let Some(text) = &wanted.contains {
         let readings = answers::readings(&call.outcome);

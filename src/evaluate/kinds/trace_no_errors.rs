@@ -5,8 +5,7 @@ use crate::evaluate::finding::Finding;
 use crate::evaluate::outcomes::meant_to_fail;
 use crate::evaluate::subject::Subject;
 use crate::model::evaluator::TraceNoErrors;
-use crate::model::trajectory::{Outcome, ToolCall};
-use crate::score::in_band_error;
+use crate::model::trajectory::ToolCall;
 
 pub(in crate::evaluate) fn look(it: &TraceNoErrors, subject: Subject<'_>) -> Finding {
     let (scenario, run) = (subject.scenario, subject.trajectory);
@@ -20,20 +19,8 @@ pub(in crate::evaluate) fn look(it: &TraceNoErrors, subject: Subject<'_>) -> Fin
         if meant.contains(&index) {
             return None;
         }
-        let name = answers::name((index + 1, call));
-        if let Some(failure) = answers::failure(call) {
-            return Some(format!("{name} {failure}"));
-        }
-        match &call.outcome {
-            Outcome::Answer(answer) if answer.breach.is_some() => {
-                let breach = answer.breach.as_deref().unwrap_or_default();
-                Some(format!("{name} breaks its own schema: {breach}"))
-            }
-            outcome => {
-                let said = in_band_error(outcome, &scenario.scoring)?;
-                Some(format!("{name} looks like an error: {said}"))
-            }
-        }
+        let error = answers::error(call, &scenario.scoring)?;
+        Some(format!("{} {error}", answers::name((index + 1, call))))
     };
     let wrong: Vec<Option<String>> = calls
         .iter()

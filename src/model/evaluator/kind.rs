@@ -5,6 +5,7 @@ use super::compared::EvaluatorText;
 use super::exact_match::ExactMatch;
 use super::file::{FileEvaluator, FilePlace};
 use super::schema_validate::{SchemaSource, SchemaValidate};
+use super::source::AnswerOf;
 use super::sql_validate::SqlValidate;
 use super::text::TextEvaluator;
 use super::tool_calls::ToolCalls;
@@ -196,6 +197,30 @@ impl EvaluatorKind {
             Self::AllOf(inner) | Self::AnyOf(inner) => inner,
             Self::Not(inner) => std::slice::from_mut(inner),
             _ => &mut [],
+        }
+    }
+
+    /// The tools that it names, but for those of evaluators within.
+    pub fn tools(&self) -> Vec<&str> {
+        match self {
+            Self::ExactMatch(it) => it.answer.iter().filter_map(AnswerOf::tool).collect(),
+            Self::SchemaValidate(it) => match &it.source {
+                SchemaSource::Answer(of) | SchemaSource::Structured(of) => {
+                    of.tool().into_iter().collect()
+                }
+                SchemaSource::FinalText | SchemaSource::File(_) => Vec::new(),
+            },
+            Self::Within(it) => it.tool.as_deref().into_iter().collect(),
+            Self::ToolCalls(it) => it.tools().collect(),
+            Self::Text(_)
+            | Self::TraceNoErrors(_)
+            | Self::SqlValidate(_)
+            | Self::File(_)
+            | Self::Command(_)
+            | Self::LlmJudge(_)
+            | Self::AllOf(_)
+            | Self::AnyOf(_)
+            | Self::Not(_) => Vec::new(),
         }
     }
 

@@ -10,6 +10,11 @@ pub struct AnswerOf {
 }
 
 impl AnswerOf {
+    /// The tool, where one is named.
+    pub fn tool(&self) -> Option<&str> {
+        self.tool.as_deref()
+    }
+
     /// In words that follow `the answer`.
     pub fn words(&self) -> String {
         match (&self.tool, self.call) {

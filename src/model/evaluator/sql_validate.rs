@@ -64,6 +64,13 @@ pub enum WantedRow {
     Named(Object),
 }
 
+impl WantedRow {
+    /// Whether every row is as this one is.
+    pub fn is_any(&self) -> bool {
+        matches!(self, Self::Named(columns) if columns.is_empty())
+    }
+}
+
 impl WantedRows {
     /// Whether a single value is asked for.
     pub fn is_of_one_value(&self) -> bool {

@@ -80,6 +80,15 @@ impl ToolCalls {
         wanted.map(|it| &it.call).chain(&self.prohibited)
     }
 
+    /// The tools that it names, wherever it does.
+    pub(super) fn tools(&self) -> impl Iterator<Item = &str> {
+        let wanted = self.required.iter().chain(&self.optional);
+        let before = wanted.filter_map(|it| it.before.as_deref());
+        let allowed = self.allowed.iter().flatten().map(String::as_str);
+        let called = self.patterns().map(|it| it.tool.as_str());
+        called.chain(before).chain(allowed)
+    }
+
     fn patterns_mut(&mut self) -> impl Iterator<Item = &mut CallPattern> {
         let wanted = self.required.iter_mut().chain(&mut self.optional);
         wanted

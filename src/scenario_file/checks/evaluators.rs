@@ -90,6 +90,20 @@ impl Document {
         }
     }
 
+    /// Says which names of tools are patterns: nothing is called so.
+    fn check_patterns(&self, findings: &mut Findings) {
+        let criteria = given(self.success_criteria.as_ref()).into_iter().flatten();
+        let named = criteria.filter_map(|it| it.tool());
+        let evaluators = self.evaluator_sections().into_iter();
+        for (at, tool) in named.chain(evaluators.flat_map(|(_, it)| it.tools())) {
+            if tool.contains('*') {
+                let message = format!("{} is no name of a tool", quoted(tool));
+                let hint = "name each tool; `expected_trajectory: []` says that none is called";
+                findings.error(at, message, Some(hint));
+            }
+        }
+    }
+
     /// Says what of judges nobody can rely on.
     fn check_judges(&self, evaluators: &[(Mark, Evaluator)], findings: &mut Findings) {
         let is_judge = |it: &Evaluator| matches!(it.kind, EvaluatorKind::LlmJudge(_));
@@ -123,20 +137,34 @@ impl Document {
         findings: &mut Findings,
     ) {
         self.check_containers(evaluators, findings);
+        self.check_patterns(findings);
         if !findings.thorough {
             return;
         }
         self.check_judges(evaluators, findings);
         let gating = || evaluators.iter().filter(|(_, it)| it.gates());
         for (at, it) in gating() {
-            if let Some(why) = always_skipped(&it.kind, agent) {
-                let message = format!("is skipped in every run: {why}");
-                findings.warning(
-                    *at,
-                    message,
-                    Some("`role: advisory` says that it only shows something"),
-                );
-            }
+            let inner = Evaluator::with_inner(it.kind.inner()).into_iter();
+            let mut inner = inner.filter_map(|it| Some((it, always_skipped(&it.kind, agent)?)));
+            let (message, hint) = match (always_skipped(&it.kind, agent), inner.next()) {
+                (Some(_), Some((inner, why))) if matches!(it.kind, EvaluatorKind::AllOf(_)) => {
+                    let what = quoted(&inner.title());
+                    (
+                        format!("never passes: {what} is skipped in every run: {why}"),
+                        ONLY_SHOWS,
+                    )
+                }
+                (Some(why), _) => (format!("is skipped in every run: {why}"), ONLY_SHOWS),
+                (None, Some((inner, why))) => {
+                    let what = quoted(&inner.title());
+                    (
+                        format!("{what} is skipped in every run: {why}"),
+                        "the others decide without it",
+                    )
+                }
+                (None, None) => continue,
+            };
+            findings.warning(*at, message, Some(hint));
         }
         if let Some((at, _)) = gating().next()
             && gating().all(|(_, it)| it.weight <= 0.0)
@@ -169,6 +197,9 @@ impl Document {
         }
     }
 }
+
+/// What to do about a gating evaluator that never judges.
+const ONLY_SHOWS: &str = "`role: advisory` says that it only shows something";
 
 /// Why an evaluator can judge no run of this agent; `None` where it may.
 fn always_skipped(kind: &EvaluatorKind, agent: &Agent) -> Option<String> {

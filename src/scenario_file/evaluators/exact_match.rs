@@ -33,7 +33,7 @@ section! {
         tool: Option<At<Word>>,
         /// The number of the call whose answer is meant, counted from 1: among those of `tool`, or among all. The last one unless given.
         call: Option<At<Count>>,
-        /// The place in its JSON that is compared: a JSON pointer such as `/id`, or a JSON path. All of it unless given.
+        /// The place in its JSON that is compared: a JSON pointer such as `/id`, or a JSON path. Where it leads to several places, each of them is. All of it unless given.
         path: Option<PathText>,
         /// The value.
         value: Wanted,

@@ -83,6 +83,14 @@ impl SqlKeys {
         if let Some(rows) = self.rows.as_ref().filter(|_| listed.is_some()) {
             findings.error(rows.at, "`equals` says already what the rows are", NO_HINT);
         }
+        if let Some(rows) = self.rows.as_ref()
+            && !rows.is_empty()
+            && rows.iter().all(|it| it.value.0.is_any())
+        {
+            let message = "says only how many rows there are";
+            let hint = format!("name columns, or write `count: {}`", rows.len());
+            findings.warning(rows.at, message, Some(hint));
+        }
         let rows = self.rows.as_ref();
         let rows = rows.map(|it| it.iter().map(|it| it.value.0.clone()).collect());
         if let Some((at, Value::Object(_))) = &equals {

@@ -70,6 +70,22 @@ impl TextKeys {
             let message = "no number is at least `at_least` and at most `at_most`";
             findings.error(least.at, message, Some("swap them"));
         }
+        if let (Some(least), None) = (least, most)
+            && least.value.0 == 0
+        {
+            let (message, hint) = if self.not.unwrap_or(false) {
+                (
+                    "fails whatever is said: nothing is there fewer than 0 times",
+                    "leave it out",
+                )
+            } else {
+                (
+                    "passes whatever is said: everything is there at least 0 times",
+                    "give `at_most`, or leave it out",
+                )
+            };
+            findings.warning(least.at, message, Some(hint));
+        }
         Some(TextEvaluator {
             within: self.r#in.map_or(TextSource::Answers, |it| it.0),
             wanted,

@@ -105,11 +105,11 @@ section! {
 section! {
     /// What an answer is like: all that is given holds.
     AnswerKeys, checked by check_answer {
-        /// Whether it is an error; either unless given.
+        /// Whether it is an error, or looks like one by `scoring.errors`; either unless given.
         is_error: Option<bool>,
         /// This text is somewhere in it.
         contains: Option<Word>,
-        /// A place in its JSON: a JSON pointer such as `/id`, or a JSON path. With it goes at least one of `equals`, `matches` and `exists`.
+        /// A place in its JSON: a JSON pointer such as `/id`, or a JSON path. With it goes at least one of `equals`, `matches` and `exists`; of several places, one is enough.
         path: Option<At<PathText>>,
         /// The value there.
         equals: Option<At<Wanted>>,
@@ -201,6 +201,22 @@ impl WantedSection {
     }
 }
 
+impl WantedSection {
+    /// Whether calls may be wrong for it, `min` of which there must be where it does not say.
+    fn can_fail(&self, min: u32) -> bool {
+        match self {
+            Self::Tool(_) => min > 0,
+            Self::Call(it) => {
+                it.min.as_ref().map_or(min, |it| it.value.0) > 0
+                    || it.max.is_some()
+                    || it.first == Some(true)
+                    || it.last == Some(true)
+                    || it.before.is_some()
+            }
+        }
+    }
+}
+
 impl AnswerKeys {
     fn pattern(&self) -> AnswerPattern {
         AnswerPattern {
@@ -247,6 +263,18 @@ fn check(section: &ToolCallsKeys, at: Mark, findings: &mut Findings) {
     if is_empty {
         let hint = "give `required`, `optional`, `prohibited`, `allowed` or `max_extra`";
         findings.error(at, "says nothing of any call", Some(hint));
+    }
+    let prohibits = section.prohibited.as_ref().is_some_and(|it| !it.is_empty());
+    let is_wanted = |list: &Option<Vec<At<WantedSection>>>, min: u32| {
+        list.iter().flatten().any(|it| it.value.can_fail(min))
+    };
+    let can_fail = is_wanted(&section.required, 1) || is_wanted(&section.optional, 0);
+    if !(is_empty || prohibits || can_fail)
+        && section.allowed.is_none()
+        && section.max_extra.is_none()
+    {
+        let hint = "require, limit or prohibit a call";
+        findings.warning(at, "passes whatever is called", Some(hint));
     }
     let mut names: Vec<&str> = Vec::new();
     for it in section.required.iter().flatten() {

@@ -442,23 +442,34 @@ fn without_unfilled(defaults: &Node) -> Node {
     known
 }
 
-/// A document over its defaults. Their evaluators come before its own, unless it says that it takes none.
+/// A document over its defaults. Their evaluators come before its own, also those among the criteria, unless it says that it takes none.
 fn over(own: Node, defaults: Node) -> Node {
-    let items = |of: &Node| match of.get("evaluators").map(|it| &it.content) {
-        Some(Content::List(items)) => Some(items.clone()),
-        _ => None,
-    };
-    let beneath = items(&defaults).filter(|_| items(&own).is_some());
+    let beneath = ["evaluators", "success_criteria"].map(|key| {
+        let mut evaluators = items(&defaults, key)?.to_vec();
+        if key == "success_criteria" {
+            evaluators.retain(|it| it.get("type").is_some());
+        }
+        items(&own, key).map(|_| (key, evaluators))
+    });
     let mut merged = own.over(defaults);
-    if let Some(beneath) = beneath
-        && let Some(Node {
+    for (key, evaluators) in beneath.into_iter().flatten() {
+        if let Some(Node {
             content: Content::List(items),
             ..
-        }) = merged.get_mut("evaluators")
-    {
-        items.splice(0..0, beneath);
+        }) = merged.get_mut(key)
+        {
+            items.splice(0..0, evaluators);
+        }
     }
     merged
+}
+
+/// The items of a list in a document.
+fn items<'a>(of: &'a Node, key: &str) -> Option<&'a [Node]> {
+    match of.get(key).map(|it| &it.content) {
+        Some(Content::List(items)) => Some(items),
+        _ => None,
+    }
 }
 
 /// The folders whose defaults reach a file, the nearest first, named as the user named the file where that is possible.

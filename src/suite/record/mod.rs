@@ -42,6 +42,7 @@ pub async fn record(suite: Suite, settings: &Settings) -> Result<Finished, Error
     };
     play("record", suite, settings, |scenario, run_context| {
         let (settings, baselines) = (settings.clone(), baselines.clone());
+        let run_context = run_context.knowing(&baselines, &scenario.id);
         async move { record_one(&scenario, &run_context, &baselines, &settings).await }
     })
     .await

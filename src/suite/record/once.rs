@@ -82,7 +82,12 @@ pub(crate) async fn take(
         notes.extend(learned_notes(&trajectory, &heard.learned));
         other_takes = heard.others;
         // Checked again, because another take may have become the baseline.
-        evaluations = looked_at_again(&evaluations, &redacted, &trajectory);
+        evaluations = looked_at_again(
+            &evaluations,
+            &redacted,
+            &trajectory,
+            run_context.before.as_deref(),
+        );
         RunChecks {
             checks,
             evaluation,

@@ -1,0 +1,66 @@
+//! Whether there are the tools that an evaluator names: of one that is misspelt it would find nothing, whatever happened.
+
+use super::subject::Subject;
+use super::tools::{Offer, is_called};
+use crate::model::evaluator::EvaluatorKind;
+
+/// Why an evaluator can judge nothing: it names a tool that nobody knows. What is said by evaluators within is left to them.
+///
+/// A tool is known that a server of the run or of the accepted one offers, that was called, or that the scenario expects to be called: what
+/// was there and is not any more is for the evaluator to judge.
+pub(super) fn unknown(kind: &EvaluatorKind, subject: Subject<'_>) -> Option<String> {
+    kind.tools().into_iter().find_map(|tool| {
+        let nearest = match offer(tool, subject) {
+            Offer::Never(Some(meant)) => format!("; nearest: `{meant}`"),
+            Offer::Never(None) => String::new(),
+            Offer::Now | Offer::Before(_) => return None,
+        };
+        Some(format!("no server offers `{tool}`{nearest}"))
+    })
+}
+
+/// Where a tool of this name is on offer. One that was called, or is to be, counts as one that was there.
+fn offer(tool: &str, subject: Subject<'_>) -> Offer {
+    let run = subject.trajectory;
+    // What was accepted is only read where the run does not tell.
+    let offer = Offer::of(tool, &run.catalogue, None);
+    let Offer::Never(_) = &offer else {
+        return offer;
+    };
+    let mut expected = subject.scenario.expected_trajectory.iter();
+    if run.calls().any(|it| is_called(it, tool)) || expected.any(|it| is_same(&it.tool, tool)) {
+        return Offer::Before(None);
+    }
+    Offer::of(tool, &run.catalogue, subject.offered_before())
+}
+
+/// Whether two names may stand for the same tool: the full one of a server's and the bare one.
+fn is_same(one: &str, other: &str) -> bool {
+    let is_full_of = |full: &str, bare: &str| {
+        let server = full
+            .strip_prefix("mcp__")
+            .and_then(|it| it.strip_suffix(bare));
+        server.is_some_and(|it| it.len() > 2 && it.ends_with("__"))
+    };
+    one == other || is_full_of(one, other) || is_full_of(other, one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same;
+
+    #[test]
+    fn a_full_name_stands_for_the_bare_one() {
+        for (one, other, same) in [
+            ("pay", "pay", true),
+            ("mcp__shop__pay", "pay", true),
+            ("pay", "mcp__shop__pay", true),
+            ("mcp__shop__pay", "mcp__bank__pay", false),
+            ("mcp__shop__repay", "pay", false),
+            ("mcp__pay", "pay", false),
+            ("shop__pay", "pay", false),
+        ] {
+            assert_eq!(is_same(one, other), same, "{one} {other}");
+        }
+    }
+}
