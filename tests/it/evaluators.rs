@@ -214,7 +214,7 @@ fn every_type_passes_fails_and_cannot_judge() {
         (
             json!({ "type": "tool-calls", "prohibited": ["wype"] }),
             "error",
-            "did you mean",
+            "nearest: `wipe`",
         ),
         (
             json!({ "type": "tool-calls", "allowed": ["find"] }),
