@@ -1,5 +1,6 @@
 //! The end of a suite: the document, the report, what is printed, the exit code.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -140,6 +141,7 @@ pub(super) fn publish(
 ) -> Result<Exit, Failure> {
     let reports = options.reports;
     let folder = folder(found.runs(), reports);
+    found.result_mut().mark_within_gates();
     set_gate(found.result_mut(), exit, options);
     let called = found.result_mut().called.as_mut();
     if let Some(called) = called.filter(|_| reports.pages) {
@@ -307,6 +309,17 @@ fn set_gate(result: &mut ResultDocument, exit: Exit, options: &ReportOptions<'_>
             several => format!("the first bad commit is one of {several}"),
         };
     }
+    let within = result
+        .scenarios
+        .iter()
+        .filter_map(|it| it.within_gate.as_ref());
+    let within: BTreeSet<&String> = within.collect();
+    if exit == Exit::Passed && (!within.is_empty() || summary.quarantined > 0) {
+        gate.sentence = format!("{} of {} passed", summary.succeeded(), summary.selected);
+        if summary.quarantined > 0 {
+            let _ = write!(gate.sentence, ", {} quarantined", summary.quarantined);
+        }
+    }
     if exit == Exit::Passed && summary.recorded_failing > 0 {
         let _ = write!(
             gate.sentence,
@@ -321,6 +334,9 @@ fn set_gate(result: &mut ResultDocument, exit: Exit, options: &ReportOptions<'_>
             "changes"
         };
         let _ = write!(gate.sentence, ", {} with {noun}", summary.changed);
+    }
+    for kept in within.iter().filter(|_| exit == Exit::Passed) {
+        let _ = write!(gate.sentence, "; {kept}");
     }
     let suite = result.suite.iter().flat_map(|it| &it.gates);
     let broken = suite.filter(|it| matches!(it.state, GateState::Broken | GateState::Unknown));

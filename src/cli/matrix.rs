@@ -1,6 +1,6 @@
 //! `--matrix`: every scenario once for each combination of some settings.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use clap::ValueEnum;
 
@@ -14,25 +14,23 @@ use crate::suite::{self, Choice};
 /// More cells than that are a mistake: every scenario is run in each.
 const MOST: usize = 1000;
 
-/// Puts every scenario into each cell of a matrix, with its agent and its model; the cells of one scenario stand together.
+/// Puts every scenario into each cell of a matrix; the cells of one scenario stand together. They have the agent and the model of the scenario
+/// until they are [settled](settle). Without axes, the scenarios are what they are.
 ///
 /// # Errors
 ///
-/// When a setting is chosen twice, an agent is none, or a scenario lacks what the agent of a cell needs.
-pub(super) fn spread(
-    scenarios: &[Scenario],
-    axes: &[Axis],
-    choice: &Choice,
-) -> Result<Vec<Scenario>, Failure> {
-    let combinations = combinations(axes, choice)?;
-    let mut cells = Vec::with_capacity(combinations.len());
-    for settings in &combinations {
-        cells.push(of_cell(scenarios, settings, choice)?.into_iter());
+/// When a value is named twice, there are too many cells, or one would be called as a scenario is.
+pub(super) fn spread(scenarios: Vec<Scenario>, axes: &[Axis]) -> Result<Vec<Scenario>, Failure> {
+    if axes.is_empty() {
+        return Ok(scenarios);
     }
-    let mut all = Vec::with_capacity(scenarios.len() * cells.len());
-    for _ in scenarios {
-        all.extend(cells.iter_mut().filter_map(Iterator::next));
-    }
+    let combinations = combinations(axes)?;
+    let in_each = |it: &Scenario| {
+        let all = combinations.iter();
+        let all = all.map(|settings| in_cell(it, settings));
+        all.collect::<Vec<Scenario>>()
+    };
+    let all: Vec<Scenario> = scenarios.iter().flat_map(in_each).collect();
     let ids: HashSet<&str> = scenarios.iter().map(|it| it.id.as_str()).collect();
     if let Some(twice) = all.iter().find(|it| ids.contains(it.id.as_str())) {
         let message = format!(
@@ -54,29 +52,73 @@ pub(super) fn with_cells(scenarios: Vec<Scenario>, baselines: &Baselines) -> Vec
     let mut all = Vec::with_capacity(scenarios.len());
     for scenario in scenarios {
         let of = cells.iter().filter(|it| it.scenario == scenario.id);
-        let known: Vec<Scenario> = of.filter_map(|it| in_cell(&scenario, it)).collect();
+        let known: Vec<Scenario> = of.filter_map(|it| settled(&scenario, it)).collect();
         all.push(scenario);
         all.extend(known);
     }
     all
 }
 
-/// A scenario in a cell; `None` where it lacks what the agent there needs.
-pub(super) fn in_cell(scenario: &Scenario, cell: &Cell) -> Option<Scenario> {
-    let alone = std::slice::from_ref(scenario);
-    of_cell(alone, &cell.settings, &Choice::default())
-        .ok()?
-        .pop()
+/// A scenario in a cell, with the agent and the model there; `None` where it lacks what they need.
+pub(super) fn settled(scenario: &Scenario, cell: &Cell) -> Option<Scenario> {
+    let mut alone = vec![in_cell(scenario, &cell.settings)];
+    settle(&mut alone, &Choice::default()).ok()?;
+    alone.pop()
 }
 
-/// The scenarios in one cell.
-fn of_cell(
-    scenarios: &[Scenario],
-    settings: &[Setting],
-    choice: &Choice,
-) -> Result<Vec<Scenario>, Failure> {
+/// Gives scenarios that are cells of a matrix the agent and the model of their cell.
+///
+/// # Errors
+///
+/// When a setting is chosen twice, an agent is none, or a scenario lacks what the agent of a cell needs.
+pub(super) fn settle(scenarios: &mut [Scenario], choice: &Choice) -> Result<(), Failure> {
+    let mut cells: Vec<(Vec<Setting>, Vec<usize>)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for (at, it) in scenarios.iter().enumerate() {
+        let Some(cell) = &it.cell else { continue };
+        let number = *known.entry(cell.folder()).or_insert_with(|| {
+            cells.push((cell.settings.clone(), Vec::new()));
+            cells.len() - 1
+        });
+        cells[number].1.push(at);
+    }
+    for (settings, members) in cells {
+        let choice = of_cell(&settings, choice)?;
+        let mut of: Vec<Scenario> = members.iter().map(|it| scenarios[*it].clone()).collect();
+        suite::choose(&mut of, &choice)?;
+        for (at, it) in members.into_iter().zip(of) {
+            scenarios[at] = it;
+        }
+    }
+    Ok(())
+}
+
+/// A scenario in a cell, with its own agent and model.
+fn in_cell(scenario: &Scenario, settings: &[Setting]) -> Scenario {
+    let cell = Cell {
+        scenario: scenario.id.clone(),
+        settings: settings.to_vec(),
+    };
+    Scenario {
+        id: format!("{}/{}", scenario.id, cell.folder()),
+        name: format!("{} [{}]", scenario.name, cell.words()),
+        cell: Some(Box::new(cell)),
+        ..scenario.clone()
+    }
+}
+
+/// What a choice is in one cell.
+fn of_cell(settings: &[Setting], choice: &Choice) -> Result<Choice, Failure> {
     let mut choice = choice.clone();
     for it in settings {
+        let is_given = match it.name.as_str() {
+            AGENT => choice.agent.is_some(),
+            _ => choice.model.is_some(),
+        };
+        if is_given {
+            let message = format!("--{0} and --matrix {0}=… exclude each other", it.name);
+            return Err(Failure::usage(message));
+        }
         if it.name == AGENT {
             let agent = AgentChoice::from_str(&it.value, false);
             choice.agent = Some(agent.map_err(|_| no_agent(&it.value))?.into());
@@ -84,23 +126,19 @@ fn of_cell(
             choice.model = Some(it.value.clone());
         }
     }
-    let mut scenarios = scenarios.to_vec();
-    suite::choose(&mut scenarios, &choice)?;
-    for scenario in &mut scenarios {
-        let cell = Cell {
-            scenario: scenario.id.clone(),
-            settings: settings.to_vec(),
-        };
-        scenario.id = format!("{}/{}", scenario.id, cell.folder());
-        scenario.name = format!("{} [{}]", scenario.name, cell.words());
-        scenario.cell = Some(Box::new(cell));
-    }
-    Ok(scenarios)
+    Ok(choice)
 }
 
 /// What the settings of an axis are called in ids and results.
 const AGENT: &str = "agent";
 const MODEL: &str = "model";
+
+fn word(name: AxisName) -> &'static str {
+    match name {
+        AxisName::Agent => AGENT,
+        AxisName::Model => MODEL,
+    }
+}
 
 fn no_agent(value: &str) -> Failure {
     let known = AgentChoice::value_variants().iter();
@@ -111,7 +149,7 @@ fn no_agent(value: &str) -> Failure {
 }
 
 /// Every combination, the last axis changing fastest.
-fn combinations(given: &[Axis], choice: &Choice) -> Result<Vec<Vec<Setting>>, Failure> {
+fn combinations(given: &[Axis]) -> Result<Vec<Vec<Setting>>, Failure> {
     // What is said of one setting in several options is one axis.
     let mut axes: Vec<(AxisName, Vec<&str>)> = Vec::new();
     for Axis { name, values, .. } in given {
@@ -121,21 +159,17 @@ fn combinations(given: &[Axis], choice: &Choice) -> Result<Vec<Vec<Setting>>, Fa
             axes.len() - 1
         });
         for value in values {
-            if !axes[at].1.contains(&value.as_str()) {
-                axes[at].1.push(value);
+            if axes[at].1.contains(&value.as_str()) {
+                let message = format!("--matrix names {}={value} twice", word(*name));
+                return Err(Failure::usage(message)
+                    .hint("a cell is run once; `--repeat N` runs each scenario N times"));
             }
+            axes[at].1.push(value);
         }
     }
     let mut all: Vec<Vec<Setting>> = vec![Vec::new()];
     for (name, values) in axes {
-        let (name, is_given) = match name {
-            AxisName::Agent => (AGENT, choice.agent.is_some()),
-            AxisName::Model => (MODEL, choice.model.is_some()),
-        };
-        if is_given {
-            let message = format!("--{name} and --matrix {name}=… exclude each other");
-            return Err(Failure::usage(message));
-        }
+        let name = word(name);
         all = all
             .iter()
             .flat_map(|before| {

@@ -148,12 +148,12 @@ pub(super) fn scoring(args: &ScoreArgs) -> ScoreSettings {
     }
 }
 
-/// Gives the scenarios the agent, the model, the pace and the judge that the arguments name, in each cell of the matrix that they ask for.
+/// Gives the scenarios the agent, the model, the pace and the judge that the arguments name, in the cells of a matrix those of each cell.
 ///
 /// # Errors
 ///
 /// When a scenario lacks what its agent needs, or nothing can be made of an option.
-pub(super) fn choose(scenarios: &mut Vec<Scenario>, args: &ExecuteArgs) -> Result<(), Failure> {
+pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(), Failure> {
     let tells_program = args.agent_command.is_some() || args.agent_format.is_some();
     if tells_program && !matches!(args.agent, None | Some(AgentChoice::Command)) {
         let message = "--agent-command and --agent-format go with --agent command";
@@ -181,7 +181,7 @@ pub(super) fn choose(scenarios: &mut Vec<Scenario>, args: &ExecuteArgs) -> Resul
     if args.matrix.is_empty() {
         suite::choose(scenarios, &choice)?;
     } else {
-        *scenarios = matrix::spread(scenarios, &args.matrix, &choice)?;
+        matrix::settle(scenarios, &choice)?;
     }
     if let Some(path) = &args.judging.judge {
         let judge = scenario_file::judge_file(path).map_err(|it| invalid(&it))?;

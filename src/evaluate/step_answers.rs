@@ -7,7 +7,7 @@ use crate::model::rules::Rules;
 use crate::model::scenario::{Agent, Places, Scenario};
 use crate::model::suite::{Check, CheckState};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
-use crate::run::ready::answer_holds;
+use crate::run::ready::{NOT_YET, answer_holds};
 use crate::text::shorten;
 
 /// How much of what is wrong is shown, in characters.
@@ -38,9 +38,10 @@ pub fn step_answers(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check> 
         let expect = step.expect.as_ref()?;
         let problem = match stands.and_then(|it| Some((it, calls.get(it)?))) {
             None => Some("the call was not made".to_owned()),
-            Some((at, call)) => answered(expect, call, &scenario.scoring)
-                .err()
-                .map(|why| format!("call {}: {}", at + 1, shorten(&why, WHY_CHARS))),
+            Some((at, call)) => answered(expect, call, &scenario.scoring).err().map(|why| {
+                let why = why.strip_prefix(NOT_YET).unwrap_or(&why);
+                format!("call {}: {}", at + 1, shorten(why, WHY_CHARS))
+            }),
         };
         Some(Check {
             name: format!("the answer to step {} (`{}`)", index + 1, step.tool),

@@ -177,9 +177,11 @@ impl Client {
                 let mut error = failed.error;
                 if attempts > 1 {
                     error.details.push(format!("{attempts} attempts were made"));
-                } else if failed.is_passing && asked > LONGEST_PAUSE {
-                    let asked = format!("the API asks to wait for {asked:?}");
-                    error.details.push(asked);
+                }
+                if failed.is_passing && asked > LONGEST_PAUSE {
+                    error.details.push(format!(
+                        "the API asks to wait for {asked:?}, so it was not asked again: {LONGEST_PAUSE:?} are waited at most"
+                    ));
                 }
                 return Err(error);
             };
@@ -211,6 +213,12 @@ impl Client {
         let answer: Value = serde_json::from_str(&text).map_err(|error| {
             let problem = format!("the answer is not JSON: {error}");
             let mut failed = self.failed(Some(status), &problem);
+            // Somebody is there, and it is somebody else.
+            failed.error.message = format!(
+                "what answers at {} is no API of a model (HTTP {status}): {problem}: check `{}.base_url`",
+                self.shown_url(),
+                self.asker.section()
+            );
             let beginning = format!("it begins with: {}", beginning(&text, 200));
             failed.error.details.push(beginning);
             failed

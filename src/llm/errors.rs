@@ -126,7 +126,7 @@ impl ApiError {
                 "the quota of the account is used up (HTTP {status}): add credit, or use another key"
             ),
             (Kind::RateLimit, _) => {
-                format!("the API's rate limit was reached again and again (HTTP {status})")
+                format!("the API's rate limit is reached (HTTP {status})")
             }
             (Kind::ContextTooLong, _) => format!(
                 "the conversation is too long for `{model}` (HTTP {status}): {}",
@@ -141,7 +141,7 @@ impl ApiError {
             (Kind::NoTools, _) => {
                 format!("`{model}` cannot call tools (HTTP {status}): choose another model")
             }
-            (Kind::Overloaded, _) => format!("the API has failed again and again (HTTP {status})"),
+            (Kind::Overloaded, _) => format!("the API has failed (HTTP {status})"),
             (Kind::Other, _) => format!("the API refused the request (HTTP {status})"),
         }
     }

@@ -20,6 +20,12 @@ use crate::model::trajectory::Trajectory;
 use crate::model::trouble::Trouble;
 use crate::model::usage::TotalUse;
 
+/// How the reason begins why a scenario was not run that would have been, had the command come so far.
+pub const NOT_STARTED: &str = "not started: ";
+
+/// How the reason begins why nothing is known of a scenario that a part should have run.
+pub const MISSING: &str = "missing: ";
+
 /// The outcome of one `record`, `compare` or `run`.
 #[derive(Debug, Clone)]
 pub struct SuiteResult {

@@ -33,7 +33,7 @@ const FOLLOWS: usize = 5;
 /// How much a scenario needs to be looked at.
 pub fn attention(scenario: &Scenario) -> Attention {
     match scenario.status {
-        _ if scenario.is_tolerated() => Attention::Warning,
+        _ if scenario.is_let_pass() => Attention::Warning,
         Status::Failed | Status::Error | Status::Timeout | Status::Interrupted => Attention::Error,
         Status::Inconclusive => Attention::Warning,
         Status::Recorded if scenario.is_failing() => Attention::Warning,
@@ -54,8 +54,32 @@ pub struct Remark {
     pub text: String,
     /// It speaks against the scenario; else something changed that may.
     pub fails: bool,
+    /// It decides nothing, and is told besides: what an advisory evaluator found.
+    pub is_aside: bool,
+    /// The line of the scenario's file that says what is not met; `None` where none does.
+    pub line: Option<usize>,
     /// Whose doing it is, where, what follows from it, and what to try.
     pub beneath: Vec<String>,
+}
+
+/// Where in its file a scenario is looked at, row and column: at the first expectation that it fails for where its line is known, or else
+/// where it is declared.
+pub fn place(scenario: &Scenario, remarks: &[Remark]) -> (Option<usize>, Option<usize>) {
+    let failing = remarks.iter().filter(|it| it.fails);
+    match failing.map(|it| it.line).next().flatten() {
+        Some(line) => (Some(line), None),
+        None => (scenario.line, scenario.column),
+    }
+}
+
+/// What speaks against a scenario, and what changed; what is told besides only where there is nothing else.
+pub fn of_verdict(remarks: &[Remark]) -> Vec<&Remark> {
+    let own: Vec<&Remark> = remarks.iter().filter(|it| !it.is_aside).collect();
+    if own.is_empty() {
+        remarks.iter().collect()
+    } else {
+        own
+    }
 }
 
 /// What there is to say about a scenario, the most important first: what speaks against it, then whatever else changed.
@@ -67,11 +91,18 @@ pub fn remarks(scenario: &Scenario, command: &str) -> Vec<Remark> {
     let alone = |text: &str| Remark {
         text: shown(text),
         fails: !scenario.status.is_fine(),
+        is_aside: false,
+        line: None,
         beneath: Vec::new(),
     };
     let quarantine = scenario.quarantine.iter();
     let quarantine = quarantine.filter(|_| !scenario.status.is_fine());
-    remarks.extend(quarantine.map(|it| alone(&Quarantine::words(it))));
+    let lets_pass = quarantine.map(Quarantine::words);
+    let lets_pass = lets_pass.chain(scenario.within_gate.clone());
+    remarks.extend(lets_pass.map(|it| Remark {
+        fails: false,
+        ..alone(&it)
+    }));
     // That something was left out or interrupted is no cause, and yet why somebody looks here.
     let problem = scenario.problem.iter().map(|it| &it.message);
     let untold = problem.filter(|it| causes.iter().all(|cause| cause.text != **it));
@@ -89,6 +120,7 @@ pub fn remarks(scenario: &Scenario, command: &str) -> Vec<Remark> {
     let others = scenario.evaluators_to_look_at();
     remarks.extend(others.map(|it| Remark {
         fails: false,
+        is_aside: true,
         ..alone(&it.to_string())
     }));
     let retried = scenario.retried.iter().filter(|_| scenario.flaky);
@@ -119,6 +151,8 @@ fn of_cause(cause: &Cause, command: &str) -> Remark {
     Remark {
         text: shown(&cause.text),
         fails: cause.fails,
+        is_aside: false,
+        line: cause.line,
         beneath,
     }
 }
@@ -129,6 +163,7 @@ fn shown(text: &str) -> String {
 
 /// The remarks in one line, as many as can be read there; empty where there are none.
 pub fn in_a_line(remarks: &[Remark]) -> String {
+    let remarks = of_verdict(remarks);
     let texts = remarks.iter().take(IN_A_LINE).map(|it| it.text.as_str());
     let text = texts.collect::<Vec<_>>().join("; ");
     match remarks.len().saturating_sub(IN_A_LINE) {

@@ -6,7 +6,7 @@ use crate::published::result::{CalledOption, ResultDocument, Scenario, Status};
 use crate::text::line;
 
 /// The folder that scenarios lie in, unless the user says otherwise; ids begin below it.
-const SCENARIOS: &str = "scenarios";
+pub const SCENARIOS: &str = "scenarios";
 
 /// The options that give variables of scenarios their values.
 const VARIABLES: [&str; 2] = ["--var", "--environment"];
@@ -26,8 +26,8 @@ pub fn again(result: &ResultDocument, scenarios: &[&Scenario], most: usize) -> S
     paths.sort_unstable();
     paths.dedup();
     let picked: Vec<String> = scenarios.iter().map(|it| word(it)).collect();
-    let is_of_rows = scenarios.iter().any(|it| it.row_of.is_some());
-    let names: Vec<&str> = if is_of_rows {
+    let are_parts = scenarios.iter().any(|it| is_part_of_file(it));
+    let names: Vec<&str> = if are_parts {
         picked.iter().map(String::as_str).collect()
     } else {
         paths.clone()
@@ -55,18 +55,21 @@ pub fn again(result: &ResultDocument, scenarios: &[&Scenario], most: usize) -> S
 /// set that another scenario may declare.
 fn is_named_by_files(result: &ResultDocument, scenarios: &[&Scenario]) -> bool {
     let Some(called) = &result.called else {
-        return scenarios.iter().all(|it| it.row_of.is_none());
+        return !scenarios.iter().any(|it| is_part_of_file(it));
     };
     let is_found_alone = |it: &&Scenario| {
         let mut folders = Path::new(&it.path).components();
         !it.id.contains('/') || folders.any(|it| it.as_os_str() == SCENARIOS)
     };
-    // The file of a row is that of all rows.
-    let is_whole = |it: &&Scenario| it.row_of.is_none();
     !called.options.iter().any(gives_variables)
         && scenarios
             .iter()
-            .all(|it| is_found_alone(it) && is_whole(it))
+            .all(|it| is_found_alone(it) && !is_part_of_file(it))
+}
+
+/// Whether the file of a scenario is that of others, too: of all rows of a data set, or of all cells of a matrix.
+fn is_part_of_file(scenario: &Scenario) -> bool {
+    scenario.row_of.is_some() || scenario.cell.is_some()
 }
 
 fn gives_variables(option: &CalledOption) -> bool {
@@ -75,13 +78,21 @@ fn gives_variables(option: &CalledOption) -> bool {
 
 /// What `-k` takes for a scenario: its path below the folder of scenarios.
 fn word(scenario: &Scenario) -> String {
+    if is_part_of_file(scenario) {
+        return expression_word(&scenario.id);
+    }
     let extension = Path::new(&scenario.path).extension().unwrap_or_default();
-    let below = format!("{}.{}", scenario.id, extension.display());
-    let is_bare = |it: char| it.is_alphanumeric() || "/._-".contains(it);
-    if below.chars().all(is_bare) {
-        below
+    expression_word(&format!("{}.{}", scenario.id, extension.display()))
+}
+
+/// A text as one word of what `-k` takes.
+pub fn expression_word(text: &str) -> String {
+    let is_bare = |it: char| it.is_alphanumeric() || "/._-=%,:@+".contains(it);
+    let is_operator = ["and", "or", "not"].contains(&text.to_lowercase().as_str());
+    if !is_operator && text.chars().all(is_bare) {
+        text.to_owned()
     } else {
-        format!("\"{below}\"")
+        format!("\"{}\"", text.replace('"', "\\\""))
     }
 }
 

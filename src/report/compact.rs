@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::published::result::{ResultDocument, Scenario};
-use crate::report::attention::{self, Attention};
+use crate::report::attention::{self, Attention, Remark};
 use crate::text::line;
 
 /// `scenarios/search.yaml:1:7: error: failed: Search tools: tool `search` is gone`, as compilers write it.
@@ -18,8 +18,10 @@ pub fn compact(result: &ResultDocument) -> String {
         };
         let status = scenario.status_words(&result.command);
         let name = line(&scenario.name);
-        let _ = write!(text, "{}: {severity}: {status}: {name}", place(scenario));
-        let remarks = attention::in_a_line(&attention::remarks(scenario, &result.command));
+        let remarks = attention::remarks(scenario, &result.command);
+        let place = place(scenario, &remarks);
+        let _ = write!(text, "{place}: {severity}: {status}: {name}");
+        let remarks = attention::in_a_line(&remarks);
         if !remarks.is_empty() {
             let _ = write!(text, ": {remarks}");
         }
@@ -36,8 +38,9 @@ pub fn compact(result: &ResultDocument) -> String {
     text
 }
 
-/// Where the scenario is declared, as editors understand it. An older result does not know the line.
-fn place(scenario: &Scenario) -> String {
-    let (row, column) = (scenario.line.unwrap_or(1), scenario.column.unwrap_or(1));
+/// Where to look, as editors understand it. An older result does not know the line.
+fn place(scenario: &Scenario, remarks: &[Remark]) -> String {
+    let (row, column) = attention::place(scenario, remarks);
+    let (row, column) = (row.unwrap_or(1), column.unwrap_or(1));
     format!("{}:{row}:{column}", line(&scenario.path))
 }

@@ -188,25 +188,41 @@ impl<'a> Description<'a> {
     /// Why a run failed that nothing else is said against.
     fn failed(&self) -> String {
         let unmet = || self.scenario.checks.iter().filter(|it| it.fails());
-        let mut calls: Vec<usize> = unmet().filter_map(|it| it.call).collect();
-        if unmet().next().is_none() {
-            let made = self
-                .comparison
-                .rows
-                .iter()
-                .filter_map(|it| it.current.as_ref());
-            let failed = made.filter(|it| it.outcome.is_some_and(CallStatus::is_failure));
-            calls.extend(failed.map(|it| it.number));
-        }
-        calls.sort_unstable();
-        calls.dedup();
-        match (calls.as_slice(), unmet().count()) {
-            ([], 0) => String::new(),
-            ([], 1) => " The run failed, because an expectation is not met.".to_owned(),
-            ([], _) => " The run failed, because expectations are not met.".to_owned(),
-            ([call], _) => format!(" The run failed, because call {call} failed."),
-            (calls, _) => format!(" The run failed, because {} calls failed.", calls.len()),
-        }
+        let of_calls = unmet().filter_map(|it| Some((it.call?, it.failed_tool().is_some())));
+        let (failed, succeeded): (Vec<_>, Vec<_>) = of_calls.partition(|it| it.1);
+        let evaluators = self.scenario.evaluators.iter().filter(|it| it.fails());
+        let evaluators = evaluators.count();
+        // Where nothing else tells, no call should have failed.
+        let is_told = unmet().next().is_some() || evaluators > 0;
+        let rows = self.comparison.rows.iter().filter(|_| !is_told);
+        let made = rows.filter_map(|it| it.current.as_ref());
+        let untold = made.filter(|it| it.outcome.is_some_and(CallStatus::is_failure));
+        let failed = failed.into_iter().chain(untold.map(|it| (it.number, true)));
+        let numbers = |of: Vec<(usize, bool)>| {
+            let mut numbers: Vec<usize> = of.into_iter().map(|it| it.0).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers
+        };
+        let why = match (
+            numbers(failed.collect()).as_slice(),
+            numbers(succeeded).as_slice(),
+            unmet().count(),
+            evaluators,
+        ) {
+            ([call], ..) => format!("call {call} failed"),
+            (calls @ [_, ..], ..) => format!("{} calls failed", calls.len()),
+            (_, [call], ..) => format!("call {call} succeeded, and was meant to fail"),
+            (_, calls @ [_, ..], ..) => {
+                format!("{} calls succeeded, and were meant to fail", calls.len())
+            }
+            (_, _, 1, _) => "an expectation is not met".to_owned(),
+            (_, _, 2.., _) => "expectations are not met".to_owned(),
+            (_, _, 0, 1) => "an evaluator fails".to_owned(),
+            (_, _, 0, 2..) => "evaluators fail".to_owned(),
+            (_, _, 0, 0) => return String::new(),
+        };
+        format!(" The run failed, because {why}.")
     }
 
     /// How the calls of a run met what its scenario expects.

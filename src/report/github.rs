@@ -48,10 +48,11 @@ pub fn github(result: &ResultDocument) -> String {
 
 fn annotate(text: &mut String, kind: &str, scenario: &Scenario, command: &str) {
     let _ = write!(text, "::{kind} file={}", property(&line(&scenario.path)));
-    if let Some(row) = scenario.line {
-        let _ = write!(text, ",line={row}");
-        if let Some(column) = scenario.column {
-            let _ = write!(text, ",col={column}");
+    let remarks = attention::remarks(scenario, command);
+    let (row, column) = attention::place(scenario, &remarks);
+    for (name, number) in [("line", row), ("col", column)] {
+        if let Some(number) = number {
+            let _ = write!(text, ",{name}={number}");
         }
     }
     let title = format!(
@@ -59,7 +60,6 @@ fn annotate(text: &mut String, kind: &str, scenario: &Scenario, command: &str) {
         line(&scenario.name),
         scenario.status_words(command)
     );
-    let remarks = attention::remarks(scenario, command);
     let left = remarks.len().saturating_sub(REMARKS);
     let shown = remarks.into_iter().take(REMARKS);
     let mut message: Vec<String> = shown.map(|it| it.text).collect();

@@ -93,9 +93,10 @@ fn case(scenario: &Scenario, command: &str) -> TestCase {
         none if none.is_empty() => words.clone(),
         message => message,
     };
-    let told = told(scenario, &words, &attention::in_lines(&remarks));
+    let at = attention::place(scenario, &remarks);
+    let told = told(scenario, &words, at, &attention::in_lines(&remarks));
     let status = match scenario.status {
-        _ if scenario.is_tolerated() => Some(TestCaseStatus::skipped()),
+        _ if scenario.is_let_pass() => Some(TestCaseStatus::skipped()),
         Status::Failed => Some(TestCaseStatus::non_success(NonSuccessKind::Failure)),
         Status::Error | Status::Timeout | Status::Interrupted => {
             Some(TestCaseStatus::non_success(NonSuccessKind::Error))
@@ -127,15 +128,25 @@ fn case(scenario: &Scenario, command: &str) -> TestCase {
 }
 
 /// All there is to say, led by where the scenario is declared.
-fn told(scenario: &Scenario, words: &str, remarks: &[String]) -> String {
+fn told(
+    scenario: &Scenario,
+    words: &str,
+    at: (Option<usize>, Option<usize>),
+    remarks: &[String],
+) -> String {
     let mut place = line(&scenario.path).into_owned();
-    for number in [scenario.line, scenario.column].into_iter().flatten() {
+    let (row, column) = at;
+    for number in [row, column].into_iter().flatten() {
         place = format!("{place}:{number}");
     }
     let mut lines = vec![format!("{place}: {words}")];
     lines.extend(scenario.repeated.iter().map(|it| it.words()));
     lines.extend_from_slice(remarks);
-    let told = scenario.evaluators.iter().filter(|it| !it.fails());
+    // The others are among the remarks.
+    let told = scenario
+        .evaluators
+        .iter()
+        .filter(|it| !it.is_worth_a_look());
     lines.extend(told.map(|it| line(&it.to_string()).into_owned()));
     let problem = scenario.problem.iter();
     let more = problem.flat_map(|it| it.hint.iter().chain(&it.details));

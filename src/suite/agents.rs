@@ -1,5 +1,6 @@
 //! Who asks: the agent of a scenario, with what it needs from outside.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -59,7 +60,9 @@ pub struct Choice {
 /// When a scenario lacks what its agent needs, or an option does not apply to its agent.
 pub fn choose(scenarios: &mut [Scenario], choice: &Choice) -> Result<(), Error> {
     let mut takers = 0;
+    let mut priced_for_another: HashSet<String> = HashSet::new();
     for scenario in scenarios.iter_mut() {
+        let was_priced = scenario.agent.price().is_some();
         match choice.agent {
             None => {}
             Some(AgentChoice::Replay) => {
@@ -75,6 +78,9 @@ pub fn choose(scenarios: &mut [Scenario], choice: &Choice) -> Result<(), Error> 
         }
         if let Some(model) = &choice.model {
             takers += usize::from(take_model(&mut scenario.agent, model));
+            if was_priced && scenario.agent.price().is_none() {
+                priced_for_another.insert(scenario.id.clone());
+            }
         }
         match choice.pace {
             None => {}
@@ -109,6 +115,11 @@ pub fn choose(scenarios: &mut [Scenario], choice: &Choice) -> Result<(), Error> 
         let command = scenario.agent.command();
         Err(if command.is_some_and(|it| !it.format.reports_usage()) {
             failure.hint("this agent does not tell what it uses")
+        } else if priced_for_another.contains(&scenario.id) {
+            let model = choice.model.as_deref().unwrap_or_default();
+            failure.hint(&format!(
+                "`agent.price` is that of the scenario's own model, and not of `{model}`: a scenario that names `{model}` itself can have its price"
+            ))
         } else {
             failure.hint("give its price under `agent.price`")
         })

@@ -193,7 +193,8 @@ fn other_experiment(
     let record = scenario.map_or_else(|| "mcp-eval record".to_owned(), replay::record_command);
     let is_of_scenario = |it: &ExperimentChange| matches!(it, ExperimentChange::Scenario { .. });
     let is_asked_otherwise = !changes.iter().all(is_of_scenario);
-    let options = if is_asked_otherwise {
+    let is_cell = scenario.is_some_and(|it| it.cell.is_some());
+    let options = if is_asked_otherwise && !is_cell {
         " with the same --agent and --model"
     } else {
         ""

@@ -102,7 +102,7 @@ pub use self::judge_check::{
 pub use self::llm_judge::{appoint, check_budget, most_judging_costs};
 pub use self::matrix::matrix;
 pub use self::observer::{Observer, ScenarioObserver, Silent};
-pub use self::play::{Files, Finished, NOT_STARTED, Suite};
+pub use self::play::{Files, Finished, Suite};
 pub use self::record::record;
 pub use self::retire::retire;
 pub use self::review::{Broken, Despite, Ignored, ReadAgain, Refusal, Waiting};
@@ -114,3 +114,4 @@ pub use self::settings::{
 pub use self::shards::{Part, part};
 pub use self::stored::{Stored, compare_stored, told};
 pub use self::versions::Against;
+pub use crate::model::suite::NOT_STARTED;

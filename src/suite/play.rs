@@ -25,7 +25,7 @@ use crate::docker::{Guard, Session};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::GitStamp;
-use crate::model::suite::{DISABLED, ScenarioResult, Status, SuiteResult};
+use crate::model::suite::{DISABLED, NOT_STARTED, ScenarioResult, Status, SuiteResult};
 use crate::published::result::{self, ResultDocument};
 use crate::run::Budget;
 use crate::store::{self, RESULT, Runs, StoreError};
@@ -78,9 +78,6 @@ pub struct Files {
     /// Of each attempt, where there were several.
     pub attempts: Vec<Option<PathBuf>>,
 }
-
-/// How the reason begins why a scenario was not run that would have been, had the command come so far.
-pub const NOT_STARTED: &str = "not started: ";
 
 fn disabled(scenario: &Scenario) -> &'static str {
     scenario.left_out.unwrap_or(DISABLED)

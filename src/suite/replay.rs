@@ -9,7 +9,7 @@ use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::Problem;
 use crate::model::trajectory::Trajectory;
-use crate::report::command::quoted;
+use crate::report::command::{SCENARIOS, expression_word, quoted};
 use crate::run::SetupError;
 use crate::score;
 use crate::store::{BASELINE, Baselines, StoreError};
@@ -83,22 +83,50 @@ pub(crate) fn accepted(
     Ok(accepted)
 }
 
-/// The command that records a scenario's baseline in its usual place.
+/// The command that records a scenario's baseline in its usual place, and no other: of a data set, the one of this row, and of a matrix, the
+/// one of this cell.
 pub(crate) fn record_command(scenario: &Scenario) -> String {
-    let path = quoted(&scenario.path.to_string_lossy());
-    let mut command = format!("mcp-eval record --scenario {path}");
-    // A scenario that lists calls is a replay only by `--agent replay`, and is recorded with its own agent.
-    if matches!(scenario.agent, Agent::Replay { .. }) && !scenario.agent.calls().is_empty() {
-        command.push_str(" --agent scripted");
+    command(scenario, scenario.row_of.is_some())
+}
+
+/// The command that records a scenario, and where it is a row, that row alone or all of its file.
+fn command(scenario: &Scenario, is_row_alone: bool) -> String {
+    let cell = scenario.cell.as_deref();
+    let mut words = vec!["mcp-eval record".to_owned()];
+    // Below the usual folder, an id is enough.
+    if !is_row_alone || !scenario.path.starts_with(SCENARIOS) {
+        let path = quoted(&scenario.path.to_string_lossy());
+        words.push(format!("--scenario {path}"));
     }
-    command
+    if is_row_alone {
+        let row = cell.map_or(&scenario.id, |it| &it.scenario);
+        words.push(format!("-k {}", quoted(&expression_word(row))));
+    }
+    let settings = cell.iter().flat_map(|it| &it.settings);
+    let axes = settings.map(|it| quoted(&format!("{}={}", it.name, it.value)));
+    words.extend(axes.map(|it| format!("--matrix {it}")));
+    // A scenario that lists calls is a replay only by `--agent replay`, and is recorded with its own agent.
+    let replays = matches!(scenario.agent, Agent::Replay { .. }) && cell.is_none();
+    if replays && !scenario.agent.calls().is_empty() {
+        words.push("--agent scripted".to_owned());
+    }
+    words.join(" ")
 }
 
 fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem {
     let path = baselines.path(&scenario.id);
-    let mut command = record_command(scenario);
+    // Where nothing is recorded of a data set, all of it may be.
+    let of_file = scenario.row_of.as_ref().map(|it| baselines.folder(it));
+    let mut command = command(scenario, of_file.is_some_and(|it| it.exists()));
     let usual = Baselines::new(BASELINES).path(&scenario.id);
-    if let Some(folder) = path.parent().filter(|_| path != usual) {
+    // Of rows and cells, `record` is told the folder of all baselines; of a scenario, its own.
+    let depth = if scenario.row_of.is_some() || scenario.cell.is_some() {
+        scenario.id.split('/').count() + 1
+    } else {
+        1
+    };
+    let folder = path.ancestors().nth(depth);
+    if let Some(folder) = folder.filter(|_| path != usual) {
         let folder = if folder == Path::new("") {
             Path::new(".")
         } else {

@@ -61,6 +61,7 @@ fn planned(scenario: &Scenario) -> PlannedScenario {
     PlannedScenario {
         id: scenario.id.clone(),
         path: scenario.path.display().to_string(),
+        row_of: scenario.row_of.clone(),
     }
 }
 

@@ -110,6 +110,7 @@ mod shapes;
 mod shards;
 mod shared_causes;
 mod shipped;
+mod shown;
 mod special_files;
 mod sql_validate;
 mod sse;

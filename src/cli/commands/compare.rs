@@ -66,6 +66,7 @@ pub(in crate::cli) fn run(
         baselines: Some(&folder),
         mcp_config: args.execute.mcp_config.as_deref(),
         files: &files,
+        matrix: &args.execute.matrix,
     };
     let one = |round: &Round| {
         let compared = (purpose, folder.as_path(), against);

@@ -29,6 +29,7 @@ pub(in crate::cli) fn run(
         baselines: Some(&folder),
         mcp_config: args.execute.mcp_config.as_deref(),
         files: &files,
+        matrix: &args.execute.matrix,
     };
     let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;

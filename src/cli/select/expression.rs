@@ -6,6 +6,7 @@
 //! one    = "not" one | "(" either ")" | word
 //! ```
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
 
@@ -38,6 +39,8 @@ pub(in crate::cli) struct Word {
     pub(in crate::cli) text: String,
     /// The same where case makes no difference.
     folded: String,
+    /// It is the whole id of a row or of a cell, which it means alone: `pay/p1` is no part of `pay/p10` then.
+    is_whole: bool,
 }
 
 /// What a scenario is picked by, in small letters.
@@ -45,6 +48,8 @@ pub(in crate::cli) struct Word {
 pub(in crate::cli) struct Subject {
     /// Of which a part is enough.
     pub(in crate::cli) names: Vec<String>,
+    /// Of the row or the cell that it is.
+    pub(in crate::cli) ids: Vec<String>,
     /// Of which a part is enough that holds a `/`.
     pub(in crate::cli) path: String,
     /// Of which one must be met as a whole.
@@ -107,6 +112,13 @@ impl Expression {
         self.meaning.is_met_by(subject)
     }
 
+    /// The same where those of its words that are one of these ids, which are in small letters, mean what has that id alone.
+    pub(in crate::cli) fn with_whole(&self, ids: &HashSet<String>) -> Self {
+        let mut whole = self.clone();
+        whole.meaning.settle(ids);
+        whole
+    }
+
     /// Its words, in the order written.
     pub(in crate::cli) fn words(&self) -> Vec<&Word> {
         let mut words = Vec::new();
@@ -127,10 +139,14 @@ impl Word {
         Self {
             folded: text.to_lowercase(),
             text,
+            is_whole: false,
         }
     }
 
     pub(in crate::cli) fn is_of(&self, subject: &Subject) -> bool {
+        if self.is_whole {
+            return subject.ids.contains(&self.folded);
+        }
         let mut names = subject.names.iter();
         names.any(|it| it.contains(&self.folded))
             || subject.tags.contains(&self.folded)
@@ -145,6 +161,14 @@ impl Meaning {
             Self::Not(inner) => !inner.is_met_by(subject),
             Self::And(parts) => parts.iter().all(|it| it.is_met_by(subject)),
             Self::Or(parts) => parts.iter().any(|it| it.is_met_by(subject)),
+        }
+    }
+
+    fn settle(&mut self, ids: &HashSet<String>) {
+        match self {
+            Self::Word(word) => word.is_whole = ids.contains(&word.folded),
+            Self::Not(inner) => inner.settle(ids),
+            Self::And(parts) | Self::Or(parts) => parts.iter_mut().for_each(|it| it.settle(ids)),
         }
     }
 
@@ -360,6 +384,7 @@ mod tests {
             names: ["weather in a city", "outside/weather.yaml"]
                 .map(str::to_owned)
                 .into(),
+            ids: Vec::new(),
             path: "scenarios/outside/weather.yaml".to_owned(),
             tags: ["slow", "forecast tools"].map(str::to_owned).into(),
         }
@@ -368,6 +393,29 @@ mod tests {
     #[track_caller]
     fn is_met(written: &str) -> bool {
         Expression::parse(written).unwrap().is_met_by(&weather())
+    }
+
+    #[test]
+    fn the_whole_id_of_a_row_or_a_cell_means_that_alone() {
+        let ids = ["pay/p1", "pay/p1/model=a", "pay/p10"];
+        let known = ids.map(str::to_owned).into();
+        let subject = |ids: &[&str]| Subject {
+            names: ids.iter().map(|it| format!("{it}.yaml")).collect(),
+            ids: ids.iter().map(|it| (*it).to_owned()).collect(),
+            ..Subject::default()
+        };
+        for (written, meant) in [
+            ("pay/p1", [true, true, false]),
+            ("PAY/P1", [true, true, false]),
+            ("pay/p1/model=a", [false, true, false]),
+            ("pay/p", [true, true, true]),
+            ("not pay/p1", [false, false, true]),
+        ] {
+            let expression = Expression::parse(written).unwrap().with_whole(&known);
+            let subjects = [&["pay/p1"][..], &["pay/p1", "pay/p1/model=a"], &["pay/p10"]];
+            let found = subjects.map(|it| expression.is_met_by(&subject(it)));
+            assert_eq!(found, meant, "{written}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Which scenarios did not pass when they were last run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -51,8 +51,11 @@ struct StoredProblem {
 
 impl LastRuns {
     /// Looks scenarios up, by id, in the runs that are kept in a folder: those of one command, or of any.
+    ///
+    /// Of a scenario that was run in cells of a matrix, any cell that failed tells; of a cell, only that one.
     pub(super) fn find(folder: &Path, command: Option<&str>, scenarios: &[&str]) -> Self {
         let mut last = Self::default();
+        let wanted: HashSet<&str> = scenarios.iter().copied().collect();
         let is_missing = |last: &Self| scenarios.iter().any(|it| !last.failed.contains_key(*it));
         for id in Runs::ids(folder).into_iter().take(MOST_RUNS) {
             if !is_missing(&last) {
@@ -72,12 +75,13 @@ impl LastRuns {
             let mut failed: HashMap<String, bool> = HashMap::new();
             for run in result.scenarios {
                 let did_not_pass = run.did_not_pass();
-                // One that failed in any cell of a matrix has failed.
-                let of = run.cell.map_or(run.id, |it| it.scenario);
+                let is_wanted = wanted.contains(run.id.as_str());
+                let cell = run.cell.filter(|_| !is_wanted);
+                let of = cell.map_or(run.id, |it| it.scenario);
                 *failed.entry(of).or_default() |= did_not_pass;
             }
             for (scenario, did_not_pass) in failed {
-                if !scenarios.contains(&scenario.as_str()) || last.failed.contains_key(&scenario) {
+                if !wanted.contains(scenario.as_str()) || last.failed.contains_key(&scenario) {
                     continue;
                 }
                 last.failed.insert(scenario, did_not_pass);

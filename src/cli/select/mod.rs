@@ -16,7 +16,7 @@ use self::changed::{Beside, concerned};
 use self::expression::{Expression, Subject};
 use self::last_failed::LastRuns;
 use crate::cli::advice;
-use crate::cli::args::SelectArgs;
+use crate::cli::args::{Axis, SelectArgs};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::matrix;
@@ -37,6 +37,8 @@ pub(super) struct Purpose<'a> {
     pub(super) mcp_config: Option<&'a Path>,
     /// Files that all scenarios depend on, that one included.
     pub(super) files: &'a [PathBuf],
+    /// The axes of a matrix, in whose cells every scenario is run: what is picked are cells then.
+    pub(super) matrix: &'a [Axis],
 }
 
 /// The scenarios the user selected.
@@ -117,7 +119,8 @@ pub(super) fn select(
         let failure = Failure::incomplete("there are no scenarios");
         return Err(failure.hint("`mcp-eval list` shows what there is"));
     }
-    let all = all(args, &scenarios);
+    let scenarios = matrix::spread(scenarios, purpose.matrix)?;
+    let all = all(args, purpose.matrix, &scenarios)?;
     match pick(scenarios, args, purpose, console)? {
         (scenarios, None) => Ok(Selected::Scenarios(Chosen { scenarios, all })),
         (_, Some(NonePicked::NoMatch(failure))) => {
@@ -127,8 +130,8 @@ pub(super) fn select(
     }
 }
 
-/// The ids of all scenarios that there are. Who names some files or folders below the usual one has the others there, too.
-fn all(args: &SelectArgs, named: &[Scenario]) -> Vec<String> {
+/// The ids of all scenarios that there are, or of their cells. Who names some files or folders below the usual one has the others there, too.
+fn all(args: &SelectArgs, axes: &[Axis], named: &[Scenario]) -> Result<Vec<String>, Failure> {
     let usual = SelectArgs {
         variables: args.variables.clone(),
         ..SelectArgs::default()
@@ -140,10 +143,11 @@ fn all(args: &SelectArgs, named: &[Scenario]) -> Vec<String> {
             .any(|folder| real(&it.path).starts_with(real(folder)))
     };
     if args.are_default() || !named.iter().all(is_below) {
-        return enabled(named).map(str::to_owned).collect();
+        return Ok(enabled(named).map(str::to_owned).collect());
     }
     let (there, _) = of_paths(&usual);
-    enabled(&there).map(str::to_owned).collect()
+    let there = matrix::spread(there, axes)?;
+    Ok(enabled(&there).map(str::to_owned).collect())
 }
 
 /// All that is wrong with scenario files, where any of it is an error.
@@ -174,7 +178,7 @@ pub(super) fn again(args: &SelectArgs, scenario: &Scenario) -> Option<Scenario> 
     let it = loaded.into_iter().find(|it| it.id == *id)?;
     match cell {
         None => Some(it),
-        Some(cell) => matrix::in_cell(&it, cell),
+        Some(cell) => matrix::settled(&it, cell),
     }
 }
 
@@ -215,6 +219,7 @@ fn picked(
     console: Console,
 ) -> Result<Picked, Failure> {
     let (scenarios, findings) = load_with(args, load);
+    let scenarios = matrix::spread(scenarios, purpose.matrix)?;
     // Where there is nothing to pick from, that is said by who asked.
     let (scenarios, none) = if scenarios.is_empty() {
         (scenarios, None)
@@ -368,6 +373,8 @@ fn match_expression(
     expression: &Expression,
     console: Console,
 ) -> Option<Failure> {
+    let ids: HashSet<String> = scenarios.iter().flat_map(ids_of_parts).collect();
+    let expression = &expression.with_whole(&ids);
     let subjects: Vec<Subject> = scenarios.iter().map(subject).collect();
     let unknown = expression.words().into_iter();
     let unknown = unknown.filter(|word| !subjects.iter().any(|it| word.is_of(it)));
@@ -431,13 +438,33 @@ fn quoted(expression: &Expression) -> String {
 /// here, too; other words would match all that lies in a folder above, or none, by chance.
 fn subject(scenario: &Scenario) -> Subject {
     let extension = scenario.path.extension().unwrap_or_default();
-    let below = format!("{}.{}", scenario.id, extension.display());
+    let below = |id: &String| format!("{id}.{}", extension.display());
+    // What a cell is of is called as it is without a matrix.
+    let of_cell = scenario.cell.as_ref().map(|it| below(&it.scenario));
+    let names = [scenario.name.clone(), below(&scenario.id)];
     let path = from_here(&scenario.path).display().to_string();
     Subject {
-        names: [&scenario.name, &below].map(|it| it.to_lowercase()).into(),
+        names: names
+            .iter()
+            .chain(&of_cell)
+            .map(|it| it.to_lowercase())
+            .collect(),
+        ids: ids_of_parts(scenario).collect(),
         path: path.to_lowercase(),
         tags: scenario.tags.iter().map(|it| it.to_lowercase()).collect(),
     }
+}
+
+/// The ids of the row and of the cell that a scenario is, in small letters.
+fn ids_of_parts(scenario: &Scenario) -> impl Iterator<Item = String> {
+    let cell = scenario.cell.as_ref();
+    let of_cell = cell.map(|_| &scenario.id);
+    let of_row = cell.map_or(&scenario.id, |it| &it.scenario);
+    let of_row = scenario.row_of.as_ref().map(|_| of_row);
+    of_cell
+        .into_iter()
+        .chain(of_row)
+        .map(|it| it.to_lowercase())
 }
 
 /// What somebody may have meant who mistyped a word: tags, names, parts of paths, and the words in those.

@@ -91,6 +91,17 @@ enum NoVote {
     All(Unruled),
 }
 
+impl NoVote {
+    /// The same where it was asked once more, because of this.
+    fn after(mut self, first_problem: Option<&str>) -> Self {
+        let (Self::ThisOne(why) | Self::All(why)) = &mut self;
+        let first = first_problem.iter();
+        let first = first.map(|it| format!("it was asked once more; before that: {it}"));
+        why.details.extend(first);
+        self
+    }
+}
+
 impl Judge {
     /// A judge that asks with this key, spends of this budget and remembers what was answered.
     ///
@@ -189,7 +200,7 @@ impl Judge {
     ) -> Result<(Object, Verdict), NoVote> {
         let question = Question::new(&self.settings, asked, case, &Fence::new());
         let mut history = vec![Message::User(question.user.clone())];
-        let mut first_problem = None;
+        let mut first_problem: Option<String> = None;
         loop {
             if let Some(budget) = &self.budget {
                 budget.check().map_err(|it| {
@@ -199,7 +210,8 @@ impl Judge {
                     })
                 })?;
             }
-            let response = self.response(&question, &history, took).await?;
+            let response = self.response(&question, &history, took).await;
+            let response = response.map_err(|it| it.after(first_problem.as_deref()))?;
             let read = form::members(&response);
             let read = read.and_then(|it| form::verdict(&it, asked).map(|verdict| (it, verdict)));
             let problem = match read {
@@ -207,10 +219,8 @@ impl Judge {
                 Err(problem) => problem,
             };
             if let Some(first) = first_problem {
-                return Err(NoVote::ThisOne(Unruled {
-                    details: vec![format!("it was asked once more; before that: {first}")],
-                    ..Unruled::new(format!("the judge's answer is no verdict: {problem}"))
-                }));
+                let why = Unruled::new(format!("the judge's answer is no verdict: {problem}"));
+                return Err(NoVote::ThisOne(why).after(Some(&first)));
             }
             history.extend(repair(response, &problem));
             first_problem = Some(problem);

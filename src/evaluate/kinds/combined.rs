@@ -15,6 +15,9 @@ use crate::model::evaluation::EvaluationStatus::{self, Error, Failed, Passed, Sk
 /// An evaluator within, by its title, and what it found.
 type Found = (String, Finding);
 
+/// Behind this, a text says what was asked for.
+const WANTED: &str = ", and it should";
+
 /// All pass. One that fails decides, whatever could not be judged.
 pub(in crate::evaluate) fn all(found: &[Found]) -> Finding {
     let worst = first(found, &[Failed, Error, Skipped]);
@@ -66,7 +69,11 @@ pub(in crate::evaluate) fn not(found: &[Found]) -> Finding {
         Failed if inner.leaves_open => {
             Finding::skipped(format!("not all within could be judged: {why}"))
         }
-        Failed => Finding::passed(format!("fails, as it should: {why}")).scored(score),
+        Failed => {
+            // What the one within asks for is not what is asked for.
+            let found = why.rsplit_once(WANTED).map_or(why.as_str(), |it| it.0);
+            Finding::passed(format!("fails, as it should: {found}")).scored(score)
+        }
         status => unjudged(status, why),
     }
     .with(inner.details.clone())

@@ -32,6 +32,9 @@ pub struct Cause {
     /// What it is now; `null` where there is nothing.
     #[serde(default)]
     pub now: Option<String>,
+    /// The line of the scenario's file that asks for what is not met; absent where none does, and where several scenarios have it in others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
     /// Whose doing it is; `null` where nobody can tell.
     #[serde(default)]
     pub whose: Option<Whose>,

@@ -6,18 +6,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Scenario, Status};
+use crate::model::suite::{MISSING, NOT_STARTED};
 
 /// All rows of one data set together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dataset {
     /// The scenario file, by its id.
     pub scenario: String,
-    /// How many rows were to run; those that were skipped do not count.
+    /// How many rows were to run; those that are disabled do not count.
     pub rows: usize,
+    /// With a matrix, how many cells these rows were to run in, all together: what is counted below are cells then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells: Option<usize>,
     /// How many of them passed, or were recorded.
     pub succeeded: usize,
     pub failed: usize,
-    /// How many have no verdict: what could not be judged, was interrupted, or took too long, and what is inconclusive.
+    /// How many have no verdict: what could not be judged, was interrupted, was not reached, is missing, or took too long, and what is
+    /// inconclusive.
     pub without_verdict: usize,
 }
 
@@ -25,20 +30,33 @@ impl Dataset {
     /// The sums of all data sets that scenarios are rows of, in the order of the first row.
     pub fn all(scenarios: &[Scenario]) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
+        let mut last_row: Option<&str> = None;
         for scenario in scenarios {
             let Some(of) = &scenario.row_of else { continue };
-            // Scenarios are sorted by id, so the rows of one file stand together.
-            if all.last().is_none_or(|it| it.scenario != *of) {
+            // The rows of one file stand together, but for a scenario in a folder of its name.
+            let known = all.iter().rposition(|it| it.scenario == *of);
+            let at = known.unwrap_or_else(|| {
                 all.push(Self {
                     scenario: of.clone(),
                     rows: 0,
+                    cells: None,
                     succeeded: 0,
                     failed: 0,
                     without_verdict: 0,
                 });
+                all.len() - 1
+            });
+            if !was_to_run(scenario) {
+                continue;
             }
-            if let Some(sum) = all.last_mut() {
-                sum.add(scenario.status);
+            let sum = &mut all[at];
+            sum.add(scenario.status);
+            // The cells of one row stand together, too.
+            let cell = scenario.cell.as_ref();
+            let row = cell.map_or(scenario.id.as_str(), |it| &it.scenario);
+            sum.rows += usize::from(last_row.replace(row) != Some(row));
+            if cell.is_some() {
+                *sum.cells.get_or_insert_default() += 1;
             }
         }
         all
@@ -46,21 +64,29 @@ impl Dataset {
 
     fn add(&mut self, status: Status) {
         let counted = match status {
-            Status::Skipped => return,
             Status::Passed | Status::Recorded => &mut self.succeeded,
             Status::Failed => &mut self.failed,
-            Status::Inconclusive | Status::Error | Status::Timeout | Status::Interrupted => {
-                &mut self.without_verdict
-            }
+            Status::Inconclusive
+            | Status::Error
+            | Status::Timeout
+            | Status::Interrupted
+            | Status::Skipped => &mut self.without_verdict,
         };
         *counted += 1;
-        self.rows += 1;
     }
 
-    /// `8 of 10 rows passed, 1 failed, 1 without a verdict`; `verb` is what becomes of those that went well.
+    /// `8 of 10 rows passed, 1 failed, 1 without a verdict`, or with a matrix `3 of 4 cells of 2 rows passed`; `verb` is what becomes of
+    /// those that went well.
     pub fn words(&self, verb: &str) -> String {
-        let noun = if self.rows == 1 { "row" } else { "rows" };
-        let mut words = format!("{} of {} {noun} {verb}", self.succeeded, self.rows);
+        let rows = match self.rows {
+            1 => "1 row".to_owned(),
+            several => format!("{several} rows"),
+        };
+        let mut words = match self.cells {
+            None => format!("{} of {rows} {verb}", self.succeeded),
+            Some(1) => format!("{} of 1 cell of {rows} {verb}", self.succeeded),
+            Some(cells) => format!("{} of {cells} cells of {rows} {verb}", self.succeeded),
+        };
         for (count, what) in [
             (self.failed, "failed"),
             (self.without_verdict, "without a verdict"),
@@ -71,4 +97,10 @@ impl Dataset {
         }
         words
     }
+}
+
+/// Whether a scenario was to run: all but those that are disabled, or cannot run where they were.
+fn was_to_run(scenario: &Scenario) -> bool {
+    let why = scenario.problem.as_ref().map_or("", |it| &it.message);
+    scenario.status != Status::Skipped || why.starts_with(NOT_STARTED) || why.starts_with(MISSING)
 }

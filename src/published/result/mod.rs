@@ -297,7 +297,19 @@ impl ResultDocument {
     /// What all models of the run used, judges included, in words; `None` where there were none.
     pub fn model_use(&self) -> Option<String> {
         let uses = self.scenarios.iter().flat_map(Scenario::all_usage);
-        TotalUse::sum(uses).map(|it| it.words())
+        // Where all answers were remembered, nothing was asked.
+        let is_something = |it: &TotalUse| {
+            let tokens = &it.tokens;
+            let counted = [
+                tokens.input_tokens,
+                tokens.output_tokens,
+                tokens.total_tokens,
+            ];
+            it.requests > 0
+                || counted.iter().any(Option::is_some)
+                || it.cost.is_some_and(|cost| cost > 0.0)
+        };
+        TotalUse::sum(uses.filter(is_something)).map(|it| it.words())
     }
 
     /// Whether the servers of any run were recorded ones.

@@ -10,8 +10,8 @@ use crate::published::stamp::Servers;
 
 use super::Cell;
 use super::{
-    Band, CauseCall, Change, Comparison, Direct, Evaluation, EvaluationSummary, Quarantine, Reason,
-    Repeated, Retried, Side, Status, TotalUse,
+    Band, CauseCall, Change, Comparison, Direct, Evaluation, EvaluationSummary, GateKind,
+    Quarantine, Reason, Repeated, Retried, Side, Status, TotalUse,
 };
 
 /// How `in_words` begins for a run in which nothing changed.
@@ -96,6 +96,9 @@ pub struct Scenario {
     /// Why it decides nothing, and until when; absent where it decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quarantine: Option<Quarantine>,
+    /// It failed, and the share of scenarios that the suite wants to pass is reached all the same: the gates that say so; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_gate: Option<String>,
     /// What the servers do to the answers of those behind them, with `compare --direct`; absent without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct: Option<Box<Direct>>,
@@ -247,6 +250,11 @@ impl Scenario {
         self.is_quarantined() && !self.status.is_fine() && self.status != Status::Skipped
     }
 
+    /// It did not come out well, and no exit code says so: it is quarantined, or the suite wants only a share of its scenarios to pass.
+    pub fn is_let_pass(&self) -> bool {
+        self.is_tolerated() || self.within_gate.is_some()
+    }
+
     /// It passed, and nothing is known to differ from the baseline. What an older program did not look for is not said to be so.
     pub fn is_unchanged(&self) -> bool {
         let words = self.in_words.as_deref().unwrap_or_default();
@@ -297,6 +305,10 @@ impl Scenario {
         }
         if self.is_tolerated() {
             words.push_str(", quarantined");
+        }
+        if self.within_gate.is_some() {
+            words.push_str(", within ");
+            words.push_str(GateKind::MinPassRate.name());
         }
         if self.is_changed() {
             words.push_str(", ");

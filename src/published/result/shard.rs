@@ -32,6 +32,9 @@ pub struct PlannedScenario {
     pub id: String,
     /// The scenario file, as it was named where the plan was made.
     pub path: String,
+    /// The scenario file whose data set it is a row of, by its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_of: Option<String>,
 }
 
 /// What a result was put together from.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Status, TotalUse};
+use super::{ResultDocument, Status, TotalUse};
 
 /// The suite file that the command followed, and what became of its gates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -81,6 +81,29 @@ pub struct Retried {
     /// What models took for it, judges included; absent where none was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TotalUse>,
+}
+
+impl ResultDocument {
+    /// Says of the scenarios that failed which of them a `min_pass_rate` lets fail, because it is kept all the same.
+    pub fn mark_within_gates(&mut self) {
+        let gates = self.suite.iter().flat_map(|it| &it.gates);
+        let shares: Vec<&SuiteGate> = gates
+            .filter(|it| it.what == GateKind::MinPassRate)
+            .collect();
+        for scenario in &mut self.scenarios {
+            let tags = &scenario.tags;
+            let about = shares.iter();
+            let about = about.filter(|it| it.tag.as_ref().is_none_or(|tag| tags.contains(tag)));
+            let about: Vec<_> = about.collect();
+            let are_kept = about.iter().all(|it| it.state == GateState::Kept);
+            let fails = scenario.status == Status::Failed && !scenario.is_quarantined();
+            let is_within = fails && are_kept && !about.is_empty();
+            scenario.within_gate = is_within.then(|| {
+                let sentences: Vec<&str> = about.iter().map(|it| it.sentence.as_str()).collect();
+                sentences.join("; ")
+            });
+        }
+    }
 }
 
 impl GateKind {

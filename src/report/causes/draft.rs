@@ -23,6 +23,10 @@ const TOOLS: usize = 3;
 pub(super) const COLON: &str = ": ";
 pub(super) const SUCH_AS: &str = ", such as ";
 
+/// What stands before what an evaluator found: in one scenario, and in the first of several.
+pub(super) const FAILS: &str = "` fails: ";
+const FAILS_SUCH_AS: &str = "` fails, such as: ";
+
 /// A cause as it grows.
 pub(super) struct Draft {
     /// Equal for what has one cause.
@@ -38,6 +42,8 @@ pub(super) struct Draft {
     pub(super) path: Option<String>,
     pub(super) was: Option<String>,
     pub(super) now: Option<String>,
+    /// The line of the scenario's file that asks for it.
+    pub(super) line: Option<usize>,
     /// Not all of its places have the same values.
     pub(super) values_differ: bool,
     pub(super) fails: bool,
@@ -82,6 +88,7 @@ impl Draft {
             path: None,
             was: None,
             now: None,
+            line: None,
             values_differ: false,
             fails: false,
             places: vec![CausePlace {
@@ -137,6 +144,8 @@ impl Draft {
     /// Adds what has the same cause: of the same scenario, or of the next.
     pub(super) fn merge(&mut self, other: Self) {
         self.fails |= other.fails;
+        self.line = self.line.filter(|it| other.line == Some(*it));
+        self.say_of_several(&other);
         self.values_differ |=
             other.values_differ || (&self.was, &self.now) != (&other.was, &other.now);
         self.tools.extend(other.tools);
@@ -160,6 +169,16 @@ impl Draft {
         self.hint = self.hint.take().or(other.hint);
     }
 
+    /// Says of what evaluators of one name found in several scenarios that it is an example, where it is not the same in all.
+    fn say_of_several(&mut self, other: &Self) {
+        let (What::Said(own), What::Said(others)) = (&mut self.what, &other.what) else {
+            return;
+        };
+        if matches!(self.key, Key::Expectation { .. }) && own != others {
+            *own = own.replacen(FAILS, FAILS_SUCH_AS, 1);
+        }
+    }
+
     pub(super) fn finish(mut self) -> Cause {
         for place in &mut self.places {
             place.calls.sort_by_key(|it| it.baseline.or(it.current));
@@ -178,6 +197,7 @@ impl Draft {
             path: self.path,
             was: self.was,
             now: self.now,
+            line: self.line,
             whose: self.whose,
             fails: self.fails,
             scenarios: self.places.iter().map(|it| it.scenario.clone()).collect(),

@@ -1,6 +1,6 @@
 //! Gating evaluators that fail, each a cause of its own.
 
-use super::draft::Draft;
+use super::draft::{Draft, FAILS};
 use super::gather::Gather;
 use super::key::{Key, masked};
 use crate::published::result::{CauseKind, EvaluationSummary};
@@ -13,16 +13,18 @@ impl Gather<'_> {
         let scenario = self.context.scenario;
         let failed = scenario.evaluators.iter().filter(|it| it.fails());
         let told = failed.map(|it| {
-            let said = format!("the evaluator `{}` fails: {}", it.name, it.message);
-            (format!("evaluator {}", it.name), masked(&it.message), said)
+            let said = format!("the evaluator `{}{FAILS}{}", it.name, it.message);
+            let message = masked(&it.message);
+            (format!("evaluator {}", it.name), message, said, it.line)
         });
         let summary = scenario.evaluation.iter();
         let shortfall = summary.filter_map(EvaluationSummary::shortfall);
-        let shortfall = shortfall.map(|it| (SCORE.to_owned(), String::new(), it));
-        for (name, message, said) in told.chain(shortfall) {
+        let shortfall = shortfall.map(|it| (SCORE.to_owned(), String::new(), it, None));
+        for (name, message, said, line) in told.chain(shortfall) {
             let draft = self.context.draft(CauseKind::Expectation, None, said);
             self.found.add(Draft {
                 key: Key::Expectation { name, message },
+                line,
                 fails: !scenario.status.is_fine(),
                 ..draft
             });

@@ -9,6 +9,15 @@ use super::key::{Key, masked};
 /// How a criterion begins that asks for a text whatever was recorded.
 const TEXT: &str = "text: ";
 
+/// How the part of a message begins that says what is expected of an answer.
+const ASKED: [&str; 5] = [
+    " does not hold `",
+    ", and `",
+    " of at least ",
+    " nothing at ",
+    " something at ",
+];
+
 impl Gather<'_> {
     /// First the calls that failed, because they may be what other expectations fail for.
     pub(super) fn expectations(&mut self) {
@@ -35,7 +44,7 @@ impl Gather<'_> {
         self.found.add(Draft {
             key: Key::Expectation {
                 name: check.name.clone(),
-                message: masked(&check.message),
+                message: what_is_asked(&check.message),
             },
             fails: !self.context.scenario.status.is_fine(),
             ..draft
@@ -104,6 +113,13 @@ impl Gather<'_> {
         let failed = || failing().find(|(_, it)| matches!(it.what, What::Failed(_)));
         lost.or_else(failed).map(|it| it.0)
     }
+}
+
+/// A message with its numbers masked, but for those in what is expected: that asks for something else where it has another number.
+fn what_is_asked(message: &str) -> String {
+    let begins = ASKED.iter().filter_map(|it| message.find(it));
+    let (found, asked) = message.split_at(begins.min().unwrap_or(message.len()));
+    masked(found) + asked
 }
 
 /// The name of a tool for people, where nothing but its full name is known.

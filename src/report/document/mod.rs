@@ -137,6 +137,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         retried: result.retried.iter().map(Into::into).collect(),
         judging: result.judging.map(Into::into),
         quarantine: None,
+        within_gate: None,
         direct: (result.direct.as_deref()).map(|it| Box::new(direct::direct(it))),
     };
     if let (None, Some(run), Some(side)) = (&scenario.comparison, current, &mut scenario.current) {

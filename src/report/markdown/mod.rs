@@ -11,7 +11,7 @@ mod escape;
 use std::fmt::Write as _;
 
 use crate::model::points::score;
-use crate::published::result::{Cause, Gate, ResultDocument, Scenario, Status};
+use crate::published::result::{Cause, EvaluationStatus, Gate, ResultDocument, Scenario, Status};
 use crate::published::stamp::Git;
 use crate::report::attention::{self, Attention, attention};
 use crate::report::command::{self, AcceptFrom};
@@ -64,6 +64,7 @@ pub fn markdown(result: &ResultDocument) -> String {
     page.table(result, &troubled);
     page.details(result, &troubled);
     page.changed(result);
+    page.advised(result);
     page.text.push_str(&end);
     page.text
 }
@@ -207,6 +208,41 @@ impl Page {
         });
     }
 
+    /// Scenarios that came out well, and of which an advisory evaluator thinks otherwise, folded.
+    fn advised(&mut self, result: &ResultDocument) {
+        let scenarios = result.scenarios.iter();
+        let objected: Vec<(&Scenario, Vec<String>)> = scenarios
+            .map(|it| (it, objections(it)))
+            .filter(|(_, objections)| !objections.is_empty())
+            .collect();
+        if objected.is_empty() {
+            return;
+        }
+        let head = format!(
+            "<details><summary>{} {} {}, against the advice of an evaluator</summary>\n\n",
+            objected.len(),
+            noun(objected.len()),
+            counts::verb(&result.command),
+        );
+        let end = "\n</details>\n\n";
+        if !self.add(&head) {
+            return;
+        }
+        self.left = self.left.saturating_sub(end.len());
+        self.add_some(
+            (&objected, ROWS),
+            "- and {} more\n",
+            |(scenario, objections)| {
+                format!(
+                    "- {}: {}\n",
+                    theirs(&scenario.name, NAME_CHARS, Place::Text),
+                    objections.join("; ")
+                )
+            },
+        );
+        self.text.push_str(end);
+    }
+
     /// Scenarios that came out well with changes, folded.
     fn changed(&mut self, result: &ResultDocument) {
         let changed: Vec<&Scenario> = result
@@ -241,9 +277,21 @@ impl Page {
     }
 }
 
+/// Of a scenario that came out well, the advisory evaluators that have something against it.
+fn objections(scenario: &Scenario) -> Vec<String> {
+    let others = scenario
+        .evaluators_to_look_at()
+        .filter(|_| scenario.status.is_fine())
+        .filter(|it| it.status != EvaluationStatus::Skipped);
+    others
+        .map(|it| theirs(&it.to_string(), SENTENCE_CHARS, Place::Text))
+        .collect()
+}
+
 /// What there is to say of a scenario where there is little room.
 fn why(scenario: &Scenario, command: &str, place: Place, between: &str) -> String {
     let remarks = attention::remarks(scenario, command);
+    let remarks = attention::of_verdict(&remarks);
     let shown = remarks.iter().take(REASONS);
     let mut shown: Vec<String> = shown
         .map(|it| theirs(&it.text, SENTENCE_CHARS, place))
@@ -409,7 +457,11 @@ fn details(result: &ResultDocument, scenario: &Scenario) -> String {
     if remarks.len() > DETAILS {
         lines.push(format!("… and {} more", remarks.len() - DETAILS));
     }
-    let others = scenario.evaluators.iter().filter(|it| !it.fails());
+    // The others are among the remarks.
+    let others = scenario
+        .evaluators
+        .iter()
+        .filter(|it| !it.is_worth_a_look());
     let others: Vec<String> = others
         .map(|it| format!("{} {it}", it.status.symbol()))
         .collect();

@@ -84,9 +84,10 @@ impl Page<'_> {
         let whose = whose.unwrap_or_default();
         if let [only] = &cause.scenarios[..] {
             let path = result.scenario(only).map_or(only, |it| &it.path);
+            let row = cause.line.map_or_else(String::new, |it| format!(":{it}"));
             let calls = causes::calls(cause, self.command, CALLS);
             let calls = calls.map_or_else(String::new, |it| format!(" · {it}"));
-            return format!("{whose}{path}{calls}");
+            return format!("{whose}{path}{row}{calls}");
         }
         let shown = if self.is_verbose() {
             cause.scenarios.len()

@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::page::{BOLD, DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW};
 use super::scenario_line::ROOM_FOR_COLUMNS;
-use crate::published::result::{Gate, Matrix, ResultDocument, Row, RowKind, Scenario};
+use crate::published::result::{Gate, GateState, Matrix, ResultDocument, Row, RowKind, Scenario};
 use crate::report::matrix::{CellRow, used};
 use crate::report::{advice, counts, duration, wrap};
 
@@ -65,6 +65,13 @@ impl Page<'_> {
         }
         if let Some(usage) = result.model_use() {
             self.indented(0, "", DIM, &format!("Models: {usage}"));
+        }
+        // Those that are broken stand behind the exit code.
+        let gates = result.suite.iter().flat_map(|it| &it.gates);
+        let told = gates.filter(|it| matches!(it.state, GateState::Kept | GateState::Open));
+        let told: Vec<&str> = told.map(|it| it.sentence.as_str()).collect();
+        if !told.is_empty() {
+            self.indented(0, "", DIM, &format!("Suite: {}", told.join("; ")));
         }
         let did_nothing = summary.selected == 0;
         let notable = |it: &&Gate| it.exit_code != 0 || summary.inconclusive > 0 || did_nothing;

@@ -67,6 +67,9 @@ fn documents(answer: &Answer) -> Vec<Value> {
     documents
 }
 
+/// How it is said that a list is empty, which it may not be for long. Who asks only once has no use for it.
+pub(crate) const NOT_YET: &str = "finds nothing yet: ";
+
 fn holds(expected: &Expected, texts: &[String], documents: &[Value]) -> Result<(), String> {
     if let Some(wanted) = &expected.text
         && !texts.iter().any(|it| it.contains(wanted.as_str()))
@@ -99,7 +102,7 @@ fn holds(expected: &Expected, texts: &[String], documents: &[Value]) -> Result<(
             let count = counts.max().unwrap_or_default();
             match count {
                 _ if count >= *least => Ok(()),
-                0 => Err(format!("finds nothing yet: {path} has no items")),
+                0 => Err(format!("{NOT_YET}{path} has no items")),
                 _ => Err(format!("{path} has {count} of at least {least} items")),
             }
         }

@@ -38,8 +38,10 @@ impl Document {
             }
         }
         // What is skipped in every run fails none.
-        let is_idle =
-            |it: &Evaluator| agent.is_some_and(|agent| always_skipped(&it.kind, agent).is_some());
+        let is_idle = |it: &Evaluator| {
+            let never = agent.and_then(|agent| never_passes(&it.kind, agent));
+            never.is_some_and(|it| !it.may_fail)
+        };
         let mut others = evaluators.iter().zip(&without_role);
         let has_others = others.any(|((_, it), judge)| !judge && it.gates() && !is_idle(it));
         if !has_others && !self.can_fail_without_evaluators() {
@@ -144,9 +146,10 @@ impl Document {
         self.check_judges(evaluators, findings);
         let gating = || evaluators.iter().filter(|(_, it)| it.gates());
         for (at, it) in gating() {
+            let idle = |it: &Evaluator| never_passes(&it.kind, agent).filter(|it| !it.may_fail);
             let inner = Evaluator::with_inner(it.kind.inner()).into_iter();
-            let mut inner = inner.filter_map(|it| Some((it, always_skipped(&it.kind, agent)?)));
-            let (message, hint) = match (always_skipped(&it.kind, agent), inner.next()) {
+            let mut inner = inner.filter_map(|it| Some((it, idle(it)?.why)));
+            let (message, hint) = match (never_passes(&it.kind, agent), inner.next()) {
                 (Some(_), Some((inner, why))) if matches!(it.kind, EvaluatorKind::AllOf(_)) => {
                     let what = quoted(&inner.title());
                     (
@@ -154,7 +157,14 @@ impl Document {
                         ONLY_SHOWS,
                     )
                 }
-                (Some(why), _) => (format!("is skipped in every run: {why}"), ONLY_SHOWS),
+                (Some(Never { why, may_fail }), _) if may_fail => (
+                    format!("fails or is skipped, and never passes: {why}"),
+                    ONLY_SHOWS,
+                ),
+                (Some(never), _) => (
+                    format!("is skipped in every run: {}", never.why),
+                    ONLY_SHOWS,
+                ),
                 (None, Some((inner, why))) => {
                     let what = quoted(&inner.title());
                     (
@@ -201,15 +211,26 @@ impl Document {
 /// What to do about a gating evaluator that never judges.
 const ONLY_SHOWS: &str = "`role: advisory` says that it only shows something";
 
-/// Why an evaluator can judge no run of this agent; `None` where it may.
-fn always_skipped(kind: &EvaluatorKind, agent: &Agent) -> Option<String> {
+/// Why an evaluator never passes.
+struct Never {
+    why: String,
+    /// It may fail all the same; else it is skipped in every run.
+    may_fail: bool,
+}
+
+/// Why an evaluator passes with no run of this agent; `None` where it may.
+fn never_passes(kind: &EvaluatorKind, agent: &Agent) -> Option<Never> {
+    let skipped = |why: String| Never {
+        why,
+        may_fail: false,
+    };
     let says_nothing = || {
         let is_mute = matches!(agent, Agent::Scripted { .. } | Agent::Replay { .. });
         is_mute.then(|| {
-            format!(
+            skipped(format!(
                 "an agent of kind `{}` says nothing in the end",
                 agent.kind()
-            )
+            ))
         })
     };
     match kind {
@@ -221,21 +242,42 @@ fn always_skipped(kind: &EvaluatorKind, agent: &Agent) -> Option<String> {
             let reports = format.is_none_or(CommandFormat::reports_usage);
             let counts = agent.decides() && reports;
             let priced = agent.price().is_some() || format.is_some_and(CommandFormat::reports_cost);
-            if it.tokens.is_some() && !counts {
-                Some("nobody counts the tokens of this agent".to_owned())
-            } else if it.cost.is_some() && !(counts && priced) {
-                Some("nobody knows what this agent costs".to_owned())
+            let no_tokens = it.tokens.is_some() && !counts;
+            let no_cost = it.cost.is_some() && !(counts && priced);
+            let why = if no_tokens {
+                "nobody counts the tokens of this agent"
+            } else if no_cost {
+                "nobody knows what this agent costs"
             } else {
-                None
-            }
+                return None;
+            };
+            let is_measured = it.steps.is_some()
+                || it.duration.is_some()
+                || it.call_duration.is_some()
+                || (it.tokens.is_some() && !no_tokens)
+                || (it.cost.is_some() && !no_cost);
+            Some(Never {
+                why: why.to_owned(),
+                may_fail: is_measured,
+            })
         }
-        EvaluatorKind::AllOf(inner) => inner.iter().find_map(|it| always_skipped(&it.kind, agent)),
+        EvaluatorKind::AllOf(inner) => {
+            let each: Vec<Option<Never>> =
+                (inner.iter().map(|it| never_passes(&it.kind, agent))).collect();
+            let may_fail = |it: &Option<Never>| it.as_ref().is_none_or(|it| it.may_fail);
+            let may_fail = each.iter().any(may_fail);
+            let first = each.into_iter().flatten().next()?;
+            Some(Never { may_fail, ..first })
+        }
         EvaluatorKind::AnyOf(inner) => {
-            let mut why = inner.iter().map(|it| always_skipped(&it.kind, agent));
-            let first = why.next()??;
-            why.all(|it| it.is_some()).then_some(first)
+            let each = inner.iter().map(|it| never_passes(&it.kind, agent));
+            let each: Vec<Never> = each.collect::<Option<_>>()?;
+            let may_fail = each.iter().all(|it| it.may_fail);
+            let first = each.into_iter().next()?;
+            Some(Never { may_fail, ..first })
         }
-        EvaluatorKind::Not(inner) => always_skipped(&inner.kind, agent),
+        // What fails within passes here.
+        EvaluatorKind::Not(inner) => never_passes(&inner.kind, agent).filter(|it| !it.may_fail),
         EvaluatorKind::Text(_)
         | EvaluatorKind::ExactMatch(_)
         | EvaluatorKind::SchemaValidate(_)

@@ -80,8 +80,10 @@ impl Document {
         let criteria = given(self.success_criteria.as_ref());
         let criteria: Vec<_> = criteria.into_iter().flatten().collect();
         let evaluators = self.evaluator_sections();
-        let judges = evaluators.iter().any(|(_, it)| it.gates());
-        if expects_calls || judges || criteria.iter().any(|it| it.is_checked()) {
+        // A judge gates where nothing else does.
+        let mut gating = evaluators.iter();
+        let judged = gating.any(|(_, it)| it.gates() || it.is_judge_without_role());
+        if expects_calls || judged || criteria.iter().any(|it| it.is_checked()) {
             return;
         }
         let message = match (agent.decides(), criteria.is_empty()) {

@@ -17,7 +17,7 @@ use crate::cli::reports::{Reports, Source};
 use crate::cli::seen_from::SeenFrom;
 use crate::cli::stored::Stored;
 use crate::model::cell::Cell;
-use crate::model::suite::{Problem, ScenarioResult, Status};
+use crate::model::suite::{MISSING, Problem, ScenarioResult, Status};
 use crate::published::result::{
     Called, Dataset, Link, Merged, MergedShard, ResultDocument, Scenario, Summary,
 };
@@ -188,13 +188,14 @@ fn missing(hole: &Hole, command: &str, allowed: bool) -> Vec<Scenario> {
     let (shard, scenarios) = (&hole.shard, hole.scenarios.iter());
     let results = scenarios.map(|it| ScenarioResult {
         problem: Some(Problem {
-            message: format!("missing: no result of part {shard} has it"),
+            message: format!("{MISSING}no result of part {shard} has it"),
             hint: Some(format!(
                 "run that part again: `mcp-eval {command} --shard {shard}`, with all else as it was"
             )),
             details: Vec::new(),
         }),
         cell: Cell::of_id(&it.id).map(Box::new),
+        row_of: it.row_of.clone(),
         ..ScenarioResult::new(&it.id, &it.id, &it.path, status)
     });
     let results = results.map(|it| redact::environment().result(it));

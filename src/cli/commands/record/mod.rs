@@ -33,6 +33,7 @@ pub(in crate::cli) fn run(
         baselines: None,
         mcp_config: args.execute.mcp_config.as_deref(),
         files: &files,
+        matrix: &args.execute.matrix,
     };
     let chosen = match select::select(&args.select, purpose, console)? {
         Selected::Scenarios(chosen) => chosen,
@@ -50,7 +51,8 @@ pub(in crate::cli) fn run(
         recording: Recording {
             takes: args.takes,
             allow_failing: args.allow_failing,
-            of_one_scenario: is_of_one_scenario(args),
+            of_one_scenario: is_of_one_scenario(args)
+                && scenarios.iter().all(|it| it.row_of.is_none()),
         },
         baselines: baselines(args.output.as_ref()),
         called: Some(called),
@@ -78,7 +80,8 @@ pub(in crate::cli) fn run(
     finish::finish(&finished, &options, output, console)
 }
 
-/// With a single scenario file, `--output` is the folder of its baseline, else the folder of all baselines.
+/// With a single scenario file, `--output` is the folder of its baseline, else the folder of all baselines, as it is for the rows of a data
+/// set.
 fn is_of_one_scenario(args: &RecordArgs) -> bool {
     let files = args.select.all_paths();
     let is_file = files.len() == 1 && files[0].is_file();

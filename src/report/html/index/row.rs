@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::model::points::score;
-use crate::published::result::{Cause, ResultDocument, Scenario};
+use crate::published::result::{Cause, Quarantine, ResultDocument, Scenario};
 use crate::report::duration;
 use crate::report::html::page_name;
 use crate::report::html::state::State;
@@ -27,6 +27,8 @@ pub(super) struct Row<'a> {
     /// What several runs came to together.
     pub(super) repeated: Option<String>,
     pub(super) flaky: bool,
+    /// Why it decides nothing, where it has not passed all the same.
+    pub(super) let_pass: Vec<String>,
     /// What it failed for, or what changed: the first thing, and how many more there are.
     pub(super) sentence: Option<String>,
     pub(super) more: usize,
@@ -115,6 +117,7 @@ impl<'a> Row<'a> {
             state,
             words: match state {
                 State::Changed => scenario.status_words(command),
+                _ if scenario.is_let_pass() => scenario.status_words(command),
                 state => state.words(command).to_owned(),
             },
             page: page_name(&scenario.id),
@@ -125,7 +128,13 @@ impl<'a> Row<'a> {
                 .duration_ms
                 .map_or_else(String::new, |it| format!("{it:.0}")),
             repeated: scenario.repeated.as_ref().map(|it| it.words()),
-            flaky: scenario.repeated.as_ref().is_some_and(|it| it.flaky),
+            flaky: scenario.flaky || scenario.repeated.as_ref().is_some_and(|it| it.flaky),
+            let_pass: scenario
+                .quarantine
+                .iter()
+                .map(Quarantine::words)
+                .chain(scenario.within_gate.clone())
+                .collect(),
             sentence: sentence.map(|it| shorten(it, SENTENCE).into_owned()),
             more: cause.map_or(0, |(_, count)| count - 1),
             tags: names.places(0, &tags(scenario)),
