@@ -15,7 +15,6 @@ use crate::json;
 use crate::model::scenario::{Scenario, Transport};
 use crate::model::usage::cost_words;
 use crate::published::result::Shard;
-use crate::redact;
 use crate::suite;
 use crate::text;
 
@@ -130,8 +129,8 @@ fn least(one: Option<f64>, other: Option<f64>) -> Option<f64> {
 }
 
 fn planned(scenario: &Scenario, runs: u16) -> Planned {
-    let scenario = &*suite::told(scenario);
-    let clean = |text: &str| redact::environment().text(text).into_inner();
+    let redactor = suite::redactor_of(scenario);
+    let clean = |text: &str| redactor.text(text).into_inner();
     let agent = &scenario.agent;
     let calls = (!agent.decides() && agent.kind() != "replay").then(|| {
         let calls = agent.calls().iter();
@@ -163,7 +162,7 @@ fn planned(scenario: &Scenario, runs: u16) -> Planned {
             .servers
             .iter()
             .map(|it| PlannedServer {
-                name: it.name.clone(),
+                name: clean(&it.name),
                 kind: match it.transport {
                     Transport::Stdio { .. } => "stdio",
                     Transport::Http { .. } => "http",

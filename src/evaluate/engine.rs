@@ -16,12 +16,19 @@ use super::subject::Subject;
 use crate::model::evaluation::{Evaluation, EvaluationStatus};
 use crate::model::evaluator::{Evaluator, EvaluatorKind, EvaluatorText};
 use crate::model::placeholder::placeholders;
+use crate::model::stamp::Servers;
 
 /// Judges a run by these evaluators, in their order.
 pub async fn evaluate(evaluators: &[Evaluator], subject: Subject<'_>) -> Vec<Evaluation> {
     let mut evaluations = Vec::with_capacity(evaluators.len());
+    // What recorded servers answer was stored.
+    let is_stored = subject.trajectory.stamp.servers == Servers::Recorded;
     for evaluator in evaluators {
-        evaluations.push(evaluation(evaluator, subject).await);
+        evaluations.push(if is_stored && is_hidden(evaluator) {
+            told(evaluator, Finding::skipped(HIDDEN), 0.0)
+        } else {
+            evaluation(evaluator, subject).await
+        });
     }
     evaluations
 }
@@ -44,7 +51,7 @@ pub fn evaluate_stored(evaluators: &[Evaluator], subject: Subject<'_>) -> Vec<Ev
 }
 
 /// Why what is compared with a secret is not judged in a stored run.
-const HIDDEN: &str = "what it compares looks like a secret, and a stored run says of such a text only that there was one";
+const HIDDEN: &str = "what it compares looks like a secret, and what was stored says of such a text only that there was one";
 
 /// Whether an evaluator, or one within it, compares with a text that looks like a secret and was not declared to be one: stored runs show
 /// all of these alike. A declared one has a name of its own there.

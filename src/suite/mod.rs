@@ -112,6 +112,6 @@ pub use self::settings::{
     Settings,
 };
 pub use self::shards::{Part, part};
-pub use self::stored::{Stored, compare_stored, told};
+pub use self::stored::{Stored, compare_stored, redactor_of};
 pub use self::versions::Against;
 pub use crate::model::suite::NOT_STARTED;

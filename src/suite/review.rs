@@ -512,9 +512,7 @@ fn changed(id: &str, what: &str) -> Refusal {
 
 /// Takes what a scenario declares to be secret by now out of what was stored.
 fn redactor_of(scenario: &Scenario) -> Redactor {
-    let mut secrets = Secrets::default();
-    let _ = redacted(scenario, &mut secrets);
-    Redactor::new(&secrets, &scenario.redaction).of_stored()
+    super::stored::redactor_of(scenario).of_stored()
 }
 
 /// A stored run without what its scenario declares to be secret by now.

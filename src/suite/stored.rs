@@ -139,9 +139,11 @@ pub fn compare_stored(
     })
 }
 
-/// A scenario that is not run, without its secrets.
-pub fn told(scenario: &Scenario) -> Redacted<Scenario> {
-    redacted(scenario, &mut Secrets::default())
+/// Takes what a scenario declares to be secret out of texts.
+pub fn redactor_of(scenario: &Scenario) -> Redactor {
+    let mut secrets = Secrets::default();
+    let _ = redacted(scenario, &mut secrets);
+    Redactor::new(&secrets, &scenario.redaction)
 }
 
 /// A scenario that is not run, without the secrets that it declares, or that its servers and its agent are given, which

@@ -167,6 +167,9 @@ fn what_looks_like_a_secret_is_not_compared_in_a_stored_run() {
     project
         .expect(0, &["compare", "--run", "latest", "-v"])
         .says("looks like a secret");
+    project
+        .expect(0, &["compare", "--servers", "recorded", "-v"])
+        .says("looks like a secret");
     project.expect(1, &["compare"]);
 }
 
@@ -180,13 +183,15 @@ fn a_plan_tells_no_secret() {
         "evaluators": [
             { "type": "text", "in": "answers", "contains": "{{token}}", "name": "says {{token}}" },
             { "type": "text", "in": "answers", "contains": "acme_0123456789abcdef" },
+            { "type": "tool-calls", "optional": ["{{token}}"] },
+            { "type": "not", "of": { "type": "exact-match", "tool": "{{token}}", "value": 1 } },
         ],
     });
     scenario(&project, "s", &more);
     for form in ["json", "terminal"] {
         let ran = project.expect(0, &["run", "--dry-run", "--format", form]);
         for secret in [token, "acme_0123456789abcdef"] {
-            ran.says_not(secret);
+            assert!(!ran.stdout.contains(secret), "{ran:#?}");
         }
     }
 }
