@@ -241,6 +241,12 @@ fn numbers_that_would_lose_digits_are_refused_and_quotes_keep_them() {
         }
         let inline = project(&format!("dataset: [{{ id: a, order: {number} }}]"));
         inline.expect(2, &["validate"]).says("put it into quotes");
+        let other = project(&format!(
+            "dataset: [{{ id: a, order: 7 }}]\nvariables: {{ v: 1 }}\nenvironments: {{ there: {{ v: {number} }} }}"
+        ));
+        other.expect(0, &["validate"]);
+        let there = other.expect(2, &["validate", "--environment", "there"]);
+        there.says("put it into quotes");
         let variable = project(&format!(
             "dataset: [{{ id: a, order: 7 }}]\nvariables: {{ v: {number} }}"
         ));
@@ -360,6 +366,12 @@ fn a_column_that_is_named_where_nothing_is_filled_in_is_an_error() {
             .expect(2, &["validate"])
             .says("`row.order` stands for nothing here");
     }
+    // A misspelt column is that alone.
+    project("dataset: [{ id: a, ordr: 7 }]")
+        .expect(2, &["validate"])
+        .says("did you mean `row.ordr`?")
+        .says("1 error,")
+        .says_not("stands for nothing");
     // A value that looks like a reference is none.
     let own = project("dataset: [{ id: a, order: '{{row.order}}' }]\nx-note: '{{row.order}}'");
     assert_eq!(sent(&own, &["run"]), [r#""{{row.order}}""#]);

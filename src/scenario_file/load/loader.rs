@@ -234,7 +234,8 @@ impl<'a> Loader<'a> {
         let (declared, secrets) =
             variables::fill(&mut document, overrides, row, &mut self.findings);
         self.variables.extend(declared);
-        if row.is_some_and(|it| it.is_first) {
+        // A name that no column has is said already, wherever it stands.
+        if row.is_some_and(|it| it.is_first) && self.findings.errors() == errors {
             variables::refuse_unfilled_rows(&document, &mut self.findings);
         }
         if let Some(mocks) = document.get("mcp_interactions") {
