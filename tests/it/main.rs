@@ -123,6 +123,7 @@ mod upstream_kept;
 mod upstreams;
 mod usual_servers;
 mod variable_values;
+mod variables_in_servers;
 mod watch;
 mod worded;
 mod workflows;

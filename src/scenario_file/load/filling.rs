@@ -161,8 +161,16 @@ impl<'a> Filling<'a> {
         Content::Text(filled)
     }
 
+    /// Says what is wrong with a reference in a text.
+    pub(super) fn wrong(&mut self, at: Mark, reference: &str, message: &str, hint: &str) {
+        if !self.findings.is_full(at) {
+            let at = self.findings.find_word(at, reference);
+            self.findings.error(at, message, Some(hint));
+        }
+    }
+
     /// What a reference stands for; `None` when it stays as it is.
-    fn value(&mut self, reference: &str, at: Mark) -> Option<Content> {
+    pub(super) fn value(&mut self, reference: &str, at: Mark) -> Option<Content> {
         if self.findings.is_full(at) {
             return None;
         }

@@ -2,7 +2,7 @@
 //!
 //! - `find`: paths, folders and patterns become files with ids.
 //! - `loader`: defaults are laid beneath, sections read, scenarios made. `variables`: `{{…}}` is filled in,
-//!   `filling`: text by text.
+//!   `filling`: text by text; `started`: in what servers and programs are given.
 //! - `dataset`: the rows of a data set, each of which makes a scenario.
 //! - `others`: files that may be no scenarios, but a part of some.
 //! - `config`: the configuration file that a scenario names.
@@ -25,5 +25,6 @@ pub(super) mod mocks;
 mod others;
 mod rebase;
 pub(super) mod session;
+mod started;
 pub(super) mod usual;
 pub(super) mod variables;

@@ -6,6 +6,7 @@ use crate::model::redaction::SecretVariable;
 
 use super::dataset::{self, Row};
 use super::filling::Filling;
+use super::started;
 use crate::scenario_file::decode::NO_HINT;
 use crate::scenario_file::expand::filling::expand;
 use crate::scenario_file::yaml::filled::ROW;
@@ -122,6 +123,7 @@ pub(in crate::scenario_file) fn fill(
             filling.node(it, false);
         }
     });
+    started::fill(document, &secrets, &mut filling);
     document.visit_path("evaluators.#", &mut |it| filling.evaluator(it));
     for ready in READY {
         for (path, keeps_type) in ASKED {
@@ -223,7 +225,7 @@ fn like(text: &str, replaced: &Content) -> Content {
     }
 }
 
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name
             .chars()
