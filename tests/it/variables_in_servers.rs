@@ -67,7 +67,7 @@ fn addresses_headers_hooks_and_programs_are_filled_in() {
         "variables": { "host": "localhost", "word": "before" },
         "environments": { "staging": { "host": "127.0.0.1" } },
         "before": [["sh", "-c", "echo {{word}} {{.Names}} > hook.txt"]],
-        "servers": { "shop": { "url": "http://{{host}}:1/mcp", "headers": { "x-host": "{{host}}" } } },
+        "servers": { "shop": { "url": "http://{{host}}:1/mcp", "headers": { "x-host": "{{host}}" }, "connect_timeout": "1s" } },
     });
     let project = scenario(&keys, &json!({}));
     project.expect(3, &["run"]).says("http://localhost:1/mcp");
