@@ -230,3 +230,11 @@ fn is_call_reference(name: &str) -> bool {
         || pattern.is_some_and(|it| Regex::new(it).is_ok());
     is_part && number.bytes().all(|it| it.is_ascii_digit()) && number.parse::<usize>().is_ok()
 }
+
+/// Whether this may be the name of a variable.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|it| it.is_alphanumeric() || it == '_' || it == '-')
+}

@@ -4,8 +4,8 @@
 //! Secret variables are not filled in there: where these texts may go, such as the list of processes or a container's settings, nobody looks
 //! for secrets. `${NAME}` is made for that.
 
-use super::filling::Filling;
-use super::variables::{Secrets, is_name};
+use super::filling::{Filling, is_name};
+use crate::model::redaction::SecretVariable;
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
 
@@ -40,7 +40,7 @@ const MADE_ONCE: [&str; 2] = ["build", "source"];
 const NULL: &str = "write `\"\"` for an empty text, or leave the row out";
 
 /// Fills variables into all that a document has started or asked.
-pub(super) fn fill(document: &mut Node, secrets: &Secrets, filling: &mut Filling<'_>) {
+pub(super) fn fill(document: &mut Node, secrets: &[SecretVariable], filling: &mut Filling<'_>) {
     document.visit_path(MADE_ONCE[1], &mut |it| refuse(it, filling));
     for path in STARTED {
         document.visit_path(path, &mut |it| {
@@ -59,7 +59,7 @@ pub(super) fn fill(document: &mut Node, secrets: &Secrets, filling: &mut Filling
     }
 }
 
-fn texts(node: &mut Node, secrets: &Secrets, filling: &mut Filling<'_>) {
+fn texts(node: &mut Node, secrets: &[SecretVariable], filling: &mut Filling<'_>) {
     node.visit_texts_mut(&mut |it| {
         let Content::Text(text) = &it.content else {
             return;
@@ -69,7 +69,7 @@ fn texts(node: &mut Node, secrets: &Secrets, filling: &mut Filling<'_>) {
         while let Some((before, reference, behind)) = reference(rest) {
             filled.push_str(before);
             let name = reference.trim();
-            let is_secret = secrets.values.iter().any(|it| it.name == name);
+            let is_secret = secrets.iter().any(|it| it.name == name);
             let value = if name.starts_with("calls.") {
                 let message = format!("{} is known only after a call", quoted(name));
                 let hint = "arguments of later calls may hold it";

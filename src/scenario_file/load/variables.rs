@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::model::redaction::SecretVariable;
 
 use super::dataset::{self, Row};
-use super::filling::Filling;
+use super::filling::{Filling, is_name};
 use super::started;
 use crate::scenario_file::decode::NO_HINT;
 use crate::scenario_file::expand::filling::expand;
@@ -123,7 +123,7 @@ pub(in crate::scenario_file) fn fill(
             filling.node(it, false);
         }
     });
-    started::fill(document, &secrets, &mut filling);
+    started::fill(document, &secrets.values, &mut filling);
     document.visit_path("evaluators.#", &mut |it| filling.evaluator(it));
     for ready in READY {
         for (path, keeps_type) in ASKED {
@@ -223,11 +223,4 @@ fn like(text: &str, replaced: &Content) -> Content {
         (Content::Bool(_), Ok(Scalar::Bool(value))) => Content::Bool(value),
         _ => Content::Text(text.to_owned()),
     }
-}
-
-pub(super) fn is_name(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .chars()
-            .all(|it| it.is_alphanumeric() || it == '_' || it == '-')
 }
