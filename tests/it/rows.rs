@@ -356,7 +356,6 @@ fn evaluators_are_filled_in_before_their_mock_servers_start() {
 fn a_column_that_is_named_where_nothing_is_filled_in_is_an_error() {
     for more in [
         "tags: ['{{row.order}}']",
-        "before: [{ command: [echo, '{{ row.order }}'] }]",
         "scoring: { ignore: ['{{row.order}}'] }",
         "evaluators: [{ type: schema-validate, schema: { const: '{{row.order}}' } }]",
     ] {

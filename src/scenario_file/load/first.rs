@@ -1,6 +1,7 @@
 //! The text of a first scenario for a server: the calls that can be made, and the others as comments that become calls when the `#` is
 //! taken away.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,7 @@ use serde_json::Value;
 
 use super::find::absolute;
 use super::rebase::relative;
+use super::started;
 use crate::model::Object;
 use crate::model::scenario::{HttpStyle, Server, Transport};
 use crate::scenario_file::yaml::scalar::{self, Scalar};
@@ -92,8 +94,27 @@ pub fn first_scenario(scenario: &FirstScenario, folder: &Path) -> (String, usize
     let server = &scenario.server;
     // Writing to a string cannot fail.
     let _ = writeln!(text, "name: {}", word(&scenario.name));
+    let keys = keys(&server.transport, &absolute(folder));
+    // What looks like a variable and is none stands for itself.
+    let mut own: BTreeMap<&str, &str> = BTreeMap::new();
+    for (_, value) in &keys {
+        for reference in started::references(value) {
+            own.entry(reference.trim()).or_insert(reference);
+        }
+    }
+    if !own.is_empty() {
+        text.push_str("variables: # they stand for themselves\n");
+    }
+    for (name, reference) in own {
+        let _ = writeln!(
+            text,
+            "  {}: {}",
+            word(name),
+            word(&format!("{{{{{reference}}}}}"))
+        );
+    }
     let _ = writeln!(text, "servers:\n  {}:", word(&server.name));
-    for (key, value) in keys(&server.transport, &absolute(folder)) {
+    for (key, value) in keys {
         let _ = writeln!(text, "    {key}: {value}");
     }
     if let (Transport::Stdio { .. }, Some(timeout)) = (&server.transport, server.connect_timeout) {

@@ -103,6 +103,19 @@ fn texts(node: &mut Node, secrets: &[SecretVariable], filling: &mut Filling<'_>)
     });
 }
 
+/// The references of a text to variables, each as it stands between the braces.
+pub(super) fn references(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((_, reference, behind)) = reference(rest) {
+        if is_variable(reference.trim()) {
+            found.push(reference);
+        }
+        rest = behind;
+    }
+    found
+}
+
 /// Says that variables are not filled in, where one stands.
 fn refuse(node: &mut Node, filling: &mut Filling<'_>) {
     node.visit_texts(&mut |it, text| {
