@@ -110,7 +110,14 @@ fn judged(gate: &SuiteGate, document: &ResultDocument) -> (Option<f64>, GateStat
                 }
             }
             if all == 0 {
-                return (None, GateState::Unknown);
+                let mut of_gate = document.scenarios.iter().filter(|it| is_about(gate, it));
+                // What is quarantined decides nothing, and leaves nothing open.
+                let state = if of_gate.any(Scenario::is_quarantined) {
+                    GateState::Kept
+                } else {
+                    GateState::Unknown
+                };
+                return (None, state);
             }
             let share = |count: u32| f64::from(count) / f64::from(all);
             let state = if share(passed) >= gate.bound {
@@ -181,6 +188,7 @@ fn sentence(gate: &SuiteGate) -> String {
     match (gate.state, gate.value.map(written)) {
         (GateState::Open, _) => format!("{name}{of}: {bound}, which `mcp-eval merge` decides"),
         (GateState::Kept, Some(value)) => format!("{name}{of}: {value}, within {bound}"),
+        (GateState::Kept, None) => format!("{name}{of}: all scenarios are quarantined"),
         (GateState::Broken, Some(value)) => {
             format!("{name}{of}: {value}, and the bound is {bound}")
         }

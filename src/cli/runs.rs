@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::store::{RESULT, Runs};
 use crate::suite::RUNS;
 
+/// Where a run has the trajectories that it made, in its folder.
+const TRAJECTORIES: &str = "current";
+
 /// How people name the run that was made last.
 const LATEST: &str = "latest";
 
@@ -39,11 +42,33 @@ pub(super) fn folder(run: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// The same, to compare what the run made: of the latest, one that has trajectories of its own.
+///
+/// # Errors
+///
+/// As [`folder`].
+pub(super) fn made(run: &str) -> Result<PathBuf, String> {
+    let is_path = Path::new(run).exists() || Path::new(RUNS).join(run).is_dir();
+    match latest_made() {
+        Some(latest) if run == LATEST && !is_path => Ok(latest),
+        _ => folder(run),
+    }
+}
+
 /// The folder of the latest run that has a result.
 pub(super) fn latest() -> Option<PathBuf> {
+    latest_with(&[RESULT])
+}
+
+/// The folder of the latest run that has a result and trajectories of its own; one that only compared others has none.
+fn latest_made() -> Option<PathBuf> {
+    latest_with(&[RESULT, TRAJECTORIES])
+}
+
+fn latest_with(files: &[&str]) -> Option<PathBuf> {
     let ids = Runs::ids(Path::new(RUNS)).into_iter();
     let mut folders = ids.map(|it| Path::new(RUNS).join(it));
-    folders.find(|it| it.join(RESULT).is_file())
+    folders.find(|folder| files.iter().all(|it| folder.join(it).exists()))
 }
 
 /// Whether a stored run is called so, from beginning to end.

@@ -150,7 +150,8 @@ pub(crate) fn only_found_then(
     .collect()
 }
 
-/// What evaluators found in the runs of a stored result, by the ids of their scenarios; nothing where there is no such result.
+/// What evaluators found in the runs of a stored result that spoke against them, by the ids of their scenarios; nothing where there is no
+/// such result. What passed then says nothing of an evaluator that may be another one by now.
 pub(crate) fn found_in(result: &Path) -> HashMap<String, Vec<Found>> {
     #[derive(Deserialize)]
     struct Said {
@@ -167,7 +168,14 @@ pub(crate) fn found_in(result: &Path) -> HashMap<String, Vec<Found>> {
         return HashMap::new();
     };
     let scenarios = said.scenarios.into_iter().map(|it| {
-        let found = it.evaluators.into_iter().map(|it| Found {
+        let of_run = it.evaluators.into_iter();
+        let against = of_run.filter(|it| {
+            !matches!(
+                it.status,
+                result::EvaluationStatus::Passed | result::EvaluationStatus::Skipped
+            )
+        });
+        let found = against.map(|it| Found {
             evaluator: it.name,
             status: it.status.into(),
             score: it.score,

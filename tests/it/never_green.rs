@@ -142,9 +142,12 @@ fn a_stored_run_stays_judged() {
     project.file("scenarios/left.txt", "open");
     project.expect(1, &["compare"]);
     project.file("scenarios/left.txt", "paid");
-    project
-        .expect(1, &["compare", "--run", "latest"])
-        .says("`left.txt` is not as expected");
+    // The latest is the one that was made, however often it is looked at.
+    for _ in 0..2 {
+        project
+            .expect(1, &["compare", "--run", "latest"])
+            .says("`left.txt` is not as expected");
+    }
     project.expect(0, &["compare"]);
     project.expect(0, &["compare", "--run", "latest"]);
 }
@@ -297,4 +300,47 @@ fn a_weight_is_a_number_that_can_be_added_up() {
     project
         .expect(2, &["validate"])
         .says("a number from 0 to 1000000");
+}
+
+#[test]
+fn what_was_sent_is_found_as_it_was_meant() {
+    let project = Project::new();
+    let evaluator = |text: &str, not: bool| json!({ "type": "text", "in": "transcript", "contains": text, "not": not });
+    for (text, is_there) in [
+        ("C:\\dir", true),
+        ("say \"hi\"", true),
+        ("two\nlines", true),
+        ("bye", false),
+    ] {
+        for not in [false, true] {
+            let more = json!({
+                "expected_trajectory": [{ "tool": "look", "args": { "q": "say \"hi\" C:\\dir two\nlines" } }],
+                "evaluators": [evaluator(text, not)],
+            });
+            scenario(&project, "s", &more);
+            project.expect(i32::from(is_there == not), &["run"]);
+        }
+    }
+}
+
+#[test]
+fn a_quarantined_scenario_leaves_no_gate_open() {
+    let project = Project::new();
+    scenario(&project, "a", &json!({}));
+    let mut bad = failing();
+    bad["tags"] = json!(["bad"]);
+    scenario(&project, "b", &bad);
+    let gate = "gates: { tags: { bad: { min_pass_rate: 1 } } }\n";
+    let run = ["run", "--suite", "nightly"];
+    suite(&project, gate);
+    project.expect(1, &run);
+    let quarantine = "quarantine: [{ name: b, reason: r, until: 2099-12-31 }]\n";
+    suite(&project, &format!("{quarantine}{gate}"));
+    project.expect(0, &run);
+    // Of a tag that nothing has, nobody knows.
+    suite(
+        &project,
+        &format!("{quarantine}{}", gate.replace("bad:", "none:")),
+    );
+    project.expect(3, &run);
 }

@@ -127,7 +127,7 @@ fn parse_against(text: &str) -> Result<AgainstChoice, String> {
         "image" => Against::Image(what.to_owned()),
         "config" => Against::Config(what.into()),
         "url" => Against::Url(what.to_owned()),
-        "run" => Against::Run(runs::folder(what)?),
+        "run" => Against::Run(runs::made(what)?),
         "baseline" => return Ok(AgainstChoice::Baselines(what.into())),
         "http" | "https" => return Err(format!("write url:{text}")),
         _ => {

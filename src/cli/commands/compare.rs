@@ -42,7 +42,7 @@ pub(in crate::cli) fn run(
         Some(AgainstChoice::Baselines(_)) | None => None,
     };
     if let Some(run) = &args.run {
-        let scored = runs::folder(&run.to_string_lossy()).map_err(Failure::usage)?;
+        let scored = runs::made(&run.to_string_lossy()).map_err(Failure::usage)?;
         let accepted = match against {
             None => baselines(baseline),
             Some(Against::Run(folder)) if *folder == scored => {

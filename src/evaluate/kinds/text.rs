@@ -1,11 +1,14 @@
 //! Whether a text was said, and how often.
 
+use serde_json::Value;
+
 use super::answers;
 use super::final_text;
 use super::pattern::Wanted;
 use crate::evaluate::finding::Finding;
 use crate::evaluate::subject::Subject;
 use crate::model::evaluator::{TextEvaluator, TextMatch, TextSource};
+use crate::model::texts;
 use crate::model::trajectory::{Step, Trajectory};
 use crate::text::shorten;
 
@@ -51,8 +54,12 @@ fn said(within: TextSource, run: &Trajectory) -> Result<Vec<Vec<String>>, String
                 match step {
                     Step::User { text } | Step::Assistant { text } => said.push(vec![text.clone()]),
                     Step::ToolCall(call) => {
-                        let arguments = serde_json::Value::Object(call.arguments.clone());
-                        said.push(vec![format!("{} {arguments}", call.full_name())]);
+                        let arguments = Value::Object(call.arguments.clone());
+                        // As JSON, and as the texts that were meant: in JSON, quotes and line ends look otherwise.
+                        let mut plain = vec![call.full_name()];
+                        texts::each(&arguments, &mut |it| plain.push(it.to_owned()));
+                        let json = format!("{} {arguments}", call.full_name());
+                        said.push(vec![json, plain.join("\n")]);
                         said.push(answers::readings(&call.outcome));
                     }
                 }

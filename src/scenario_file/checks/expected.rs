@@ -83,6 +83,8 @@ impl Document {
         // A judge gates where nothing else does.
         let mut gating = evaluators.iter();
         let judged = gating.any(|(_, it)| it.gates() || it.is_judge_without_role());
+        // Of prose a configured judge thinks something, and where nothing else judges, that decides.
+        let judged = judged || (self.judge.is_some() && !criteria.is_empty());
         if expects_calls || judged || criteria.iter().any(|it| it.is_checked()) {
             return;
         }
