@@ -3,6 +3,7 @@
 //! A scenario's differences are many, and most of them follow from few: a tool that was renamed, a value that a server answers otherwise.
 //! What several calls and scenarios have in common is one cause here, with what it led to beneath.
 
+mod changes;
 mod draft;
 mod ended;
 mod evaluators;
@@ -14,7 +15,9 @@ mod key;
 mod of_change;
 mod of_each;
 mod reason_text;
+mod reasons;
 mod renamed;
+mod score;
 mod words;
 
 use std::cmp::Reverse;
