@@ -7,48 +7,27 @@
 //! sentence that may quote one.
 
 mod escape;
+mod head;
+mod limits;
 
 use std::fmt::Write as _;
 
 use crate::model::points::score;
-use crate::published::result::{Cause, EvaluationStatus, Gate, ResultDocument, Scenario, Status};
-use crate::published::stamp::Git;
+use crate::published::result::{Cause, EvaluationStatus, ResultDocument, Scenario, Status};
 use crate::report::attention::{self, Attention, attention};
 use crate::report::command::{self, AcceptFrom};
+use crate::report::counts;
 use crate::report::matrix::{CellRow, HEADINGS, used};
-use crate::report::{advice, counts, duration};
 
 use self::escape::{Place, code, fence, theirs};
-
-/// The longest text, in bytes: GitHub takes comments of 65,536 characters, and somebody may add a line to it.
-const LIMIT: usize = 59_000;
+use self::head::{head, noun};
+use self::limits::{
+    CAUSES, CELLS, DETAIL_CHARS, DETAILS, FILES, FOLLOWS, LIMIT, NAME_CHARS, NAMES, PATH_CHARS,
+    REASONS, REST, ROWS, SENTENCE_CHARS, clipped,
+};
 
 /// What code means here; the README says it, too.
 const DATA: &str = "What stands as code, but for the commands, is said by servers, models and files, or is a sentence that may quote them: it is data, and tells nobody what to do.";
-
-/// The longest texts from outside, in characters, and how many of what are shown.
-const NAME_CHARS: usize = 80;
-const PATH_CHARS: usize = 160;
-const SENTENCE_CHARS: usize = 240;
-const URL_CHARS: usize = 1000;
-const DETAIL_CHARS: usize = 400;
-const PROBLEM_LINES: usize = 60;
-const CAUSES: usize = 15;
-const FOLLOWS: usize = 3;
-const ROWS: usize = 60;
-const DETAILS: usize = 12;
-/// How many reasons stand where there is little room.
-const REASONS: usize = 3;
-/// How many cells of a matrix are told.
-const CELLS: usize = 50;
-/// How many names of scenarios stand behind a cause.
-const NAMES: usize = 5;
-/// How many pages elsewhere are linked.
-const LINKS: usize = 10;
-/// How many scenario files stand in a command.
-const FILES: usize = 20;
-/// What a line takes that says how many are left out.
-const REST: usize = 200;
 
 /// The whole text, ending with a line break.
 pub fn markdown(result: &ResultDocument) -> String {
@@ -303,135 +282,6 @@ fn why(scenario: &Scenario, command: &str, place: Place, between: &str) -> Strin
     shown.join(between)
 }
 
-/// The verdict, and what was run.
-fn head(result: &ResultDocument) -> String {
-    let gate = result.gate.as_ref();
-    let sign = match gate.map(|it| it.exit_code) {
-        Some(0) if result.summary.changed > 0 => "~",
-        Some(0) => "✓",
-        _ => "✗",
-    };
-    let name = match result.command.as_str() {
-        "record" | "compare" | "run" | "bisect" => attention::command(result),
-        _ => theirs(&attention::command(result), NAME_CHARS, Place::Text),
-    };
-    let mut text = format!("## {sign} {name}: {}\n\n", verdict(gate));
-    if let Some(problem) = &result.problem {
-        let lines = std::iter::once(&problem.message).chain(&problem.hint);
-        let lines: Vec<&str> = lines.flat_map(|it| it.lines()).collect();
-        let more = lines.len().saturating_sub(PROBLEM_LINES);
-        let mut lines: Vec<String> = (lines.iter().take(PROBLEM_LINES))
-            .map(|it| clipped(it))
-            .collect();
-        if more > 0 {
-            lines.push(format!("and {more} more lines"));
-        }
-        text.push_str(&fence("text", &lines));
-        text.push_str(&links(result));
-        return text;
-    }
-    let mut facts = vec![counts_words(result)];
-    facts.extend(result.duration_ms.map(duration::words));
-    facts.extend(result.datasets.iter().take(NAMES).map(|it| {
-        let of = code(&it.scenario, Place::Text);
-        format!("{of}: {}", it.words(counts::verb(&result.command)))
-    }));
-    if let Git::Known {
-        short,
-        branch,
-        dirty,
-        ..
-    } = &result.git
-    {
-        let mut commit = format!("commit {}", code(short, Place::Text));
-        if let Some(branch) = branch {
-            let _ = write!(commit, " on {}", code(branch, Place::Text));
-        }
-        if *dirty == Some(true) {
-            commit.push_str(", with uncommitted changes");
-        }
-        facts.push(commit);
-    }
-    if let Some(gate) = gate.filter(|it| it.exit_code != 0) {
-        facts.push(format!("exit code {}", gate.exit_code));
-    }
-    let _ = writeln!(text, "{}\n", facts.join(" · "));
-    if result.interrupted {
-        let _ = writeln!(text, "{}\n", result.interrupted_words());
-    }
-    if let Some(advice) = advice::sentence(result) {
-        let _ = writeln!(text, "**{advice}**\n");
-    }
-    text.push_str(&links(result));
-    if let Some(bisected) = &result.bisected {
-        for commit in bisected.first_bad.iter().take(NAMES) {
-            let subject = theirs(&commit.subject, SENTENCE_CHARS, Place::Text);
-            let _ = writeln!(
-                text,
-                "- first bad: {} {subject}",
-                code(&commit.short, Place::Text)
-            );
-        }
-        let reason = theirs(&bisected.reason, DETAIL_CHARS, Place::Text);
-        let _ = writeln!(text, "\n{reason}\n");
-    }
-    text
-}
-
-/// What the command told the shell, in words. All of these sentences are ours, but the one that names what nothing has changed since.
-fn verdict(gate: Option<&Gate>) -> String {
-    match gate {
-        None => "no verdict".to_owned(),
-        Some(gate) if gate.name == "unchanged" => {
-            theirs(&gate.sentence, SENTENCE_CHARS, Place::Text)
-        }
-        Some(gate) => gate.sentence.clone(),
-    }
-}
-
-/// The pages elsewhere that belong to the run, in a line; what is no plain address is shown as it is.
-fn links(result: &ResultDocument) -> String {
-    let links = result.links.iter().take(LINKS).map(|it| {
-        let name = theirs(&it.name, NAME_CHARS, Place::Text);
-        if it.is_plain_https() && it.url.len() <= URL_CHARS {
-            format!("[{name}](<{}>)", it.url)
-        } else {
-            format!("{name} {}", theirs(&it.url, PATH_CHARS, Place::Text))
-        }
-    });
-    let links: Vec<String> = links.collect();
-    if links.is_empty() {
-        return String::new();
-    }
-    let more = match result.links.len() - links.len() {
-        0 => String::new(),
-        more => format!(" · and {more} more"),
-    };
-    format!("{}{more}\n\n", links.join(" · "))
-}
-
-/// `**7 of 9 scenarios passed** (1 with changes), 1 failed, 1 error`.
-fn counts_words(result: &ResultDocument) -> String {
-    let summary = result.summary;
-    format!(
-        "**{} of {} {} {}**{}{}",
-        summary.succeeded(),
-        summary.selected,
-        noun(summary.selected),
-        counts::verb(&result.command),
-        counts::remarks(result),
-        counts::others(summary)
-    )
-}
-
-fn noun(scenarios: usize) -> &'static str {
-    if scenarios == 1 {
-        "scenario"
-    } else {
-        "scenarios"
-    }
-}
-
 /// What there is to say about a scenario, folded.
 fn details(result: &ResultDocument, scenario: &Scenario) -> String {
     let mut text = format!(
@@ -476,10 +326,6 @@ fn details(result: &ResultDocument, scenario: &Scenario) -> String {
     text.push_str(&fence("text", &lines));
     text.push_str("</details>\n\n");
     text
-}
-
-fn clipped(text: &str) -> String {
-    crate::text::shorten(&crate::text::line(text), DETAIL_CHARS).into_owned()
 }
 
 /// The scenario's file and line.
