@@ -81,6 +81,15 @@ impl Console {
         }
     }
 
+    /// Prints a note to stderr for those alone who asked to be quiet: they need it, and the others were told.
+    pub(super) fn said_to_quiet(self, text: &str) {
+        Self {
+            quiet: !self.quiet,
+            ..self
+        }
+        .note(text);
+    }
+
     /// Prints a report on the work to stderr, with its colours, unless asked to be quiet. It is safe to look at already.
     pub(super) fn told(self, report: &str) {
         if !self.quiet {

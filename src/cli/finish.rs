@@ -16,17 +16,16 @@ use crate::cli::github;
 use crate::cli::links;
 use crate::cli::reports::{INDEX, Reports, Source};
 use crate::cli::seen_from::SeenFrom;
+use crate::cli::shuffle;
 use crate::cli::without_scenarios;
-use crate::model::redacted::Redacted;
 use crate::model::suite_file::SuiteFile;
-use crate::model::trajectory::Trajectory;
-use crate::published::result::{self, Bisected, Gate, GateState, ResultDocument, Shard};
+use crate::published::result::{self, Bisected, Gate, GateState, ResultDocument, Scenario, Shard};
 use crate::redact;
 use crate::report::command::{quoted, review};
 use crate::report::html;
 use crate::store::{self, RESULT, Retention, Runs, StoreError};
 use crate::suite::ci::is_ci;
-use crate::suite::{self, BASELINES, BISECT_STATE, Finished, REPORTS};
+use crate::suite::{self, BASELINES, BISECT_STATE, Finished, REPORTS, Sides};
 
 /// How a suite's result is reported.
 pub(super) struct ReportOptions<'a> {
@@ -46,6 +45,8 @@ pub(super) struct ReportOptions<'a> {
     pub(super) suite: Option<(&'a SuiteFile, Date)>,
     /// The part of a suite that this is, where it is one.
     pub(super) shard: Option<ShardOf<'a>>,
+    /// The number that made the order in which scenarios began.
+    pub(super) shuffle_seed: Option<u32>,
     /// What a search has found whose last comparison this is.
     pub(super) bisected: Option<Bisected>,
     /// How many runs wait for review.
@@ -64,6 +65,9 @@ pub(super) struct ShardOf<'a> {
 pub(super) trait Kept: Source {
     fn result_mut(&mut self) -> &mut ResultDocument;
 
+    /// The document as seen from the folder of its runs, without a copy: of many scenarios, it is large.
+    fn seen_from_runs(&mut self) -> &ResultDocument;
+
     /// The folder of its runs.
     fn runs(&self) -> &Runs;
 
@@ -72,10 +76,10 @@ pub(super) trait Kept: Source {
     /// # Errors
     ///
     /// When it cannot be written.
-    fn keep(&self) -> Result<(), Failure> {
-        let folder = self.runs().folder();
-        let text = result::json(&self.document(folder));
-        Ok(store::write(&folder.join(RESULT), text.as_bytes())?)
+    fn keep(&mut self) -> Result<(), Failure> {
+        let path = self.runs().folder().join(RESULT);
+        let text = result::json(self.seen_from_runs());
+        Ok(store::write(&path, text.as_bytes())?)
     }
 }
 
@@ -93,8 +97,9 @@ pub(super) fn finish(
     let mut result = ResultDocument {
         bisected: options.bisected.clone(),
         shard: options.shard.map(|it| it.shard.clone()),
+        shuffle_seed: options.shuffle_seed,
         links: links::links(&options.reports.links),
-        ..ResultDocument::from(&finished.suite)
+        ..ResultDocument::from(finished)
     };
     result.matrix = suite::matrix(&result.scenarios);
     if let Some((suite, today)) = options.suite {
@@ -140,6 +145,10 @@ pub(super) fn publish(
     (output, console): (OutputArgs, Console),
 ) -> Result<Exit, Failure> {
     let reports = options.reports;
+    if let Some(seed) = options.shuffle_seed.filter(|_| exit.code() != 0) {
+        // Without it, nobody can look for what failed in this order alone.
+        console.said_to_quiet(&shuffle::words(seed));
+    }
     let folder = folder(found.runs(), reports);
     found.result_mut().mark_within_gates();
     set_gate(found.result_mut(), exit, options);
@@ -148,7 +157,6 @@ pub(super) fn publish(
         let shown = folder.to_string_lossy();
         called.report = Some(redact::environment().text(&shown).into_inner());
     }
-    let shown = found.document(&folder);
     let written = if reports.pages {
         found.write_pages(&folder).and_then(|()| {
             if reports.output.is_none() {
@@ -162,6 +170,7 @@ pub(super) fn publish(
         found.keep()
     };
     let written = written.and_then(|()| reports.write(Some(&folder), found, console));
+    let shown = found.document(&folder);
     add_to_summary(&shown, console);
     let Err(failure) = written else {
         tidy(found.runs(), options, console);
@@ -176,6 +185,7 @@ pub(super) fn publish(
         }
         return Ok(exit);
     };
+    drop(shown);
     let exit = exit.and(failure.exit);
     set_gate(found.result_mut(), exit, options);
     // Kept all the same, where that is possible: the report can be rendered again from there.
@@ -262,8 +272,7 @@ impl Source for Found<'_> {
             let sides = [files.current.as_deref(), files.baseline.as_deref()];
             copy_sides(folder, &scenario.id, sides)?;
         }
-        let scenarios = self.finished.suite.scenarios.iter();
-        let sides = scenarios.map(|it| (it.baseline.as_deref(), it.current.as_deref()));
+        let sides = (0..self.finished.files.len()).map(|it| self.finished.sides(it));
         Ok(write_pages(folder, &document, sides)?)
     }
 
@@ -275,6 +284,11 @@ impl Source for Found<'_> {
 impl Kept for Found<'_> {
     fn result_mut(&mut self) -> &mut ResultDocument {
         &mut self.result
+    }
+
+    fn seen_from_runs(&mut self) -> &ResultDocument {
+        name_files(&mut self.result, self.finished, self.finished.runs.folder());
+        &self.result
     }
 
     fn runs(&self) -> &Runs {
@@ -309,10 +323,7 @@ fn set_gate(result: &mut ResultDocument, exit: Exit, options: &ReportOptions<'_>
             several => format!("the first bad commit is one of {several}"),
         };
     }
-    let within = result
-        .scenarios
-        .iter()
-        .filter_map(|it| it.within_gate.as_ref());
+    let within = result.scenarios.iter().filter_map(Scenario::share);
     let within: BTreeSet<&String> = within.collect();
     if exit == Exit::Passed && (!within.is_empty() || summary.quarantined > 0) {
         gate.sentence = format!("{} of {} passed", summary.succeeded(), summary.selected);
@@ -421,23 +432,18 @@ pub(super) fn print(result: &ResultDocument, format: Format, output: OutputArgs,
     }
 }
 
-/// The two trajectories that the page of a scenario shows, the baseline's first, as far as they are there.
-pub(super) type Sides<'a> = (
-    Option<&'a Redacted<Trajectory>>,
-    Option<&'a Redacted<Trajectory>>,
-);
-
-/// Writes the index, one page per scenario and the document.
+/// Writes the index, one page per scenario and the document. The trajectories that a page shows are asked for when it is written.
 ///
 /// # Errors
 ///
 /// When one of them cannot be written.
-pub(super) fn write_pages<'a>(
+pub(super) fn write_pages(
     folder: &Path,
     result: &ResultDocument,
-    sides: impl IntoIterator<Item = Sides<'a>>,
+    sides: impl IntoIterator<Item = Sides>,
 ) -> Result<(), StoreError> {
-    for (scenario, (baseline, current)) in result.scenarios.iter().zip(sides) {
+    for (scenario, sides) in result.scenarios.iter().zip(sides) {
+        let [baseline, current] = sides.each_ref().map(Option::as_deref);
         let page = html::scenario(result, scenario, baseline, current);
         write_page(folder, &scenario.id, &page)?;
     }

@@ -69,6 +69,7 @@ pub(super) fn compare(
         strict: args.score.strict,
         suite: None,
         shard: None,
+        shuffle_seed: None,
         bisected: None,
         pending: 0,
     };

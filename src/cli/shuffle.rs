@@ -6,6 +6,11 @@ pub(super) fn seed() -> u32 {
     random
 }
 
+/// How an order is had again, for people.
+pub(super) fn words(seed: u32) -> String {
+    format!("In a random order: --shuffle={seed} gives it again")
+}
+
 /// The items in the order that this number makes, on every machine and with every version of this program.
 pub(super) fn shuffled<T>(mut items: Vec<T>, seed: u32) -> Vec<T> {
     let mut state = u64::from(seed);

@@ -1,39 +1,22 @@
 //! A result that was stored by an earlier command.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::cli::failure::Failure;
-use crate::cli::finish::{self, Sides};
+use crate::cli::finish;
 use crate::cli::runs;
 use crate::cli::seen_from::SeenFrom;
 use crate::input;
-use crate::model::redacted::Redacted;
-use crate::model::trajectory::Trajectory;
-use crate::published::result::{self, ResultDocument, Side};
+use crate::published::result::{self, ResultDocument, Scenario, Side};
 use crate::report::{causes, html};
 use crate::store::{self, RESULT, Runs};
-use crate::suite::RUNS;
+use crate::suite::{RUNS, Sides};
 
 /// A stored result and the folder its file names start from.
 pub(super) struct Stored {
     pub(super) result: ResultDocument,
     folder: PathBuf,
-}
-
-/// A result as seen from a folder, and what its pages are made from.
-struct Loaded {
-    result: ResultDocument,
-    /// The trajectories of each scenario, as far as they are there: the baseline's, then the run's.
-    sides: Vec<[Option<Redacted<Trajectory>>; 2]>,
-    /// Why others are not.
-    gone: Vec<String>,
-}
-
-impl Loaded {
-    fn sides(&self) -> impl Iterator<Item = Sides<'_>> {
-        let sides = self.sides.iter();
-        sides.map(|[baseline, current]| (baseline.as_ref(), current.as_ref()))
-    }
 }
 
 impl Stored {
@@ -103,13 +86,23 @@ impl Stored {
         result
     }
 
-    /// The result as seen from a folder, with the trajectories that its pages are made from.
-    fn loaded(&self, folder: &Path) -> Loaded {
+    /// The result as seen from a folder, without the names of logs that are gone.
+    fn shown_from(&self, folder: &Path) -> ResultDocument {
         let mut result = self.seen_from(folder);
-        let (mut sides, mut gone) = (Vec::new(), Vec::new());
+        for (scenario, shown) in self.result.scenarios.iter().zip(&mut result.scenarios) {
+            let log = scenario.container_log.as_ref();
+            if log.is_some_and(|it| !self.folder.join(it).exists()) {
+                shown.container_log = None;
+            }
+        }
+        result
+    }
+
+    /// The trajectories that the page of a scenario is made from. Why others are not there is added to `gone`.
+    fn sides(&self, scenario: &Scenario, gone: &mut Vec<String>) -> Sides {
         // Of a report that came from elsewhere, both sides lie beside the pages.
         let beside = Runs::at(&self.folder.join("trajectories"));
-        let mut load = |side: &Option<Side>, copy: PathBuf| -> Option<Redacted<Trajectory>> {
+        let mut load = |side: &Option<Side>, copy: PathBuf| {
             let file = self.folder.join(side.as_ref()?.file.as_ref()?);
             let file = if !file.exists() && copy.is_file() {
                 copy
@@ -117,24 +110,14 @@ impl Stored {
                 file
             };
             let loaded = store::load(&file);
-            loaded.map_err(|error| gone.push(error.to_string())).ok()
+            let loaded = loaded.map_err(|error| gone.push(error.to_string()));
+            loaded.ok().map(Arc::new)
         };
-        for (scenario, shown) in self.result.scenarios.iter().zip(&mut result.scenarios) {
-            let id = &scenario.id;
-            sides.push([
-                load(&scenario.baseline, beside.baseline_path(id)),
-                load(&scenario.current, beside.path(id)),
-            ]);
-            let log = scenario.container_log.as_ref();
-            if log.is_some_and(|it| !self.folder.join(it).exists()) {
-                shown.container_log = None;
-            }
-        }
-        Loaded {
-            result,
-            sides,
-            gone,
-        }
+        let id = &scenario.id;
+        [
+            load(&scenario.baseline, beside.baseline_path(id)),
+            load(&scenario.current, beside.path(id)),
+        ]
     }
 
     /// Writes the pages of the result to a folder and returns the trajectories that are gone.
@@ -143,9 +126,11 @@ impl Stored {
     ///
     /// When a page cannot be written.
     pub(super) fn write_pages(&self, folder: &Path) -> Result<Vec<String>, Failure> {
-        let loaded = self.loaded(folder);
-        finish::write_pages(folder, &loaded.result, loaded.sides())?;
-        Ok(loaded.gone)
+        let mut gone = Vec::new();
+        let scenarios = self.result.scenarios.iter();
+        let sides = scenarios.map(|it| self.sides(it, &mut gone));
+        finish::write_pages(folder, &self.shown_from(folder), sides)?;
+        Ok(gone)
     }
 
     /// Writes the index and all pages into one file. Returns the trajectories that are gone, and how many pages found no room.
@@ -154,14 +139,18 @@ impl Stored {
     ///
     /// When the file cannot be written.
     pub(super) fn write_single_file(&self, file: &Path) -> Result<(Vec<String>, usize), Failure> {
-        let loaded = self.loaded(file.parent().unwrap_or(Path::new("")));
-        let result = &loaded.result;
-        let pages = result.scenarios.iter().zip(loaded.sides());
-        let pages: Vec<String> = pages
-            .map(|(it, (baseline, current))| html::scenario_alone(result, it, baseline, current))
-            .collect();
+        let mut gone = Vec::new();
+        let result = &self.shown_from(file.parent().unwrap_or(Path::new("")));
+        // What the result names is seen from its own folder.
+        let both = self.result.scenarios.iter().zip(&result.scenarios);
+        let pages = both.map(|(scenario, shown)| {
+            let sides = self.sides(scenario, &mut gone);
+            let [baseline, current] = sides.each_ref().map(Option::as_deref);
+            html::scenario_alone(result, shown, baseline, current)
+        });
+        let pages: Vec<String> = pages.collect();
         let single = html::single(result, &html::index(result), &pages);
         store::write(file, single.html.as_bytes())?;
-        Ok((loaded.gone, single.left_out))
+        Ok((gone, single.left_out))
     }
 }

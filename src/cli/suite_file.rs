@@ -211,8 +211,15 @@ fn doubts(suite: &SuiteFile, scenarios: &[Scenario], today: Date) -> Vec<Finding
     }
     let names = scenarios.iter().map(|it| it.name.as_str());
     let known: Vec<&str> = ids.iter().copied().chain(names).collect();
+    let mut quarantined = BTreeSet::new();
     for it in &suite.quarantine {
         let meant = meant(&it.name, scenarios);
+        if let [id] = meant[..]
+            && !quarantined.insert(id)
+        {
+            let message = format!("`{id}` is quarantined twice: the later of both days counts");
+            findings.push(at(Severity::Warning, message, &it.name));
+        }
         if meant.len() > 1 {
             let message = ambiguous(&it.name, &meant);
             let finding = at(Severity::Error, message, &it.name);

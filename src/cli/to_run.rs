@@ -44,6 +44,8 @@ pub(super) struct ToRun {
     today: Date,
     /// The ids of the scenarios in the order in which they begin; empty for the order given.
     order: Vec<String>,
+    /// The number that made that order, where it is a random one.
+    pub(super) shuffle_seed: Option<u32>,
     shard: Option<Shard>,
     /// What there is to tell where a part has nothing to do.
     idle: Option<Exit>,
@@ -131,13 +133,13 @@ pub(super) fn to_run(
     }
     let order = suite.as_ref();
     let order = order.map_or_else(Vec::new, |it| suite_file::order(it, &scenarios));
-    let order = match plan.shuffle {
+    let shuffle_seed = plan
+        .shuffle
+        .map(|given| given.unwrap_or_else(shuffle::seed));
+    let order = match shuffle_seed {
         None => order,
         Some(seed) => {
-            let seed = seed.unwrap_or_else(shuffle::seed);
-            console.note(&format!(
-                "In a random order: --shuffle={seed} gives it again"
-            ));
+            console.note(&shuffle::words(seed));
             shuffle::shuffled(scenarios.iter().map(|it| it.id.clone()).collect(), seed)
         }
     };
@@ -150,6 +152,7 @@ pub(super) fn to_run(
             suite,
             today: today(),
             order,
+            shuffle_seed,
             shard: None,
             idle: None,
         })));
@@ -176,6 +179,7 @@ pub(super) fn to_run(
         suite,
         today: today(),
         order,
+        shuffle_seed,
         shard: Some(part.shard),
         idle,
     })))

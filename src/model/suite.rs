@@ -23,6 +23,9 @@ use crate::model::usage::TotalUse;
 /// How the reason begins why a scenario was not run that would have been, had the command come so far.
 pub const NOT_STARTED: &str = "not started: ";
 
+/// How the reason begins why nothing is compared of a scenario that has no baseline.
+pub const NO_BASELINE: &str = "no baseline: ";
+
 /// How the reason begins why nothing is known of a scenario that a part should have run.
 pub const MISSING: &str = "missing: ";
 

@@ -98,7 +98,7 @@ pub fn remarks(scenario: &Scenario, command: &str) -> Vec<Remark> {
     let quarantine = scenario.quarantine.iter();
     let quarantine = quarantine.filter(|_| !scenario.status.is_fine());
     let lets_pass = quarantine.map(Quarantine::words);
-    let lets_pass = lets_pass.chain(scenario.within_gate.clone());
+    let lets_pass = lets_pass.chain(scenario.share().cloned());
     remarks.extend(lets_pass.map(|it| Remark {
         fails: false,
         ..alone(&it)

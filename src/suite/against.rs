@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use super::error::Error;
 use super::evaluating;
+use super::finished::Finished;
 use super::judge::judge_executed;
 use super::outcome::{problem, result};
-use super::play::{Finished, Suite, play};
+use super::play::{Suite, play};
 use super::record::{check_run, reads, usual_takes};
 use super::run_context::{Executed, RunContext};
 use super::schedule::uses_what_outlives;

@@ -13,7 +13,8 @@ use sha2::{Digest, Sha256};
 use super::against::{compare_against_at, compare_held};
 use super::error::Error;
 use super::evaluating;
-use super::play::{Finished, Suite};
+use super::finished::Finished;
+use super::play::Suite;
 use super::prepare::WHOLE_LOG;
 use super::settings::Settings;
 use super::source;
@@ -138,6 +139,7 @@ pub async fn bisect(
         good.short, good.subject, bad.short, bad.subject
     ));
     let first = compare_against_at(ends, settings, (&suite.scenarios, &good.id)).await?;
+    let first = first.taken_up();
     let held = held(&first)?;
     let failing: Vec<Scenario> = (suite.scenarios.iter())
         .filter(|it| held.contains_key(&it.id))
@@ -303,7 +305,7 @@ async fn test(
             scenarios: scenarios.clone(),
             ..suite.clone()
         };
-        let finished = compare_held(again, settings, held).await?;
+        let finished = compare_held(again, settings, held).await?.taken_up();
         if finished.suite.interrupted {
             return Err(
                 Error::incomplete("interrupted").hint(if Path::new(STATE).exists() {

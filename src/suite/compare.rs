@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::error::Error;
 use super::execute::Reads;
+use super::finished::Finished;
 use super::judge::judge_executed;
 use super::outcome::{not_run, result};
 use super::pending;
-use super::play::{Finished, Suite, play};
+use super::play::{Suite, play};
 use super::record::unexpected_reads;
 use super::recorded;
 use super::repeat::{Attempt, Measure, repeat};

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::error::Error;
 use super::evaluating;
+use super::finished::Finished;
 use super::judge::impossible_criteria;
 use super::outcome::result;
-use super::play::{Finished, Suite, play};
+use super::play::{Suite, play};
 use super::repeat::{Attempt, Measure, repeat};
 use super::replay;
 use super::run_context::{Executed, RunContext};

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `execute` makes one run, which `assemble` puts together from `agents`, `servers`, `started`, `containers`, `behind`, `hooks` and `ready`, with what all
-//! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `evaluating` and `surroundings` let evaluators look at it while it stands; `set_up` is what comes before and after all; `judge` and `outcome` say what came of a run.
+//! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `evaluating` and `surroundings` let evaluators look at it while it stands; `set_up` is what comes before and after all; `judge` and `outcome` say what came of a run, and `finished` has it all.
 //!
 //! # Example
 //!
@@ -49,6 +49,7 @@ pub(crate) mod evaluating;
 pub(crate) mod execute;
 mod expect;
 mod failing_calls;
+mod finished;
 mod header_commands;
 pub(crate) mod hooks;
 mod introduction;
@@ -95,6 +96,7 @@ pub use self::depends::{Depends, depends, started_by};
 pub use self::direct::compare_direct;
 pub use self::error::Error;
 pub use self::expect::run;
+pub use self::finished::{Files, Finished, Sides};
 pub use self::introduction::{Introduction, Tried, introduce};
 pub use self::judge_check::{
     CheckSettings, CheckedExample, CheckedJudge, check_judge, verdict_words,
@@ -102,7 +104,7 @@ pub use self::judge_check::{
 pub use self::llm_judge::{appoint, check_budget, most_judging_costs};
 pub use self::matrix::matrix;
 pub use self::observer::{Observer, ScenarioObserver, Silent};
-pub use self::play::{Files, Finished, Suite};
+pub use self::play::Suite;
 pub use self::record::record;
 pub use self::retire::retire;
 pub use self::review::{Broken, Despite, Ignored, ReadAgain, Refusal, Waiting};

@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::error::Error;
+use super::finished::{Files, Finished, LaidDown};
 use super::hooks;
 use super::observer::{Observer, Silent};
 use super::outcome::{broken, is_fine, not_run, was_interrupted};
@@ -56,27 +57,6 @@ impl fmt::Debug for Suite {
             .field("scenarios", &self.scenarios)
             .finish_non_exhaustive()
     }
-}
-
-/// A finished suite and where its runs are kept.
-#[derive(Debug)]
-pub struct Finished {
-    pub suite: Redacted<SuiteResult>,
-    pub runs: Arc<Runs>,
-    /// Where the trajectories lie, for each scenario of the suite.
-    pub files: Vec<Files>,
-    /// What a reader should know that is of no scenario alone.
-    pub notes: Vec<Redacted<String>>,
-}
-
-/// Where the trajectories of one scenario lie.
-#[derive(Debug, Clone, Default)]
-pub struct Files {
-    pub current: Option<PathBuf>,
-    pub baseline: Option<PathBuf>,
-    pub container_log: Option<PathBuf>,
-    /// Of each attempt, where there were several.
-    pub attempts: Vec<Option<PathBuf>>,
 }
 
 fn disabled(scenario: &Scenario) -> &'static str {
@@ -156,7 +136,7 @@ where
                 };
                 let result = context.told(result);
                 observer.finished(&result);
-                results.insert(index, result.into_inner());
+                results.insert(index, Ended::of(result));
                 continue;
             }
             let skip = match (scenario.enabled, stopped, exhausted) {
@@ -174,7 +154,7 @@ where
             if let Some((status, why)) = skip {
                 let result = context.told(not_run(&context.redacted(&scenario), status, why));
                 observer.finished(&result);
-                results.insert(index, result.into_inner());
+                results.insert(index, Ended::of(result));
                 continue;
             }
             let run_context = RunContext {
@@ -186,19 +166,22 @@ where
                 before: None,
             };
             let (context, slot) = (Arc::clone(&context), Arc::clone(&run_context.slot));
+            let runs = Arc::clone(&runs);
             let it = Arc::clone(&scenario);
             let task = AssertUnwindSafe(work(scenario, run_context)).catch_unwind();
             running.spawn(async move {
                 let _permit = permit;
                 if let Some(why) = context.why_not(&it).await {
-                    return (index, not_run(&context.redacted(&it), Status::Skipped, why));
+                    let result = not_run(&context.redacted(&it), Status::Skipped, why);
+                    return (index, result, LaidDown::default());
                 }
                 let mut result = task
                     .await
                     .unwrap_or_else(|_| broken(&context.redacted(&it)));
                 let look = !is_fine(&result) && !was_interrupted(&result);
                 result.notes.extend(slot.release(look).await);
-                (index, result)
+                let laid_down = tokio::task::block_in_place(|| LaidDown::of(&result, &runs));
+                (index, result, laid_down)
             });
         }
         let done = tokio::select! {
@@ -208,7 +191,7 @@ where
         };
         // `None` when all scenarios have finished, or the program is asked to stop.
         let Some(done) = done else { break };
-        if let Ok((index, result)) = done {
+        if let Ok((index, result, laid_down)) = done {
             // `--fail-fast` stops only after results that make the command fail.
             let stops = match result.status {
                 Status::Inconclusive => settings.judging.strict_statistics,
@@ -220,14 +203,18 @@ where
             selected -= usize::from(result.status == Status::Skipped);
             let result = context.told(result);
             observer.finished(&result);
-            results.insert(index, result.into_inner());
+            results.insert(index, Ended::of(result).without(laid_down));
         }
     }
     let stopping = async {
         while let Some(done) = running.join_next().await {
-            if let Ok((index, result)) = done {
+            if let Ok((index, result, laid_down)) = done {
                 selected -= usize::from(result.status == Status::Skipped);
-                results.insert(index, result);
+                let ended = Ended {
+                    result,
+                    laid_down: LaidDown::default(),
+                };
+                results.insert(index, ended.without(laid_down));
             }
         }
     };
@@ -240,10 +227,14 @@ where
     running.abort_all();
     for (index, scenario) in scenarios.iter().enumerate() {
         results.entry(index).or_insert_with(|| {
-            match (interrupt.is_cancelled(), schedule.has_begun(index)) {
-                // Its task has ended without a result.
-                (false, _) => broken(&context.redacted(scenario)),
-                (true, begun) => unfinished(&context.redacted(scenario), begun),
+            let begun = schedule.has_begun(index);
+            Ended {
+                result: match interrupt.is_cancelled() {
+                    // Its task has ended without a result.
+                    false => broken(&context.redacted(scenario)),
+                    true => unfinished(&context.redacted(scenario), begun),
+                },
+                laid_down: LaidDown::default(),
             }
         });
     }
@@ -252,6 +243,10 @@ where
     }
     let notes = around.tear_down().await;
     observer.ended();
+    let (results, laid_down): (Vec<ScenarioResult>, Vec<LaidDown>) = results
+        .into_values()
+        .map(|it| (it.result, it.laid_down))
+        .unzip();
     let suite = SuiteResult {
         run_id: runs.id().to_owned(),
         command: command.to_owned(),
@@ -262,13 +257,15 @@ where
         interrupted: interrupt.is_cancelled(),
         called: settings.called.clone(),
         selected,
-        scenarios: results.into_values().collect(),
+        scenarios: results,
     };
-    let files = suite.scenarios.iter().map(|it| Files {
+    let files = suite.scenarios.iter().zip(laid_down);
+    let files = files.map(|(it, laid_down)| Files {
         current: Some(runs.path(&it.id)).filter(|it| it.exists()),
         baseline: Some(runs.baseline_path(&it.id)).filter(|it| it.exists()),
         container_log: Some(runs.log_path(&it.id)).filter(|it| it.exists()),
         attempts: attempts(&runs, it),
+        laid_down,
     });
     Ok(Finished {
         files: files.collect(),
@@ -276,6 +273,27 @@ where
         suite: context.redactor().suite(suite),
         runs,
     })
+}
+
+/// What is kept in memory of a scenario that has ended.
+struct Ended {
+    result: ScenarioResult,
+    laid_down: LaidDown,
+}
+
+impl Ended {
+    fn of(result: Redacted<ScenarioResult>) -> Self {
+        Self {
+            result: result.into_inner(),
+            laid_down: LaidDown::default(),
+        }
+    }
+
+    /// The same without the trajectories that lie in their files.
+    fn without(mut self, laid_down: LaidDown) -> Self {
+        laid_down.take_from(&mut self.result);
+        Self { laid_down, ..self }
+    }
 }
 
 /// What is kept of a scenario in a run that has begun.

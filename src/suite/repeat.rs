@@ -106,7 +106,8 @@ async fn once(
                 usage: together(of_agent(&result), result.judging),
             });
             tokio::select! {
-                () = suite.interrupt.cancelled() => {}
+                // It was not run again, so that this is its last try.
+                () = suite.interrupt.cancelled() => { retried.pop(); }
                 () = tokio::time::sleep(pause) => continue,
             }
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::suite::Problem;
+use crate::model::suite::{NO_BASELINE, Problem};
 use crate::model::trajectory::Trajectory;
 use crate::report::command::{SCENARIOS, expression_word, quoted};
 use crate::run::SetupError;
@@ -136,7 +136,7 @@ fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem {
     }
     let replays = matches!(scenario.agent, Agent::Replay { .. });
     Problem {
-        message: format!("no baseline: {} does not exist", path.display()),
+        message: format!("{NO_BASELINE}{} does not exist", path.display()),
         hint: Some(if replays && scenario.agent.calls().is_empty() {
             "there is nothing to replay, and the scenario lists no calls to record a baseline with"
                 .to_owned()

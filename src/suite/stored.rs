@@ -11,10 +11,10 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::addresses::Addresses;
 use super::error::Error;
+use super::finished::{Files, Finished, LaidDown};
 use super::judge::judge;
 use super::outcome::problem;
 use super::patience::Patience;
-use super::play::{Files, Finished};
 use super::settings::{Judging, REPORTS, RUNS, STATE};
 use super::{agents, ci, evaluating, replay, source};
 use crate::evaluate::Accepted;
@@ -113,6 +113,7 @@ pub fn compare_stored(
             .map(|(baseline, of)| comparison.accepted_file(&baseline.scenario, of.variant)),
         container_log: None,
         attempts: Vec::new(),
+        laid_down: LaidDown::default(),
     });
     let files = files.collect();
     let suite = SuiteResult {

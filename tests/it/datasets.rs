@@ -1,6 +1,9 @@
 //! Data sets: a scenario for each row, with a baseline of its own, and what all rows came to.
 
 use std::fmt::Write as _;
+use std::fs;
+use std::io::Read as _;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -188,7 +191,20 @@ fn what_is_wrong_is_said_at_its_place() {
         (row("[a]"), "row 1 has no id in `id`"),
         (
             "[{ id: a, word: a, count: 1 }, { id: A, word: a, count: 1 }]".to_owned(),
-            "has the id `A` of an earlier row",
+            "row 2 has the id `A`, and an earlier row `a`: some file systems take both for one folder",
+        ),
+        (
+            "[{ id: Cafe\u{301}, word: a, count: 1 }, { id: CAF\u{c9}, word: a, count: 1 }]"
+                .to_owned(),
+            "some file systems take both for one folder",
+        ),
+        (
+            "[{ id: 'a.', word: a, count: 1 }, { id: a, word: a, count: 1 }]".to_owned(),
+            "some file systems take both for one folder",
+        ),
+        (
+            "[{ id: a, word: a, count: 1 }, { id: a, word: b, count: 1 }]".to_owned(),
+            "row 2 has the id `a` of an earlier row",
         ),
         (
             "[{ id: a, count: 1 }]".to_owned(),
@@ -213,6 +229,11 @@ fn what_is_wrong_is_said_at_its_place() {
             "rows.csv",
             "id,word,word\na,tea,1\n",
             "two columns are called `word`",
+        ),
+        (
+            "rows.csv",
+            "id,word,count\na\n",
+            "rows.csv:2:1: error: has 1 cell, and the first line names 3 columns",
         ),
         ("rows.csv", "id,word,count\n", "the data set has no rows"),
         ("rows.csv", "", "the data set has no rows"),
@@ -246,6 +267,26 @@ fn what_is_wrong_is_said_at_its_place() {
     project
         .expect(2, &["validate"])
         .says("has the id `say/b`, which is that of");
+    fs::rename(
+        project.path("scenarios/say/b.yaml"),
+        project.path("scenarios/say/B.yaml"),
+    )
+    .unwrap();
+    project
+        .expect(2, &["validate"])
+        .says("has the id `say/b`, which is that of scenarios/say/B.yaml");
+}
+
+#[test]
+fn ids_that_windows_has_no_folders_for_are_told() {
+    let row = |id: &str| format!("{{ id: '{id}', word: a, count: 1 }}");
+    let rows = ["a:b", "plain", "nul", "so?"].map(row).join(", ");
+    let project = project(&format!("[{rows}]"));
+    project
+        .expect(0, &["validate"])
+        .says("warning: Windows has no folder for the baseline of row `a:b`: a `:` is in it, nor of 2 other rows");
+    let run = project.expect(0, &["run"]);
+    assert!(!run.stderr.contains("Windows"), "{run:#?}");
 }
 
 #[test]
@@ -259,4 +300,46 @@ fn many_rows_run() {
     project
         .expect(0, &["run"])
         .says("say: 300 of 300 rows passed");
+}
+
+/// The most memory that the program held in KiB, while it runs a data set of so many rows, each of which is answered at length.
+fn most_memory(rows: usize, answer: &str) -> u64 {
+    let project = project("rows.csv");
+    let mut table = String::from("id,word,count\n");
+    for number in 0..rows {
+        let _ = writeln!(table, "r{number},word {number},{number}");
+    }
+    project.file("scenarios/rows.csv", table);
+    let said = format!("you said {{{{args.message}}}} {answer}");
+    project.edit("scenarios/say.yaml", "you said {{args.message}}", &said);
+    let mut running = project
+        .command()
+        .args(["run", "--jobs", "1", "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The result is more than a pipe holds, so the program has done all it does, and waits.
+    let mut stdout = running.stdout.take().unwrap();
+    let mut result = vec![0];
+    stdout.read_exact(&mut result).unwrap();
+    let status = fs::read_to_string(format!("/proc/{}/status", running.id())).unwrap();
+    stdout.read_to_end(&mut result).unwrap();
+    assert!(running.wait().unwrap().success());
+    let result: Value = serde_json::from_slice(&result).unwrap();
+    assert_eq!(result["summary"]["passed"], rows);
+    let most = status.lines().find_map(|it| it.strip_prefix("VmHWM:"));
+    let most = most.unwrap().trim().trim_end_matches(" kB");
+    most.parse().unwrap()
+}
+
+#[test]
+fn answers_of_rows_that_have_finished_are_not_kept_in_memory() {
+    let answer = "word ".repeat(80_000);
+    let (few, many) = (most_memory(20, &answer), most_memory(60, &answer));
+    let answers = 40 * answer.len() as u64 / 1024;
+    assert!(
+        many < few + answers / 2,
+        "{many} KiB for 60 rows, {few} KiB for 20, whose answers are {answers} KiB less"
+    );
 }

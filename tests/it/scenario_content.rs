@@ -35,6 +35,7 @@ fn load(folder: &Path, variables: &[(&str, &str)]) -> Vec<Scenario> {
             .collect(),
         environment: None,
         working_dir: folder.join("work"),
+        ..Options::default()
     };
     let loaded = scenario_file::load(&found, &options);
     assert_eq!(loaded.findings, []);

@@ -389,6 +389,7 @@ impl Case {
             variables: self.variables.clone(),
             environment: None,
             working_dir: folder.path().to_owned(),
+            ..Options::default()
         };
         let loaded = scenario_file::load(&found, &options);
         let findings = findings.iter().chain(&loaded.findings);

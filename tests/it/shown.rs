@@ -1,5 +1,6 @@
 //! What is shown of failed runs, and the commands that are offered: true of the scenario, the row or the cell that they stand with.
 
+use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -62,7 +63,7 @@ fn a_row_without_a_baseline_is_recorded_without_the_others() {
     rows(&project, "paid", &["p1", "p10"]);
     // Where nothing is recorded, all of it may be.
     let compared = project.expect(3, &["compare"]);
-    let all = offered(&compared, "record one with");
+    let all = offered(&compared, "record them with");
     assert_eq!(all.join(" "), "record --scenario scenarios/pay.yaml");
     assert_eq!(follow(&project, &all).code, 0);
 
@@ -89,6 +90,41 @@ fn a_row_without_a_baseline_is_recorded_without_the_others() {
     );
     follow(&project, &command);
     assert!(project.path("others/pay/p2/baseline.json").is_file());
+}
+
+#[test]
+fn all_rows_without_a_baseline_are_recorded_by_one_command_and_no_others() {
+    let project = Project::new();
+    let there = ["1", "2", "10", "oslo", "new york"];
+    rows(&project, "paid", &there);
+    project.expect(0, &["record"]);
+    for gone in ["1", "10", "new york", "oslo"] {
+        fs::remove_dir_all(project.path(format!("baselines/pay/{gone}"))).unwrap();
+    }
+    rows(&project, "not paid", &there);
+    let before = project.read("baselines/pay/2/baseline.json");
+    let result = project.result(1, &["compare"]);
+    let causes = result["causes"].as_array().unwrap().iter();
+    let causes: Vec<&Value> = causes.filter(|it| it["kind"] == "problem").collect();
+    assert_eq!(causes.len(), 1, "{causes:#?}");
+    assert_eq!(
+        causes[0]["scenarios"],
+        json!(["pay/1", "pay/10", "pay/oslo", "pay/new york"])
+    );
+    assert_eq!(
+        causes[0]["text"],
+        "no baseline: baselines/pay/1/baseline.json does not exist, nor do those of 3 other scenarios"
+    );
+    let hint = causes[0]["hint"].as_str().unwrap();
+    let command = "mcp-eval record -k 'pay/1 or pay/10 or pay/oslo or \"pay/new york\"'";
+    assert_eq!(hint, format!("record them with `{command}`"));
+    let words = shlex::split(command).unwrap();
+    assert_eq!(follow(&project, &words[1..]).code, 0);
+    assert_eq!(project.read("baselines/pay/2/baseline.json"), before);
+    project
+        .expect(1, &["compare"])
+        .says("4/5 tests passed")
+        .says_not("no baseline");
 }
 
 #[test]

@@ -277,6 +277,20 @@ fn a_quarantined_scenario_decides_nothing_until_its_day_is_over() {
     project
         .expect(0, &["validate"])
         .says("the quarantine of `c` ended with 2020-02-29: it decides again");
+    // Of two days, the later one counts.
+    for (first, second) in [("2020-02-29", "2999-12-31"), ("2999-12-31", "2020-02-29")] {
+        let entry = |until: &str| format!("  - {{ name: c, reason: r, until: {until} }}\n");
+        let entries = entry(first) + &entry(second);
+        suite(
+            &project,
+            &format!("fail_fast: true\nquarantine:\n{entries}"),
+        );
+        let result = run(&project, 0, &[]);
+        assert_eq!(result["summary"]["passed"], 3);
+        project
+            .expect(0, &["validate"])
+            .says("`c` is quarantined twice: the later of both days counts");
+    }
     // Today is the last day.
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
     quarantine(&today);
@@ -325,18 +339,47 @@ fn merge_decides_the_gates_of_all_parts() {
         let (shard, folder) = (format!("{at}/2"), format!("parts/{at}"));
         run(&project, code, &["--shard", &shard, "--output", &folder])
     };
-    let (one, two) = (part("1", 1), part("2", 0));
+    // What fails in a part is no failure of that part: the share of all decides.
+    let (one, two) = (part("1", 0), part("2", 0));
     for it in [&one, &two] {
         assert_eq!(it["suite"]["gates"][0]["state"], "open");
     }
+    let c = one["scenarios"].as_array().unwrap().iter();
+    let c = c.clone().find(|it| it["id"] == "c").unwrap();
+    assert_eq!(c["status"], "failed");
+    assert_eq!(one["summary"]["failed"], 1);
+    let left = "min_pass_rate: 75.0 %, which `mcp-eval merge` decides";
+    assert_eq!(c["left_to_merge"], left);
+    let told = ["run", "--suite", "nightly", "--shard", "1/2"];
+    project
+        .expect(0, &told)
+        .says("failed, left to merge")
+        .says(&format!("Suite: {left}"));
+    let junit = [&told[..], &["--format", "junit"]].concat();
+    assert!(project.expect(0, &junit).stdout.contains("failures=\"0\""));
     let merged = project.result(0, &["merge", "parts"]);
     assert_eq!(merged["suite"]["gates"][0]["state"], "kept");
     assert_eq!(merged["suite"]["gates"][0]["value"], 0.75);
+    let c = &merged["scenarios"][2];
+    assert_eq!((&c["id"], &c["left_to_merge"]), (&json!("c"), &Value::Null));
+    assert_eq!(c["within_gate"], "min_pass_rate: 75.0 %, within 75.0 %");
     suite(&project, "gates: { min_pass_rate: 0.7 }\n");
     part("2", 0);
     project
         .expect(2, &["merge", "parts"])
         .says("the suites are");
+    // Too few of all pass, and no part has said so.
+    suite(&project, "gates: { min_pass_rate: 0.8 }\n");
+    part("1", 0);
+    part("2", 0);
+    let merged = project.result(1, &["merge", "parts"]);
+    assert_eq!(merged["suite"]["gates"][0]["state"], "broken");
+    // A share of others is nothing to what fails.
+    suite(
+        &project,
+        "gates: { tags: { smoke: { min_pass_rate: 0.5 } } }\n",
+    );
+    part("1", 1);
 }
 
 #[test]
@@ -356,6 +399,10 @@ fn what_is_wrong_in_a_suite_is_told_at_its_place() {
     project
         .expect(2, &["run", "--suite", "nightly"])
         .says("4 errors in scenario files");
+    suite(&project, "retries: { on: [] }\n");
+    project
+        .expect(2, &["run", "--suite", "nightly"])
+        .says("nightly.yaml:1:16: error: names nothing that is run again");
     suite(
         &project,
         "tags: { in: [smok] }\norder: [flow/d]\nquarantine: [{ name: cc, reason: y, until: 2999-01-01 }]\n",
@@ -436,7 +483,31 @@ fn a_random_order_is_printed_and_can_be_had_again() {
         ["a", "b", "c", "d", "e", "f"],
         "the report keeps its order"
     );
+    assert_eq!(result["shuffle_seed"], 3);
     project.expect(2, &["run", "--shuffle=many"]);
+    // Who wants to hear little still has to find what fails in this order alone.
+    let quiet = project.expect(0, &["run", "-q", "--shuffle=3"]);
+    assert!(!quiet.stderr.contains("--shuffle"), "{quiet:#?}");
+    scenario(&project, "c", &[], "wrong");
+    let quiet = project.expect(1, &["run", "-q", "--shuffle=3"]);
+    assert!(
+        quiet.stderr.contains("--shuffle=3 gives it again"),
+        "{quiet:#?}"
+    );
+    let told = project.expect(1, &["run", "--shuffle=3"]);
+    assert_eq!(told.stderr.matches("--shuffle=3").count(), 1, "{told:#?}");
+    let parts = |seeds: [&str; 2]| {
+        for (at, seed) in ["1", "2"].into_iter().zip(seeds) {
+            let (shard, folder) = (format!("{at}/2"), format!("parts/{at}"));
+            let arguments = ["run", seed, "--shard", &shard, "--output", &folder];
+            project.run(&arguments);
+        }
+        project.result(1, &["merge", "parts"])["shuffle_seed"].clone()
+    };
+    assert_eq!(parts(["--shuffle=3", "--shuffle=3"]), 3);
+    assert_eq!(parts(["--shuffle=3", "--shuffle=4"]), Value::Null);
+    let schema = jsonschema::validator_for(&result::json_schema()).unwrap();
+    assert!(schema.is_valid(&result));
 }
 
 #[test]

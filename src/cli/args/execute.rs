@@ -62,6 +62,15 @@ pub(in crate::cli) struct ExecuteArgs {
     pub(in crate::cli) no_report: bool,
 }
 
+impl ExecuteArgs {
+    /// Whether another agent than a script is chosen for some, so that scenarios need not tell what a script plays.
+    pub(in crate::cli) fn gives_agent(&self) -> bool {
+        let other = self.agent.map(|it| it != AgentChoice::Scripted);
+        let is_program = self.agent_command.is_some() || self.agent_format.is_some();
+        other.unwrap_or(is_program) || self.matrix.iter().any(|it| it.name == AxisName::Agent)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum AgentChoice {
     /// Plays the calls the scenario lists

@@ -103,6 +103,7 @@ pub(in crate::cli) fn run(
             strict: false,
             suite: None,
             shard: None,
+            shuffle_seed: None,
             bisected: Some(bisected),
             pending: 0,
         };

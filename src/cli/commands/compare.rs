@@ -67,6 +67,7 @@ pub(in crate::cli) fn run(
         mcp_config: args.execute.mcp_config.as_deref(),
         files: &files,
         matrix: &args.execute.matrix,
+        agent_given: args.execute.gives_agent(),
     };
     let one = |round: &Round| {
         let compared = (purpose, folder.as_path(), against);
@@ -202,6 +203,7 @@ fn one(
         strict: args.score.strict,
         suite: to_run.suite_of(),
         shard: to_run.shard(),
+        shuffle_seed: to_run.shuffle_seed,
         bisected: None,
         pending: to_review,
     };

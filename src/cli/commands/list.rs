@@ -98,6 +98,7 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
     }
     let purpose = Purpose {
         baselines: Some(&args.baseline),
+        agent_given: true,
         ..Purpose::default()
     };
     let Picked {

@@ -30,6 +30,7 @@ pub(in crate::cli) fn run(
         mcp_config: args.execute.mcp_config.as_deref(),
         files: &files,
         matrix: &args.execute.matrix,
+        agent_given: args.execute.gives_agent(),
     };
     let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
@@ -93,6 +94,7 @@ fn one(
         strict: args.score.strict,
         suite: to_run.suite_of(),
         shard: to_run.shard(),
+        shuffle_seed: to_run.shuffle_seed,
         bisected: None,
         pending: 0,
     };

@@ -39,6 +39,8 @@ pub(super) struct Purpose<'a> {
     pub(super) files: &'a [PathBuf],
     /// The axes of a matrix, in whose cells every scenario is run: what is picked are cells then.
     pub(super) matrix: &'a [Axis],
+    /// Who asks is said on the command line, or nobody does.
+    pub(super) agent_given: bool,
 }
 
 /// The scenarios the user selected.
@@ -108,7 +110,7 @@ pub(super) fn select(
     purpose: Purpose<'_>,
     console: Console,
 ) -> Result<Selected, Failure> {
-    let (scenarios, findings) = load_with(args, scenario_file::load);
+    let (scenarios, findings) = load_with(args, scenario_file::load, purpose.agent_given);
     if let Some(failure) = broken(&findings) {
         return Err(failure);
     }
@@ -163,16 +165,16 @@ pub(super) fn broken(findings: &[Finding]) -> Option<Failure> {
     Some(Failure::usage(message))
 }
 
-/// The scenarios of paths, whatever else is picked by.
+/// The scenarios of paths, whatever else is picked by and whoever asks in them.
 pub(super) fn of_paths(args: &SelectArgs) -> (Vec<Scenario>, Vec<Finding>) {
-    load_with(args, scenario_file::load)
+    load_with(args, scenario_file::load, true)
 }
 
 /// A scenario as its file has it now; `None` where it is no valid scenario any more.
 pub(super) fn again(args: &SelectArgs, scenario: &Scenario) -> Option<Scenario> {
     let (mut found, _) = scenario_file::find(&args.all_paths());
     found.retain(|it| scenario.has_id(&it.id) && it.path == scenario.path);
-    let loaded = scenario_file::load(&found, &options(args)).scenarios;
+    let loaded = scenario_file::load(&found, &options(args, true)).scenarios;
     let cell = scenario.cell.as_ref();
     let id = cell.map_or(&scenario.id, |it| &it.scenario);
     let it = loaded.into_iter().find(|it| it.id == *id)?;
@@ -182,8 +184,9 @@ pub(super) fn again(args: &SelectArgs, scenario: &Scenario) -> Option<Scenario> 
     }
 }
 
-fn options(args: &SelectArgs) -> Options {
+fn options(args: &SelectArgs, agent_given: bool) -> Options {
     Options {
+        agent_given,
         variables: args.variables.clone(),
         environment: args.environment.clone(),
         ..Options::default()
@@ -218,7 +221,7 @@ fn picked(
     purpose: Purpose<'_>,
     console: Console,
 ) -> Result<Picked, Failure> {
-    let (scenarios, findings) = load_with(args, load);
+    let (scenarios, findings) = load_with(args, load, purpose.agent_given);
     let scenarios = matrix::spread(scenarios, purpose.matrix)?;
     // Where there is nothing to pick from, that is said by who asked.
     let (scenarios, none) = if scenarios.is_empty() {
@@ -236,9 +239,10 @@ fn picked(
 fn load_with(
     args: &SelectArgs,
     load: fn(&[Found], &Options) -> Loaded,
+    agent_given: bool,
 ) -> (Vec<Scenario>, Vec<Finding>) {
     let (found, mut findings) = scenario_file::find(&args.all_paths());
-    let loaded = load(&found, &options(args));
+    let loaded = load(&found, &options(args, agent_given));
     findings.extend(loaded.findings);
     let mut scenarios = loaded.scenarios;
     scenarios.retain(|it| {

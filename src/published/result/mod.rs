@@ -120,6 +120,9 @@ pub struct ResultDocument {
     /// Which part of a suite this is, with `--shard`, and what the other parts are; absent where nothing is parted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
+    /// The number that made the random order in which scenarios began, with `--shuffle`, which gives the same order again; absent without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shuffle_seed: Option<u32>,
     /// The results of several parts that `merge` has made this one of; absent for all other results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<Merged>,

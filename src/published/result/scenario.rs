@@ -99,6 +99,10 @@ pub struct Scenario {
     /// It failed, and the share of scenarios that the suite wants to pass is reached all the same: the gates that say so; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_gate: Option<String>,
+    /// It failed, and this is a part of a suite: whether enough scenarios pass is what `merge` decides for all parts, by the gates that say
+    /// so; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_to_merge: Option<String>,
     /// What the servers do to the answers of those behind them, with `compare --direct`; absent without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct: Option<Box<Direct>>,
@@ -250,9 +254,15 @@ impl Scenario {
         self.is_quarantined() && !self.status.is_fine() && self.status != Status::Skipped
     }
 
-    /// It did not come out well, and no exit code says so: it is quarantined, or the suite wants only a share of its scenarios to pass.
+    /// It did not come out well, and no exit code says so: it is quarantined, or the suite wants only a share of its scenarios to pass, and
+    /// that is reached, or not decided here.
     pub fn is_let_pass(&self) -> bool {
-        self.is_tolerated() || self.within_gate.is_some()
+        self.is_tolerated() || self.share().is_some()
+    }
+
+    /// The gates for a share of scenarios that let it fail, in words; `None` where none does.
+    pub fn share(&self) -> Option<&String> {
+        self.within_gate.as_ref().or(self.left_to_merge.as_ref())
     }
 
     /// It passed, and nothing is known to differ from the baseline. What an older program did not look for is not said to be so.
@@ -309,6 +319,9 @@ impl Scenario {
         if self.within_gate.is_some() {
             words.push_str(", within ");
             words.push_str(GateKind::MinPassRate.name());
+        }
+        if self.left_to_merge.is_some() {
+            words.push_str(", left to merge");
         }
         if self.is_changed() {
             words.push_str(", ");

@@ -84,7 +84,8 @@ pub struct Retried {
 }
 
 impl ResultDocument {
-    /// Says of the scenarios that failed which of them a `min_pass_rate` lets fail, because it is kept all the same.
+    /// Says of the scenarios that failed which of them a `min_pass_rate` lets fail, because it is kept all the same, and which of them it
+    /// leaves to `merge`, because it is decided for all parts together.
     pub fn mark_within_gates(&mut self) {
         let gates = self.suite.iter().flat_map(|it| &it.gates);
         let shares: Vec<&SuiteGate> = gates
@@ -95,13 +96,16 @@ impl ResultDocument {
             let about = shares.iter();
             let about = about.filter(|it| it.tag.as_ref().is_none_or(|tag| tags.contains(tag)));
             let about: Vec<_> = about.collect();
-            let are_kept = about.iter().all(|it| it.state == GateState::Kept);
             let fails = scenario.status == Status::Failed && !scenario.is_quarantined();
-            let is_within = fails && are_kept && !about.is_empty();
-            scenario.within_gate = is_within.then(|| {
-                let sentences: Vec<&str> = about.iter().map(|it| it.sentence.as_str()).collect();
-                sentences.join("; ")
-            });
+            let all_are = |state: GateState| {
+                let are = fails && !about.is_empty() && about.iter().all(|it| it.state == state);
+                are.then(|| {
+                    let sentences = about.iter().map(|it| it.sentence.as_str());
+                    sentences.collect::<Vec<&str>>().join("; ")
+                })
+            };
+            scenario.within_gate = all_are(GateState::Kept);
+            scenario.left_to_merge = all_are(GateState::Open);
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::text::shorten;
 use crate::text::word_diff::around_difference;
 
 use super::key::{Key, masked};
+use super::no_baseline;
 use super::words::{self, Verb};
 
 /// The longest value in the sentence of a cause.
@@ -52,6 +53,8 @@ pub(super) struct Draft {
     pub(super) of_call: usize,
     pub(super) follows: Vec<String>,
     pub(super) hint: Option<String>,
+    /// What to do about the other scenarios, where that is not the same.
+    pub(super) other_hints: Vec<String>,
     /// The calls of the last scenario, and what follows, to keep each once.
     pub(super) known_calls: HashSet<CauseCall>,
     pub(super) known_follows: HashSet<String>,
@@ -99,6 +102,7 @@ impl Draft {
             of_call: 1,
             follows: Vec::new(),
             hint: None,
+            other_hints: Vec::new(),
             known_calls: HashSet::new(),
             known_follows: HashSet::new(),
         }
@@ -166,7 +170,11 @@ impl Draft {
             }
         }
         self.add_follows(other.follows);
-        self.hint = self.hint.take().or(other.hint);
+        if matches!(self.key, Key::NoBaseline) {
+            self.other_hints.extend(other.hint);
+        } else {
+            self.hint = self.hint.take().or(other.hint);
+        }
     }
 
     /// Says of what evaluators of one name found in several scenarios that it is an example, where it is not the same in all.
@@ -187,6 +195,11 @@ impl Draft {
         if left > 0 {
             self.follows.truncate(FOLLOWS);
             self.follows.push(format!("and {left} more"));
+        }
+        let others = std::mem::take(&mut self.other_hints);
+        if !others.is_empty() {
+            let all: Vec<String> = self.hint.iter().cloned().chain(others).collect();
+            self.hint = no_baseline::hint_for_all(&all).or(self.hint);
         }
         Cause {
             id: self.key.id(),
@@ -211,6 +224,9 @@ impl Draft {
     /// The sentence, with the values it was and is.
     pub(super) fn text(&self) -> String {
         let mut text = match &self.what {
+            What::Said(said) if matches!(self.key, Key::NoBaseline) => {
+                no_baseline::of_several(said, self.places.len() - 1)
+            }
             What::Said(said) => said.clone(),
             What::Whole(said) => return said.clone(),
             What::Failed(message) => return format!("{} failed: {message}", self.tool_names()),

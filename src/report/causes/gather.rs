@@ -10,6 +10,7 @@ use super::draft::{Draft, What};
 use super::ended::Ended;
 use super::found::Found;
 use super::key::{Key, masked};
+use super::no_baseline;
 use super::of_change::Context;
 
 /// Everything that failed or changed in one scenario.
@@ -181,7 +182,13 @@ impl<'a> Gather<'a> {
         let draft = self
             .context
             .draft(CauseKind::Problem, None, problem.message.clone());
+        let key = if no_baseline::can_be_recorded(problem) {
+            Key::NoBaseline
+        } else {
+            draft.key
+        };
         self.found.add(Draft {
+            key,
             fails: !scenario.status.is_fine(),
             hint: problem.hint.clone(),
             ..draft

@@ -16,6 +16,8 @@ const NUMBER: char = '#';
 pub(super) enum Key {
     /// A sentence that says all there is.
     Said(CauseKind, String),
+    /// A baseline is not there, wherever it should be.
+    NoBaseline,
     /// A server that fails in one way may do so in all its tools.
     Failed { server: String, message: String },
     /// Many places of one answer that changed in one way.

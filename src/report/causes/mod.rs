@@ -12,6 +12,7 @@ mod extent;
 mod found;
 mod gather;
 mod key;
+mod no_baseline;
 mod of_change;
 mod of_each;
 mod reason_text;

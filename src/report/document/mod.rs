@@ -8,6 +8,7 @@ mod shown;
 mod upstream;
 
 use std::collections::BTreeSet;
+use std::ops::Deref;
 
 use crate::model::called::Called;
 use crate::model::catalogue::ServerCatalogue;
@@ -27,39 +28,48 @@ use crate::report::description::Description;
 
 impl From<&Redacted<SuiteResult>> for result::ResultDocument {
     fn from(suite: &Redacted<SuiteResult>) -> Self {
-        let scenarios: Vec<result::Scenario> = (suite.scenarios.iter())
-            .map(|it| scenario(it, &suite.command))
-            .collect();
-        Self {
-            format_version: result::FORMAT_VERSION,
-            mcp_eval: suite.mcp_eval.clone(),
-            run_id: suite.run_id.clone(),
-            command: suite.command.clone(),
-            started_at: suite.started_at.to_string(),
-            duration_ms: finite(suite.duration_ms),
-            interrupted: suite.interrupted,
-            git: (&suite.git).into(),
-            called: suite.called.as_ref().map(Into::into),
-            selection: (suite.called.as_ref())
-                .and_then(|it| it.selection.as_ref())
-                .map(|it| result::Selection {
-                    chosen: it.chosen,
-                    of: it.of,
-                    not_passed: it.not_passed,
-                }),
-            summary: result::Summary::of(&scenarios, suite.selected),
-            links: Vec::new(),
-            gate: None,
-            problem: None,
-            bisected: None,
-            suite: None,
-            shard: None,
-            merged: None,
-            causes: causes::causes(&scenarios, &suite.command),
-            datasets: result::Dataset::all(&scenarios),
-            matrix: None,
-            scenarios,
-        }
+        of_suite(suite, suite.scenarios.iter())
+    }
+}
+
+/// The document of a suite with these results in the place of its own. They may have trajectories that its own do not hold, and are asked for
+/// one after the other.
+pub fn of_suite<R: Deref<Target = ScenarioResult>>(
+    suite: &Redacted<SuiteResult>,
+    results: impl Iterator<Item = R>,
+) -> result::ResultDocument {
+    let scenarios: Vec<result::Scenario> =
+        results.map(|it| scenario(&it, &suite.command)).collect();
+    result::ResultDocument {
+        format_version: result::FORMAT_VERSION,
+        mcp_eval: suite.mcp_eval.clone(),
+        run_id: suite.run_id.clone(),
+        command: suite.command.clone(),
+        started_at: suite.started_at.to_string(),
+        duration_ms: finite(suite.duration_ms),
+        interrupted: suite.interrupted,
+        git: (&suite.git).into(),
+        called: suite.called.as_ref().map(Into::into),
+        selection: (suite.called.as_ref())
+            .and_then(|it| it.selection.as_ref())
+            .map(|it| result::Selection {
+                chosen: it.chosen,
+                of: it.of,
+                not_passed: it.not_passed,
+            }),
+        summary: result::Summary::of(&scenarios, suite.selected),
+        links: Vec::new(),
+        gate: None,
+        problem: None,
+        bisected: None,
+        suite: None,
+        shard: None,
+        shuffle_seed: None,
+        merged: None,
+        causes: causes::causes(&scenarios, &suite.command),
+        datasets: result::Dataset::all(&scenarios),
+        matrix: None,
+        scenarios,
     }
 }
 
@@ -138,6 +148,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         judging: result.judging.map(Into::into),
         quarantine: None,
         within_gate: None,
+        left_to_merge: None,
         direct: (result.direct.as_deref()).map(|it| Box::new(direct::direct(it))),
     };
     if let (None, Some(run), Some(side)) = (&scenario.comparison, current, &mut scenario.current) {

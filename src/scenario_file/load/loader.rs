@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::model::scenario::Scenario;
 
 use super::config::ConfigFile;
+use super::dataset::folders::folded;
 use super::dataset::{self, Row};
 use super::dialogue::{self, Dialogue};
 use super::find::{DEFAULTS, Found, absolute};
@@ -31,6 +32,8 @@ pub struct Options {
     pub variables: Vec<(String, String)>,
     /// Whose values of variables are taken (`--environment NAME`), which go before those of `variables`.
     pub environment: Option<String>,
+    /// Another agent than a script is chosen for all scenarios (`--agent`), or none of them is run: they need not tell who asks.
+    pub agent_given: bool,
     /// Where a `config_file` is looked for last.
     pub working_dir: PathBuf,
 }
@@ -118,9 +121,11 @@ pub(in crate::scenario_file) struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     pub(in crate::scenario_file) fn new(options: &'a Options) -> Self {
+        let mut findings = Findings::default();
+        findings.agent_given = options.agent_given;
         Self {
             options,
-            findings: Findings::default(),
+            findings,
             defaults: HashMap::new(),
             usual_servers: UsualServers::default(),
             variables: BTreeSet::new(),
@@ -386,10 +391,10 @@ impl<'a> Loader<'a> {
     /// No row has the id of another scenario.
     fn check_rows(&mut self, scenarios: &[Scenario]) {
         let own = scenarios.iter().filter(|it| it.row_of.is_none());
-        let files: HashMap<&str, &Path> =
-            own.map(|it| (it.id.as_str(), it.path.as_path())).collect();
+        let files: HashMap<String, &Path> =
+            own.map(|it| (folded(&it.id), it.path.as_path())).collect();
         for row in scenarios.iter().filter(|it| it.row_of.is_some()) {
-            if let Some(other) = files.get(row.id.as_str()) {
+            if let Some(other) = files.get(&folded(&row.id)) {
                 let message = format!(
                     "a row of its data set has the id {}, which is that of {}",
                     quoted(&row.id),

@@ -39,9 +39,10 @@ impl Document {
         let lists_none = agent.is_none_or(|it| it.all.calls.is_none())
             && expected.is_some_and(|it| it.is_empty());
         let scripted = |findings: &mut Findings| {
-            if calls.is_empty() && !lists_none {
+            if calls.is_empty() && !lists_none && !findings.agent_given {
                 let message = "the scripted agent has nothing to play";
-                let hint = "list calls under `expected_trajectory` or `agent.calls`; `expected_trajectory: []` holds the list of tools alone";
+                let hint = "list calls under `expected_trajectory` or `agent.calls` (`expected_trajectory: []` holds the list of tools alone), or \
+                            name another agent, under `agent` or with `--agent`";
                 findings.error(at, message, Some(hint));
                 return None;
             }

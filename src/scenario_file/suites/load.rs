@@ -137,8 +137,14 @@ fn of_section(section: &SuiteSection, found: &SuiteFound, findings: &mut Finding
             .map(|it: &crate::scenario_file::decode::values::Word| it.0.clone())
             .collect()
     };
-    let retries = given(section.retries.as_ref()).map(|it| Retries {
-        on: it.on.iter().map(|it| it.0).collect(),
+    let retries = given(section.retries.as_ref());
+    if let Some(retries) = retries.filter(|it| it.on.value.is_empty()) {
+        let message = "names nothing that is run again";
+        let hint = "name some of transport, rate_limit and timeout, or leave `retries` out";
+        findings.error(retries.on.mark(), message, Some(hint));
+    }
+    let retries = retries.map(|it| Retries {
+        on: it.on.value.iter().map(|it| it.0).collect(),
         times: it
             .times
             .as_ref()

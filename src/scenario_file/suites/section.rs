@@ -54,7 +54,7 @@ section! {
     /// What is run again that could not be run or judged.
     RetriesSection {
         /// What must have stood in the way.
-        on: Vec<TroubleWord>,
+        on: At<Vec<TroubleWord>>,
         /// How often at most, after the first time; once unless given.
         times: Option<At<Count>>,
         /// How long to wait before the first of them; each further one waits twice as long as the one before. 1s unless given.

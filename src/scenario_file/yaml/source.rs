@@ -47,6 +47,8 @@ pub(in crate::scenario_file) struct Findings {
     pub(in crate::scenario_file) without_files: bool,
     /// The files themselves are what is asked about, and not what runs make of them.
     pub(in crate::scenario_file) thorough: bool,
+    /// Who asks is said elsewhere, or nobody does: a scenario need not tell what a script plays.
+    pub(in crate::scenario_file) agent_given: bool,
     /// Values that the files declare to be secret.
     secrets: Secrets,
     /// Files that were read or looked for since they were last asked for.

@@ -170,3 +170,33 @@ fn attempts_that_the_budget_does_not_pay_are_not_made_up() {
         .says("attempt 2 of 3, without which nothing is kept");
     assert!(!stage.project.path("baselines").exists());
 }
+
+#[test]
+fn what_the_budget_does_not_pay_is_not_tried_again() {
+    let project = Project::new();
+    let more = "timeout: 2s\n";
+    project.file(
+        "scenarios/s.yaml",
+        scenario("S", PRICED, more).replace(
+            "          - match: { city: Nowhere }\n",
+            "          - fault: hang\n          - match: { city: Nowhere }\n",
+        ),
+    );
+    let retries = "retries: { on: [timeout], times: 2, backoff: 0s }\n";
+    project.file("scenarios/_suites/again.yaml", retries);
+    let script = "  - { tool_calls: [{ name: mcp__weather__forecast, arguments: { city: Oslo } }], usage: { input: 100, output: 0 } }\n";
+    let stage = Stage::of(project, script);
+    let tries = |budget: &str| {
+        let arguments = [
+            "run", "--suite", "again", "--budget", budget, "--format", "json",
+        ];
+        let ran = stage.expect(3, &arguments);
+        let result: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let scenario = &result["scenarios"][0];
+        assert_eq!(scenario["status"], "timeout", "{scenario:#}");
+        scenario["retried"].as_array().map_or(0, Vec::len)
+    };
+    // A try costs 0.1.
+    assert_eq!(tries("0.05"), 0);
+    assert_eq!(tries("0.15"), 1);
+}

@@ -78,3 +78,53 @@ fn a_scenario_s_own_program_stays() {
     let said = steps(&stage.recorded());
     assert!(said.iter().any(|it| it.contains("here")), "{said:#?}");
 }
+
+#[test]
+fn a_scenario_that_names_nobody_is_asked_by_the_program_of_the_command_line() {
+    let stage = scripted();
+    let project = &stage.project;
+    let path = "scenarios/s.yaml";
+    let mut scenario: serde_json::Value = serde_json::from_str(&project.read(path)).unwrap();
+    scenario
+        .as_object_mut()
+        .unwrap()
+        .remove("expected_trajectory");
+    project.file(path, scenario.to_string());
+    let line = format!("'{}' 'print {{}} ${{prompt}}'", small_agent());
+    let by_program = ["--agent", "command", "--agent-command", &line];
+    let with = |command: &'static str| [&[command], &by_program[..]].concat();
+    for arguments in [with("run"), with("record"), with("compare")] {
+        project.expect(0, &arguments);
+        let said = steps(&stage.recorded());
+        assert!(
+            said.iter().any(|it| it.contains("Do I need an umbrella?")),
+            "{said:#?}"
+        );
+    }
+    // What runs nothing needs nobody who asks.
+    project.expect(0, &["list"]).says("s");
+    project.expect(
+        0,
+        &["compare", "--run", "latest", "--baseline", "baselines"],
+    );
+    project.expect(
+        0,
+        &["run", "--matrix", "agent=command", "--agent-command", &line],
+    );
+    // A script still needs its calls, and a program its name.
+    for arguments in [&["run"][..], &["validate"], &["run", "--agent", "scripted"]] {
+        project
+            .expect(2, arguments)
+            .says("the scripted agent has nothing to play")
+            .says("name another agent, under `agent` or with `--agent`");
+    }
+    project
+        .expect(2, &["run", "--agent", "command"])
+        .says("names no program that could be the agent")
+        .says("--agent-command");
+    scenario.as_object_mut().unwrap().remove("user_intent");
+    project.file(path, scenario.to_string());
+    project
+        .expect(2, &with("run"))
+        .says("does not say what the user wants");
+}

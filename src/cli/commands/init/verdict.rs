@@ -84,7 +84,7 @@ pub(super) fn verdict(
             |suite| suite::record(suite, &settings),
         );
         let recorded = match recorded {
-            Ok(recorded) => recorded,
+            Ok(recorded) => recorded.taken_up(),
             Err(failure) => {
                 open.iter().for_each(take_back);
                 return Err(failure);
@@ -264,6 +264,7 @@ fn finish(
         strict: false,
         suite: None,
         shard: None,
+        shuffle_seed: None,
         bisected: None,
         pending: 0,
     };

@@ -60,6 +60,7 @@ pub(in crate::cli) fn run(
         strict,
         suite: None,
         shard: None,
+        shuffle_seed: None,
         bisected: None,
         pending: 0,
     };

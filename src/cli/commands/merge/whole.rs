@@ -84,6 +84,7 @@ impl Whole {
             problem: None,
             bisected: None,
             shard: None,
+            shuffle_seed: shuffle_seed(parts),
             merged: Some(merged(parts, holes)),
             causes: causes::causes(&scenarios, &first.command),
             datasets: Dataset::all(&scenarios),
@@ -223,6 +224,13 @@ fn merged(parts: &[Part], holes: &[Hole]) -> Merged {
     }
 }
 
+/// The number that made the order in which scenarios began, where it was one and the same in all parts.
+fn shuffle_seed(parts: &[Part]) -> Option<u32> {
+    let mut seeds = parts.iter().map(|it| it.result.shuffle_seed);
+    let first = seeds.next()??;
+    seeds.all(|it| it == Some(first)).then_some(first)
+}
+
 /// When the first part began, and how long it took from then until the last one had ended, in milliseconds.
 fn span(parts: &[Part]) -> (String, Option<f64>) {
     let results = || parts.iter().map(|it| &it.result);
@@ -280,6 +288,10 @@ impl Source for Whole {
 impl Kept for Whole {
     fn result_mut(&mut self) -> &mut ResultDocument {
         &mut self.stored.result
+    }
+
+    fn seen_from_runs(&mut self) -> &ResultDocument {
+        &self.stored.result
     }
 
     fn runs(&self) -> &Runs {

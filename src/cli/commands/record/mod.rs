@@ -34,6 +34,7 @@ pub(in crate::cli) fn run(
         mcp_config: args.execute.mcp_config.as_deref(),
         files: &files,
         matrix: &args.execute.matrix,
+        agent_given: args.execute.gives_agent(),
     };
     let chosen = match select::select(&args.select, purpose, console)? {
         Selected::Scenarios(chosen) => chosen,
@@ -74,6 +75,7 @@ pub(in crate::cli) fn run(
         strict: false,
         suite: None,
         shard: None,
+        shuffle_seed: None,
         bisected: None,
         pending: 0,
     };

@@ -46,6 +46,7 @@ pub(in crate::cli) fn run(
     }
     let purpose = Purpose {
         baselines: Some(&args.baseline),
+        agent_given: true,
         ..Purpose::default()
     };
     let scenarios = match select::select(&args.select, purpose, console)? {

@@ -133,7 +133,7 @@ impl<'a> Row<'a> {
                 .quarantine
                 .iter()
                 .map(Quarantine::words)
-                .chain(scenario.within_gate.clone())
+                .chain(scenario.share().cloned())
                 .collect(),
             sentence: sentence.map(|it| shorten(it, SENTENCE).into_owned()),
             more: cause.map_or(0, |(_, count)| count - 1),

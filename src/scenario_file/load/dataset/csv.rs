@@ -79,7 +79,17 @@ fn wrong_line(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::UnequalLengths {
             expected_len, len, ..
-        } => format!("has {len} cells, and the first line names {expected_len} columns"),
+        } => {
+            let counted = |count: u64, what: &str| match count {
+                1 => format!("1 {what}"),
+                _ => format!("{count} {what}s"),
+            };
+            format!(
+                "has {}, and the first line names {}",
+                counted(*len, "cell"),
+                counted(*expected_len, "column")
+            )
+        }
         _ => error.to_string(),
     }
 }

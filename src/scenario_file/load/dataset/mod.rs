@@ -1,14 +1,16 @@
 //! Data sets: a scenario for each row, in which `{{row.column}}` stands for what the row holds.
 //!
-//! - `files`: which file is read how. `csv`, `json_lines`: rows in files of these kinds.
+//! - `files`: which file is read how. `csv`, `json_lines`: rows in files of these kinds. `folders`: ids as names of folders.
 //!
 //! Nothing of what a file says is lost without a word: what does not follow the form, or could not be kept as it is written, is an error.
 
 mod csv;
 mod files;
+pub(in crate::scenario_file) mod folders;
 mod json_lines;
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry as Place;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -104,8 +106,8 @@ fn named(
         Some(column) => Some(column.0.as_str()),
         None => has_ids.then_some(ID),
     };
-    let mut taken = HashSet::new();
-    let mut named = Vec::with_capacity(rows.len());
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    let mut named: Vec<Row> = Vec::with_capacity(rows.len());
     for (number, row) in (1..).zip(rows) {
         let at = row.at;
         let id = match column {
@@ -127,19 +129,63 @@ fn named(
                 message,
                 Some("it names the folder of the row's baseline"),
             );
-        } else if taken.insert(id.to_lowercase()) {
-            named.push(Row {
-                id,
-                columns: row.value,
-                at,
-                is_first: number == 1,
-            });
-        } else {
-            let message = format!("row {number} has the id {} of an earlier row", quoted(&id));
-            findings.error(at, message, Some("capitals make no other id"));
+            continue;
+        }
+        match taken.entry(folders::folded(&id)) {
+            Place::Vacant(place) => {
+                place.insert(named.len());
+                named.push(Row {
+                    id,
+                    columns: row.value,
+                    at,
+                    is_first: number == 1,
+                });
+            }
+            Place::Occupied(place) => {
+                let earlier = &named[*place.get()].id;
+                let (message, hint) = twice(number, &id, earlier);
+                findings.error(at, message, hint);
+            }
         }
     }
+    if findings.thorough {
+        doubt_names(&named, findings);
+    }
     (findings.errors() == errors).then_some(named)
+}
+
+/// What is wrong with a row whose folder would be that of an earlier one, here or on another machine.
+fn twice(number: usize, id: &str, earlier: &str) -> (String, Option<&'static str>) {
+    if id == earlier {
+        let message = format!("row {number} has the id {} of an earlier row", quoted(id));
+        return (message, None);
+    }
+    let message = format!(
+        "row {number} has the id {}, and an earlier row {}: some file systems take both for one folder",
+        quoted(id),
+        quoted(earlier)
+    );
+    let hint = "capitals, another way to write an accent, and dots at the end make no other id";
+    (message, Some(hint))
+}
+
+/// Says which ids name folders that Windows cannot have: whoever clones the baselines there does not get them.
+fn doubt_names(rows: &[Row], findings: &mut Findings) {
+    let unfit = rows.iter();
+    let mut unfit = unfit.filter_map(|it| Some((it, folders::not_on_windows(&it.id)?)));
+    let Some((row, why)) = unfit.next() else {
+        return;
+    };
+    let others = match unfit.count() {
+        0 => String::new(),
+        1 => ", nor of 1 other row".to_owned(),
+        more => format!(", nor of {more} other rows"),
+    };
+    let message = format!(
+        "Windows has no folder for the baseline of row {}: {why}{others}",
+        quoted(&row.id)
+    );
+    findings.warning(row.at, message, NO_HINT);
 }
 
 /// Why no folder should be called so.
