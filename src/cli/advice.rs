@@ -41,6 +41,7 @@ pub(super) fn mocked(scenario: &Scenario) -> Catalogue {
     });
     Catalogue {
         servers: servers.collect(),
+        ..Catalogue::default()
     }
 }
 

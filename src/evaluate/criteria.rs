@@ -2,11 +2,11 @@
 
 use super::judged::{Judged, State, Unclear, failed, passed, unchecked};
 use super::said::Said;
-use super::tools::{Offer, is_called};
+use super::tools::{Offer, calls_of, counts, is_called, is_named, numbered};
 use super::upstream::{Call, never_forwarded};
 use crate::model::scenario::{Criterion, Places, Scenario, is_prose};
 use crate::model::suite::Check;
-use crate::model::trajectory::Trajectory;
+use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::model::upstream::UpstreamLane;
 
 /// What a plain text that the run does not hold is checked against, to find out whether it can be met at all.
@@ -190,12 +190,12 @@ impl<'a> Sides<'a> {
     }
 
     fn tool_called(&self, tool: &str) -> Judged {
-        if calls(self.run, tool).next().is_some() {
+        if calls_of(self.run, tool).next().is_some() {
             return Ok(passed());
         }
         let never_was = || {
             let baseline = self.baseline()?;
-            calls(baseline, tool).next().is_none().then_some(())
+            calls_of(baseline, tool).next().is_none().then_some(())
         };
         match self.offer(tool) {
             Offer::Never(meant) => Err(no_such_tool(meant)),
@@ -212,8 +212,13 @@ impl<'a> Sides<'a> {
     }
 
     fn tool_never_called(&self, tool: &str) -> Judged {
-        let attempt = |run: &Trajectory| run.calls().position(|it| is_called(it, tool));
-        if let Some(index) = attempt(self.run) {
+        // To try is enough, but for names that are neither a server's tool nor one of the agent's own.
+        let attempt = |run: &'a Trajectory| {
+            let mut calls = numbered(run);
+            let own = |it: &ToolCall| is_named(it, tool) && counts(it, &run.catalogue);
+            calls.find(|(_, it)| is_called(it, tool) || own(it))
+        };
+        if let Some(call) = attempt(self.run) {
             let was_accepted = self.baseline().is_some_and(|it| attempt(it).is_some());
             return Ok(if was_accepted {
                 unchecked(format!(
@@ -221,7 +226,10 @@ impl<'a> Sides<'a> {
                     self.accepted()
                 ))
             } else {
-                failed(format!("call {} calls the tool", index + 1))
+                failed(match call.0 {
+                    Some(number) => format!("call {number} calls the tool"),
+                    None => "the agent calls it: it is one of its own".to_owned(),
+                })
             });
         }
         match self.offer(tool) {
@@ -229,15 +237,6 @@ impl<'a> Sides<'a> {
             Offer::Before(_) | Offer::Now => Ok(passed()),
         }
     }
-}
-
-/// The calls of a tool. A call of a tool that is not on offer does not count if the server refused it.
-fn calls(run: &Trajectory, tool: &str) -> impl Iterator<Item = ()> {
-    run.calls().filter_map(move |it| {
-        let server = it.server.as_deref()?;
-        let is_listed = run.catalogue.tool(server, &it.tool).is_some();
-        (is_called(it, tool) && (is_listed || !it.outcome.is_failure())).then_some(())
-    })
 }
 
 fn no_such_tool(meant: Option<String>) -> Unclear {

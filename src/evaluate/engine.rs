@@ -98,6 +98,7 @@ pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: f64) -> E
         details,
         duration_ms,
         line: evaluator.line,
+        said_in: evaluator.said_in.clone(),
         rulings,
     }
 }

@@ -1,22 +1,44 @@
 //! Whether there are the tools that an evaluator names: of one that is misspelt it would find nothing, whatever happened.
 
 use super::subject::Subject;
-use super::tools::{Offer, is_called};
+use super::tools::{Offer, calls_of, is_called};
+use crate::model::agent::CommandFormat;
 use crate::model::evaluator::EvaluatorKind;
+use crate::model::scenario::Scenario;
 
 /// Why an evaluator can judge nothing: it names a tool that nobody knows. What is said by evaluators within is left to them.
 ///
-/// A tool is known that a server of the run or of the accepted one offers, that was called, or that the scenario expects to be called: what
-/// was there and is not any more is for the evaluator to judge.
+/// A tool is known that a server of the run or of the accepted one offers, that is one of the agent's own, that was called, or that the
+/// scenario expects to be called: what was there and is not any more is for the evaluator to judge. To ask for one that is not there is
+/// no call of it, but is held against a run where such calls are prohibited.
 pub(super) fn unknown(kind: &EvaluatorKind, subject: Subject<'_>) -> Option<String> {
     kind.tools().into_iter().find_map(|tool| {
-        let nearest = match offer(tool, subject) {
+        let more = match offer(tool, subject) {
             Offer::Never(Some(meant)) => format!("; nearest: `{meant}`"),
+            Offer::Never(None) if tells_of_no_own(subject.scenario) => {
+                "; what tools of its own the agent has and calls, this one does not tell".to_owned()
+            }
             Offer::Never(None) => String::new(),
             Offer::Now | Offer::Before(_) => return None,
         };
-        Some(format!("no server offers `{tool}`{nearest}"))
+        let is_held_against =
+            prohibits(kind, tool) && subject.trajectory.calls().any(|it| is_called(it, tool));
+        (!is_held_against).then(|| format!("no server offers `{tool}`{more}"))
     })
+}
+
+/// Whether calls of this tool are prohibited.
+fn prohibits(kind: &EvaluatorKind, tool: &str) -> bool {
+    let EvaluatorKind::ToolCalls(it) = kind else {
+        return false;
+    };
+    it.prohibited.iter().any(|it| it.tool == tool)
+}
+
+/// Whether the agent may have tools of its own that nobody hears of.
+fn tells_of_no_own(scenario: &Scenario) -> bool {
+    let command = scenario.agent.command();
+    command.is_some_and(|it| it.format == CommandFormat::Generic)
 }
 
 /// Where a tool of this name is on offer. One that was called, or is to be, counts as one that was there.
@@ -28,7 +50,7 @@ fn offer(tool: &str, subject: Subject<'_>) -> Offer {
         return offer;
     };
     let mut expected = subject.scenario.expected_trajectory.iter();
-    if run.calls().any(|it| is_called(it, tool)) || expected.any(|it| is_same(&it.tool, tool)) {
+    if calls_of(run, tool).next().is_some() || expected.any(|it| is_same(&it.tool, tool)) {
         return Offer::Before(None);
     }
     Offer::of(tool, &run.catalogue, subject.offered_before())

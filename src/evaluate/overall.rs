@@ -65,6 +65,7 @@ mod tests {
             details: Vec::new(),
             duration_ms: 0.0,
             line: None,
+            said_in: None,
             rulings: Vec::new(),
         }
     }

@@ -1,18 +1,67 @@
-//! Which tool a criterion means: by its bare name, or by its full one.
+//! Which tool a criterion or an evaluator means, by its bare name or by its full one, and which calls are calls of it.
 
 use crate::model::catalogue::{Catalogue, Tool};
-use crate::model::trajectory::ToolCall;
+use crate::model::trajectory::{FailureKind, Outcome, Step, ToolCall, Trajectory};
 use crate::score::{nearest_name, nearest_tool};
 
-/// Whether a call is of this tool.
+/// Whether a call asks for this tool of a server, whether the server has it or not.
 pub(super) fn is_called(call: &ToolCall, name: &str) -> bool {
-    call.server.is_some() && (call.tool == name || call.full_name() == name)
+    call.server.is_some() && is_named(call, name)
+}
+
+/// The same of any tool, be it one of the agent's own.
+pub(super) fn is_named(call: &ToolCall, name: &str) -> bool {
+    call.tool == name || (call.server.is_some() && call.full_name() == name)
+}
+
+/// Whether a call is one of the tool that it asks for. One that was never sent is none, nor is one that failed of a tool that its server
+/// does not list: such a tool is not there. Where a server lists nothing at all, nobody knows what it has, and what was sent counts.
+pub(super) fn counts(call: &ToolCall, catalogue: &Catalogue) -> bool {
+    if matches!(&call.outcome, Outcome::Failure(it) if it.kind == FailureKind::NotSent) {
+        return false;
+    }
+    let Some(server) = &call.server else {
+        return true;
+    };
+    let listed = catalogue.servers.iter().find(|it| it.server == *server);
+    !call.outcome.is_failure()
+        || listed.is_some_and(|it| it.lists_nothing() || it.lists(&call.tool))
+}
+
+/// The calls that are calls of this tool.
+pub(super) fn calls_of<'t>(
+    run: &'t Trajectory,
+    name: &str,
+) -> impl Iterator<Item = (Option<usize>, &'t ToolCall)> {
+    let all = numbered(run);
+    all.filter(move |(_, it)| is_named(it, name) && counts(it, &run.catalogue))
+}
+
+/// All calls of a run. Those of servers have their numbers, counted from 1; those of the agent's own tools have none.
+pub(super) fn numbered(run: &Trajectory) -> impl Iterator<Item = (Option<usize>, &ToolCall)> {
+    let mut number = 0;
+    run.steps.iter().filter_map(move |step| {
+        let Step::ToolCall(call) = step else {
+            return None;
+        };
+        let is_of_server = call.server.is_some();
+        number += usize::from(is_of_server);
+        Some((is_of_server.then_some(number), call.as_ref()))
+    })
+}
+
+/// What a call is called in a message.
+pub(super) fn call_name((number, call): (Option<usize>, &ToolCall)) -> String {
+    match number {
+        Some(number) => format!("call {number} (`{}`)", call.full_name()),
+        None => format!("the call of the agent's own `{}`", call.tool),
+    }
 }
 
 /// Where a tool of this name is on offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Offer {
-    /// By the run's servers; also where these list no tools at all, so that it is unknown.
+    /// By the run's servers or its agent; also where the servers list no tools at all, so that it is unknown.
     Now,
     /// Only by those of the baseline; with the most similar tool of the run, if there is one.
     Before(Option<String>),
@@ -22,20 +71,29 @@ pub(super) enum Offer {
 
 impl Offer {
     pub(super) fn of(name: &str, now: &Catalogue, before: Option<&Catalogue>) -> Self {
-        let lists_nothing = |it: &Catalogue| it.servers.iter().all(|it| it.tools.is_empty());
-        if offered(now, name).is_some() || lists_nothing(now) {
+        let lists_nothing = now.servers.iter().all(|it| it.lists_nothing());
+        if lists_nothing || now.offers(name) {
             return Self::Now;
         }
         if let Some(gone) = before.and_then(|it| offered(it, name)) {
             let listed = now.servers.iter().flat_map(|it| &it.tools);
             return Self::Before(nearest_tool(gone, listed).map(|it| it.name().to_owned()));
         }
-        let all = before.into_iter().chain([now]);
-        let names: Vec<(String, &str)> = all
+        if before.is_some_and(|it| it.offers(name)) {
+            return Self::Before(None);
+        }
+        let all = || before.into_iter().chain([now]);
+        let mut names: Vec<(String, &str)> = all()
             .flat_map(|it| &it.servers)
-            .flat_map(|it| it.tools.iter().map(move |tool| (it, tool.name())))
+            .flat_map(|it| {
+                let listed = it.tools.iter().map(Tool::name);
+                let later = it.later.iter().map(String::as_str);
+                listed.chain(later).map(move |tool| (it, tool))
+            })
             .map(|(it, tool)| (format!("mcp__{}__{tool}", it.server), tool))
             .collect();
+        let own = all().flat_map(|it| &it.own);
+        names.extend(own.map(|it| (it.clone(), it.as_str())));
         Self::Never(meant(name, &names))
     }
 }
@@ -74,9 +132,90 @@ fn meant(name: &str, names: &[(String, &str)]) -> Option<String> {
 /// The tool of this name, where a server lists it.
 fn offered<'c>(catalogue: &'c Catalogue, name: &str) -> Option<&'c Tool> {
     catalogue.servers.iter().find_map(|server| {
-        let bare = name.strip_prefix("mcp__");
-        let bare = bare.and_then(|it| it.strip_prefix(server.server.as_str())?.strip_prefix("__"));
+        let bare = server.bare(name);
         let mut tools = server.tools.iter();
         tools.find(|it| it.name() == name || bare == Some(it.name()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::counts;
+    use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
+    use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome, ToolCall};
+    use crate::model::{Digits, Object};
+
+    fn call(server: Option<&str>, outcome: Outcome) -> ToolCall {
+        ToolCall {
+            server: server.map(str::to_owned),
+            tool: "pay".to_owned(),
+            arguments: Object::new(),
+            digits: Digits::new(),
+            outcome,
+            again: Vec::new(),
+            start_ms: None,
+            duration_ms: None,
+        }
+    }
+
+    fn failure(kind: FailureKind) -> Outcome {
+        Outcome::Failure(Failure {
+            kind,
+            message: String::new(),
+            code: None,
+            data: None,
+        })
+    }
+
+    #[test]
+    fn a_call_that_fails_counts_where_its_tool_may_be_there() {
+        let listing = |tools: &[&str], later: &[&str]| Catalogue {
+            servers: vec![ServerCatalogue {
+                server: "shop".to_owned(),
+                tools: tools
+                    .iter()
+                    .map(|it| Tool {
+                        served: json!({ "name": it }).as_object().cloned().unwrap(),
+                    })
+                    .collect(),
+                later: later.iter().map(|it| (*it).to_owned()).collect(),
+                ..ServerCatalogue::default()
+            }],
+            ..Catalogue::default()
+        };
+        let [with, later, without, nothing] = [
+            listing(&["find", "pay"], &[]),
+            listing(&["find"], &["pay"]),
+            listing(&["find"], &[]),
+            listing(&[], &[]),
+        ];
+        let said = |is_error| {
+            Outcome::Answer(Answer {
+                is_error,
+                ..Answer::default()
+            })
+        };
+        let rpc = || failure(FailureKind::Rpc);
+        let cases = [
+            (&with, Some("shop"), said(true), true),
+            (&with, Some("shop"), rpc(), true),
+            (&with, Some("shop"), failure(FailureKind::NotSent), false),
+            (&later, Some("shop"), said(true), true),
+            (&without, Some("shop"), said(true), false),
+            (&without, Some("shop"), rpc(), false),
+            // A server may have more than it lists.
+            (&without, Some("shop"), said(false), true),
+            (&nothing, Some("shop"), rpc(), true),
+            (&with, Some("bank"), rpc(), false),
+            // The agent's own.
+            (&with, None, said(true), true),
+            (&with, None, failure(FailureKind::NotSent), false),
+        ];
+        for (catalogue, server, outcome, expected) in cases {
+            let call = call(server, outcome);
+            assert_eq!(counts(&call, catalogue), expected, "{call:?}");
+        }
+    }
 }

@@ -53,6 +53,7 @@ impl Call<'_> {
                 .filter(|it| it.server == self.server)
                 .cloned()
                 .collect(),
+            ..Catalogue::default()
         };
         let server = self.server;
         match Offer::of(self.tool, &own(run), before.map(own).as_ref()) {

@@ -19,7 +19,7 @@ use crate::mcp::wire::{Reply, Wire};
 use crate::model::Object;
 use crate::model::catalogue::{ServerCatalogue, Tool};
 use crate::model::trajectory::FailureKind;
-use crate::run::{Called, SetupError, Unlisted};
+use crate::run::{Called, Listed, SetupError, Unlisted};
 
 /// JSON-RPC's "method not found": a server without tools says so.
 pub(super) const METHOD_NOT_FOUND: i64 = -32601;
@@ -184,6 +184,19 @@ impl Session {
             return Err(Unlisted::Lost(lost));
         }
         Err(Unlisted::NotYet(format!("`{}` {problem}", self.name())))
+    }
+
+    /// The names of the server's tools, where it has said that its list is another one now, or `anyway`; `None` where it does not list
+    /// them.
+    pub(super) async fn listed_later(&self, limit: Duration, anyway: bool) -> Option<Listed> {
+        if !anyway && !self.link.lock().await.wire.has_other_tools() {
+            return None;
+        }
+        let tools = self.list_again(limit).await.ok()?;
+        Some(Listed {
+            server: self.name().to_owned(),
+            tools: tools.iter().map(|it| it.name().to_owned()).collect(),
+        })
     }
 
     /// Ends the session and, where there is one, the server process.

@@ -8,7 +8,7 @@ use crate::mcp::target::{OnProgress, Target};
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome};
-use crate::run::{Called, SetupError, Tools, Unlisted};
+use crate::run::{Called, Listed, SetupError, Tools, Unlisted};
 
 /// The connected servers of one run.
 struct Connected {
@@ -90,6 +90,13 @@ impl Tools for Connected {
                 server.tools = tools?;
             }
             Ok(catalogue)
+        })
+    }
+
+    fn listed_later(&self, limit: Duration, all: bool) -> BoxFuture<'_, Vec<Listed>> {
+        Box::pin(async move {
+            let listing = self.sessions.iter().map(|it| it.listed_later(limit, all));
+            join_all(listing).await.into_iter().flatten().collect()
         })
     }
 

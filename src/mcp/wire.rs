@@ -11,6 +11,9 @@ use tokio::sync::Notify;
 use crate::digits;
 use crate::text::beginning;
 
+/// What servers say when their list of tools changes.
+const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+
 /// How many lines that are no MCP message are kept for error messages, and how much of each.
 const NOISE_LINES: usize = 5;
 const NOISE_LENGTH: usize = 300;
@@ -29,6 +32,8 @@ struct Seen {
     /// Which of that was given to a transport that tells.
     sent: HashSet<String>,
     noise: VecDeque<String>,
+    /// The server has said that its list of tools is another one now.
+    has_other_tools: bool,
 }
 
 /// What an answer carries, long integers as [`digits`] marks them.
@@ -122,7 +127,12 @@ impl Wire {
     pub(super) fn observe(&self, bytes: &[u8]) -> bool {
         let lossy = || String::from_utf8_lossy(bytes);
         match read_bytes(bytes) {
-            Message::Request { .. } => true,
+            Message::Request { method, .. } => {
+                if method == TOOLS_CHANGED {
+                    self.seen.lock().has_other_tools = true;
+                }
+                true
+            }
             Message::Noise => {
                 self.noise(&lossy());
                 false
@@ -140,6 +150,11 @@ impl Wire {
                 usable
             }
         }
+    }
+
+    /// Whether the server has said that its list of tools is another one now.
+    pub(super) fn has_other_tools(&self) -> bool {
+        self.seen.lock().has_other_tools
     }
 
     /// The answer to this request is lost, for this reason.

@@ -8,6 +8,9 @@ use crate::model::Object;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Catalogue {
     pub servers: Vec<ServerCatalogue>,
+    /// The agent's own tools, which are no server's, by name: as it lists them itself, or as its kind is known to have them. Empty where
+    /// nobody knows of any.
+    pub own: Vec<String>,
 }
 
 /// What one server said of itself and its tools.
@@ -23,6 +26,8 @@ pub struct ServerCatalogue {
     pub instructions: Option<String>,
     /// Its tools, in the order served.
     pub tools: Vec<Tool>,
+    /// The names of tools that it listed only later in the run, sorted.
+    pub later: Vec<String>,
 }
 
 /// One tool, exactly as `tools/list` served it.
@@ -31,7 +36,33 @@ pub struct Tool {
     pub served: Object,
 }
 
+impl ServerCatalogue {
+    /// Whether it lists a tool of this name, be it later in the run.
+    pub fn lists(&self, tool: &str) -> bool {
+        self.tools.iter().any(|it| it.name() == tool) || self.later.iter().any(|it| it == tool)
+    }
+
+    /// The bare name of one of its tools; `None` where the name is no full one of this server.
+    pub fn bare<'n>(&self, name: &'n str) -> Option<&'n str> {
+        let rest = name.strip_prefix("mcp__")?;
+        rest.strip_prefix(self.server.as_str())?.strip_prefix("__")
+    }
+
+    /// Whether it lists no tool at all, so that nobody knows what it has.
+    pub fn lists_nothing(&self) -> bool {
+        self.tools.is_empty() && self.later.is_empty()
+    }
+}
+
 impl Catalogue {
+    /// Whether there is a tool of this name, bare or full: of a server, be it listed only later in the run, or one of the agent's own.
+    pub fn offers(&self, name: &str) -> bool {
+        let is_own = self.own.iter().any(|it| it == name);
+        is_own
+            || (self.servers.iter())
+                .any(|it| it.lists(name) || it.bare(name).is_some_and(|bare| it.lists(bare)))
+    }
+
     /// The tool a call was routed to, if the server listed it.
     pub fn tool(&self, server: &str, tool: &str) -> Option<&Tool> {
         self.servers

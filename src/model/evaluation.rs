@@ -22,6 +22,8 @@ pub struct Evaluation {
     pub duration_ms: f64,
     /// The line of the scenario's file that says it.
     pub line: Option<usize>,
+    /// `FILE:LINE` where another file says it.
+    pub said_in: Option<String>,
     /// What models said of it, those that evaluators within it asked in their order.
     pub rulings: Vec<Ruling>,
 }

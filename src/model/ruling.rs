@@ -120,8 +120,13 @@ impl Ruling {
                 0 => String::new(),
                 more => format!(", {more} without a verdict"),
             };
+            let tie = if passed == failed {
+                " – a tie, which does not pass; the lower score counts"
+            } else {
+                ""
+            };
             lines.push(format!(
-                "votes: {passed} passed, {failed} failed{silent}; scores from {} to {}",
+                "votes: {passed} passed, {failed} failed{silent}{tie}; scores from {} to {}",
                 percent(lowest),
                 percent(highest)
             ));

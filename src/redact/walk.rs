@@ -198,6 +198,9 @@ impl Redactor {
     }
 
     fn catalogue(&self, catalogue: &mut Catalogue) {
+        for tool in &mut catalogue.own {
+            self.string(tool);
+        }
         for server in &mut catalogue.servers {
             self.name(&mut server.server);
             server
@@ -206,6 +209,7 @@ impl Redactor {
                 .for_each(|it| self.any(it, Origin::Outside, None));
             let told = server.instructions.iter_mut();
             told.chain(&mut server.protocol_version)
+                .chain(&mut server.later)
                 .for_each(|it| self.string(it));
             for tool in &mut server.tools {
                 // Not by key: a schema may well describe a property named `token`.

@@ -43,6 +43,8 @@ pub struct Conversation<'a> {
     requests: Vec<ModelRequest>,
     /// How much of the budget the agent's own reports have used up.
     spent: f64,
+    /// The agent's own tools, as far as it tells of them.
+    own_tools: BTreeSet<String>,
     /// How many events of the call recorder have been processed.
     events_seen: usize,
     /// For each recorded call, how many steps there were when it began.
@@ -73,6 +75,7 @@ impl<'a> Conversation<'a> {
             in_flight: Vec::new(),
             requests: Vec::new(),
             spent: 0.0,
+            own_tools: BTreeSet::new(),
             events_seen: 0,
             steps_before_calls: Vec::new(),
         }
@@ -100,6 +103,16 @@ impl<'a> Conversation<'a> {
     /// What the servers offered when they were connected.
     pub fn catalogue(&self) -> &'a Catalogue {
         self.servers.catalogue()
+    }
+
+    /// The agent has these tools of its own, which are no server's.
+    pub fn has_own_tools(&mut self, names: impl IntoIterator<Item = String>) {
+        self.own_tools.extend(names);
+    }
+
+    /// All that it has of these, sorted.
+    pub(super) fn take_own_tools(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.own_tools).into_iter().collect()
     }
 
     /// Records a message of the person the agent works for.

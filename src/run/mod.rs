@@ -18,7 +18,7 @@ pub use agent::Agent;
 pub use budget::Budget;
 pub use call_recorder::{CallRecorder, EndedCall, Endpoint, PendingCall};
 pub use conversation::{Announced, Conversation, ReportedRequest, WantedCall};
-pub use ports::{Called, Connection, Gateway, Observer, Progress, Tools, Unlisted};
+pub use ports::{Called, Connection, Gateway, Listed, Observer, Progress, Tools, Unlisted};
 pub use runner::{Job, not_begun, run};
 pub use stop::{SetupError, Stop};
 pub use together::{Part, Together};

@@ -1,5 +1,6 @@
 //! The traits a run needs implemented: tools or a gateway to call, and an observer of its progress.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -29,6 +30,12 @@ pub trait Tools: Send + Sync {
         Box::pin(std::future::ready(Ok(catalogue)))
     }
 
+    /// The names of all tools of servers that have said since they were connected that their lists are others now, or of `all`. A server
+    /// that does not list them within `limit` is left out.
+    fn listed_later(&self, _limit: Duration, _all: bool) -> BoxFuture<'_, Vec<Listed>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
+
     /// Ends the sessions, and the servers that were started for them.
     fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
 }
@@ -47,8 +54,18 @@ pub trait Gateway: Send + Sync {
     /// Waits until the servers have answered all requests that recording has made again.
     fn settled(&self) -> BoxFuture<'_, ()>;
 
+    /// The names of all tools that servers have listed to the agent.
+    fn listed(&self) -> Vec<Listed>;
+
     /// Ends the sessions, and the servers that were started for them.
     fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
+}
+
+/// The tools of a server, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    pub server: String,
+    pub tools: Vec<String>,
 }
 
 /// How the agent of a run reaches its servers.
@@ -82,6 +99,25 @@ impl Connection {
             Self::Tools(_) => None,
             Self::Gateway(gateway) => Some(gateway.as_ref()),
         }
+    }
+
+    /// What servers offered when they were connected, with the names of those tools that they list in the end, and that were not there
+    /// then. A server that has not said that anything
+    /// changed is asked only where a name is `wanted` that was not there.
+    pub(super) async fn catalogue_in_the_end(&self, limit: Duration, wanted: &[&str]) -> Catalogue {
+        let all = wanted.iter().any(|it| !self.catalogue().offers(it));
+        let listed = match self {
+            Self::Tools(tools) => tools.listed_later(limit, all).await,
+            Self::Gateway(gateway) => gateway.listed(),
+        };
+        let mut catalogue = self.catalogue().clone();
+        for server in &mut catalogue.servers {
+            let of_server = listed.iter().filter(|it| it.server == server.server);
+            let names = of_server.flat_map(|it| &it.tools);
+            let new: BTreeSet<&String> = names.filter(|it| !server.lists(it)).collect();
+            server.later = new.into_iter().cloned().collect();
+        }
+        catalogue
     }
 
     /// Ends the sessions, and the servers that were started for them.

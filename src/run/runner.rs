@@ -6,8 +6,9 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::catalogue::Catalogue;
+use crate::model::evaluator::Evaluator;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{Criterion, Scenario};
 use crate::model::stamp::Stamp;
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::Redactor;
@@ -23,6 +24,9 @@ use crate::run::upstream::Ear;
 
 /// How long servers may take to end after a run that did not complete. It is short, because a server that hangs will not end by itself.
 const SHORT_GOODBYE: Duration = Duration::from_millis(200);
+
+/// How long servers may take to list their tools once more in the end.
+const LISTING: Duration = Duration::from_secs(5);
 
 /// Everything one run needs.
 pub struct Job<'a> {
@@ -101,6 +105,7 @@ pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
             {
                 ear.settled().await;
             }
+            let own = conversation.take_own_tools();
             let record = conversation.into_record();
             let lane = ear.map(|it| {
                 let gateway = servers.gateway().map(Gateway::recorder);
@@ -110,7 +115,19 @@ pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
                 }
                 Box::new(it.lane(&clock, &asked_again, &record.0))
             });
-            let catalogue = servers.catalogue().clone();
+            let mut catalogue = servers.catalogue().clone();
+            if ending.is_complete() {
+                let _still = clock.stand_still();
+                let named = named(job.scenario);
+                tokio::select! {
+                    biased;
+                    () = job.interrupt.cancelled() => {}
+                    listed = servers.catalogue_in_the_end(LISTING, &named) => {
+                        catalogue = listed;
+                    }
+                }
+            }
+            catalogue.own = own;
             if ending != Ending::Interrupted {
                 // If the future is dropped, the servers are killed at once.
                 tokio::select! {
@@ -141,6 +158,20 @@ pub fn not_begun(
     redactor: &Redactor,
 ) -> Redacted<Trajectory> {
     redactor.trajectory(empty(scenario, stamp, ending))
+}
+
+/// The tools that evaluators and criteria name.
+fn named(scenario: &Scenario) -> Vec<&str> {
+    let evaluators = Evaluator::with_inner(&scenario.evaluators).into_iter();
+    let criteria = scenario.success_criteria.iter();
+    let criteria = criteria.filter_map(|it| match it {
+        Criterion::ToolCalled(tool) | Criterion::ToolNeverCalled(tool) => Some(tool.as_str()),
+        _ => None,
+    });
+    evaluators
+        .flat_map(|it| it.kind.tools())
+        .chain(criteria)
+        .collect()
 }
 
 /// A run in which nothing happened.

@@ -1,13 +1,14 @@
 //! Servers that were connected one after another, or for more than one purpose, as those of one run.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::{BoxFuture, join_all};
 
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome};
-use crate::run::ports::{Called, Tools};
+use crate::run::ports::{Called, Listed, Tools};
 
 /// Some of the servers.
 pub enum Part {
@@ -36,6 +37,7 @@ impl Together {
         Self {
             catalogue: Catalogue {
                 servers: servers.cloned().collect(),
+                ..Catalogue::default()
             },
             parts,
         }
@@ -79,6 +81,13 @@ impl Tools for Together {
                 lost: None,
             })),
         }
+    }
+
+    fn listed_later(&self, limit: Duration, all: bool) -> BoxFuture<'_, Vec<Listed>> {
+        let parts = self.parts.iter();
+        let listing = parts.map(move |it| it.tools().listed_later(limit, all));
+        let listing: Vec<_> = listing.collect();
+        Box::pin(async move { join_all(listing).await.into_iter().flatten().collect() })
     }
 
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {

@@ -41,6 +41,9 @@ impl Drop for Interrupting {
 }
 
 fn open(path: &Path, timeout: Duration) -> Result<Connection, String> {
+    if path.is_dir() {
+        return Err(format!("{} is a folder", path.display()));
+    }
     if !path.is_file() {
         return Err(format!("there is no file {}", path.display()));
     }

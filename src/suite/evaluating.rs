@@ -49,8 +49,10 @@ pub(crate) fn offered_in_baselines(baselines: &Baselines, scenario: &str) -> Off
     LazyLock::new(Box::new(move || {
         let accepted = baselines.load(&scenario).ok()?;
         let servers = accepted.iter().flat_map(|it| &it.catalogue.servers);
+        let own = accepted.iter().flat_map(|it| &it.catalogue.own);
         Some(Catalogue {
             servers: servers.cloned().collect(),
+            own: own.cloned().collect(),
         })
     }))
 }
@@ -215,7 +217,13 @@ pub(crate) fn with_found(
 pub(crate) fn reasons(evaluations: &[Evaluation], overall: Option<Overall>) -> Vec<String> {
     let failed = evaluations.iter().filter(|it| it.fails());
     let mut reasons: Vec<String> = failed
-        .map(|it| format!("the evaluator `{}` fails: {}", it.name, it.message))
+        .map(|it| {
+            let place = it
+                .said_in
+                .as_ref()
+                .map_or_else(String::new, |it| format!(" ({it})"));
+            format!("the evaluator `{}` fails: {}{place}", it.name, it.message)
+        })
         .collect();
     if let Some(Overall {
         score: Some(score),
@@ -273,11 +281,20 @@ pub(crate) fn unjudged(evaluations: &[Evaluation], overall: Option<Overall>) -> 
     let mut broken = gating.filter(|it| it.status == EvaluationStatus::Error);
     let Some(first) = broken.next() else {
         let threshold = overall.threshold.unwrap_or_default();
+        let (why, hint) = if has_judged(evaluations) {
+            (
+                "the weights of all gating evaluators that have judged the run are 0, so there is no evaluation score that reaches",
+                "give one of them a weight above 0",
+            )
+        } else {
+            (
+                "no gating evaluator has judged the run, so it does not reach",
+                "`mcp-eval validate` says why evaluators are skipped",
+            )
+        };
         return Some(Problem {
-            message: format!(
-                "no gating evaluator has judged the run, so it does not reach `evaluation_threshold` {threshold}"
-            ),
-            hint: Some("`mcp-eval validate` says why evaluators are skipped".to_owned()),
+            message: format!("{why} `evaluation_threshold` {threshold}"),
+            hint: Some(hint.to_owned()),
             details: Vec::new(),
         });
     };

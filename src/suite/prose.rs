@@ -145,6 +145,7 @@ fn opinion(
         details: Vec::new(),
         duration_ms,
         line,
+        said_in: None,
         rulings: Vec::new(),
     };
     match ruling {

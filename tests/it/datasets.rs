@@ -227,6 +227,11 @@ fn what_is_wrong_is_said_at_its_place() {
         ),
         (
             "rows.csv",
+            "id,word,count\na,tea,1\nb\n",
+            "rows.csv:3:1: error: has 1 cell, and the first line names 3 columns",
+        ),
+        (
+            "rows.csv",
             "id,word,word\na,tea,1\n",
             "two columns are called `word`",
         ),

@@ -7,3 +7,4 @@ mod evaluator;
 mod injected;
 mod kept;
 mod prose;
+mod within;

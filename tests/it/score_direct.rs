@@ -160,6 +160,7 @@ fn each_tool_is_found_among_those_that_the_proxy_lists() {
                 bare,
             ],
         )],
+        ..Catalogue::default()
     };
     run.upstream.as_mut().unwrap().catalogue = Catalogue {
         servers: vec![
@@ -173,6 +174,7 @@ fn each_tool_is_found_among_those_that_the_proxy_lists() {
                 ],
             ),
         ],
+        ..Catalogue::default()
     };
     let direct = score::direct(&run, &[]);
     let told = direct.tools.iter().map(|it| {

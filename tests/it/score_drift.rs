@@ -16,6 +16,7 @@ fn catalogue(tools: &Value) -> Catalogue {
             tools: tools.map(|it| Tool { served: object(it) }).collect(),
             ..ServerCatalogue::default()
         }],
+        ..Catalogue::default()
     }
 }
 

@@ -61,7 +61,10 @@ pub(crate) fn trajectory(calls: &[Value]) -> Trajectory {
         }
     }
     Trajectory {
-        catalogue: Catalogue { servers },
+        catalogue: Catalogue {
+            servers,
+            ..Catalogue::default()
+        },
         ..recorded(calls)
     }
 }

@@ -130,6 +130,7 @@ fn counting(structured: Option<Value>, is_error: bool) -> Trajectory {
                 }],
                 ..ServerCatalogue::default()
             }],
+            ..Catalogue::default()
         },
         ..trajectory(&[call])
     }

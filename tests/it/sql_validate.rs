@@ -210,7 +210,11 @@ fn a_file_of_sqlite_is_judged_as_the_run_left_it() {
     assert_eq!((code, found.as_str()), (3, "error"), "{message}");
     assert!(message.contains("there is no file"), "{message}");
     assert!(!project.path("data").exists());
-    project.file("data/.keep", "");
+    std::fs::create_dir_all(project.path("data/left.db")).unwrap();
+    let (code, found, message) = judged(&project, "");
+    assert_eq!((code, found.as_str()), (3, "error"), "{message}");
+    assert!(message.contains("left.db is a folder"), "{message}");
+    std::fs::remove_dir(project.path("data/left.db")).unwrap();
     let left = Connection::open(project.path("data/left.db")).unwrap();
     left.execute(ORDERS[0], []).unwrap();
     assert_eq!(judged(&project, "").0, 0);

@@ -99,7 +99,9 @@ fn lane() -> UpstreamLane {
                 tools: vec![Tool {
                     served: json!({ "name": "write" }).as_object().cloned().unwrap(),
                 }],
+                later: vec!["append".to_owned()],
             }],
+            ..Catalogue::default()
         },
         calls: vec![
             UpstreamCall {
@@ -392,6 +394,7 @@ fn any_lane() -> impl Strategy<Value = UpstreamLane> {
                 protocol_version,
                 instructions,
                 tools: tools.into_iter().map(|served| Tool { served }).collect(),
+                later: Vec::new(),
             },
         );
     let header = (".{0,8}", "[a-z-]{0,8}", ".{0,12}");
@@ -412,7 +415,10 @@ fn any_lane() -> impl Strategy<Value = UpstreamLane> {
             let irregular = irregular.into_iter();
             let varies = varies.into_iter().filter(|_| !calls.is_empty());
             UpstreamLane {
-                catalogue: Catalogue { servers },
+                catalogue: Catalogue {
+                    servers,
+                    ..Catalogue::default()
+                },
                 varies: varies
                     .map(|(call, path)| VaryingArgument {
                         call: call.index(calls.len()) + 1,

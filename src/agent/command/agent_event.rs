@@ -21,6 +21,8 @@ pub(super) enum AgentEvent {
     },
     /// What came of a call.
     Answered { id: String, outcome: Outcome },
+    /// It has these tools of its own.
+    OwnTools(Vec<String>),
     /// It begins to ask its model, for formats that print all requests at once.
     Begins,
     /// A request to its model failed and is made again.

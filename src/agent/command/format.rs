@@ -141,6 +141,34 @@ pub(super) fn env(format: CommandFormat) -> Vec<(String, String)> {
     }
 }
 
+/// The tools that an agent has besides those of servers, by the names that its output has for them; none where it lists them itself, or
+/// says nothing of them.
+pub(super) fn own_tools(format: CommandFormat) -> &'static [&'static str] {
+    match format {
+        CommandFormat::Generic | CommandFormat::Claude => &[],
+        CommandFormat::Codex => &["command_execution", "file_change", "web_search"],
+        // <https://geminicli.com/docs/tools/>
+        CommandFormat::Gemini => &[
+            "activate_skill",
+            "ask_user",
+            "get_internal_docs",
+            "glob",
+            "google_web_search",
+            "grep_search",
+            "list_directory",
+            "read_file",
+            "read_many_files",
+            "replace",
+            "run_shell_command",
+            "save_memory",
+            "search_file_content",
+            "web_fetch",
+            "write_file",
+            "write_todos",
+        ],
+    }
+}
+
 /// Whether a variable of our environment is the agent's business, by its name: its vendor's own are.
 pub fn passes(format: CommandFormat, variable: &str) -> bool {
     let prefixes: &[&str] = match format {

@@ -80,6 +80,8 @@ impl Command {
 
     async fn work(&mut self, conversation: &mut Conversation<'_>) -> Result<(), Stop> {
         conversation.user(&self.prompt.text);
+        let own = format::own_tools(self.settings.format).iter();
+        conversation.has_own_tools(own.map(|it| (*it).to_owned()));
         let names = format::names(self.settings.format, conversation.catalogue());
         let command = self.command(conversation, &names)?;
         self.recorder = output_recorder(&self.settings, names);

@@ -167,6 +167,7 @@ mod tests {
         };
         let catalogue = Catalogue {
             servers: vec![server("a", &["b__c"]), server("a.b", &["find.it", "c"])],
+            ..Catalogue::default()
         };
         let servers = catalogue.servers.iter().map(|it| it.server.as_str());
         let aliases = aliases(servers, plain_server);

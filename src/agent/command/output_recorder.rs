@@ -114,6 +114,7 @@ impl OutputRecorder {
                     conversation.announced_ended(announced, outcome);
                 }
             }
+            AgentEvent::OwnTools(names) => conversation.has_own_tools(names),
             AgentEvent::Begins => self.asking_since = Some(now),
             AgentEvent::Retry {
                 status,

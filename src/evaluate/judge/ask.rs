@@ -56,15 +56,20 @@ impl std::fmt::Debug for Judge {
     }
 }
 
-/// Counts attempts.
-struct Count<'a>(&'a mut usize);
+/// Counts attempts, and keeps what the last one met with that gave no answer.
+struct Count<'a> {
+    attempts: &'a mut usize,
+    met: &'a mut Option<String>,
+}
 
 impl Attempts for Count<'_> {
     fn begun(&mut self) {
-        *self.0 += 1;
+        *self.attempts += 1;
     }
 
-    fn ended(&mut self, _: Option<u16>, _: Option<String>, _: Option<Duration>) {}
+    fn ended(&mut self, _: Option<u16>, problem: Option<String>, _: Option<Duration>) {
+        *self.met = problem;
+    }
 }
 
 impl From<Unanswered> for Unruled {
@@ -174,14 +179,17 @@ impl Judge {
         took: &mut TotalUse,
     ) -> Result<Verdict, NoVote> {
         let longest = self.settings.vote_timeout();
-        let answer = tokio::time::timeout(longest, self.answer(asked, case, took)).await;
+        let mut met = None;
+        let answering = self.answer(asked, case, took, &mut met);
+        let answer = tokio::time::timeout(longest, answering).await;
         let (answer, verdict) = answer.unwrap_or_else(|_| {
             let timeout = self.settings.asked.timeout;
+            let met = met.map_or_else(String::new, |it| format!("; before that: {it}"));
             Err(NoVote::ThisOne(Unruled {
                 // As where one answer takes too long.
                 trouble: Some(Trouble::Transport),
                 ..Unruled::new(format!(
-                    "no verdict within {longest:?}: one answer may take {timeout:?} (`judge.timeout`)"
+                    "no verdict within {longest:?}: one answer may take {timeout:?} (`judge.timeout`){met}"
                 ))
             }))
         })?;
@@ -197,6 +205,7 @@ impl Judge {
         asked: &LlmJudge,
         case: &Case,
         took: &mut TotalUse,
+        met: &mut Option<String>,
     ) -> Result<(Object, Verdict), NoVote> {
         let question = Question::new(&self.settings, asked, case, &Fence::new());
         let mut history = vec![Message::User(question.user.clone())];
@@ -210,7 +219,7 @@ impl Judge {
                     })
                 })?;
             }
-            let response = self.response(&question, &history, took).await;
+            let response = self.response(&question, &history, took, met).await;
             let response = response.map_err(|it| it.after(first_problem.as_deref()))?;
             let read = form::members(&response);
             let read = read.and_then(|it| form::verdict(&it, asked).map(|verdict| (it, verdict)));
@@ -233,6 +242,7 @@ impl Judge {
         question: &Question,
         history: &[Message],
         took: &mut TotalUse,
+        met: &mut Option<String>,
     ) -> Result<Response, NoVote> {
         let body = self
             .wire
@@ -240,7 +250,8 @@ impl Judge {
         // Until the answer is there, nobody knows what it costs.
         let cost_before = took.cost.take();
         took.requests += 1;
-        let answer = self.client.ask(&mut Count(&mut took.attempts), &body).await;
+        let attempts = &mut took.attempts;
+        let answer = (self.client).ask(&mut Count { attempts, met }, &body).await;
         let answer = answer.map_err(|it| NoVote::All(it.into()))?;
         let response = self.wire.read(&answer).map_err(|problem| {
             NoVote::ThisOne(Unruled::new(format!(

@@ -3,32 +3,30 @@
 use serde_json::Value;
 
 use crate::evaluate::said::texts_of_answer;
-use crate::evaluate::tools::is_called;
+use crate::evaluate::tools::{calls_of, numbered};
 use crate::model::evaluator::AnswerOf;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, FailureKind, Outcome, ToolCall, Trajectory};
 use crate::score::in_band_error;
 
-/// The calls whose answers are meant, with their numbers among all calls of the servers.
-pub(super) fn selected<'t>(run: &'t Trajectory, of: &AnswerOf) -> Vec<(usize, &'t ToolCall)> {
-    let calls = (1..).zip(run.calls());
-    let mut calls = calls.filter(|(_, call)| {
-        let tool = of.tool.as_ref();
-        tool.is_none_or(|it| is_called(call, it))
-    });
+/// The calls whose answers are meant, with their numbers among all calls of the servers. Those of the agent's own tools are meant where
+/// their name is given.
+pub(super) fn selected<'t>(
+    run: &'t Trajectory,
+    of: &AnswerOf,
+) -> Vec<(Option<usize>, &'t ToolCall)> {
+    let calls: Vec<_> = match &of.tool {
+        Some(tool) => calls_of(run, tool).collect(),
+        None => numbered(run).filter(|it| it.0.is_some()).collect(),
+    };
     match of.call {
         Some(wanted) => wanted
             .checked_sub(1)
-            .and_then(|it| calls.nth(it))
+            .and_then(|it| calls.get(it).copied())
             .into_iter()
             .collect(),
-        None => calls.collect(),
+        None => calls,
     }
-}
-
-/// What an answer is called in a message.
-pub(super) fn name((number, call): (usize, &ToolCall)) -> String {
-    format!("call {number} (`{}`)", call.full_name())
 }
 
 /// Why an answer is none that could be used; `None` for one that is.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{answers, final_text};
 use crate::evaluate::finding::Finding;
 use crate::evaluate::subject::Subject;
+use crate::evaluate::tools::call_name;
 use crate::model::evaluator::{ExactMatch, Likeness};
 use crate::model::json_path::JsonPath;
 use crate::score::same;
@@ -31,7 +32,7 @@ pub(in crate::evaluate) fn look(it: &ExactMatch, subject: Subject<'_>) -> Findin
                 return Finding::failed(format!("there is no answer{}", of.words()));
             };
             (
-                format!("the answer to {}", answers::name(call)),
+                format!("the answer to {}", call_name(call)),
                 answers::text(&call.1.outcome),
                 answers::told_twice(&call.1.outcome).to_vec(),
             )

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{answers, final_text};
 use crate::evaluate::finding::Finding;
 use crate::evaluate::subject::{Subject, Unasked};
+use crate::evaluate::tools::call_name;
 use crate::json;
 use crate::json_schema::{JsonSchema, MOST};
 use crate::model::evaluator::{AnswerOf, SchemaSource, SchemaValidate};
@@ -79,9 +80,9 @@ fn of_answers(
     let count = selected.len();
     let mut found = Vec::new();
     for call in selected {
-        let name = format!("the answer to {}", answers::name(call));
+        let name = format!("the answer to {}", call_name(call));
         if let Some(failure) = answers::failure(call.1) {
-            found.push(format!("{} {failure}", answers::name(call)));
+            found.push(format!("{} {failure}", call_name(call)));
             continue;
         }
         let structured = match &call.1.outcome {

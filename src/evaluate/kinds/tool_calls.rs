@@ -9,8 +9,9 @@ use super::exact_match::has;
 use super::pattern::regex;
 use crate::evaluate::finding::Finding;
 use crate::evaluate::subject::Subject;
-use crate::evaluate::tools::{Offer, is_called};
+use crate::evaluate::tools::{Offer, call_name, counts, is_named, numbered};
 use crate::json_schema::JsonSchema;
+use crate::model::catalogue::Catalogue;
 use crate::model::evaluator::{
     AnswerPattern, ArgumentsPattern, CallPattern, ToolCalls, WantedCall,
 };
@@ -25,8 +26,17 @@ const SHOWN: usize = 200;
 /// How many calls are named that should not be.
 const NAMED: usize = 10;
 
+/// A call, and its number among those of the servers; `None` for one of a tool of the agent's own.
+type Made<'t> = (Option<usize>, &'t ToolCall);
+
 pub(in crate::evaluate) fn look(it: &ToolCalls, subject: Subject<'_>) -> Finding {
-    let calls: Vec<&ToolCall> = subject.trajectory.calls().collect();
+    let run = subject.trajectory;
+    let named: Vec<&str> = it.tools().collect();
+    // Of the agent's own tools, only those are looked at that are named.
+    let is_meant =
+        |call: &ToolCall| named.iter().any(|it| is_named(call, it)) && counts(call, &run.catalogue);
+    let calls = numbered(run).filter(|(number, it)| number.is_some() || is_meant(it));
+    let calls: Vec<Made<'_>> = calls.collect();
     match problems(it, subject, &calls) {
         Err(why) => Finding::error(why),
         Ok(problems) => {
@@ -43,39 +53,39 @@ pub(in crate::evaluate) fn look(it: &ToolCalls, subject: Subject<'_>) -> Finding
 fn problems(
     it: &ToolCalls,
     subject: Subject<'_>,
-    calls: &[&ToolCall],
+    calls: &[Made<'_>],
 ) -> Result<Vec<String>, String> {
     let rules = &subject.scenario.scoring;
+    let catalogue = &subject.trajectory.catalogue;
     let mut problems = Vec::new();
     for wanted in &it.required {
         required(wanted, subject, calls, &mut problems)?;
     }
     for wanted in &it.optional {
-        let found = matching(&wanted.call, calls, rules)?;
+        let found = of_wanted(wanted, calls, (rules, catalogue))?;
         counted(wanted, found.len(), &mut problems);
-        placed(wanted, &found, calls, &mut problems);
+        placed(wanted, &found, calls, catalogue, &mut problems);
     }
     for pattern in &it.prohibited {
+        // To try is enough.
         let found = matching(pattern, calls, rules)?;
         for index in found.into_iter().take(NAMED) {
-            problems.push(format!(
-                "{} is prohibited",
-                answers::name((index + 1, calls[index]))
-            ));
+            problems.push(format!("{} is prohibited", call_name(calls[index])));
         }
     }
     let mut extra = Vec::new();
-    for (index, call) in calls.iter().enumerate() {
+    for (index, (number, call)) in calls.iter().enumerate() {
         let mut wanted = it.required.iter().chain(&it.optional);
-        let is_of_tool = wanted.clone().any(|it| is_called(call, &it.call.tool));
+        let is_of_tool = wanted.clone().any(|it| is_named(call, &it.call.tool));
+        // What is said of all calls is said of those of servers.
+        if number.is_none() {
+            continue;
+        }
         if let Some(allowed) = &it.allowed
             && !is_of_tool
-            && !allowed.iter().any(|it| is_called(call, it))
+            && !allowed.iter().any(|it| is_named(call, it))
         {
-            problems.push(format!(
-                "{} is not allowed",
-                answers::name((index + 1, call))
-            ));
+            problems.push(format!("{} is not allowed", call_name((*number, call))));
         }
         let is_wanted = wanted.try_fold(false, |found, it| -> Result<bool, String> {
             Ok(found || fits_request(&it.call, call, rules)?)
@@ -88,9 +98,7 @@ fn problems(
         && extra.len() > most as usize
     {
         let named = extra.iter().take(NAMED);
-        let named: Vec<String> = named
-            .map(|index| answers::name((index + 1, calls[*index])))
-            .collect();
+        let named: Vec<String> = named.map(|index| call_name(calls[*index])).collect();
         problems.push(format!(
             "{} of at most {most} extra calls: {}",
             extra.len(),
@@ -103,18 +111,18 @@ fn problems(
 fn required(
     wanted: &WantedCall,
     subject: Subject<'_>,
-    calls: &[&ToolCall],
+    calls: &[Made<'_>],
     problems: &mut Vec<String>,
 ) -> Result<(), String> {
     let rules = &subject.scenario.scoring;
-    let found = matching(&wanted.call, calls, rules)?;
+    let catalogue = &subject.trajectory.catalogue;
+    let found = of_wanted(wanted, calls, (rules, catalogue))?;
     if found.is_empty() && wanted.min > 0 {
         let tool = &wanted.call.tool;
         let of_tool = calls
             .iter()
-            .zip(1..)
-            .filter(|(call, _)| is_called(call, tool));
-        let of_tool: Vec<(usize, &ToolCall)> = of_tool.map(|(call, it)| (it, *call)).collect();
+            .filter(|(_, it)| is_named(it, tool) && counts(it, catalogue));
+        let of_tool: Vec<Made<'_>> = of_tool.copied().collect();
         problems.push(if of_tool.is_empty() {
             let nearest =
                 |it: Option<String>| it.map_or_else(String::new, |it| format!("; nearest: `{it}`"));
@@ -133,7 +141,7 @@ fn required(
         } else {
             let why = of_tool.iter().map(|it| {
                 let why = Compiled::new(&wanted.call, rules)?.misfit(it.1)?;
-                Ok(why.map(|why| format!("{}: {why}", answers::name(*it))))
+                Ok(why.map(|why| format!("{}: {why}", call_name(*it))))
             });
             let why = why.collect::<Result<Vec<_>, String>>()?;
             let why: Vec<String> = why.into_iter().flatten().take(NAMED).collect();
@@ -142,7 +150,7 @@ fn required(
         return Ok(());
     }
     counted(wanted, found.len(), problems);
-    placed(wanted, &found, calls, problems);
+    placed(wanted, &found, calls, catalogue, problems);
     Ok(())
 }
 
@@ -160,13 +168,19 @@ fn counted(wanted: &WantedCall, count: usize, problems: &mut Vec<String>) {
 }
 
 /// Whether such calls are made where they should be.
-fn placed(wanted: &WantedCall, found: &[usize], calls: &[&ToolCall], problems: &mut Vec<String>) {
+fn placed(
+    wanted: &WantedCall,
+    found: &[usize],
+    calls: &[Made<'_>],
+    catalogue: &Catalogue,
+    problems: &mut Vec<String>,
+) {
     let tool = &wanted.call.tool;
     let (Some(first), Some(last)) = (found.first(), found.last()) else {
         return;
     };
     if wanted.first && *first != 0 {
-        let (call, other) = (first + 1, calls[0].full_name());
+        let (call, other) = (first + 1, calls[0].1.full_name());
         problems.push(format!(
             "`{tool}` is call {call} and not the first, which is `{other}`"
         ));
@@ -176,7 +190,9 @@ fn placed(wanted: &WantedCall, found: &[usize], calls: &[&ToolCall], problems: &
         problems.push(format!("`{tool}` is call {call} of {all} and not the last"));
     }
     if let Some(before) = &wanted.before
-        && let Some(other) = calls.iter().position(|it| is_called(it, before))
+        && let Some(other) = calls
+            .iter()
+            .position(|(_, it)| is_named(it, before) && counts(it, catalogue))
         && other <= *first
     {
         let (call, other) = (first + 1, other + 1);
@@ -186,16 +202,29 @@ fn placed(wanted: &WantedCall, found: &[usize], calls: &[&ToolCall], problems: &
     }
 }
 
-/// The indexes of the calls that are meant.
+/// The indexes of the calls that are wanted. Where there is to be none, to try is enough.
+fn of_wanted(
+    wanted: &WantedCall,
+    calls: &[Made<'_>],
+    (rules, catalogue): (&Rules, &Catalogue),
+) -> Result<Vec<usize>, String> {
+    let mut found = matching(&wanted.call, calls, rules)?;
+    if wanted.max != Some(0) {
+        found.retain(|it| counts(calls[*it].1, catalogue));
+    }
+    Ok(found)
+}
+
+/// The indexes of the calls, made or tried, that are meant.
 fn matching(
     pattern: &CallPattern,
-    calls: &[&ToolCall],
+    calls: &[Made<'_>],
     rules: &Rules,
 ) -> Result<Vec<usize>, String> {
     let mut found = Vec::new();
     let compiled = Compiled::new(pattern, rules)?;
-    for (index, call) in calls.iter().enumerate() {
-        if is_called(call, &pattern.tool) && compiled.misfit(call)?.is_none() {
+    for (index, (_, call)) in calls.iter().enumerate() {
+        if is_named(call, &pattern.tool) && compiled.misfit(call)?.is_none() {
             found.push(index);
         }
     }
@@ -204,7 +233,7 @@ fn matching(
 
 /// Whether a call of the tool was made with what is meant, whatever was answered.
 fn fits_request(pattern: &CallPattern, call: &ToolCall, rules: &Rules) -> Result<bool, String> {
-    if !is_called(call, &pattern.tool) {
+    if !is_named(call, &pattern.tool) {
         return Ok(false);
     }
     let compiled = Compiled::new(pattern, rules)?;

@@ -2,7 +2,7 @@
 
 use crate::evaluate::finding::Finding;
 use crate::evaluate::subject::Subject;
-use crate::evaluate::tools::is_called;
+use crate::evaluate::tools::calls_of;
 use crate::model::evaluator::Within;
 use crate::model::number::fixed;
 use crate::model::trajectory::Trajectory;
@@ -103,9 +103,12 @@ pub(in crate::evaluate) fn look_at(it: &Within, subject: Subject<'_>, times: Tim
 
 /// How long the calls took that are meant, in milliseconds.
 pub(in crate::evaluate) fn durations(it: &Within, run: &Trajectory) -> Vec<f64> {
-    let is_meant = |call: &&_| it.tool.as_ref().is_none_or(|it| is_called(call, it));
-    let calls = run.calls().filter(is_meant);
-    calls.filter_map(|it| it.duration_ms).collect()
+    match &it.tool {
+        Some(tool) => calls_of(run, tool)
+            .filter_map(|(_, it)| it.duration_ms)
+            .collect(),
+        None => run.calls().filter_map(|it| it.duration_ms).collect(),
+    }
 }
 
 fn of_calls(durations: &[f64], most: f64, runs: &str) -> Kept {

@@ -9,10 +9,11 @@ use serde_json::Value;
 
 use super::again::{Again, Asker, Read};
 use super::error::{GATEWAY_ERROR, error};
+use super::listings::Listings;
 use super::passed_on::SentHeaders;
 use crate::digits;
 use crate::mcp::request::outcome;
-use crate::mcp::wire::{Message, key, read_bytes};
+use crate::mcp::wire::{Message, Reply, key, read_bytes};
 use crate::model::Object;
 use crate::model::trajectory::Outcome;
 use crate::model::upstream::PassedOn;
@@ -25,6 +26,7 @@ pub(super) struct CallTap {
     recorder: CallRecorder,
     exchanges: AtomicU64,
     waiting: Mutex<Vec<Waiting>>,
+    listings: Mutex<Listings>,
     /// What is asked again, where anything is.
     again: Option<Arc<Again>>,
     /// The headers that are looked for among those that arrive.
@@ -67,6 +69,7 @@ impl CallTap {
             recorder,
             exchanges: AtomicU64::new(0),
             waiting: Mutex::default(),
+            listings: Mutex::default(),
             again,
             sent,
         })
@@ -116,6 +119,9 @@ impl CallTap {
                 continue;
             };
             exchange.ids.push(id.clone());
+            if method == "tools/list" {
+                self.listings.lock().asked(session, exchange.number, id);
+            }
             if method != "tools/call" {
                 continue;
             }
@@ -166,6 +172,13 @@ impl CallTap {
     /// The server sends a message in this session; says what it is.
     pub(super) fn observe(&self, session: &str, exchange: Option<u64>, bytes: &[u8]) -> Message {
         let message = read_bytes(bytes);
+        if let Message::Reply {
+            id,
+            reply: Reply::Result(page),
+        } = &message
+        {
+            self.listings.lock().answered(session, exchange, id, page);
+        }
         if let Message::Reply { id, reply } = &message
             && let Some(Waiting { pending, read, .. }) = self.take(session, exchange, &key(id))
         {
@@ -192,6 +205,11 @@ impl CallTap {
             }
         }
         message
+    }
+
+    /// The names of all tools that the server has listed, sorted.
+    pub(super) fn listed(&self) -> Vec<String> {
+        self.listings.lock().names()
     }
 
     /// Waits until all that is asked again is answered.

@@ -4,6 +4,7 @@
 //! | file | what happens there |
 //! |---|---|
 //! | `call_tap` | recognises tool calls and finds their answers |
+//! | `listings` | which tools are listed to the agent |
 //! | `again`, `asking` | reads are asked again, where recording wants that |
 //! | `front`, `error`, `deadline` | how the gateway itself speaks with agents, and how long it waits |
 //! | `place` | where the gateway is reached, and by whom alone |
@@ -19,6 +20,7 @@ mod deadline;
 mod error;
 mod front;
 mod launcher;
+mod listings;
 mod own;
 mod passed_on;
 mod piped;
@@ -55,7 +57,7 @@ use crate::mcp::wire::Wire;
 use crate::model::catalogue::Catalogue;
 use crate::model::scenario::HttpStyle;
 use crate::run::ready::SessionCheck;
-use crate::run::{self, AskAgain, CallRecorder, Endpoint, SetupError, Tools};
+use crate::run::{self, AskAgain, CallRecorder, Endpoint, Listed, SetupError, Tools};
 
 /// One server behind the gateway.
 enum Behind {
@@ -285,6 +287,14 @@ impl run::Gateway for Gateway {
 
     fn recorder(&self) -> &CallRecorder {
         &self.recorder
+    }
+
+    fn listed(&self) -> Vec<Listed> {
+        let listed = self.taps.iter().map(|it| Listed {
+            server: it.server.clone(),
+            tools: it.listed(),
+        });
+        listed.collect()
     }
 
     fn settled(&self) -> BoxFuture<'_, ()> {

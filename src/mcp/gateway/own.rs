@@ -35,6 +35,7 @@ impl Own {
             piped,
             catalogue: Catalogue {
                 servers: vec![server],
+                ..Catalogue::default()
             },
             tool_timeout,
             number: AtomicU64::new(0),

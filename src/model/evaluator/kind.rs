@@ -24,6 +24,8 @@ pub struct Evaluator {
     pub weight: f64,
     /// The line of the scenario's own file that says it.
     pub line: Option<usize>,
+    /// `FILE:LINE` where another file than the scenario's own says it.
+    pub said_in: Option<String>,
     pub kind: EvaluatorKind,
 }
 
@@ -179,6 +181,33 @@ impl EvaluatorKind {
             Self::AllOf(inner) => format!("all of: {}", several(inner)),
             Self::AnyOf(inner) => format!("any of: {}", several(inner)),
             Self::Not(inner) => format!("not: {}", inner.title()),
+        }
+    }
+
+    /// Whether it says itself that a run without calls does not pass.
+    pub fn forbids_empty_runs(&self) -> bool {
+        matches!(self, Self::TraceNoErrors(it) if it.allow_empty == Some(false))
+    }
+
+    /// Whether it cannot fail a run without a judge that has its say: a judge, and what needs one to fail.
+    pub fn fails_by_judge_alone(&self) -> bool {
+        match self {
+            Self::LlmJudge(_) => true,
+            Self::AllOf(inner) => inner.iter().all(|it| it.kind.fails_by_judge_alone()),
+            Self::AnyOf(inner) => inner.iter().any(|it| it.kind.fails_by_judge_alone()),
+            Self::Not(inner) => inner.kind.passes_by_judge_alone(),
+            _ => false,
+        }
+    }
+
+    /// Whether it cannot pass without a judge that has its say.
+    fn passes_by_judge_alone(&self) -> bool {
+        match self {
+            Self::LlmJudge(_) => true,
+            Self::AllOf(inner) => inner.iter().any(|it| it.kind.passes_by_judge_alone()),
+            Self::AnyOf(inner) => inner.iter().all(|it| it.kind.passes_by_judge_alone()),
+            Self::Not(inner) => inner.kind.fails_by_judge_alone(),
+            _ => false,
         }
     }
 

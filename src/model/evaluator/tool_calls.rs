@@ -81,7 +81,7 @@ impl ToolCalls {
     }
 
     /// The tools that it names, wherever it does.
-    pub(super) fn tools(&self) -> impl Iterator<Item = &str> {
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
         let wanted = self.required.iter().chain(&self.optional);
         let before = wanted.filter_map(|it| it.before.as_deref());
         let allowed = self.allowed.iter().flatten().map(String::as_str);

@@ -5,8 +5,8 @@
 pub struct TraceNoErrors {
     /// How many failed calls may be made good by a later one of the same tool.
     pub max_retries: u32,
-    /// A run without calls passes.
-    pub allow_empty: bool,
+    /// Whether a run without calls passes; `None` where what the scenario expects decides.
+    pub allow_empty: Option<bool>,
 }
 
 impl TraceNoErrors {

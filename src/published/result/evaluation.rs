@@ -33,6 +33,9 @@ pub struct Evaluation {
     /// The line of the scenario's file that says it; absent where none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
+    /// `FILE:LINE` where another file says it, such as `_defaults.yaml`; absent where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said_in: Option<String>,
     /// What models said of the run, asked by this evaluator or by those within it; absent where none was asked, or where one was asked about several evaluators at once and it stands with the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judges: Vec<Judge>,
@@ -160,13 +163,21 @@ impl Evaluation {
     }
 }
 
+impl Evaluation {
+    /// Where it stands, in brackets to be added to what is said of it: nothing where that is the scenario's own file.
+    pub fn place(&self) -> String {
+        let said_in = self.said_in.as_ref();
+        said_in.map_or_else(String::new, |it| format!(" ({it})"))
+    }
+}
+
 impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "evaluator `{}` {}", self.name, self.state())?;
-        if self.message.is_empty() {
-            return Ok(());
+        if !self.message.is_empty() {
+            write!(f, ": {}", self.message)?;
         }
-        write!(f, ": {}", self.message)
+        f.write_str(&self.place())
     }
 }
 

@@ -20,12 +20,19 @@ pub(super) struct ServerCatalogue<'a> {
     instructions: Option<String>,
     /// The tools as served by `tools/list`.
     tools: Vec<Cow<'a, Object>>,
+    /// The names of tools that it listed only later in the run; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    later_tools: Vec<String>,
 }
 
-/// A catalogue of these servers.
-pub(super) fn catalogue_of(servers: Vec<ServerCatalogue<'_>>) -> catalogue::Catalogue {
+/// A catalogue of these servers, and of an agent with these tools of its own.
+pub(super) fn catalogue_of(
+    servers: Vec<ServerCatalogue<'_>>,
+    own: Vec<String>,
+) -> catalogue::Catalogue {
     catalogue::Catalogue {
         servers: servers.into_iter().map(Into::into).collect(),
+        own,
     }
 }
 
@@ -41,6 +48,7 @@ impl<'a> From<&'a catalogue::ServerCatalogue> for ServerCatalogue<'a> {
                 .iter()
                 .map(|it| Cow::Borrowed(&it.served))
                 .collect(),
+            later_tools: it.later.clone(),
         }
     }
 }
@@ -57,6 +65,7 @@ impl From<ServerCatalogue<'_>> for catalogue::ServerCatalogue {
                     served: it.into_owned(),
                 })
                 .collect(),
+            later: it.later_tools,
         }
     }
 }

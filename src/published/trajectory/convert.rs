@@ -42,6 +42,7 @@ impl<'a> From<&'a Trajectory> for TrajectoryDocument<'a> {
                 passed: it.passed,
             }),
             catalogue: it.catalogue.servers.iter().map(Into::into).collect(),
+            agent_tools: it.catalogue.own.clone(),
             upstream: it.upstream.as_deref().map(Into::into),
         }
     }
@@ -77,7 +78,7 @@ impl From<TrajectoryDocument<'_>> for Trajectory {
                 runs: it.runs,
                 passed: it.passed,
             }),
-            catalogue: catalogue_of(it.catalogue),
+            catalogue: catalogue_of(it.catalogue, it.agent_tools),
             upstream: it.upstream.map(|it| Box::new(it.into())),
         }
     }

@@ -5,7 +5,8 @@
 //! - 1: the first. What had varied between takes was a list of paths, `volatile`; whatever else of such an answer looked generated was not
 //!   looked at, so nothing of it is known to have been stable.
 //! - 2: `learned` tells of each answer that was heard more than once how often it was, and what of it varied, token by token in texts.
-//!   Added to it since, as what is absent from all before: `upstream`, what the servers behind the one under test heard.
+//!   Added to it since, as what is absent from all before: `upstream`, what the servers behind the one under test heard; `agent_tools` and
+//!   `later_tools`, tools of the agent's own and those that were listed only later in the run.
 
 mod call;
 mod catalogue;
@@ -74,6 +75,9 @@ struct TrajectoryDocument<'a> {
     repeated: Option<Tally>,
     /// What each server offered, in the order served.
     catalogue: Vec<ServerCatalogue<'a>>,
+    /// The agent's own tools, by name; absent where nobody knows of any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    agent_tools: Vec<String>,
     /// What the servers behind the one under test heard; absent where nobody listened there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     upstream: Option<Upstream<'a>>,

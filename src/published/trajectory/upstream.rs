@@ -145,7 +145,7 @@ impl<'a> From<&'a UpstreamLane> for Upstream<'a> {
 impl From<Upstream<'_>> for UpstreamLane {
     fn from(it: Upstream<'_>) -> Self {
         Self {
-            catalogue: catalogue_of(it.catalogue),
+            catalogue: catalogue_of(it.catalogue, Vec::new()),
             calls: it.calls.into_iter().map(Into::into).collect(),
             headers: it.headers.into_iter().map(Into::into).collect(),
             varies: it.varies.into_iter().map(Into::into).collect(),

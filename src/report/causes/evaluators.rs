@@ -13,7 +13,8 @@ impl Gather<'_> {
         let scenario = self.context.scenario;
         let failed = scenario.evaluators.iter().filter(|it| it.fails());
         let told = failed.map(|it| {
-            let said = format!("the evaluator `{}{FAILS}{}", it.name, it.message);
+            let (name, place) = (&it.name, it.place());
+            let said = format!("the evaluator `{name}{FAILS}{}{place}", it.message);
             let message = masked(&it.message);
             (format!("evaluator {}", it.name), message, said, it.line)
         });

@@ -26,6 +26,7 @@ pub(super) fn evaluation(it: &Evaluation) -> result::Evaluation {
         details: it.details.clone(),
         duration_ms: finite(it.duration_ms),
         line: it.line,
+        said_in: it.said_in.clone(),
         judges: it.rulings.iter().map(judge).collect(),
     }
 }

@@ -77,6 +77,7 @@ mod tests {
                     ..ServerCatalogue::default()
                 })
                 .collect(),
+            ..Catalogue::default()
         }
     }
 

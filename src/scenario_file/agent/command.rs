@@ -62,6 +62,12 @@ fn check(agent: &CommandKeys, _: Mark, findings: &mut Findings) {
 }
 
 impl CommandKeys {
+    /// Whether what it prints tells of tools of its own.
+    pub(super) fn tells_of_own_tools(&self) -> bool {
+        let format = self.format.map(|it| it.0).unwrap_or_default();
+        format != CommandFormat::Generic
+    }
+
     /// How the program is started; `None`, after saying so, where the scenario does not say which. `at` is the place of the section.
     pub(in crate::scenario_file) fn agent(
         &self,

@@ -45,6 +45,11 @@ section! {
 }
 
 impl AgentKind {
+    /// Whether it may have tools besides those of servers, and tells when it calls them.
+    pub(in crate::scenario_file) fn may_have_own_tools(&self) -> bool {
+        matches!(self, Self::Command(it) if it.tells_of_own_tools())
+    }
+
     /// The names of values that are marked as secret.
     pub(in crate::scenario_file) fn marked(&self) -> Vec<String> {
         match self {

@@ -3,11 +3,12 @@
 use crate::model::agent::CommandFormat;
 use crate::model::container::ONLY_CONTAINER;
 use crate::model::evaluator::{Evaluator, EvaluatorKind, FileRoot, Role, SchemaSource, TextSource};
-use crate::model::scenario::Agent;
+use crate::model::scenario::{Agent, Server};
 use crate::scenario_file::decode::At;
 use crate::scenario_file::evaluators::EvaluatorSection;
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 impl Document {
@@ -31,17 +32,13 @@ impl Document {
         let mut evaluators = Vec::new();
         let mut without_role = Vec::new();
         for (at, it) in sections {
-            let line = (at.source == own).then_some(at.line);
-            if let Some(evaluator) = it.evaluator(at, line, findings) {
-                without_role.push(it.is_judge_without_role());
+            if let Some(evaluator) = it.evaluator(at, own, findings) {
+                without_role.push(it.leaves_role_open());
                 evaluators.push((at, evaluator));
             }
         }
         // What is skipped in every run fails none.
-        let is_idle = |it: &Evaluator| {
-            let never = agent.and_then(|agent| never_passes(&it.kind, agent));
-            never.is_some_and(|it| !it.may_fail)
-        };
+        let is_idle = |it: &Evaluator| agent.is_some_and(|agent| is_idle(it, agent));
         let mut others = evaluators.iter().zip(&without_role);
         let has_others = others.any(|((_, it), judge)| !judge && it.gates() && !is_idle(it));
         if !has_others && !self.can_fail_without_evaluators() {
@@ -61,11 +58,6 @@ impl Document {
         let criteria = given(self.success_criteria.as_ref()).into_iter().flatten();
         let mut criteria = criteria.filter(|it: &&At<_>| it.evaluator().is_none());
         expects || criteria.any(|it| it.is_checked())
-    }
-
-    /// Whether anything in the scenario can fail besides judges that were not told to gate.
-    fn can_fail_without_judges(&self, evaluators: &[(Mark, &EvaluatorSection)]) -> bool {
-        self.can_fail_without_evaluators() || evaluators.iter().any(|(_, it)| it.gates())
     }
 
     /// Says which evaluators look for a file in a container that the scenario has not.
@@ -92,6 +84,33 @@ impl Document {
         }
     }
 
+    /// Says which evaluators look for a file in the folder of a server that the scenario has not. Without any server, they come from
+    /// elsewhere: from `--mcp-config`.
+    fn check_servers_of_files(
+        evaluators: &[(Mark, Evaluator)],
+        servers: &[Server],
+        findings: &mut Findings,
+    ) {
+        let names = || servers.iter().map(|it| it.name.as_str());
+        if servers.is_empty() {
+            return;
+        }
+        for (at, evaluator) in evaluators {
+            let evaluators = Evaluator::with_inner(std::slice::from_ref(evaluator));
+            for it in evaluators.iter().filter_map(|it| it.kind.file()) {
+                let FileRoot::Server(name) = &it.begins else {
+                    continue;
+                };
+                if !names().any(|it| it == name) {
+                    let message = format!("no server is named {}", quoted(name));
+                    let known = || format!("there is {}", names().collect::<Vec<_>>().join(", "));
+                    let hint = did_you_mean(name, names()).unwrap_or_else(known);
+                    findings.tool(*at, message, Some(hint));
+                }
+            }
+        }
+    }
+
     /// Says which names of tools are patterns: nothing is called so.
     fn check_patterns(&self, findings: &mut Findings) {
         let criteria = given(self.success_criteria.as_ref()).into_iter().flatten();
@@ -107,23 +126,43 @@ impl Document {
     }
 
     /// Says what of judges nobody can rely on.
-    fn check_judges(&self, evaluators: &[(Mark, Evaluator)], findings: &mut Findings) {
-        let is_judge = |it: &Evaluator| matches!(it.kind, EvaluatorKind::LlmJudge(_));
-        if let Some((at, _)) = evaluators.iter().find(|(_, it)| is_judge(it))
+    fn check_judges(
+        &self,
+        agent: &Agent,
+        evaluators: &[(Mark, Evaluator)],
+        findings: &mut Findings,
+    ) {
+        let is_judge = |it: &&Evaluator| matches!(it.kind, EvaluatorKind::LlmJudge(_));
+        let asks = |it: &Evaluator| {
+            let all = Evaluator::with_inner(std::slice::from_ref(it));
+            all.iter().any(is_judge)
+        };
+        if let Some((at, _)) = evaluators.iter().find(|(_, it)| asks(it))
             && self.judge.is_none()
         {
             let message = "nobody is asked: the scenario has no `judge`";
             let hint = "give it a section `judge`, or name one with `--judge FILE`";
             findings.warning(*at, message, Some(hint));
         }
-        let mut gating = evaluators.iter().filter(|(_, it)| it.gates()).peekable();
         let sections = self.evaluator_sections();
-        let sections: Vec<_> = (sections.into_iter())
-            .filter(|(_, it)| !it.is_judge())
-            .collect();
+        let open = sections.iter().filter(|(_, it)| it.leaves_role_open());
+        for (at, _) in open {
+            let mut found = evaluators.iter().filter(|(mark, _)| mark == at);
+            if found.any(|(_, it)| !is_judge(&it) && !it.gates()) {
+                let message = "no run fails for this, because a judge decides in it";
+                let hint = "`role: gating` lets runs fail for it, `role: advisory` says that it only shows something";
+                findings.warning(*at, message, Some(hint));
+            }
+        }
+        let mut gating = (evaluators.iter())
+            .filter(|(_, it)| it.gates() && !is_idle(it, agent))
+            .peekable();
+        // Of those that cannot be read, nobody knows what they would fail for.
+        let all_are_read = sections.len() == evaluators.len();
         if let Some((at, _)) = gating.peek().copied()
-            && gating.all(|(_, it)| is_judge(it))
-            && !self.can_fail_without_judges(&sections)
+            && all_are_read
+            && gating.all(|(_, it)| it.kind.fails_by_judge_alone())
+            && !self.can_fail_without_evaluators()
         {
             let message = "only a judge can fail this scenario";
             let hint = "add something that is checked without one; `mcp-eval judge check` tells how good the judge is";
@@ -135,15 +174,30 @@ impl Document {
     pub(in crate::scenario_file) fn check_evaluators(
         &self,
         agent: &Agent,
+        servers: &[Server],
         evaluators: &[(Mark, Evaluator)],
         findings: &mut Findings,
     ) {
         self.check_containers(evaluators, findings);
+        if !is_wrong(self.servers.as_ref()) {
+            Self::check_servers_of_files(evaluators, servers, findings);
+        }
         self.check_patterns(findings);
         if !findings.thorough {
             return;
         }
-        self.check_judges(evaluators, findings);
+        self.check_judges(agent, evaluators, findings);
+        let expected = given(self.expected_trajectory.as_ref());
+        if agent.decides() && expected.is_some_and(|it| it.forbid_calls()) {
+            for (at, it) in evaluators {
+                let all = Evaluator::with_inner(std::slice::from_ref(it));
+                if all.iter().any(|it| it.kind.forbids_empty_runs()) {
+                    let message = "`allow_empty: false` fails a run that calls nothing, as `expected_trajectory: []` wants it";
+                    let hint = "leave `allow_empty` out: an empty list then says that it may be so";
+                    findings.warning(*at, message, Some(hint));
+                }
+            }
+        }
         let gating = || evaluators.iter().filter(|(_, it)| it.gates());
         for (at, it) in gating() {
             let idle = |it: &Evaluator| never_passes(&it.kind, agent).filter(|it| !it.may_fail);
@@ -206,6 +260,11 @@ impl Document {
             }
         }
     }
+}
+
+/// Whether an evaluator is skipped in every run, so that none fails for it.
+fn is_idle(it: &Evaluator, agent: &Agent) -> bool {
+    never_passes(&it.kind, agent).is_some_and(|it| !it.may_fail)
 }
 
 /// What to do about a gating evaluator that never judges.

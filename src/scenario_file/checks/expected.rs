@@ -28,9 +28,11 @@ impl Document {
             })
             .map(|(name, it)| (name.as_str(), it.tool_names().collect()))
             .collect();
+        let agent = given(self.agent.as_ref());
         let mocks = Mocks {
             offered: &offered,
             all: offered.len() == servers.len(),
+            agent_has_own: agent.is_some_and(|it| it.value.kind.may_have_own_tools()),
         };
         let expected = given(self.expected_trajectory.as_ref());
         let expected = expected.into_iter().flat_map(|it| it.iter());
@@ -38,8 +40,8 @@ impl Document {
         let expected = expected
             .filter(|it| it.is_error != Some(true))
             .map(|it| &it.tool);
-        let agent = given(self.agent.as_ref()).and_then(|it| it.all.calls.as_ref());
-        let calls = agent.into_iter().flat_map(|it| &it.value);
+        let script = agent.and_then(|it| it.all.calls.as_ref());
+        let calls = script.into_iter().flat_map(|it| &it.value);
         let calls = calls
             .filter(|it| it.is_error != Some(true))
             .map(|it| &it.tool);
@@ -82,7 +84,7 @@ impl Document {
         let evaluators = self.evaluator_sections();
         // A judge gates where nothing else does.
         let mut gating = evaluators.iter();
-        let judged = gating.any(|(_, it)| it.gates() || it.is_judge_without_role());
+        let judged = gating.any(|(_, it)| it.gates() || it.leaves_role_open());
         // Of prose a configured judge thinks something, and where nothing else judges, that decides.
         let judged = judged || (self.judge.is_some() && !criteria.is_empty());
         if expects_calls || judged || criteria.iter().any(|it| it.is_checked()) {
@@ -114,6 +116,8 @@ struct Mocks<'a> {
     offered: &'a [(&'a str, Vec<&'a str>)],
     /// Whether there are no other servers.
     all: bool,
+    /// The agent may have tools of its own, which what is said of calls may name.
+    agent_has_own: bool,
 }
 
 impl Mocks<'_> {
@@ -147,7 +151,11 @@ impl Mocks<'_> {
             [] if self.all && !self.offered.is_empty() => {
                 let message = format!("no mock has a tool {}", quoted(tool));
                 let known = self.offered.iter().flat_map(|(_, tools)| tools).copied();
-                let hint = nearest(tool, known).map(|it| format!("did you mean `{it}`?"));
+                let near = nearest(tool, known);
+                if near.is_none() && self.agent_has_own && !is_call {
+                    return;
+                }
+                let hint = near.map(|it| format!("did you mean `{it}`?"));
                 findings.tool(at, message, hint);
             }
             [_, _, ..] if is_call => {

@@ -65,7 +65,7 @@ section! {
     EvaluatorKeys {
         /// What reports call it.
         name: Option<Word>,
-        /// `gating`: a run fails for it. `advisory`: what it finds is only shown. `gating` unless given; an `llm-judge` is `advisory` unless nothing else in the scenario can fail.
+        /// `gating`: a run fails for it. `advisory`: what it finds is only shown. `gating` unless given; an `llm-judge`, and what holds one that is not told to gate, is `advisory` unless nothing else in the scenario can fail.
         role: Option<RoleWord>,
         /// What its score counts for among the gating ones; 1 unless given.
         weight: Option<Weight>,
@@ -73,7 +73,7 @@ section! {
 }
 
 section! {
-    /// Several evaluators. What they say of `role` and `weight` means nothing here.
+    /// Several evaluators. What they say of `role` and `weight` means nothing here, but for a judge that is told to gate.
     SeveralKeys {
         /// The evaluators.
         of: At<Vec<At<EvaluatorSection>>>,
@@ -81,7 +81,7 @@ section! {
 }
 
 section! {
-    /// One evaluator. What it says of `role` and `weight` means nothing here.
+    /// One evaluator. What it says of `role` and `weight` means nothing here, but for a judge that is told to gate.
     OneKey {
         /// The evaluator.
         of: Box<At<EvaluatorSection>>,
@@ -94,25 +94,39 @@ impl EvaluatorSection {
         self.role() == Role::Gating
     }
 
-    /// Whether a run fails for it; a judge advises unless it is told otherwise.
+    /// Whether a run fails for it; a judge, be it one within, advises unless it is told otherwise.
     fn role(&self) -> Role {
         self.all.role.map_or_else(
-            || match self.kind {
-                EvaluatorType::LlmJudge(_) => Role::Advisory,
-                _ => Role::Gating,
+            || {
+                if self.has_judge_without_role() {
+                    Role::Advisory
+                } else {
+                    Role::Gating
+                }
             },
             |it| it.0,
         )
     }
 
-    /// Whether it asks a model.
-    pub(in crate::scenario_file) fn is_judge(&self) -> bool {
-        matches!(self.kind, EvaluatorType::LlmJudge(_))
+    /// Whether it asks a model, by itself or by one within, and nothing there says that a run fails for that.
+    fn has_judge_without_role(&self) -> bool {
+        if self.all.role.is_some_and(|it| it.0 == Role::Gating) {
+            return false;
+        }
+        match &self.kind {
+            EvaluatorType::LlmJudge(_) => true,
+            EvaluatorType::AllOf(it) | EvaluatorType::AnyOf(it) => {
+                let mut inner = it.of.iter();
+                inner.any(|it| it.value.has_judge_without_role())
+            }
+            EvaluatorType::Not(it) => it.of.value.has_judge_without_role(),
+            _ => false,
+        }
     }
 
-    /// Whether it asks a model, and does not say whether a run fails for that.
-    pub(in crate::scenario_file) fn is_judge_without_role(&self) -> bool {
-        self.all.role.is_none() && self.is_judge()
+    /// Whether it is left open if a run fails for it: a judge decides in it, and it does not say.
+    pub(in crate::scenario_file) fn leaves_role_open(&self) -> bool {
+        self.all.role.is_none() && self.has_judge_without_role()
     }
 
     /// The tools that it names, as written.
@@ -147,11 +161,11 @@ impl EvaluatorSection {
         }
     }
 
-    /// The evaluator, which stands in this line of the scenario's own file; `None` after saying what is wrong with it.
+    /// The evaluator, which stands at this mark, in the scenario's `own` file or another one; `None` after saying what is wrong with it.
     pub(in crate::scenario_file) fn evaluator(
         &self,
         at: Mark,
-        line: Option<usize>,
+        own: usize,
         findings: &mut Findings,
     ) -> Option<Evaluator> {
         let mut several = |keys: &SeveralKeys| -> Option<Vec<Evaluator>> {
@@ -161,14 +175,14 @@ impl EvaluatorSection {
             }
             let inner = keys.of.iter();
             inner
-                .map(|it| it.value.evaluator(it.at, line, findings))
+                .map(|it| it.value.evaluator(it.at, own, findings))
                 .collect()
         };
         let kind = match &self.kind {
             EvaluatorType::AllOf(it) => EvaluatorKind::AllOf(several(it)?),
             EvaluatorType::AnyOf(it) => EvaluatorKind::AnyOf(several(it)?),
             EvaluatorType::Not(it) => {
-                let inner = it.of.value.evaluator(it.of.at, line, findings)?;
+                let inner = it.of.value.evaluator(it.of.at, own, findings)?;
                 EvaluatorKind::Not(Box::new(inner))
             }
             EvaluatorType::Text(it) => EvaluatorKind::Text(it.text(at, findings)?),
@@ -186,11 +200,14 @@ impl EvaluatorSection {
             EvaluatorType::Command(it) => EvaluatorKind::Command(it.command(at, findings)?),
             EvaluatorType::LlmJudge(it) => EvaluatorKind::LlmJudge(Box::new(it.judge()?)),
         };
+        let is_own = at.source == own;
+        let place = || format!("{}:{}", findings.path(at.source).display(), at.line);
         Some(Evaluator {
+            said_in: (!is_own).then(place),
             name: self.all.name.as_ref().map(|it| it.0.clone()),
             role: self.role(),
             weight: self.all.weight.map_or(1.0, |it| it.0),
-            line,
+            line: is_own.then_some(at.line),
             kind,
         })
     }

@@ -9,7 +9,7 @@ section! {
     TraceKeys {
         /// How many failed calls are forgiven because a later one of the same tool is fine; 0 unless given.
         max_retries: Option<Times>,
-        /// Whether a run that calls nothing passes; false unless given, or where `expected_trajectory` is an empty list.
+        /// Whether a run that calls nothing passes; unless given, it does where `expected_trajectory` is an empty list.
         allow_empty: Option<bool>,
     }
 }
@@ -18,7 +18,7 @@ impl TraceKeys {
     pub(super) fn trace_no_errors(&self) -> TraceNoErrors {
         TraceNoErrors {
             max_retries: self.max_retries.map_or(0, |it| it.0),
-            allow_empty: self.allow_empty.unwrap_or(false),
+            allow_empty: self.allow_empty,
         }
     }
 }

@@ -80,7 +80,7 @@ impl Document {
         let replaying = replaying.unwrap_or_else(|| Replaying::within(whole));
         let evaluators = self.evaluators(start.source, agent.as_ref(), findings);
         let agent = agent?;
-        self.check_evaluators(&agent, &evaluators, findings);
+        self.check_evaluators(&agent, &servers, &evaluators, findings);
         let evaluators = evaluators.into_iter().map(|(_, it)| it).collect();
         self.check_expectations(&agent, start, findings);
         let mut scenario = Scenario {

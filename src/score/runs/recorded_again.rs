@@ -328,5 +328,6 @@ fn catalogue(before: &Catalogue, now: &Catalogue, comparison: &Comparison) -> Ca
     });
     Catalogue {
         servers: servers.collect(),
+        own: now.own.clone(),
     }
 }

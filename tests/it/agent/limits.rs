@@ -172,31 +172,51 @@ fn attempts_that_the_budget_does_not_pay_are_not_made_up() {
 }
 
 #[test]
-fn what_the_budget_does_not_pay_is_not_tried_again() {
+fn scenarios_take_turns_at_a_budget() {
     let project = Project::new();
-    let more = "timeout: 2s\n";
-    project.file(
-        "scenarios/s.yaml",
-        scenario("S", PRICED, more).replace(
-            "          - match: { city: Nowhere }\n",
-            "          - fault: hang\n          - match: { city: Nowhere }\n",
-        ),
-    );
-    let retries = "retries: { on: [timeout], times: 2, backoff: 0s }\n";
-    project.file("scenarios/_suites/again.yaml", retries);
-    let script = "  - { tool_calls: [{ name: mcp__weather__forecast, arguments: { city: Oslo } }], usage: { input: 100, output: 0 } }\n";
+    for name in ["a", "b", "c"] {
+        project.file(
+            &format!("scenarios/{name}.yaml"),
+            scenario(name, PRICED, ""),
+        );
+    }
+    let script = "  - { text: Hello., usage: { input: 100, output: 0 } }\n";
     let stage = Stage::of(project, script);
-    let tries = |budget: &str| {
+    let ran = stage.expect(3, &["run", "--budget", "0.05"]);
+    ran.says("not started: the budget is spent: 0.1000 of 0.05 (`--budget`)");
+    ran.says("1/3 tests passed");
+    assert_eq!(stage.bodies().len(), 1);
+}
+
+#[test]
+fn a_spent_budget_pays_no_other_try() {
+    let project = Project::new();
+    let agent = json!({
+        "kind": "anthropic", "model": "m", "base_url": "${LLM_URL}", "api_key_env": "LLM_KEY",
+        "price": { "input": 1000, "output": 1000 },
+    });
+    let dies = json!({
+        "name": "S", "user_intent": "Say something.", "agent": agent,
+        "servers": { "s": { "type": "stdio", "command": crate::common::faulty_server(), "args": ["die-after=0"] } },
+    });
+    project.file("scenarios/s.yaml", dies.to_string()).file(
+        "scenarios/_suites/nightly.yaml",
+        "retries: { on: [transport], times: 2, backoff: 10ms }\n",
+    );
+    let answer =
+        "  - { tool_calls: [{ name: mcp__s__echo }], usage: { input: 100, output: 10 } }\n";
+    let stage = Stage::of(project, answer);
+    // One answer costs 0.11, and the server dies of the call that it asks for.
+    let mut before = 0;
+    for (budget, tries) in [("0.1", 1), ("0.2", 2), ("5", 3)] {
         let arguments = [
-            "run", "--suite", "again", "--budget", budget, "--format", "json",
+            "run", "--suite", "nightly", "--budget", budget, "--format", "json",
         ];
         let ran = stage.expect(3, &arguments);
         let result: Value = serde_json::from_str(&ran.stdout).unwrap();
-        let scenario = &result["scenarios"][0];
-        assert_eq!(scenario["status"], "timeout", "{scenario:#}");
-        scenario["retried"].as_array().map_or(0, Vec::len)
-    };
-    // A try costs 0.1.
-    assert_eq!(tries("0.05"), 0);
-    assert_eq!(tries("0.15"), 1);
+        let retried = result["scenarios"][0]["retried"].as_array();
+        assert_eq!(retried.map_or(0, Vec::len), tries - 1, "{budget}: {ran:#?}");
+        assert_eq!(stage.bodies().len() - before, tries, "{budget}");
+        before += tries;
+    }
 }

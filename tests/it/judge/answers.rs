@@ -1,5 +1,8 @@
 //! Answers that are no verdict: broken, slow, contradictory, out of range.
 
+use axum::Router;
+use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
 use serde_json::{Value, json};
 
 use super::desk::{
@@ -7,6 +10,7 @@ use super::desk::{
     verdict,
 };
 use crate::common::Project;
+use crate::http::serve_app;
 
 const ONE: &str = "\n  - { name: one, passed: true, final_text: Order 7 is paid. }\n";
 const CHAT: &str = "provider: custom";
@@ -250,4 +254,20 @@ fn the_score_of_a_rubric_is_reckoned_by_weight() {
         schema["properties"]["dimension_scores"]["required"],
         json!(["right", "brief"])
     );
+}
+
+#[test]
+fn what_a_judge_met_with_is_told_where_its_time_is_over() {
+    let refuse = || async {
+        let wait = [(RETRY_AFTER, "30")];
+        (StatusCode::INTERNAL_SERVER_ERROR, wait, "out of tokens")
+    };
+    let address = serve_app(move || Router::new().fallback(refuse));
+    let project = Project::new();
+    let provider = "provider: custom, timeout: 1s";
+    project.file("e.yaml", examples(provider, CRITERIA, ONE));
+    let url = format!("http://{address}");
+    let ran = asked(&project, &url, &["judge", "check", "e.yaml"]);
+    assert_eq!(ran.code, 3, "{ran:#?}");
+    ran.says("one answer may take 1s (`judge.timeout`); before that: HTTP 500");
 }

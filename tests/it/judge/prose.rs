@@ -203,6 +203,13 @@ fn judges_have_a_budget_which_the_whole_one_counts() {
         ran.says(words);
         assert_eq!(asked_before() - before, 2, "{arguments:?}");
     }
+    // They take turns at what judges may spend.
+    for arguments in [&["--judge-budget", "0.1"][..], &["--budget", "0.1"]] {
+        let before = asked_before();
+        let ran = run(arguments);
+        assert_eq!(ran.code, 0, "{ran:#?}");
+        assert_eq!(asked_before() - before, 1, "{arguments:?}: {ran:#?}");
+    }
     for (arguments, words) in [
         (
             &["--judge-budget", "20%"][..],

@@ -239,11 +239,10 @@ impl Events for Claude {
     fn read(&mut self, event: &Value) -> Vec<AgentEvent> {
         let subtype = event["subtype"].as_str().unwrap_or_default();
         match event["type"].as_str().unwrap_or_default() {
-            "system" if subtype == "init" => self
-                .check_servers(event)
-                .map(AgentEvent::Stop)
-                .into_iter()
-                .collect(),
+            "system" if subtype == "init" => {
+                let stop = self.check_servers(event).map(AgentEvent::Stop);
+                own_tools(event).into_iter().chain(stop).collect()
+            }
             "system" if subtype == "api_retry" => vec![Self::retry(event)],
             "system" if subtype == "permission_denied" => {
                 self.refusal(&event["tool_name"]).into_iter().collect()
@@ -267,6 +266,14 @@ impl Events for Claude {
     fn format(&self) -> (&'static str, &'static str) {
         ("Claude Code", "--output-format stream-json --verbose")
     }
+}
+
+/// The tools that it has besides those of servers.
+fn own_tools(event: &Value) -> Option<AgentEvent> {
+    let tools = event["tools"].as_array()?.iter().filter_map(Value::as_str);
+    let own = tools.filter(|it| !it.starts_with("mcp__"));
+    let own: Vec<String> = own.map(str::to_owned).collect();
+    (!own.is_empty()).then_some(AgentEvent::OwnTools(own))
 }
 
 /// What the result says of how it went. Errors of the model's API come as a success that is an error.

@@ -30,6 +30,7 @@ fn reader(format: CommandFormat) -> Box<dyn Stream> {
             tools: vec![tool("forecast"), tool("set_alarm"), tool("plain")],
             ..ServerCatalogue::default()
         }],
+        ..Catalogue::default()
     };
     stream(format, format::names(format, &catalogue))
 }
@@ -63,6 +64,7 @@ fn line(event: &AgentEvent) -> String {
             };
             format!("{id} was answered{failed}: {:?}", answer.text())
         }
+        AgentEvent::OwnTools(names) => format!("has tools of its own: {}", names.join(", ")),
         AgentEvent::Begins => "asks its model".to_owned(),
         AgentEvent::Retry {
             status,

@@ -80,15 +80,12 @@ fn wrong_line(error: &csv::Error) -> String {
         csv::ErrorKind::UnequalLengths {
             expected_len, len, ..
         } => {
-            let counted = |count: u64, what: &str| match count {
-                1 => format!("1 {what}"),
-                _ => format!("{count} {what}s"),
+            let counted = |count: &u64, noun: &str| match count {
+                1 => format!("1 {noun}"),
+                _ => format!("{count} {noun}s"),
             };
-            format!(
-                "has {}, and the first line names {}",
-                counted(*len, "cell"),
-                counted(*expected_len, "column")
-            )
+            let (cells, columns) = (counted(len, "cell"), counted(expected_len, "column"));
+            format!("has {cells}, and the first line names {columns}")
         }
         _ => error.to_string(),
     }

@@ -22,7 +22,9 @@ pub(crate) fn trajectory(id: &str, name: &str, steps: Vec<Step>) -> Trajectory {
                 tools: vec![Tool {
                     served: object(&json!({"name": "retrieve_tools"})),
                 }],
+                later: Vec::new(),
             }],
+            ..Catalogue::default()
         },
         steps,
         ending: Ending::Completed,
