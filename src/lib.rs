@@ -48,6 +48,7 @@
 //! | 3 | [`scenario_file`] | YAML to scenarios; every finding with its line and column |
 //! | 3 | [`agent`] | the agents, one file per kind |
 //! | 3 | [`mcp`] | client sessions with MCP servers, and the gateway that records the sessions of others |
+//! | 3 | [`discovery`] | tool searches and scanners of tool descriptions, measured |
 //! | 3 | [`docker`] | containers that servers under test run in, reset before each run |
 //! | 3 | [`mock`] | the mock MCP server: a declaration that answers |
 //! | 3 | [`git`] | stamps of repositories |
@@ -72,6 +73,7 @@
 pub mod agent;
 pub mod cli;
 pub mod digits;
+pub mod discovery;
 pub mod docker;
 pub mod evaluate;
 pub mod git;

@@ -21,6 +21,7 @@ mod compare;
 mod databases;
 mod datasets;
 mod direct;
+mod discovery;
 mod docker;
 mod evaluators;
 mod evaluators_that_fail;

@@ -1,0 +1,4 @@
+//! Tool searches and scanners, measured.
+
+mod laws;
+mod vectors;
