@@ -7,6 +7,7 @@ mod checkout;
 mod ci;
 mod commands;
 mod console;
+mod data_sets;
 mod dry_run;
 mod exit;
 mod failure;
@@ -153,6 +154,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Mock(args) => commands::mock::run(&args, console),
         Command::Scan(args) => commands::scan::run(&args, cli.output, console),
         Command::Judge(command) => commands::judge::run(&command, cli.output, console),
+        Command::Datasets(command) => commands::datasets::run(&command, console),
         Command::Clean(args) => commands::clean::run(&args, console),
         Command::Help(args) => commands::help::run(&args, console),
         Command::Completions(args) => {

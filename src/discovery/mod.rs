@@ -5,13 +5,24 @@
 //!
 //! | file | what is there |
 //! |---|---|
-//! | `places`, `finding` | JSON with the line and column of every value, and what is wrong at one of them |
+//! | `places`, `finding`, `fields` | JSON with the line and column of every value, what is wrong at one of them, its members one by one |
 //! | `corpus`, `golden`, `baseline` | the data sets, read |
-//! | `check` | what is wrong, or looks wrong, with data sets that can be read |
+//! | `check`, `words` | what is wrong, or looks wrong, with data sets that can be read |
+//! | `pool` | answered ids that nobody has graded |
 //! | `measures` | how good rankings are |
 //! | `detection` | how well a scanner tells malicious from benign |
 //! | `statistics` | how much the numbers say: intervals, tests, the least size of a corpus |
 
+pub mod baseline;
+pub mod check;
+pub mod corpus;
 pub mod detection;
+mod fields;
+pub mod finding;
+pub mod golden;
 pub mod measures;
+pub mod places;
+pub mod pool;
+pub mod search;
 pub mod statistics;
+mod words;

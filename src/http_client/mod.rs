@@ -1,5 +1,6 @@
 //! HTTP clients: TLS without OpenSSL, no redirections to other servers, no proxies for servers on this machine.
 
+mod caller;
 mod own_certificate;
 mod redirects;
 
@@ -11,6 +12,7 @@ use reqwest::{Certificate, Client, ClientBuilder, Url};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
+pub use self::caller::{Call, Caller, Reply};
 pub use self::redirects::shown;
 
 /// A builder of a client for one server. A redirection is not followed, because another place is another server and headers with keys

@@ -137,3 +137,17 @@ mod tests {
         }
     }
 }
+
+pub(super) const DATASETS: &str = "Examples:\n  \
+    mcp-eval datasets snapshot --out corpus.json --version corpus_v2\n  \
+    mcp-eval datasets validate --corpus corpus.json --golden golden.json";
+
+pub(super) const DATASETS_SNAPSHOT: &str = "Examples:\n  \
+    mcp-eval datasets snapshot --out corpus.json\n  \
+    mcp-eval datasets snapshot --out corpus.json --version corpus_v2 --note \"with the file server\"";
+
+pub(super) const DATASETS_VALIDATE: &str = "Examples:\n  \
+    mcp-eval datasets validate --corpus corpus.json --golden golden.json";
+
+pub(super) const DATASETS_POOL: &str = "Examples:\n  \
+    mcp-eval datasets pool reports/retrieval/report.json --corpus corpus.json --golden golden.json --out pool.json";

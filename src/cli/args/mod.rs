@@ -1,6 +1,7 @@
 //! What the user typed, as typed words; nothing below `cli` sees clap.
 
 mod amounts;
+mod discovery;
 mod examples;
 mod execute;
 mod help;
@@ -19,6 +20,9 @@ mod watch;
 
 use clap::{Parser, Subcommand};
 
+pub(super) use discovery::{
+    DatasetsCommand, DatasetsValidateArgs, PoolArgs, ProxyArgs, SnapshotArgs,
+};
 pub(super) use execute::{
     AgentChoice, Axis, AxisName, ExecuteArgs, FormatChoice, PaceChoice, Preset, ScoreArgs,
 };
@@ -112,6 +116,9 @@ pub(super) enum Command {
     /// Measure the model that judges runs
     #[command(subcommand, after_long_help = examples::JUDGE)]
     Judge(JudgeCommand),
+    /// Make and check the data sets by which tool searches are measured
+    #[command(subcommand, after_long_help = examples::DATASETS)]
+    Datasets(DatasetsCommand),
     /// Remove what earlier runs have left in the Docker engine
     #[command(after_long_help = examples::CLEAN)]
     Clean(CleanArgs),

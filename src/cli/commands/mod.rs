@@ -4,6 +4,7 @@ pub(super) mod bisect;
 pub(super) mod clean;
 pub(super) mod compare;
 pub(super) mod completions;
+pub(super) mod datasets;
 pub(super) mod explain;
 pub(super) mod help;
 pub(super) mod import;

@@ -1,0 +1,18 @@
+//! `mcp-eval datasets`: corpora and labelled queries, made and looked after.
+
+mod pool;
+mod snapshot;
+mod validate;
+
+use crate::cli::args::DatasetsCommand;
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+
+pub(in crate::cli) fn run(command: &DatasetsCommand, console: Console) -> Result<Exit, Failure> {
+    match command {
+        DatasetsCommand::Snapshot(args) => snapshot::run(args, console),
+        DatasetsCommand::Validate(args) => validate::run(args, console),
+        DatasetsCommand::Pool(args) => pool::run(args, console),
+    }
+}

@@ -1,0 +1,117 @@
+//! `mcp-eval datasets validate`: all that is wrong with a corpus and the queries labelled on it.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::cli::args::{DatasetsValidateArgs, ResultFormat};
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::select::plural;
+use crate::discovery::check::{Source, check};
+use crate::discovery::corpus::Corpus;
+use crate::discovery::finding::{Finding, sort};
+use crate::discovery::golden::Golden;
+use crate::discovery::places::Document;
+use crate::input;
+use crate::json;
+use crate::redact;
+
+/// What `--format json` prints, version 1.
+#[derive(Serialize)]
+struct FindingsDocument<'a> {
+    format_version: u32,
+    valid: bool,
+    queries: usize,
+    corpus_version: Option<&'a str>,
+    errors: usize,
+    warnings: usize,
+    findings: &'a [Finding],
+}
+
+pub(super) fn run(args: &DatasetsValidateArgs, console: Console) -> Result<Exit, Failure> {
+    let mut findings = Vec::new();
+    // What is wrong with one file is told beside what is wrong with the other.
+    let corpus = read(&args.corpus, Corpus::read, &mut findings)?;
+    let golden = read(&args.golden, Golden::read, &mut findings)?;
+    if let (Some((corpus_file, corpus)), Some((golden_file, golden))) = (&corpus, &golden) {
+        let corpus = Source {
+            document: corpus_file,
+            read: corpus,
+        };
+        let golden = Source {
+            document: golden_file,
+            read: golden,
+        };
+        findings.extend(check(corpus, golden));
+    }
+    sort(&mut findings);
+    let errors = findings.iter().filter(|it| it.is_error()).count();
+    let warnings = findings.len() - errors;
+    let queries = golden.as_ref().map_or(0, |(_, it)| it.queries.len());
+    let version = corpus.as_ref().and_then(|(_, it)| it.version.as_deref());
+    let labelled = golden.as_ref();
+    let version = version.or_else(|| labelled.and_then(|(_, it)| it.corpus_version.as_deref()));
+    match args.printed.format {
+        ResultFormat::Json => {
+            let document = FindingsDocument {
+                format_version: 1,
+                valid: errors == 0,
+                queries,
+                corpus_version: version,
+                errors,
+                warnings,
+                findings: &findings,
+            };
+            Console::document(&redact::environment().known(&json::pretty(&document)));
+        }
+        ResultFormat::Terminal => {
+            let mut told = String::new();
+            if errors == 0 {
+                let version =
+                    version.map_or_else(|| args.corpus.display().to_string(), str::to_owned);
+                told.push_str(&format!("OK: {queries} queries valid against {version}\n"));
+            }
+            for finding in &findings {
+                told.push_str(&format!("{finding}\n\n"));
+            }
+            if !findings.is_empty() {
+                let (errors, warnings) = (plural(errors, "error"), plural(warnings, "warning"));
+                told.push_str(&format!("{errors}, {warnings}\n"));
+            }
+            console.result(&redact::environment().known(&told));
+        }
+    }
+    Ok(if errors == 0 {
+        Exit::Passed
+    } else {
+        // Nothing can be measured with such files.
+        Exit::Incomplete
+    })
+}
+
+/// A file as far as it can be read; what is wrong with it goes to the findings.
+fn read<T>(
+    path: &Path,
+    read: fn(&Document) -> Result<T, Vec<Finding>>,
+    findings: &mut Vec<Finding>,
+) -> Result<Option<(Document, T)>, Failure> {
+    let shown = path.display().to_string();
+    let text = input::read_to_string(path)
+        .map_err(|error| Failure::incomplete(format!("{shown} cannot be read: {error}")))?;
+    let document = match Document::parse(&shown, text) {
+        Ok(document) => document,
+        Err(finding) => {
+            findings.push(finding);
+            return Ok(None);
+        }
+    };
+    match read(&document) {
+        Ok(read) => Ok(Some((document, read))),
+        Err(found) => {
+            findings.extend(found);
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! JSON with the place of every value, so that what is wrong with one can be shown where it stands.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::finding::{Finding, Severity};
+
+/// A file of JSON.
+#[derive(Debug)]
+pub struct Document {
+    /// As the user named it.
+    pub path: String,
+    text: String,
+    pub value: Value,
+    /// Made when first asked for: of large files without a defect, nobody asks.
+    places: OnceCell<Places>,
+}
+
+/// Where the values of a document stand.
+#[derive(Debug, Default)]
+struct Places {
+    /// Offsets in bytes, by JSON pointer.
+    values: HashMap<String, usize>,
+    /// The pointers and offsets of keys that their object has twice.
+    doubled: Vec<(String, usize)>,
+}
+
+impl Document {
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// Where it is no JSON.
+    pub fn parse(path: &str, text: String) -> Result<Self, Finding> {
+        // Editors of some systems put this mark first.
+        let text = match text.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        };
+        match serde_json::from_str(&text) {
+            Ok(value) => Ok(Self {
+                path: path.to_owned(),
+                text,
+                value,
+                places: OnceCell::new(),
+            }),
+            Err(error) => {
+                let offset = offset(&text, error.line(), error.column());
+                let told = error.to_string();
+                let why = told.split(" at line ").next().unwrap_or_default();
+                let message = format!("this is no JSON: {why}");
+                Err(Finding::about(path, Severity::Error, message).at(&text, offset))
+            }
+        }
+    }
+
+    /// A finding at the value that a JSON pointer leads to; at what is around it, where there is none.
+    pub fn finding(&self, pointer: &str, severity: Severity, message: impl AsRef<str>) -> Finding {
+        let finding = Finding::about(&self.path, severity, message);
+        let places = &self.places().values;
+        let mut pointer = pointer;
+        loop {
+            if let Some(offset) = places.get(pointer) {
+                return finding.at(&self.text, *offset);
+            }
+            match pointer.rfind('/') {
+                Some(end) => pointer = &pointer[..end],
+                None => return finding,
+            }
+        }
+    }
+
+    pub fn error(&self, pointer: &str, message: impl AsRef<str>) -> Finding {
+        self.finding(pointer, Severity::Error, message)
+    }
+
+    pub fn warning(&self, pointer: &str, message: impl AsRef<str>) -> Finding {
+        self.finding(pointer, Severity::Warning, message)
+    }
+
+    /// Keys that their object has twice: readers take this value or that.
+    pub fn doubled_keys(&self) -> Vec<Finding> {
+        let doubled = self.places().doubled.iter();
+        let found = doubled.map(|(pointer, offset)| {
+            let key = unescaped(pointer.rsplit('/').next().unwrap_or_default());
+            let message = format!("the key `{key}` is here twice");
+            Finding::about(&self.path, Severity::Error, message).at(&self.text, *offset)
+        });
+        found.collect()
+    }
+
+    fn places(&self) -> &Places {
+        self.places.get_or_init(|| {
+            let mut walk = Walk {
+                bytes: self.text.as_bytes(),
+                text: &self.text,
+                at: 0,
+                places: Places::default(),
+            };
+            walk.value(&mut String::new());
+            walk.places
+        })
+    }
+}
+
+/// A key or an index as a part of a JSON pointer.
+pub fn part(key: impl std::fmt::Display) -> String {
+    format!("/{}", key.to_string().replace('~', "~0").replace('/', "~1"))
+}
+
+fn unescaped(part: &str) -> String {
+    part.replace("~1", "/").replace("~0", "~")
+}
+
+/// The offset of a place that counts from 1, its columns in bytes.
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let start: usize = text
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1))
+        .map(str::len)
+        .sum();
+    let mut offset = (start + column.saturating_sub(1)).min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}
+
+/// One pass over a text that is known to be JSON, and not nested deeply.
+struct Walk<'a> {
+    bytes: &'a [u8],
+    text: &'a str,
+    at: usize,
+    places: Places,
+}
+
+impl Walk<'_> {
+    fn skip_space(&mut self) {
+        while self.peek().is_some_and(|it| it.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn value(&mut self, pointer: &mut String) {
+        self.skip_space();
+        self.places.values.insert(pointer.clone(), self.at);
+        match self.peek() {
+            Some(b'{') => self.object(pointer),
+            Some(b'[') => self.list(pointer),
+            Some(b'"') => self.string(),
+            _ => {
+                while self.peek().is_some_and(|it| {
+                    !matches!(it, b',' | b']' | b'}') && !it.is_ascii_whitespace()
+                }) {
+                    self.at += 1;
+                }
+            }
+        }
+    }
+
+    fn object(&mut self, pointer: &mut String) {
+        self.at += 1;
+        let mut seen = std::collections::HashSet::new();
+        loop {
+            self.skip_space();
+            let start = self.at;
+            if self.peek() != Some(b'"') {
+                self.at += 1;
+                return;
+            }
+            self.string();
+            let key: String = serde_json::from_str(&self.text[start..self.at]).unwrap_or_default();
+            self.skip_space();
+            self.at += 1;
+            let end = pointer.len();
+            pointer.push_str(&part(&key));
+            if !seen.insert(key) {
+                self.places.doubled.push((pointer.clone(), start));
+            }
+            self.value(pointer);
+            pointer.truncate(end);
+            if !self.goes_on() {
+                return;
+            }
+        }
+    }
+
+    fn list(&mut self, pointer: &mut String) {
+        self.at += 1;
+        self.skip_space();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return;
+        }
+        for index in 0_usize.. {
+            let end = pointer.len();
+            pointer.push_str(&part(index));
+            self.value(pointer);
+            pointer.truncate(end);
+            if !self.goes_on() {
+                return;
+            }
+        }
+    }
+
+    /// Past a comma, or past the end of a list or object.
+    fn goes_on(&mut self) -> bool {
+        self.skip_space();
+        let is_comma = self.peek() == Some(b',');
+        self.at += 1;
+        is_comma && self.at < self.bytes.len()
+    }
+
+    fn string(&mut self) {
+        self.at += 1;
+        while let Some(it) = self.peek() {
+            match it {
+                b'"' => break,
+                b'\\' => self.at += 2,
+                _ => self.at += 1,
+            }
+        }
+        self.at = (self.at + 1).min(self.bytes.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Document;
+
+    fn place(text: &str, pointer: &str) -> (usize, usize) {
+        let document = Document::parse("f.json", text.to_owned()).unwrap();
+        let finding = document.error(pointer, "wrong");
+        (finding.line.unwrap(), finding.column.unwrap())
+    }
+
+    #[test]
+    fn every_value_has_its_place() {
+        let text = "{ \"a\": [1, {\"b~/\": \"x\\\"]\"}],\n  \"ü\": null, \"c\": { } }\n";
+        assert_eq!(place(text, ""), (1, 1));
+        assert_eq!(place(text, "/a/0"), (1, 9));
+        assert_eq!(place(text, "/a/1/b~0~1"), (1, 20));
+        assert_eq!(place(text, "/ü"), (2, 8));
+        assert_eq!(place(text, "/c"), (2, 19));
+        // What is not there is looked for around.
+        assert_eq!(place(text, "/c/none"), (2, 19));
+    }
+
+    #[test]
+    fn a_key_that_is_there_twice_is_found() {
+        let text = "{\"a\": 1, \"b\": [{\"a\": 1, \"a\": 2}]}".to_owned();
+        let document = Document::parse("f.json", text).unwrap();
+        let doubled = document.doubled_keys();
+        assert_eq!(doubled.len(), 1);
+        assert_eq!(doubled[0].column, Some(25));
+    }
+
+    #[test]
+    fn what_is_no_json_is_shown_where_it_ends() {
+        let broken =
+            Document::parse("f.json", "{\n \"a\": 1,\n \"b\" 2\n}".to_owned()).unwrap_err();
+        assert_eq!((broken.line, broken.column), (Some(3), Some(6)));
+        assert!(Document::parse("f.json", String::new()).is_err());
+        let deep = "[".repeat(100_000);
+        assert!(Document::parse("f.json", deep).is_err());
+    }
+}

@@ -1,0 +1,103 @@
+//! Answered ids that nobody has graded, collected for a person to grade: what is not labelled counts as not relevant, right or wrong.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::corpus::Corpus;
+use super::finding::Finding;
+use super::golden::Golden;
+use super::places::{Document, part};
+use super::statistics::count;
+
+/// What is to be graded, most valuable first.
+#[derive(Debug, Clone, Serialize, PartialEq)]
+pub struct Pool {
+    pub corpus_version: Option<String>,
+    pub candidates: Vec<Candidate>,
+}
+
+/// An id that was answered to a query and has no label.
+#[derive(Debug, Clone, Serialize, PartialEq)]
+pub struct Candidate {
+    pub query_id: String,
+    pub query: String,
+    pub tool_id: String,
+    pub description: String,
+    /// For the person to fill in: 0, 1 or 2.
+    pub relevance: Option<u8>,
+    /// How much the figures hang on it: 1 / log2(rank + 1), added up over the runs.
+    pub value: f64,
+    pub best_rank: usize,
+    /// How many runs answered it.
+    pub runs: usize,
+}
+
+/// One run: what was answered to each query, by its id.
+pub type Run = Vec<(String, Vec<String>)>;
+
+/// Reads what was answered from a report of `retrieval`.
+///
+/// # Errors
+///
+/// Where it is none.
+pub fn read_run(document: &Document) -> Result<Run, Finding> {
+    let Some(queries) = document.value.get("per_query").and_then(Value::as_array) else {
+        let problem = "this is no report of `mcp-eval retrieval`: it has no list `per_query`";
+        return Err(document.error("", problem));
+    };
+    let mut run = Run::new();
+    for (index, query) in queries.iter().enumerate() {
+        let id = query.get("id").and_then(Value::as_str);
+        let retrieved = query.get("retrieved").and_then(Value::as_array);
+        let (Some(id), Some(retrieved)) = (id, retrieved) else {
+            let here = format!("/per_query{}", part(index));
+            return Err(document.error(&here, "a query of a report has `id` and `retrieved`"));
+        };
+        let ids = retrieved.iter().filter_map(Value::as_str);
+        run.push((id.to_owned(), ids.map(str::to_owned).collect()));
+    }
+    Ok(run)
+}
+
+/// Collects what the runs answered and nobody has graded.
+pub fn pool(corpus: &Corpus, golden: &Golden, runs: &[Run]) -> Pool {
+    let queries: HashMap<&str, _> = golden
+        .queries
+        .iter()
+        .map(|it| (it.id.as_str(), (it, it.grades())))
+        .collect();
+    let mut found: BTreeMap<(&str, &str), Candidate> = BTreeMap::new();
+    for (id, retrieved) in runs.iter().flatten() {
+        let Some((query, grades)) = queries.get(id.as_str()) else {
+            continue;
+        };
+        for (at, tool_id) in retrieved.iter().enumerate() {
+            let (false, Some(tool)) = (grades.is_labelled(tool_id), corpus.tool(tool_id)) else {
+                continue;
+            };
+            let candidate = found
+                .entry((&query.id, &tool.id))
+                .or_insert_with(|| Candidate {
+                    query_id: query.id.clone(),
+                    query: query.text.clone(),
+                    tool_id: tool.id.clone(),
+                    description: tool.description.clone(),
+                    relevance: None,
+                    value: 0.0,
+                    best_rank: at + 1,
+                    runs: 0,
+                });
+            candidate.value += 1.0 / count(at + 2).log2();
+            candidate.best_rank = candidate.best_rank.min(at + 1);
+            candidate.runs += 1;
+        }
+    }
+    let mut candidates: Vec<Candidate> = found.into_values().collect();
+    candidates.sort_by(|a, b| b.value.total_cmp(&a.value));
+    Pool {
+        corpus_version: golden.corpus_version.clone(),
+        candidates,
+    }
+}

@@ -1,0 +1,215 @@
+//! What is declared of a search.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::presets::{PRESETS, preset};
+use crate::model::json_path::JsonPath;
+
+/// How to ask a search, and where in its answer the ids stand.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Search {
+    /// What it is called in reports.
+    #[serde(default)]
+    pub name: String,
+    /// Either this or `tool`.
+    #[serde(default)]
+    http: Option<HttpAsk>,
+    #[serde(default)]
+    tool: Option<ToolAsk>,
+    /// Where the lists of what was found stand in the answer, joined in this order.
+    #[serde(deserialize_with = "paths")]
+    pub list: Vec<JsonPath>,
+    /// How an id is made of one item: `"{{server_name}}:{{name}}"`, in which each name is a path within the item.
+    pub id: String,
+    /// What stands between server and tool in such an id, where that is not `:`.
+    #[serde(default)]
+    pub split: Option<String>,
+    /// Where the score stands in an item.
+    #[serde(default, deserialize_with = "path")]
+    pub score: Option<JsonPath>,
+    #[serde(default)]
+    pub finds: Finds,
+    /// How the live catalogue is listed; without it, nothing is known of it.
+    #[serde(default)]
+    pub catalogue: Option<Listing>,
+}
+
+/// By what a search is asked.
+#[derive(Debug, Clone, Copy)]
+pub enum Ask<'a> {
+    Http(&'a HttpAsk),
+    Tool(&'a ToolAsk),
+}
+
+impl Search {
+    /// Reads a declaration, of which a `preset` may hold what it does not say itself.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn read(declared: &Value) -> Result<Self, String> {
+        let Value::Object(own) = declared else {
+            return Err("a search is declared by keys and values".to_owned());
+        };
+        let mut own = own.clone();
+        let mut all = match own.shift_remove("preset") {
+            None => Map::new(),
+            Some(Value::String(name)) => match preset(&name) {
+                Some(Value::Object(it)) => it,
+                _ => {
+                    let known = PRESETS.join(", ");
+                    return Err(format!("there is no preset `{name}`; there are {known}"));
+                }
+            },
+            Some(_) => return Err("`preset` is a name".to_owned()),
+        };
+        // Another way of asking takes the place of the preset's, and another tool's arguments are not the preset's.
+        if own.contains_key("http") || own.contains_key("tool") {
+            let known = own.get("tool").and_then(Value::as_object);
+            if let (Some(tool), Some(Value::Object(preset))) = (known, all.get("tool"))
+                && !tool.contains_key("name")
+            {
+                let mut tool = tool.clone();
+                for (key, value) in preset {
+                    tool.entry(key.as_str()).or_insert_with(|| value.clone());
+                }
+                own.insert("tool".to_owned(), Value::Object(tool));
+            }
+            all.shift_remove("http");
+            all.shift_remove("tool");
+        }
+        all.extend(own);
+        let search: Self =
+            serde_json::from_value(Value::Object(all)).map_err(|error| error.to_string())?;
+        let asks = |http: bool, tool: bool| match (http, tool) {
+            (true, true) => Err("either `http` or `tool` says how to ask, not both".to_owned()),
+            (false, false) => Err("`http` or `tool` must say how to ask".to_owned()),
+            _ => Ok(()),
+        };
+        asks(search.http.is_some(), search.tool.is_some())?;
+        if let Some(it) = &search.catalogue {
+            asks(it.http.is_some(), it.tool.is_some()).map_err(|it| format!("catalogue: {it}"))?;
+        }
+        if search.list.is_empty() {
+            return Err("`list` must say where the list stands in the answer".to_owned());
+        }
+        Ok(search)
+    }
+
+    /// How it is asked.
+    pub fn ask(&self) -> Ask<'_> {
+        asked(self.http.as_ref(), self.tool.as_ref())
+    }
+}
+
+impl Listing {
+    /// How it is asked.
+    pub fn ask(&self) -> Ask<'_> {
+        asked(self.http.as_ref(), self.tool.as_ref())
+    }
+}
+
+/// Exactly one of the two is there, as [`Search::read`] has seen to.
+fn asked<'a>(http: Option<&'a HttpAsk>, tool: Option<&'a ToolAsk>) -> Ask<'a> {
+    static NOWHERE: LazyLock<HttpAsk> = LazyLock::new(HttpAsk::default);
+    match (http, tool) {
+        (_, Some(tool)) => Ask::Tool(tool),
+        (Some(http), None) => Ask::Http(http),
+        (None, None) => Ask::Http(&NOWHERE),
+    }
+}
+
+/// A request over HTTP. `{{query}}`, `{{limit}}`, `{{base_url}}` and `{{api_key}}` are filled in.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HttpAsk {
+    pub url: String,
+    #[serde(default = "get")]
+    pub method: String,
+    #[serde(default)]
+    pub query: BTreeMap<String, String>,
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    #[serde(default)]
+    pub body: Option<Value>,
+}
+
+/// A call of a tool of an MCP server. `{{query}}` and `{{limit}}` are filled into the arguments.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolAsk {
+    /// The server, where there are several.
+    #[serde(default)]
+    pub server: Option<String>,
+    pub name: String,
+    #[serde(default)]
+    pub arguments: Map<String, Value>,
+}
+
+/// How a live catalogue is listed.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listing {
+    #[serde(default)]
+    http: Option<HttpAsk>,
+    #[serde(default)]
+    tool: Option<ToolAsk>,
+    #[serde(deserialize_with = "paths")]
+    pub list: Vec<JsonPath>,
+    pub id: String,
+    #[serde(default = "description")]
+    pub description: String,
+    #[serde(default = "schema")]
+    pub schema: String,
+}
+
+/// What a search finds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Finds {
+    #[default]
+    Tools,
+    /// Servers: a label is met by the server of its tool.
+    Servers,
+}
+
+fn get() -> String {
+    "GET".to_owned()
+}
+
+fn description() -> String {
+    "description".to_owned()
+}
+
+fn schema() -> String {
+    "schema".to_owned()
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+fn paths<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<JsonPath>, D::Error> {
+    let texts = match OneOrMany::deserialize(from)? {
+        OneOrMany::One(text) => vec![text],
+        OneOrMany::Many(texts) => texts,
+    };
+    texts.iter().map(|it| parsed(it)).collect()
+}
+
+fn path<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<JsonPath>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    text.as_deref().map(parsed).transpose()
+}
+
+fn parsed<E: serde::de::Error>(text: &str) -> Result<JsonPath, E> {
+    JsonPath::parse(text).map_err(|why| E::custom(format!("`{text}` is no path: {why}")))
+}
