@@ -20,6 +20,7 @@ mod interrupt;
 mod keywise;
 mod links;
 mod matrix;
+mod measured;
 mod offline;
 mod old_habits;
 mod open;
@@ -154,6 +155,8 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Mock(args) => commands::mock::run(&args, console),
         Command::Scan(args) => commands::scan::run(&args, cli.output, console),
         Command::Judge(command) => commands::judge::run(&command, cli.output, console),
+        Command::Retrieval(args) => commands::retrieval::run(&args, cli.output, console),
+        Command::Security(args) => commands::security::run(&args, console),
         Command::Datasets(command) => commands::datasets::run(&command, console),
         Command::Clean(args) => commands::clean::run(&args, console),
         Command::Help(args) => commands::help::run(&args, console),

@@ -9,6 +9,11 @@
 //! | `corpus`, `golden`, `baseline` | the data sets, read |
 //! | `check`, `words` | what is wrong, or looks wrong, with data sets that can be read |
 //! | `pool` | answered ids that nobody has graded |
+//! | `search` | how a search is asked, and how its answer is read |
+//! | `retrieval` | what a search answered, scored and held against what was before |
+//! | `verdicts` | what scanners said, in whatever form |
+//! | `security` | what they said, held against what is so |
+//! | `report` | documents, pages, and what is printed |
 //! | `measures` | how good rankings are |
 //! | `detection` | how well a scanner tells malicious from benign |
 //! | `statistics` | how much the numbers say: intervals, tests, the least size of a corpus |
@@ -23,6 +28,10 @@ pub mod golden;
 pub mod measures;
 pub mod places;
 pub mod pool;
+pub mod report;
+pub mod retrieval;
 pub mod search;
+pub mod security;
 pub mod statistics;
+pub mod verdicts;
 mod words;

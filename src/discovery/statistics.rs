@@ -138,7 +138,7 @@ pub fn bootstrap(values: &[f64]) -> Option<Interval> {
     let here = mean(values);
     let samples = (DRAWN / n).clamp(FEWEST_SAMPLES, MOST_SAMPLES);
     let mut draws = Draws::new(SEED);
-    let mut drawn: Vec<f64> = (0..samples)
+    let mut averages: Vec<f64> = (0..samples)
         .map(|_| {
             let mut sum = 0.0;
             for _ in 0..n {
@@ -147,12 +147,12 @@ pub fn bootstrap(values: &[f64]) -> Option<Interval> {
             sum / count(n)
         })
         .collect();
-    drawn.sort_unstable_by(f64::total_cmp);
+    averages.sort_unstable_by(f64::total_cmp);
     // The same number of samples is left out on both sides.
     let out = samples / 40;
     Some(Interval {
-        low: drawn[out].min(here),
-        high: drawn[samples - 1 - out].max(here),
+        low: averages[out].min(here),
+        high: averages[samples - 1 - out].max(here),
     })
 }
 
@@ -193,15 +193,15 @@ pub fn randomisation(differences: &[f64]) -> Randomised {
     let mut draws = Draws::new(SEED);
     let mut reached = 0;
     for _ in 0..FLIPS {
-        let mut drawn = 0.0;
+        let mut flipped = 0.0;
         for part in differing.chunks(64) {
             let mut signs = draws.next();
             for it in part {
-                drawn += if signs & 1 == 0 { *it } else { -*it };
+                flipped += if signs & 1 == 0 { *it } else { -*it };
                 signs >>= 1;
             }
         }
-        if f64::abs(drawn) >= bound {
+        if f64::abs(flipped) >= bound {
             reached += 1;
         }
     }

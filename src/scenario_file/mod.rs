@@ -59,6 +59,7 @@ pub use load::first::{FirstCall, FirstScenario, first_scenario};
 pub use load::llm::{LoadedLlm, llm};
 pub use load::loader::{Loaded, Options, check, load};
 pub use load::mocks::{LoadedMocks, mock_tool, mocks};
+pub use load::plain::plain_file;
 pub use load::session::{Session, SessionCall, session_scenario};
 pub use scenario::hash::{agent_hash, agent_parts};
 pub use servers::client_config::{

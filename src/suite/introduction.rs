@@ -13,7 +13,7 @@ use crate::mcp;
 use crate::model::catalogue::Catalogue;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
-use crate::model::trajectory::ToolCall;
+use crate::model::trajectory::{Outcome, ToolCall};
 use crate::model::{Digits, Object};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{SetupError, Tools};
@@ -108,6 +108,51 @@ impl Introduction {
         match score::call_failure(&call, self.catalogue(), &Rules::default()) {
             None => Tried::Answered,
             Some(why) => Tried::Failed(clean(&why)),
+        }
+    }
+
+    /// The server that has a tool: the one that is named, else the only one with such a tool.
+    ///
+    /// # Errors
+    ///
+    /// That there is none, or that there are several.
+    pub fn server_of(&self, named: Option<&str>, tool: &str) -> Result<String, String> {
+        let servers = self.catalogue().servers.iter();
+        let mut having = servers.filter(|it| {
+            named.is_none_or(|server| it.server == server)
+                && it.tools.iter().any(|it| it.name() == tool)
+        });
+        let Some(first) = having.next() else {
+            return Err(format!("no server has the tool `{tool}`"));
+        };
+        match having.next() {
+            Some(other) => Err(format!(
+                "`{}` and `{}` both have the tool `{tool}`: name the server",
+                first.server, other.server
+            )),
+            None => Ok(first.server.clone()),
+        }
+    }
+
+    /// Makes a call and waits for its outcome for so long at most. Secrets may be in it.
+    ///
+    /// # Errors
+    ///
+    /// That no answer came in time, or why the server is gone.
+    pub async fn ask(
+        &self,
+        server: &str,
+        tool: &str,
+        arguments: &Object,
+        limit: Duration,
+    ) -> Result<Outcome, String> {
+        let calling = self.tools.call(server, tool, arguments);
+        let Ok(called) = tokio::time::timeout(limit, calling).await else {
+            return Err(format!("no answer within {} s", limit.as_secs_f64()));
+        };
+        match called.lost {
+            Some(lost) => Err(self.redactor.text(&lost.message).into_inner()),
+            None => Ok(called.outcome),
         }
     }
 

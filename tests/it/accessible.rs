@@ -9,7 +9,7 @@ use crate::browser::{chromium, suite};
 use crate::common::{Project, ran, skipped, small_proxy};
 
 /// The accessibility checker axe, as one script; a developer names its file.
-fn axe() -> Option<String> {
+pub(crate) fn axe() -> Option<String> {
     let named = std::env::var_os("MCP_EVAL_AXE");
     let script = named.and_then(|it| std::fs::read_to_string(it).ok());
     if script.is_none() {
@@ -85,7 +85,7 @@ fn write(project: &Project, later: bool) {
 }
 
 /// What axe finds on a page in a frame so wide, and whether the page is wider than that.
-fn found(
+pub(crate) fn found(
     browser: &str,
     project: &Project,
     axe: &str,

@@ -2,5 +2,8 @@
 
 mod data_sets;
 mod laws;
+mod pages;
 mod proxy;
+mod retrieval;
+mod security;
 mod vectors;

@@ -1,9 +1,11 @@
 //! The commands that measure tool searches and scanners, and that look after their data sets.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
+use super::amounts::parse_threshold;
 use super::examples;
 use super::output::FormatArgs;
 
@@ -85,4 +87,105 @@ pub(in crate::cli) struct PoolArgs {
     /// The file to write, whose `relevance` a person fills in
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 all gates passed, or there are none · 1 a gate failed · 2 wrong usage · 3 something could not\n\
+                  be measured: no answer to a query, a file that cannot be used, another catalogue · 130 interrupted"
+)]
+pub(in crate::cli) struct RetrievalArgs {
+    /// The tools
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) corpus: PathBuf,
+    /// The labelled queries
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) golden: PathBuf,
+    /// The figures that gate: an earlier report.json, or the figures of one
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) baseline: Option<PathBuf>,
+    /// How much lower than the baseline's recall@5 may be [default: what the baseline says, else 0.05]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = parse_threshold)]
+    pub(in crate::cli) tolerance: Option<f64>,
+    /// How often every query is asked; the figures are means, and whether all runs answer alike is told
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(in crate::cli) runs: u16,
+    /// Where the reports go
+    #[arg(long, value_name = "DIR", default_value = "reports/retrieval")]
+    pub(in crate::cli) out_dir: PathBuf,
+    #[command(flatten)]
+    pub(in crate::cli) proxy: ProxyArgs,
+    /// Measure although the live catalogue differs from the corpus
+    #[arg(long)]
+    pub(in crate::cli) allow_drift: bool,
+    /// Wait so long at most until the catalogue has all tools of the corpus and stays so: `5m`, `30s`
+    #[arg(long, value_name = "DURATION", value_parser = parse_wait)]
+    pub(in crate::cli) wait: Option<Duration>,
+    /// Fail if more queries have a lower recall@5 than in the baseline, which must be a report.json
+    #[arg(long, value_name = "N", requires = "baseline")]
+    pub(in crate::cli) max_lost: Option<usize>,
+    /// A list of queries that may be lost, each with `id`, `reason` and `until`, the last day
+    #[arg(long, value_name = "FILE", requires = "max_lost")]
+    pub(in crate::cli) allow_lost: Option<PathBuf>,
+    /// How the search is asked: a file, or mcpproxy-rest, mcpproxy, toolhive, docker-find, fastmcp; may be given several times, and each is
+    /// compared with the first [default: mcpproxy-rest]
+    #[arg(long = "search", value_name = "FILE|NAME")]
+    pub(in crate::cli) searches: Vec<String>,
+    /// The scenario file whose servers are asked, where the search is a tool of one
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) scenario: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 the gate passed · 1 it failed · 2 wrong usage · 3 something could not be measured: an entry\n\
+                  without a verdict, a file that cannot be used"
+)]
+pub(in crate::cli) struct SecurityArgs {
+    /// What scanners said; each file is one run
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(in crate::cli) verdicts: Vec<PathBuf>,
+    /// The labelled entries; without them, the labels in the verdicts count
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) corpus: Option<PathBuf>,
+    /// The most of what is benign that may be flagged, 0 to 1
+    #[arg(long, value_name = "RATE", default_value = "0.10", allow_negative_numbers = true, value_parser = parse_threshold)]
+    pub(in crate::cli) fpr_ceiling: f64,
+    /// The least of what is malicious that must be flagged, 0 to 1
+    #[arg(long, value_name = "RATE", default_value = "0.80", allow_negative_numbers = true, value_parser = parse_threshold)]
+    pub(in crate::cli) recall_floor: f64,
+    /// Where the reports go
+    #[arg(long, value_name = "DIR", default_value = "reports/security")]
+    pub(in crate::cli) out_dir: PathBuf,
+    /// How many scans of a detector may end without a verdict
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub(in crate::cli) allow_errors: usize,
+    /// The form of the verdicts, where it is not recognised
+    #[arg(long, value_enum)]
+    pub(in crate::cli) format: Option<VerdictForm>,
+    /// Also tell the precision where this share of all tools is malicious, 0 to 1; needs scores
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = parse_threshold)]
+    pub(in crate::cli) prevalence: Option<f64>,
+}
+
+/// A form in which scanners say something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum VerdictForm {
+    /// The verdicts of the original tool
+    V1,
+    /// The same with more: a status, scores
+    V2,
+    /// The raw output of Cisco's MCP scanner
+    Cisco,
+    /// The JSON of mcp-scan
+    McpScan,
+    /// SARIF, of any scanner
+    Sarif,
+}
+
+fn parse_wait(text: &str) -> Result<Duration, String> {
+    let read: Option<jiff::SignedDuration> = text.parse().ok();
+    let read = read.and_then(|it| Duration::try_from(it).ok());
+    read.filter(|it| !it.is_zero())
+        .ok_or_else(|| "write a duration such as 30s or 5m".to_owned())
 }

@@ -21,7 +21,8 @@ mod watch;
 use clap::{Parser, Subcommand};
 
 pub(super) use discovery::{
-    DatasetsCommand, DatasetsValidateArgs, PoolArgs, ProxyArgs, SnapshotArgs,
+    DatasetsCommand, DatasetsValidateArgs, PoolArgs, ProxyArgs, RetrievalArgs, SecurityArgs,
+    SnapshotArgs, VerdictForm,
 };
 pub(super) use execute::{
     AgentChoice, Axis, AxisName, ExecuteArgs, FormatChoice, PaceChoice, Preset, ScoreArgs,
@@ -116,6 +117,12 @@ pub(super) enum Command {
     /// Measure the model that judges runs
     #[command(subcommand, after_long_help = examples::JUDGE)]
     Judge(JudgeCommand),
+    /// Measure whether a tool search finds the right tools
+    #[command(after_long_help = examples::RETRIEVAL)]
+    Retrieval(Box<RetrievalArgs>),
+    /// Measure whether scanners of tool descriptions catch what they should
+    #[command(after_long_help = examples::SECURITY)]
+    Security(SecurityArgs),
     /// Make and check the data sets by which tool searches are measured
     #[command(subcommand, after_long_help = examples::DATASETS)]
     Datasets(DatasetsCommand),

@@ -96,4 +96,6 @@ pub(in crate::cli) enum SchemaKind {
     EvaluatorVerdict,
     /// What `mcp-eval judge check --format json` prints
     Judge,
+    /// What a scanner says, for `mcp-eval security`: version 2
+    Verdicts,
 }

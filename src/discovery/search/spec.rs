@@ -105,6 +105,12 @@ impl Search {
     pub fn ask(&self) -> Ask<'_> {
         asked(self.http.as_ref(), self.tool.as_ref())
     }
+
+    /// Whether it, or its catalogue, is asked as a tool of an MCP server.
+    pub fn needs_session(&self) -> bool {
+        let listing = self.catalogue.as_ref();
+        self.tool.is_some() || listing.is_some_and(|it| it.tool.is_some())
+    }
 }
 
 impl Listing {

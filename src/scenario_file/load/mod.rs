@@ -23,6 +23,7 @@ pub(super) mod llm;
 pub(super) mod loader;
 pub(super) mod mocks;
 mod others;
+pub(super) mod plain;
 mod rebase;
 pub(super) mod session;
 mod started;

@@ -1,0 +1,77 @@
+//! The live catalogue, looked at before anything is measured.
+
+use std::time::{Duration, Instant};
+
+use super::asker::Asker;
+use crate::cli::console::Console;
+use crate::discovery::corpus::Corpus;
+use crate::discovery::search::{Drift, LiveTool, drift};
+
+/// How often a catalogue that is waited for is looked at, and how often it must have been the same.
+const PAUSE: Duration = Duration::from_millis(500);
+const STEADY: usize = 3;
+
+/// The catalogue, and how it differs from the corpus; `None` where the search has no list of it.
+///
+/// # Errors
+///
+/// Why it is not known, in a fragment: the server cannot be asked, or it was not complete in time.
+pub(super) async fn looked_at(
+    asker: &mut Asker<'_>,
+    corpus: &Corpus,
+    wait: Option<Duration>,
+    console: Console,
+) -> Result<Option<(Vec<LiveTool>, Drift)>, String> {
+    let Some(wait) = wait else {
+        let live = asker.catalogue().await?;
+        return Ok(live.map(|it| {
+            let drift = drift(corpus, &it);
+            (it, drift)
+        }));
+    };
+    let began = Instant::now();
+    let mut before: Option<Vec<LiveTool>> = None;
+    let mut same = 0;
+    let mut told = String::new();
+    loop {
+        let state = match asker.catalogue().await {
+            Ok(None) => return Ok(None),
+            Err(why) => Err(why),
+            Ok(Some(live)) => {
+                let drift = drift(corpus, &live);
+                same = if before.as_ref() == Some(&live) {
+                    same + 1
+                } else {
+                    1
+                };
+                before = Some(live.clone());
+                if drift.missing.is_empty() && same >= STEADY {
+                    return Ok(Some((live, drift)));
+                }
+                Ok(drift)
+            }
+        };
+        let doing = match &state {
+            Err(why) => format!("waiting for the catalogue: {why}"),
+            Ok(drift) if drift.missing.is_empty() => {
+                "waiting whether the catalogue stays".to_owned()
+            }
+            Ok(drift) => {
+                let all = corpus.tools.len();
+                let there = all - drift.missing.len();
+                format!("waiting for the catalogue: {there} of {all} tools are there")
+            }
+        };
+        if began.elapsed() + PAUSE > wait {
+            return Err(match state {
+                Err(why) => why,
+                Ok(drift) => format!("the catalogue was not complete in time: {}", drift.told()),
+            });
+        }
+        if doing != told {
+            console.note(&doing);
+            told = doing;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}

@@ -1,0 +1,120 @@
+//! What a measurement of a search or of scanners came to, written to its folder.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::cli::failure::Failure;
+use crate::git;
+use crate::json;
+use crate::model::redacted::Redacted;
+use crate::model::stamp::GitStamp;
+use crate::redact::Redactor;
+use crate::store;
+
+/// The files of a measurement.
+const DOCUMENT: &str = "report.json";
+const PAGE: &str = "report.html";
+const COMMENT: &str = "report.md";
+const TESTS: &str = "junit.xml";
+
+/// What is written beside the document.
+pub(super) struct Forms {
+    pub(super) page: String,
+    pub(super) comment: String,
+    pub(super) tests: String,
+}
+
+/// A report without secrets: of every text in it, what is known for sure to be one is taken out.
+///
+/// # Errors
+///
+/// When it cannot be read again, which no report of ours does.
+pub(super) fn clean<T: Serialize + DeserializeOwned>(
+    report: &T,
+    redactor: &Redactor,
+) -> Result<T, Failure> {
+    let failed = |error: serde_json::Error| {
+        Failure::incomplete(format!("the report cannot be written: {error}"))
+    };
+    let mut value = serde_json::to_value(report).map_err(failed)?;
+    clean_value(&mut value, redactor);
+    serde_json::from_value(value).map_err(failed)
+}
+
+fn clean_value(value: &mut Value, redactor: &Redactor) {
+    match value {
+        Value::String(text) => *text = redactor.known(text).into_inner(),
+        Value::Array(items) => items.iter_mut().for_each(|it| clean_value(it, redactor)),
+        Value::Object(members) => {
+            let old = std::mem::take(members);
+            for (key, mut value) in old {
+                clean_value(&mut value, redactor);
+                members.insert(redactor.known(&key).into_inner(), value);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Writes a report in all its forms; returns the line that names the first two.
+///
+/// # Errors
+///
+/// When one of them cannot be written.
+pub(super) fn write(
+    folder: &Path,
+    document: &impl Serialize,
+    forms: &Forms,
+    redactor: &Redactor,
+) -> Result<String, Failure> {
+    let text: Redacted<String> = redactor.known(&json::pretty(document));
+    let files = [
+        (DOCUMENT, text.as_str()),
+        (PAGE, &forms.page),
+        (COMMENT, &forms.comment),
+        (TESTS, &forms.tests),
+    ];
+    for (name, text) in files {
+        store::write(&folder.join(name), text.as_bytes())?;
+    }
+    let [document, page] = [DOCUMENT, PAGE].map(|it| folder.join(it).display().to_string());
+    Ok(format!("Reports: {document} , {page}\n"))
+}
+
+/// Refuses a folder that cannot be written to, before anything is measured.
+///
+/// # Errors
+///
+/// Which file cannot be written.
+pub(super) fn check(folder: &Path) -> Result<(), Failure> {
+    store::check_writable(&folder.join(DOCUMENT)).map_err(Failure::from)
+}
+
+/// The commits that files come from, by what each is; those that are in no repository are left out.
+pub(super) fn stamps(files: &[(&str, &Path)]) -> BTreeMap<String, String> {
+    let mut stamps = BTreeMap::new();
+    for (name, path) in files {
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+        let stamp = git::stamp(folder.unwrap_or(Path::new(".")), &[]);
+        if let Some(told) = told(&stamp) {
+            stamps.insert((*name).to_owned(), told);
+        }
+    }
+    stamps
+}
+
+/// A commit in short, and whether something has changed since.
+fn told(stamp: &GitStamp) -> Option<String> {
+    let GitStamp::Known(commit) = stamp else {
+        return None;
+    };
+    Some(if commit.dirty == Some(true) {
+        format!("{} (changed since)", commit.short)
+    } else {
+        commit.short.clone()
+    })
+}

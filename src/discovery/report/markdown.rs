@@ -1,0 +1,91 @@
+//! What a measurement came to, as a comment on a pull request.
+
+use std::fmt::Write as _;
+
+use super::retrieval;
+use super::security;
+use crate::text;
+
+/// A text within a table, of which nothing acts as Markdown or HTML.
+fn cell(text: &str) -> String {
+    let mut escaped = String::new();
+    for it in text::line(text).chars() {
+        if "\\`*_{}[]<>()#+-!|~@&".contains(it) {
+            escaped.push('\\');
+        }
+        escaped.push(it);
+    }
+    escaped
+}
+
+fn interval(ends: Option<&[f64; 2]>) -> String {
+    ends.map_or_else(String::new, |[low, high]| format!("{low:.3}–{high:.3}"))
+}
+
+/// A search.
+pub fn retrieval(report: &retrieval::Report) -> String {
+    let mut told = format!(
+        "### Tool search {}: {}\n\n",
+        cell(&report.search),
+        report.status.name()
+    );
+    for problem in &report.problems {
+        let _ = writeln!(told, "- {}", cell(problem));
+    }
+    if let Some(metrics) = &report.metrics {
+        told.push_str("| figure | now | 95 % | change |\n|---|---|---|---|\n");
+        let delta = report.baseline_delta.clone().unwrap_or_default();
+        for (name, key, value, change) in [
+            (
+                "Recall@5",
+                "recall_at_5",
+                metrics.recall(5),
+                delta.recall_at_5,
+            ),
+            ("MRR", "mrr", metrics.mrr, delta.mrr),
+            (
+                "nDCG@10",
+                "ndcg_at_10",
+                metrics.ndcg_at_10,
+                delta.ndcg_at_10,
+            ),
+            ("MAP", "map", metrics.map, delta.map),
+        ] {
+            let change = change.map_or_else(String::new, |it| format!("{it:+.4}"));
+            let ends = interval(report.intervals.get(key));
+            let _ = writeln!(told, "| {name} | {value:.4} | {ends} | {change} |");
+        }
+    }
+    if let Some(compared) = &report.compared {
+        for (what, ids) in [("Lost", &compared.lost), ("Won", &compared.won)] {
+            if !ids.is_empty() {
+                let ids: Vec<String> = ids.iter().map(|it| cell(it)).collect();
+                let _ = writeln!(told, "\n{what}: {}", ids.join(", "));
+            }
+        }
+    }
+    told
+}
+
+/// Scanners.
+pub fn security(report: &security::Report) -> String {
+    let mut told = format!("### Scanners: {}\n\n", report.status.name());
+    for problem in &report.problems {
+        let _ = writeln!(told, "- {}", cell(problem));
+    }
+    told.push_str("| detector | precision | recall | 95 % | FPR | 95 % | gate |\n|---|---|---|---|---|---|---|\n");
+    for it in &report.security.per_detector {
+        let _ = writeln!(
+            told,
+            "| {} | {:.3} | {:.3} | {} | {:.3} | {} | {} |",
+            cell(&it.detector),
+            it.precision,
+            it.recall,
+            interval(it.recall_interval.as_ref()),
+            it.fpr,
+            interval(it.fpr_interval.as_ref()),
+            if it.gate { "passed" } else { "failed" }
+        );
+    }
+    told
+}

@@ -1,0 +1,291 @@
+//! What the measurement of a search came to, as it is written to `report.json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::discovery::measures::{AtCuts, CUTS, Figures};
+use crate::discovery::search::Drift;
+use crate::discovery::statistics::Interval;
+
+/// The version of the document; it changes when a reader of an older one could misunderstand it.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// The measurement of one search. Numbers that are not known are `null`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    pub format_version: u32,
+    pub mcp_eval: String,
+    /// When it was made, RFC 3339.
+    pub made_at: String,
+    pub search: String,
+    pub status: Status,
+    pub corpus_version: Option<String>,
+    /// The name of the golden set's file.
+    pub golden_version: String,
+    pub runs_averaged: usize,
+    /// `null` where not every query got an answer.
+    pub metrics: Option<Metrics>,
+    pub baseline_delta: Option<Delta>,
+    pub gate: Option<Gate>,
+    pub lost_gate: Option<LostGate>,
+    pub further: Option<Further>,
+    /// 95 % intervals of the means over queries.
+    pub intervals: BTreeMap<String, [f64; 2]>,
+    /// Against the baseline, where that knows its queries; or against the search that was named first.
+    pub compared: Option<Compared>,
+    /// Of several runs, whether all answered alike; the queries that did not.
+    pub deterministic: Option<bool>,
+    pub unsteady: Vec<String>,
+    pub ties: Option<Ties>,
+    pub catalogue: Catalogue,
+    /// Where data and system come from, by name.
+    pub stamps: BTreeMap<String, String>,
+    /// What is worth knowing, in sentences.
+    pub notes: Vec<String>,
+    /// Why it is incomplete, in sentences.
+    pub problems: Vec<String>,
+    pub per_query: Vec<QueryReport>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    #[default]
+    Passed,
+    Failed,
+    Incomplete,
+}
+
+impl Status {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Incomplete => "incomplete",
+        }
+    }
+}
+
+/// Figures by the cut that they are taken at.
+pub type ByCut = BTreeMap<String, f64>;
+
+/// The means over queries.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    pub recall_at: ByCut,
+    pub mrr: f64,
+    pub ndcg_at_10: f64,
+    pub map: f64,
+}
+
+/// Now less the baseline.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Delta {
+    pub recall_at_5: Option<f64>,
+    pub mrr: Option<f64>,
+    pub ndcg_at_10: Option<f64>,
+    pub map: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    pub metric: String,
+    pub passed: bool,
+    pub tolerance: f64,
+    pub value: f64,
+    pub threshold: f64,
+}
+
+/// How many queries may be lost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LostGate {
+    pub max_lost: usize,
+    /// Lost, and not allowed to be.
+    pub lost: Vec<String>,
+    pub allowed: Vec<Allowed>,
+    pub passed: bool,
+}
+
+/// A query that may be lost until a day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Allowed {
+    pub id: String,
+    pub reason: String,
+    /// The last day on which it may, `2026-12-31`.
+    pub until: String,
+}
+
+/// What is told besides the figures that gate.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Further {
+    /// The share of queries with any relevant id before the cut.
+    pub hit_at: ByCut,
+    /// The share of queries with all of them.
+    pub complete_at: ByCut,
+    /// With the gain 2^grade − 1.
+    pub ndcg_exp_at_10: f64,
+    /// The figures where grade 2 alone is relevant.
+    pub grade_2_only: Metrics,
+    /// The share of the ids looked at that nobody has graded.
+    pub unlabelled_share: f64,
+    /// Queries of which nothing relevant is among the first ten.
+    pub zero_hits: Vec<String>,
+    /// Of one answer, on average.
+    pub bytes: f64,
+    /// About how many tokens of a model that is: a quarter of the bytes.
+    pub tokens: f64,
+    pub latency_ms: Option<Latency>,
+    /// Answered ids that are not in the corpus, and how often.
+    pub unmapped: BTreeMap<String, usize>,
+    /// How many answers had an id twice.
+    pub repeated: usize,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    pub p50: f64,
+    pub p95: f64,
+}
+
+/// One measurement against another, query by query.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    /// What it is compared with.
+    pub with: String,
+    /// Queries whose recall@5 fell.
+    pub lost: Vec<String>,
+    /// Queries whose recall@5 rose.
+    pub won: Vec<String>,
+    /// Queries with the same recall@5 and other figures.
+    pub moved: Vec<String>,
+    /// Queries that only one of the two knows.
+    pub only_here: Vec<String>,
+    pub only_there: Vec<String>,
+    pub tests: Vec<Test>,
+}
+
+/// Whether the means of a figure differ by more than chance would make them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Test {
+    pub metric: String,
+    /// The mean of the differences, now less then.
+    pub difference: f64,
+    /// By the paired randomisation test, two-sided.
+    pub p: f64,
+    /// The same after Holm's correction over the figures.
+    pub p_holm: f64,
+    /// Every assignment of signs was tried.
+    pub exact: bool,
+}
+
+/// The figures if neighbours with equal scores stood as badly, and as well, as they could.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ties {
+    pub queries: Vec<String>,
+    pub worst: Metrics,
+    pub best: Metrics,
+}
+
+/// The live catalogue against the corpus.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Catalogue {
+    /// Whether it could be looked at.
+    pub compared: bool,
+    #[serde(flatten)]
+    pub drift: Drift,
+}
+
+/// One query.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct QueryReport {
+    pub id: String,
+    pub query: String,
+    pub recall_at: ByCut,
+    pub mrr: f64,
+    pub ndcg_at_10: f64,
+    pub ap: f64,
+    /// The ids that should be found, the best first.
+    pub relevant: Vec<String>,
+    /// The ids of the corpus that were, at most ten, in the order of the answer of the first run.
+    pub retrieved: Vec<String>,
+    /// What it was before, where that is known.
+    pub before: Option<Before>,
+    /// Which relevant ids are not among the first ten, and why.
+    pub misses: Vec<Miss>,
+    pub ms: Option<f64>,
+}
+
+/// A query in the measurement that this one is compared with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Before {
+    pub recall_at_5: f64,
+    pub mrr: f64,
+    pub ndcg_at_10: f64,
+    pub ap: f64,
+    pub retrieved: Vec<String>,
+}
+
+/// A relevant id that is not among the first ten.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Miss {
+    pub tool_id: String,
+    pub why: Why,
+    /// Where it stands when a hundred are asked for, from 1.
+    pub rank: Option<usize>,
+}
+
+/// Why something relevant was not found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The corpus has no such tool: the label is from another time.
+    LabelStale,
+    /// The server does not have it now.
+    NotInCatalogue,
+    /// Nothing at all was answered.
+    NoAnswer,
+    /// It comes later.
+    RankedBelow,
+    /// It is not even among a hundred.
+    NotFound,
+}
+
+impl Why {
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::LabelStale => "the corpus has no such tool",
+            Self::NotInCatalogue => "not in the live catalogue",
+            Self::NoAnswer => "nothing was answered",
+            Self::RankedBelow => "ranked below the first ten",
+            Self::NotFound => "not found",
+        }
+    }
+}
+
+impl Metrics {
+    pub fn of(figures: &Figures) -> Self {
+        Self {
+            recall_at: by_cut(&figures.recall),
+            mrr: figures.mrr,
+            ndcg_at_10: figures.ndcg,
+            map: figures.ap,
+        }
+    }
+
+    pub fn recall(&self, cut: usize) -> f64 {
+        self.recall_at.get(&cut.to_string()).copied().unwrap_or(0.0)
+    }
+}
+
+/// Figures under the names of their cuts.
+pub fn by_cut(at: &AtCuts) -> ByCut {
+    let cuts = CUTS.iter().map(|cut| (cut.to_string(), at.at(*cut)));
+    cuts.collect()
+}
+
+/// An interval as it is written.
+pub fn ends(interval: Interval) -> [f64; 2] {
+    [interval.low, interval.high]
+}

@@ -1,0 +1,126 @@
+//! What the measurement of scanners came to, as it is written to `report.json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::retrieval::Status;
+
+/// The whole document.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    pub format_version: u32,
+    pub mcp_eval: String,
+    /// When it was made, RFC 3339.
+    pub made_at: String,
+    pub status: Status,
+    pub security: Security,
+    /// Where data and system come from, by name.
+    pub stamps: BTreeMap<String, String>,
+    pub notes: Vec<String>,
+    pub problems: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Security {
+    pub corpus_version: Option<String>,
+    pub gate: SecurityGate,
+    pub per_detector: Vec<DetectorReport>,
+    /// Detectors joined: flagged by any of them, by all of them.
+    pub joined: Vec<DetectorReport>,
+    /// Pairs of detectors.
+    pub compared: Vec<Comparison>,
+    pub runs_averaged: usize,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SecurityGate {
+    pub fpr_ceiling: f64,
+    pub recall_floor: f64,
+    pub passed: bool,
+}
+
+/// One detector. Numbers that are not known are `null`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct DetectorReport {
+    pub detector: String,
+    pub precision: f64,
+    pub recall: f64,
+    pub f1: f64,
+    pub fpr: f64,
+    pub fpr_std: f64,
+    pub tp: usize,
+    pub fp: usize,
+    pub tn: usize,
+    #[serde(rename = "fn")]
+    pub fn_: usize,
+    pub runs: usize,
+    /// Whether it passes the gate.
+    pub gate: bool,
+    /// Wilson's 95 % intervals of the first run.
+    pub precision_interval: Option<[f64; 2]>,
+    pub recall_interval: Option<[f64; 2]>,
+    pub fpr_interval: Option<[f64; 2]>,
+    /// Why the corpus is too small for the gate to be sure, in sentences.
+    pub too_small: Vec<String>,
+    /// How many entries were flagged of how many, by label and category.
+    pub categories: Vec<CategoryReport>,
+    /// Malicious entries that were not flagged.
+    pub missed: Vec<String>,
+    /// Benign entries that were.
+    pub false_alarms: Vec<String>,
+    /// Of a vulnerable tool and its safe twin, how often both are right.
+    pub pairs: Option<Pairs>,
+    /// Where verdicts have scores.
+    pub scores: Option<Scores>,
+    /// Scans that did not come to an end, over all runs.
+    pub errors: Vec<ScanError>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CategoryReport {
+    pub category: String,
+    pub malicious: bool,
+    pub flagged: usize,
+    pub of: usize,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pairs {
+    pub right: usize,
+    pub of: usize,
+    /// The pairs that are not, by the id of their malicious entry.
+    pub wrong: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Scores {
+    /// The area under the ROC curve.
+    pub auc: Option<f64>,
+    pub recall_at_fpr_1: f64,
+    pub recall_at_fpr_5: f64,
+    /// False positive rate and recall at every threshold, from the strictest.
+    pub roc: Vec<[f64; 2]>,
+    /// Recall and precision at every threshold.
+    pub pr: Vec<[f64; 2]>,
+    /// The precision that the rates give where so many of all tools are malicious, by that share.
+    pub precision_at_prevalence: BTreeMap<String, f64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScanError {
+    pub id: String,
+    pub status: String,
+    pub reason: String,
+}
+
+/// Two detectors over the same entries, by McNemar's exact test.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    pub first: String,
+    pub second: String,
+    /// Entries that only one of them got right.
+    pub only_first: usize,
+    pub only_second: usize,
+    pub p: f64,
+}

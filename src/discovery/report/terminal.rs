@@ -1,0 +1,188 @@
+//! The lines on stdout. The first of them are those of the original tool, to the letter.
+
+use std::fmt::Write as _;
+
+use super::retrieval::{Metrics, Report};
+use super::security::Security;
+
+/// A verdict in capitals.
+fn verdict(passed: bool) -> &'static str {
+    if passed { "PASS" } else { "FAIL" }
+}
+
+fn figures(metrics: &Metrics) -> String {
+    let cuts = [1, 3, 5, 10].map(|cut| format!("{:.3}", metrics.recall(cut)));
+    format!(
+        "Recall@1/3/5/10: {}\nMRR={:.3}  nDCG@10={:.3}  MAP={:.3}\n",
+        cuts.join(" "),
+        metrics.mrr,
+        metrics.ndcg_at_10,
+        metrics.map
+    )
+}
+
+/// The figures of a search and its gate.
+pub fn retrieval(report: &Report) -> String {
+    let mut told = report.metrics.as_ref().map(figures).unwrap_or_default();
+    if let Some(gate) = &report.gate {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            told,
+            "Gate ({}): {} (value={:.3} threshold={:.3})",
+            gate.metric,
+            verdict(gate.passed),
+            gate.value,
+            gate.threshold
+        );
+    }
+    told
+}
+
+/// What else there is to say of it, after the reports are named.
+pub fn more_of_retrieval(report: &Report) -> String {
+    let mut told = String::new();
+    let mut line = |text: String| {
+        told.push_str(&text);
+        told.push('\n');
+    };
+    if let Some(gate) = &report.lost_gate {
+        line(format!(
+            "Gate (lost queries): {} ({} lost, at most {}{})",
+            verdict(gate.passed),
+            gate.lost.len(),
+            gate.max_lost,
+            if gate.allowed.is_empty() {
+                String::new()
+            } else {
+                format!(", and {} allowed", gate.allowed.len())
+            }
+        ));
+    }
+    if let Some(compared) = &report.compared {
+        for (what, ids) in [
+            ("lost", &compared.lost),
+            ("won", &compared.won),
+            ("moved", &compared.moved),
+            ("only here", &compared.only_here),
+            ("only there", &compared.only_there),
+        ] {
+            if !ids.is_empty() {
+                line(format!(
+                    "{what}, against {}: {}",
+                    compared.with,
+                    ids.join(", ")
+                ));
+            }
+        }
+        for test in compared.tests.iter().filter(|it| it.difference != 0.0) {
+            line(format!(
+                "{} {:+.4}: p = {:.3} by the paired randomisation test, {:.3} corrected",
+                test.metric, test.difference, test.p, test.p_holm
+            ));
+        }
+    }
+    if let Some(ties) = &report.ties {
+        line(format!(
+            "equal scores in {}: at worst MRR {:.4}, nDCG@10 {:.4}, at best MRR {:.4}, nDCG@10 {:.4}",
+            ties.queries.join(", "),
+            ties.worst.mrr,
+            ties.worst.ndcg_at_10,
+            ties.best.mrr,
+            ties.best.ndcg_at_10
+        ));
+    }
+    if report.deterministic == Some(false) {
+        line(format!(
+            "not deterministic: {} answered otherwise in another run",
+            report.unsteady.join(", ")
+        ));
+    }
+    if let Some(further) = report
+        .further
+        .as_ref()
+        .filter(|it| !it.zero_hits.is_empty())
+    {
+        line(format!(
+            "nothing relevant found: {}",
+            further.zero_hits.join(", ")
+        ));
+    }
+    for note in &report.notes {
+        line(format!("note: {note}"));
+    }
+    told
+}
+
+/// A rate as people write it: no more digits than needed.
+fn short(rate: f64) -> String {
+    format!("{rate}")
+}
+
+/// The rates of detectors and their gate.
+pub fn security(report: &Security) -> String {
+    let mut told = String::new();
+    for it in &report.per_detector {
+        let _ = writeln!(
+            told,
+            "{}: P={:.3} R={:.3} F1={:.3} FPR={:.3} [{}]",
+            it.detector,
+            it.precision,
+            it.recall,
+            it.f1,
+            it.fpr,
+            verdict(it.gate)
+        );
+    }
+    let _ = writeln!(
+        told,
+        "Overall gate (fpr<={} AND recall>={}): {}",
+        short(report.gate.fpr_ceiling),
+        short(report.gate.recall_floor),
+        verdict(report.gate.passed)
+    );
+    told
+}
+
+/// What else there is to say of them, after the reports are named.
+pub fn more_of_security(report: &super::security::Report) -> String {
+    let mut told = String::new();
+    let security = &report.security;
+    for it in &security.per_detector {
+        if let (Some(recall), Some(fpr)) = (it.recall_interval, it.fpr_interval) {
+            let _ = writeln!(
+                told,
+                "{}: 95 % of recall {:.3}–{:.3}, of FPR {:.3}–{:.3}",
+                it.detector, recall[0], recall[1], fpr[0], fpr[1]
+            );
+        }
+        for sentence in &it.too_small {
+            let _ = writeln!(told, "{}: too small to say: {sentence}", it.detector);
+        }
+        if let Some(first) = it.errors.first() {
+            let _ = writeln!(
+                told,
+                "{}: {} scans without a verdict, such as `{}` ({})",
+                it.detector,
+                it.errors.len(),
+                first.id,
+                first.status
+            );
+        }
+        if let Some(pairs) = &it.pairs {
+            let (right, of) = (pairs.right, pairs.of);
+            let _ = writeln!(
+                told,
+                "{}: {right} of {of} pairs right on both sides",
+                it.detector
+            );
+        }
+    }
+    for it in &security.compared {
+        let _ = writeln!(
+            told,
+            "{} and {}: only the first right on {}, only the second on {}; p = {:.3} by McNemar's test",
+            it.first, it.second, it.only_first, it.only_second, it.p
+        );
+    }
+    told
+}

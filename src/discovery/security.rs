@@ -1,0 +1,589 @@
+//! The measurement of scanners: what they said, held against what is so.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::detection::{Counts, Detection};
+use super::fields::Fields;
+use super::finding::Finding;
+use super::places::{Document, part};
+use super::report::retrieval::{Status, ends};
+use super::report::security::{
+    CategoryReport, Comparison, DetectorReport, Pairs, ScanError, Scores, Security, SecurityGate,
+};
+use super::statistics::{cases_above, cases_below, count, mcnemar, wilson};
+use super::verdicts::{Run, ScanStatus, Verdict};
+
+/// What is so: the entries of a corpus with their labels.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Truth {
+    pub version: Option<String>,
+    pub entries: Vec<Labelled>,
+}
+
+/// One tool, and whether it is malicious.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Labelled {
+    pub id: String,
+    pub malicious: bool,
+    pub category: String,
+    /// The name that a vulnerable tool and its safe twin share.
+    pub pair: Option<String>,
+}
+
+/// What is asked of scanners.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Demands {
+    pub fpr_ceiling: f64,
+    pub recall_floor: f64,
+    /// How many scans of a detector may end in something else than a verdict.
+    pub allow_errors: usize,
+    /// The share of malicious tools for which a precision is told.
+    pub prevalence: Option<f64>,
+}
+
+/// Why nothing can be measured, in sentences.
+pub type Problems = Vec<String>;
+
+impl Truth {
+    /// Reads a corpus `{version?, entries: [{id, label, category, pair?}]}`, or the list alone.
+    ///
+    /// # Errors
+    ///
+    /// Everything that keeps it from being used.
+    pub fn read(document: &Document) -> Result<Self, Vec<Finding>> {
+        let mut findings = Vec::new();
+        let mut truth = Self::default();
+        let (pointer, items) = match &document.value {
+            Value::Array(items) => ("", items.as_slice()),
+            whole => {
+                let top = Fields::new(document, whole);
+                for key in ["corpus_version", "version"] {
+                    if truth.version.is_none() {
+                        let version = top.get(key).and_then(Value::as_str);
+                        truth.version = version.map(str::to_owned);
+                    }
+                }
+                let items = top.list("", "entries", &mut findings);
+                ("/entries", items.map_or(&[][..], |it| it.items))
+            }
+        };
+        let mut seen = HashSet::new();
+        for (index, value) in items.iter().enumerate() {
+            let here = format!("{pointer}{}", part(index));
+            let fields = Fields::new(document, value);
+            let Some(id) = fields.text(&here, "id", &mut findings) else {
+                continue;
+            };
+            if !seen.insert(id) {
+                let problem = format!("the entry `{id}` is here twice");
+                findings.push(document.error(&format!("{here}/id"), problem));
+            }
+            let malicious = match fields.text(&here, "label", &mut findings) {
+                Some("malicious") => true,
+                Some("benign") => false,
+                Some(other) => {
+                    let problem = format!("`label` must be `malicious` or `benign`, not `{other}`");
+                    findings.push(document.error(&format!("{here}/label"), problem));
+                    continue;
+                }
+                None => continue,
+            };
+            let mut text = |key: &str| fields.optional_text(&here, key, &mut findings);
+            truth.entries.push(Labelled {
+                id: id.to_owned(),
+                malicious,
+                category: text("category").unwrap_or_default().to_owned(),
+                pair: text("pair").map(str::to_owned),
+            });
+        }
+        if findings.is_empty() && truth.entries.is_empty() {
+            findings.push(document.error(pointer, "there are no entries"));
+        }
+        if findings.is_empty() {
+            Ok(truth)
+        } else {
+            Err(findings)
+        }
+    }
+
+    /// The labels that verdicts carry themselves, where there is no corpus.
+    fn of_verdicts(runs: &[Run], problems: &mut Problems) -> Self {
+        let mut truth = Self::default();
+        let mut seen: HashMap<&str, bool> = HashMap::new();
+        truth.version = runs.iter().find_map(|it| it.corpus_version.clone());
+        for entry in runs.iter().flat_map(|it| &it.entries) {
+            let Some(malicious) = entry.malicious else {
+                if !seen.contains_key(entry.id.as_str()) {
+                    problems.push(format!(
+                        "nothing says whether `{}` is malicious: name the corpus with `--corpus`",
+                        entry.id
+                    ));
+                    seen.insert(&entry.id, false);
+                }
+                continue;
+            };
+            match seen.insert(&entry.id, malicious) {
+                Some(before) if before != malicious => {
+                    problems.push(format!(
+                        "`{}` is malicious in one file and benign in another",
+                        entry.id
+                    ));
+                }
+                Some(_) => {}
+                None => truth.entries.push(Labelled {
+                    id: entry.id.clone(),
+                    malicious,
+                    category: entry.category.clone().unwrap_or_default(),
+                    pair: None,
+                }),
+            }
+        }
+        truth
+    }
+}
+
+/// Of one detector in one run, what it said of each entry, in the order of the corpus.
+type Said<'a> = Vec<&'a Verdict>;
+
+/// Measures what was said in one or more files.
+///
+/// # Errors
+///
+/// What keeps them from being measured: an entry without a verdict, an entry judged twice, labels that are not known.
+pub fn measure(
+    runs: &[Run],
+    corpus: Option<&Truth>,
+    demands: &Demands,
+) -> Result<Security, Problems> {
+    let mut problems = Problems::new();
+    let own;
+    let truth = if let Some(it) = corpus {
+        it
+    } else {
+        own = Truth::of_verdicts(runs, &mut problems);
+        &own
+    };
+    for run in runs {
+        if let (Some(has), Some(wants)) = (&truth.version, &run.corpus_version)
+            && has != wants
+        {
+            problems.push(format!(
+                "verdicts are of the corpus `{wants}`, and this is `{has}`"
+            ));
+        }
+    }
+    let clean = Verdict::default();
+    let mut detectors: Vec<(String, Vec<Said<'_>>)> = Vec::new();
+    for run in runs {
+        for (name, said) in of_run(run, truth, runs, &clean, &mut problems) {
+            match detectors.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, all)) => all.push(said),
+                None => detectors.push((name, vec![said])),
+            }
+        }
+    }
+    if detectors.is_empty() && problems.is_empty() {
+        problems.push("there are no verdicts".to_owned());
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let per_detector: Vec<DetectorReport> = detectors
+        .iter()
+        .map(|(name, runs)| detector(name, runs, truth, demands))
+        .collect();
+    Ok(Security {
+        corpus_version: truth.version.clone(),
+        gate: SecurityGate {
+            fpr_ceiling: demands.fpr_ceiling,
+            recall_floor: demands.recall_floor,
+            passed: per_detector.iter().all(|it| it.gate),
+        },
+        joined: joined(&detectors, truth, demands),
+        compared: compared(&detectors, truth),
+        per_detector,
+        runs_averaged: detectors
+            .iter()
+            .map(|(_, runs)| runs.len())
+            .max()
+            .unwrap_or(0),
+    })
+}
+
+/// What each detector of a run said of each entry. What is missing or there twice is a problem.
+fn of_run<'a>(
+    run: &'a Run,
+    truth: &Truth,
+    runs: &[Run],
+    clean: &'a Verdict,
+    problems: &mut Problems,
+) -> Vec<(String, Said<'a>)> {
+    let mut entries = HashMap::with_capacity(run.entries.len());
+    for entry in &run.entries {
+        if entries.insert(entry.id.as_str(), entry).is_some() {
+            problems.push(format!("`{}` is judged twice in one run", entry.id));
+        }
+    }
+    let known: HashSet<&str> = truth.entries.iter().map(|it| it.id.as_str()).collect();
+    let strange: Vec<&str> = run
+        .entries
+        .iter()
+        .map(|it| it.id.as_str())
+        .filter(|it| !known.contains(it))
+        .collect();
+    if let Some(first) = strange.first() {
+        problems.push(format!(
+            "{} of the entries judged are not in the corpus, such as `{first}`",
+            strange.len()
+        ));
+    }
+    let dropped: Vec<&str> = known_order(truth)
+        .filter(|it| !entries.contains_key(it))
+        .collect();
+    if let Some(first) = dropped.first().filter(|_| !run.lists_findings_only) {
+        problems.push(format!(
+            "silent drop: {} of {} entries of the corpus have no verdict, such as `{first}`",
+            dropped.len(),
+            truth.entries.len()
+        ));
+        return Vec::new();
+    }
+    let mut all = Vec::new();
+    for detector in &run.detectors {
+        let mut said: Said<'_> = Vec::with_capacity(truth.entries.len());
+        let mut lacking = Vec::new();
+        for labelled in &truth.entries {
+            let entry = entries.get(labelled.id.as_str());
+            let mut own = entry
+                .into_iter()
+                .flat_map(|it| it.verdicts.iter())
+                .filter(|it| it.detector == detector.name);
+            match own.next() {
+                Some(verdict) => {
+                    if own.next().is_some() {
+                        let (id, name) = (&labelled.id, &detector.name);
+                        problems.push(format!("`{name}` judges `{id}` twice in one run"));
+                    }
+                    said.push(verdict);
+                }
+                None if run.lists_findings_only => said.push(clean),
+                None => lacking.push(labelled.id.as_str()),
+            }
+        }
+        if let Some(first) = lacking.first() {
+            problems.push(format!(
+                "`{}` has no verdict on {} of {} entries, such as `{first}`",
+                detector.name,
+                lacking.len(),
+                truth.entries.len()
+            ));
+        }
+        all.push((name(detector, runs), said));
+    }
+    all
+}
+
+fn known_order(truth: &Truth) -> impl Iterator<Item = &str> {
+    truth.entries.iter().map(|it| it.id.as_str())
+}
+
+/// What a detector is called: with its version, where there are several.
+fn name(detector: &super::verdicts::Detector, runs: &[Run]) -> String {
+    let same = runs
+        .iter()
+        .flat_map(|it| &it.detectors)
+        .filter(|it| it.name == detector.name);
+    let versions: HashSet<&Option<String>> = same.map(|it| &it.version).collect();
+    match &detector.version {
+        Some(version) if versions.len() > 1 => format!("{}@{version}", detector.name),
+        _ => detector.name.clone(),
+    }
+}
+
+fn counts(said: &[&Verdict], truth: &Truth) -> Counts {
+    let pairs = said.iter().zip(&truth.entries);
+    let judged = pairs.filter(|(it, _)| it.status == ScanStatus::Ok);
+    Counts::of(judged.map(|(it, labelled)| (labelled.malicious, it.flagged)))
+}
+
+fn detector(name: &str, runs: &[Said<'_>], truth: &Truth, demands: &Demands) -> DetectorReport {
+    let all: Vec<Counts> = runs.iter().map(|it| counts(it, truth)).collect();
+    let found = Detection::over(&all);
+    let mut report = rates(name, &found);
+    let first = runs.first().map(Vec::as_slice).unwrap_or_default();
+    let one = all.first().copied().unwrap_or_default();
+    let interval = |hits, of| wilson(hits, of).map(ends);
+    report.precision_interval =
+        interval(one.true_positives, one.true_positives + one.false_positives);
+    report.recall_interval = interval(one.true_positives, one.malicious());
+    report.fpr_interval = interval(one.false_positives, one.benign());
+    report.too_small = too_small(&one, demands);
+    report.categories = categories(first, truth);
+    for (verdict, labelled) in first.iter().zip(&truth.entries) {
+        if verdict.status == ScanStatus::Ok && verdict.flagged != labelled.malicious {
+            let list = if labelled.malicious {
+                &mut report.missed
+            } else {
+                &mut report.false_alarms
+            };
+            list.push(labelled.id.clone());
+        }
+    }
+    report.pairs = pairs(first, truth);
+    report.scores = scores(first, truth, &found, demands);
+    for said in runs {
+        let failed = said.iter().zip(&truth.entries);
+        let failed = failed.filter(|(it, _)| it.status != ScanStatus::Ok);
+        report.errors.extend(failed.map(|(it, labelled)| ScanError {
+            id: labelled.id.clone(),
+            status: it.status.name().to_owned(),
+            reason: it.reason.clone(),
+        }));
+    }
+    report.gate = found.passes(demands.fpr_ceiling, demands.recall_floor)
+        && report.errors.len() <= demands.allow_errors;
+    report
+}
+
+fn rates(name: &str, found: &Detection) -> DetectorReport {
+    DetectorReport {
+        detector: name.to_owned(),
+        precision: found.rates.precision,
+        recall: found.rates.recall,
+        f1: found.rates.f1,
+        fpr: found.rates.fpr,
+        fpr_std: found.fpr_deviation,
+        tp: found.counts.true_positives,
+        fp: found.counts.false_positives,
+        tn: found.counts.true_negatives,
+        fn_: found.counts.false_negatives,
+        runs: found.runs,
+        ..DetectorReport::default()
+    }
+}
+
+/// Where even a flawless result would leave room for one beyond the gate.
+fn too_small(counts: &Counts, demands: &Demands) -> Vec<String> {
+    let mut told = Vec::new();
+    let percent = |it: f64| format!("{:.0} %", it * 100.0);
+    if let (Some(need), Some(none)) = (cases_below(demands.fpr_ceiling), wilson(0, counts.benign()))
+        && counts.benign() < need
+    {
+        told.push(format!(
+            "{} benign entries are too few for an FPR of {}: none of them flagged would still allow {}; it takes {need}",
+            counts.benign(),
+            demands.fpr_ceiling,
+            percent(none.high)
+        ));
+    }
+    if let (Some(need), Some(all)) = (
+        cases_above(demands.recall_floor),
+        wilson(counts.malicious(), counts.malicious()),
+    ) && counts.malicious() < need
+    {
+        told.push(format!(
+            "{} malicious entries are too few for a recall of {}: all of them flagged would still allow {}; it takes {need}",
+            counts.malicious(),
+            demands.recall_floor,
+            percent(all.low)
+        ));
+    }
+    told
+}
+
+fn categories(said: &[&Verdict], truth: &Truth) -> Vec<CategoryReport> {
+    let mut found: BTreeMap<(bool, &str), (usize, usize)> = BTreeMap::new();
+    for (verdict, labelled) in said.iter().zip(&truth.entries) {
+        if verdict.status == ScanStatus::Ok && !labelled.category.is_empty() {
+            let key = (!labelled.malicious, labelled.category.as_str());
+            let (flagged, of) = found.entry(key).or_default();
+            *flagged += usize::from(verdict.flagged);
+            *of += 1;
+        }
+    }
+    let found = found.into_iter();
+    let found = found.map(|((benign, category), (flagged, of))| CategoryReport {
+        category: category.to_owned(),
+        malicious: !benign,
+        flagged,
+        of,
+    });
+    found.collect()
+}
+
+fn pairs(said: &[&Verdict], truth: &Truth) -> Option<Pairs> {
+    let mut members: BTreeMap<&str, Vec<(usize, &Labelled)>> = BTreeMap::new();
+    for (at, labelled) in truth.entries.iter().enumerate() {
+        if let Some(pair) = &labelled.pair {
+            members.entry(pair).or_default().push((at, labelled));
+        }
+    }
+    let mut pairs = Pairs::default();
+    for members in members.values().filter(|it| it.len() > 1) {
+        let is_right = members.iter().all(|(at, labelled)| {
+            let verdict = said.get(*at);
+            verdict
+                .is_some_and(|it| it.status == ScanStatus::Ok && it.flagged == labelled.malicious)
+        });
+        pairs.of += 1;
+        pairs.right += usize::from(is_right);
+        if !is_right {
+            let named = members
+                .iter()
+                .find(|(_, it)| it.malicious)
+                .unwrap_or(&members[0]);
+            pairs.wrong.push(named.1.id.clone());
+        }
+    }
+    (pairs.of > 0).then_some(pairs)
+}
+
+/// The curves of a detector whose every verdict has a score.
+fn scores(
+    said: &[&Verdict],
+    truth: &Truth,
+    found: &Detection,
+    demands: &Demands,
+) -> Option<Scores> {
+    let judged = said.iter().zip(&truth.entries);
+    let judged = judged.filter(|(it, _)| it.status == ScanStatus::Ok);
+    let scored: Option<Vec<(f64, bool)>> = judged
+        .map(|(it, labelled)| it.score.map(|score| (score, labelled.malicious)))
+        .collect();
+    let mut scored = scored.filter(|it| !it.is_empty())?;
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let malicious = scored.iter().filter(|it| it.1).count();
+    let benign = scored.len() - malicious;
+    let mut curve = Scores {
+        roc: vec![[0.0, 0.0]],
+        ..Scores::default()
+    };
+    let share = |part: usize, whole: usize| {
+        if whole == 0 {
+            0.0
+        } else {
+            count(part) / count(whole)
+        }
+    };
+    let (mut hits, mut alarms, mut at) = (0, 0, 0);
+    let mut area = 0.0;
+    while at < scored.len() {
+        let threshold = scored[at].0;
+        let before = (hits, alarms);
+        // Equal scores are beyond a threshold together.
+        while at < scored.len() && scored[at].0.total_cmp(&threshold).is_eq() {
+            if scored[at].1 {
+                hits += 1;
+            } else {
+                alarms += 1;
+            }
+            at += 1;
+        }
+        area += count(alarms - before.1) * count(hits + before.0) / 2.0;
+        let (fpr, recall) = (share(alarms, benign), share(hits, malicious));
+        curve.roc.push([fpr, recall]);
+        curve.pr.push([recall, share(hits, hits + alarms)]);
+        if fpr <= 0.01 {
+            curve.recall_at_fpr_1 = recall;
+        }
+        if fpr <= 0.05 {
+            curve.recall_at_fpr_5 = recall;
+        }
+    }
+    if malicious > 0 && benign > 0 {
+        curve.auc = Some(area / (count(malicious) * count(benign)));
+    }
+    if let Some(prevalence) = demands.prevalence {
+        let (hit, alarm) = (
+            found.rates.recall * prevalence,
+            found.rates.fpr * (1.0 - prevalence),
+        );
+        if hit + alarm > 0.0 {
+            let name = prevalence.to_string();
+            curve
+                .precision_at_prevalence
+                .insert(name, hit / (hit + alarm));
+        }
+    }
+    Some(curve)
+}
+
+/// All detectors as one, which flags what any of them flags, and as one that flags what all do.
+fn joined(
+    detectors: &[(String, Vec<Said<'_>>)],
+    truth: &Truth,
+    demands: &Demands,
+) -> Vec<DetectorReport> {
+    if detectors.len() < 2 {
+        return Vec::new();
+    }
+    let firsts: Vec<&Said<'_>> = detectors
+        .iter()
+        .filter_map(|(_, runs)| runs.first())
+        .collect();
+    let ways: [(&str, fn(usize, usize) -> bool); 2] = [
+        ("any of them", |flagged, _| flagged > 0),
+        ("all of them", |flagged, all| flagged == all),
+    ];
+    let joined = ways.map(|(name, decides)| {
+        let entries = truth
+            .entries
+            .iter()
+            .enumerate()
+            .filter_map(|(at, labelled)| {
+                let verdicts: Vec<&Verdict> = firsts.iter().map(|it| it[at]).collect();
+                let is_whole = verdicts.iter().all(|it| it.status == ScanStatus::Ok);
+                let flagged = verdicts.iter().filter(|it| it.flagged).count();
+                is_whole.then(|| (labelled.malicious, decides(flagged, verdicts.len())))
+            });
+        let found = Detection::over(&[Counts::of(entries)]);
+        DetectorReport {
+            gate: found.passes(demands.fpr_ceiling, demands.recall_floor),
+            ..rates(name, &found)
+        }
+    });
+    joined.into()
+}
+
+fn compared(detectors: &[(String, Vec<Said<'_>>)], truth: &Truth) -> Vec<Comparison> {
+    let mut all = Vec::new();
+    for (at, (first, runs)) in detectors.iter().enumerate() {
+        for (second, others) in &detectors[at + 1..] {
+            let (Some(a), Some(b)) = (runs.first(), others.first()) else {
+                continue;
+            };
+            let mut comparison = Comparison {
+                first: first.clone(),
+                second: second.clone(),
+                ..Comparison::default()
+            };
+            for ((a, b), labelled) in a.iter().zip(b).zip(&truth.entries) {
+                if a.status != ScanStatus::Ok || b.status != ScanStatus::Ok {
+                    continue;
+                }
+                match (
+                    a.flagged == labelled.malicious,
+                    b.flagged == labelled.malicious,
+                ) {
+                    (true, false) => comparison.only_first += 1,
+                    (false, true) => comparison.only_second += 1,
+                    _ => {}
+                }
+            }
+            comparison.p = mcnemar(comparison.only_first, comparison.only_second);
+            all.push(comparison);
+        }
+    }
+    all
+}
+
+/// What became of the whole.
+pub fn status(security: &Security) -> Status {
+    if security.gate.passed {
+        Status::Passed
+    } else {
+        Status::Failed
+    }
+}

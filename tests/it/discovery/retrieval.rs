@@ -1,0 +1,390 @@
+//! `retrieval`: a search measured over real HTTP, and what is no measurement.
+
+use serde_json::{Value, json};
+
+use super::proxy::{Proxy, catalogue, results};
+use crate::common::{Project, Ran};
+
+const IDS: [&str; 6] = ["a:one", "a:two", "a:three", "b:four", "b:five", "b:six"];
+
+fn corpus() -> Value {
+    let tools = IDS.iter().map(|id| {
+        let (server, tool) = id.split_once(':').unwrap();
+        json!({ "tool_id": id, "server": server, "tool": tool, "description": format!("does {tool}") })
+    });
+    json!({ "version": "v1", "generated_from": "by hand", "tools": tools.collect::<Vec<_>>() })
+}
+
+/// Four queries: found first, found second of two, not found, and answered with nothing.
+fn golden() -> Value {
+    let query = |id: &str, text: &str, labels: &[(&str, u8)]| {
+        let labels = labels
+            .iter()
+            .map(|(id, grade)| json!({ "tool_id": id, "relevance": grade }));
+        json!({ "id": id, "query": text, "labels": labels.collect::<Vec<_>>() })
+    };
+    json!({ "corpus_version": "v1", "queries": [
+        query("q1", "first thing", &[("a:one", 2)]),
+        query("q2", "second & third?", &[("a:two", 2), ("b:five", 1)]),
+        query("q3", "nowhere", &[("b:six", 2)]),
+        query("q4", "silence", &[("a:three", 1)]),
+    ] })
+}
+
+const FOUND: &[(&str, &[&str])] = &[
+    ("first thing", &["a:one=3.0", "a:two=2.0"]),
+    ("second & third?", &["b:four=2.0", "a:two=2.0", "a:two=1.0"]),
+    ("nowhere", &["a:one", "a:two", "a:three"]),
+];
+
+fn project() -> Project {
+    let project = Project::new();
+    project.file("corpus.json", corpus().to_string());
+    project.file("sets/golden_v1.json", golden().to_string());
+    project
+}
+
+fn measure(project: &Project, url: &str, code: i32, more: &[&str]) -> Ran {
+    let usual = [
+        "retrieval",
+        "--corpus",
+        "corpus.json",
+        "--golden",
+        "sets/golden_v1.json",
+        "--base-url",
+        url,
+    ];
+    project.expect(code, &[&usual[..], more].concat())
+}
+
+fn report(project: &Project) -> Value {
+    serde_json::from_str(&project.read("reports/retrieval/report.json")).unwrap()
+}
+
+#[test]
+fn a_workflow_of_the_original_finds_its_lines_and_keys() {
+    let proxy = Proxy::finding(&IDS, FOUND);
+    let project = project();
+    let baseline = json!({ "corpus_version": "v1", "recall_at": { "1": 0.25, "3": 0.5, "5": 0.4, "10": 0.5 }, "mrr": 0.5, "ndcg_at_10": 0.5, "map": 0.25, "tolerance": { "recall_at_5": 0.05 }, "security": {} });
+    project.file("baseline.json", baseline.to_string());
+    let ran = measure(
+        &project,
+        &proxy.url,
+        0,
+        &[
+            "--baseline",
+            "baseline.json",
+            "--tolerance",
+            "0.05",
+            "--runs",
+            "1",
+            "--api-key",
+            "key-of-the-proxy",
+        ],
+    );
+    let lines: Vec<&str> = ran.stdout.lines().take(4).collect();
+    assert_eq!(
+        lines,
+        [
+            "Recall@1/3/5/10: 0.250 0.375 0.375 0.375",
+            "MRR=0.375  nDCG@10=0.370  MAP=0.312",
+            "Gate (recall_at_5): PASS (value=0.375 threshold=0.350)",
+            "Reports: reports/retrieval/report.json , reports/retrieval/report.html",
+        ]
+    );
+    let report = report(&project);
+    assert_eq!(
+        report["metrics"]["recall_at"],
+        json!({ "1": 0.25, "3": 0.375, "5": 0.375, "10": 0.375 })
+    );
+    assert_eq!(report["metrics"]["mrr"], json!(0.375));
+    assert_eq!(report["baseline_delta"]["mrr"], json!(-0.125));
+    assert_eq!(
+        report["gate"],
+        json!({ "metric": "recall_at_5", "passed": true, "tolerance": 0.05, "value": 0.375, "threshold": 0.4 - 0.05 })
+    );
+    assert_eq!(
+        (
+            &report["golden_version"],
+            &report["corpus_version"],
+            &report["runs_averaged"]
+        ),
+        (&json!("golden_v1"), &json!("v1"), &json!(1))
+    );
+    let second = &report["per_query"][1];
+    assert_eq!(second["retrieved"], json!(["b:four", "a:two"]));
+    assert_eq!(second["relevant"], json!(["a:two", "b:five"]));
+    assert_eq!(
+        (&second["mrr"], &second["ap"], &second["query"]),
+        (&json!(0.5), &json!(0.25), &json!("second & third?"))
+    );
+    // One question each, and another of those that missed something.
+    let asked = proxy.asked();
+    let searches: Vec<_> = asked
+        .iter()
+        .filter(|it| it.path == "/api/v1/index/search")
+        .collect();
+    assert_eq!(searches.iter().filter(|it| it.limit == 10).count(), 4);
+    assert_eq!(searches.iter().filter(|it| it.limit == 100).count(), 3);
+    assert!(
+        asked
+            .iter()
+            .all(|it| it.key.as_deref() == Some("key-of-the-proxy"))
+    );
+    for file in ["report.json", "report.html", "report.md", "junit.xml"] {
+        let text = project.read(format!("reports/retrieval/{file}"));
+        assert!(!text.contains("key-of-the-proxy"), "{file}");
+        assert!(!text.contains("<script"), "{file}");
+    }
+    assert!(
+        project
+            .read("reports/retrieval/report.html")
+            .contains("second &amp; third?")
+    );
+
+    project.edit("baseline.json", "\"5\":0.4", "\"5\":0.43");
+    let ran = measure(&project, &proxy.url, 1, &["--baseline", "baseline.json"]);
+    ran.says("Gate (recall_at_5): FAIL (value=0.375 threshold=0.380)");
+    assert!(
+        project
+            .read("reports/retrieval/junit.xml")
+            .contains("failures=\"1\"")
+    );
+    // The environment names the proxy as the command line does.
+    let mut command = project.command();
+    command.args([
+        "retrieval",
+        "--corpus",
+        "corpus.json",
+        "--golden",
+        "sets/golden_v1.json",
+    ]);
+    let ran = crate::common::ran(
+        command
+            .env("MCPPROXY_BASE_URL", format!("{}/", proxy.url))
+            .env("MCPPROXY_API_KEY", "k"),
+    );
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    assert!(!ran.stdout.contains("Gate"));
+}
+
+#[test]
+fn every_miss_has_a_reason_and_every_tie_its_two_cases() {
+    let deep: &[&str] = &[
+        "b:four", "a:one", "a:two", "a:three", "b:five", "x:1", "x:2", "x:3", "x:4", "x:5", "x:6",
+        "b:six",
+    ];
+    let proxy = Proxy::new(move |asked, _| match asked.path.as_str() {
+        "/api/v1/tools" => (200, catalogue(&IDS[..5])),
+        _ if asked.query == "nowhere" => (200, results(deep, asked.limit)),
+        _ => (
+            200,
+            results(
+                FOUND
+                    .iter()
+                    .find(|it| it.0 == asked.query)
+                    .map_or(&[], |it| it.1),
+                asked.limit,
+            ),
+        ),
+    });
+    let project = project();
+    let mut labelled = golden();
+    labelled["queries"][0]["labels"] =
+        json!([{ "tool_id": "a:one", "relevance": 2 }, { "tool_id": "a:gone", "relevance": 1 }]);
+    project.file("sets/golden_v1.json", labelled.to_string());
+    measure(&project, &proxy.url, 3, &[])
+        .says("the live catalogue differs from the corpus: 1 missing (b:six)");
+    assert_eq!(report(&project)["metrics"], Value::Null);
+    let ran = measure(&project, &proxy.url, 0, &["--allow-drift"]);
+    let report = report(&project);
+    let why = |query: usize| report["per_query"][query]["misses"][0]["why"].clone();
+    assert_eq!(
+        [0, 1, 2, 3].map(why),
+        [
+            json!("label_stale"),
+            json!("not_found"),
+            json!("not_in_catalogue"),
+            json!("no_answer")
+        ]
+    );
+    assert_eq!(report["further"]["repeated"], 1);
+    assert_eq!(report["further"]["zero_hits"], json!(["q3", "q4"]));
+    assert_eq!(report["catalogue"]["missing"], json!(["b:six"]));
+    // Both of the second query have the same score.
+    assert_eq!(report["ties"]["queries"], json!(["q2"]));
+    assert!(report["ties"]["best"]["mrr"].as_f64() > report["metrics"]["mrr"].as_f64());
+    assert_eq!(report["ties"]["worst"]["mrr"], report["metrics"]["mrr"]);
+    ran.says("equal scores in q2");
+}
+
+#[test]
+fn a_query_without_an_answer_is_no_zero() {
+    let project = project();
+    for (body, told) in [
+        ("<html>busy</html>", "it answered a page in place of JSON"),
+        ("", "it answered nothing"),
+        ("{\"data\": {}}", "the answer has no `data.results`"),
+        (
+            "{\"success\": false, \"error\": \"index is being built\"}",
+            "index is being built",
+        ),
+    ] {
+        let proxy = Proxy::new(move |asked, _| match asked.query.as_str() {
+            "nowhere" => (200, body.to_owned()),
+            _ if asked.path.ends_with("tools") => (200, catalogue(&IDS)),
+            _ => (200, results(&["a:one"], 10)),
+        });
+        measure(&project, &proxy.url, 3, &[])
+            .says("`q3` has no answer")
+            .says(told);
+        let report = report(&project);
+        assert_eq!(
+            (&report["status"], &report["metrics"]),
+            (&json!("incomplete"), &Value::Null),
+            "{body}"
+        );
+    }
+    // It dies after the first query, and is not asked for ever.
+    let proxy = Proxy::new(|asked, number| match number {
+        0 => (200, catalogue(&IDS)),
+        1 => (200, results(&["a:one"], asked.limit)),
+        _ => (0, String::new()),
+    });
+    measure(&project, &proxy.url, 3, &[]).says("`q2` has no answer");
+    let failing = Proxy::new(|asked, _| {
+        if asked.path.ends_with("tools") {
+            (200, catalogue(&IDS))
+        } else {
+            (500, "{\"error\": \"broken\"}".to_owned())
+        }
+    });
+    measure(&project, &failing.url, 3, &[])
+        .says("HTTP 500: broken")
+        .says("1 more queries were not asked");
+    measure(&project, "http://127.0.0.1:1", 3, &[])
+        .says("the catalogue of http://127.0.0.1:1 is not known");
+    // A server without a list of its tools can be measured all the same.
+    let bare = Proxy::new(|asked, _| {
+        if asked.path.ends_with("tools") {
+            (404, String::new())
+        } else {
+            (200, results(&["a:one"], asked.limit))
+        }
+    });
+    measure(&project, &bare.url, 0, &[]).says("the live catalogue is not known");
+}
+
+#[test]
+fn ids_that_are_written_otherwise_are_no_zero_either() {
+    let project = project();
+    let renamed = Proxy::new(|asked, _| {
+        if asked.path.ends_with("tools") {
+            (404, String::new())
+        } else {
+            (
+                200,
+                results(&["srv_a:one", "srv_a:two", "a:three"], asked.limit),
+            )
+        }
+    });
+    measure(&project, &renamed.url, 3, &[]).says("8 of 12 answered ids are not in the corpus: the search answers `srv_a:one`, `srv_a:two`, and the corpus has `a:one`, `a:two`, `a:three`");
+    project.file(
+        "sets/golden_v1.json",
+        golden().to_string().replace("\"v1\"", "\"v2\""),
+    );
+    let ran = measure(&project, &renamed.url, 3, &[]);
+    ran.says("sets/golden_v1.json:1:")
+        .says("this was labelled on `v2`, and corpus.json is `v1`");
+}
+
+#[test]
+fn queries_are_lost_and_won_one_by_one() {
+    let project = project();
+    let before = Proxy::finding(&IDS, FOUND);
+    measure(&project, &before.url, 0, &[]);
+    project.file("base.json", project.read("reports/retrieval/report.json"));
+    let after = Proxy::finding(
+        &IDS,
+        &[
+            ("first thing", &["a:two", "a:one"]),
+            ("second & third?", &["b:four"]),
+            ("nowhere", &["b:six"]),
+        ],
+    );
+    let gate = ["--baseline", "base.json", "--max-lost", "0"];
+    let ran = measure(&project, &after.url, 1, &gate);
+    ran.says("Gate (recall_at_5): PASS")
+        .says("Gate (lost queries): FAIL (1 lost, at most 0)");
+    ran.says("lost, against the baseline: q2")
+        .says("won, against the baseline: q3")
+        .says("moved, against the baseline: q1");
+    ran.says("a tolerance of 0.05 lets 0 of 4 queries be lost as a whole");
+    let found = report(&project);
+    assert_eq!(found["compared"]["tests"][0]["metric"], "recall_at_5");
+    assert_eq!(found["compared"]["tests"][0]["p"], json!(1.0));
+    assert_eq!(
+        found["per_query"][0]["before"]["retrieved"],
+        json!(["a:one", "a:two"])
+    );
+    project.file(
+        "allowed.json",
+        json!([{ "id": "q2", "reason": "the tool is being renamed", "until": "2999-12-31" }])
+            .to_string(),
+    );
+    measure(
+        &project,
+        &after.url,
+        0,
+        &[&gate[..], &["--allow-lost", "allowed.json"]].concat(),
+    )
+    .says("and 1 allowed");
+    project.edit("allowed.json", "2999", "2001");
+    measure(
+        &project,
+        &after.url,
+        1,
+        &[&gate[..], &["--allow-lost", "allowed.json"]].concat(),
+    )
+    .says("`q2` may not be lost any more");
+    // A baseline of means alone does not know its queries.
+    project.file(
+        "means.json",
+        json!({ "recall_at": { "5": 0.1 } }).to_string(),
+    );
+    measure(
+        &project,
+        &after.url,
+        3,
+        &["--baseline", "means.json", "--max-lost", "0"],
+    )
+    .says("the baseline does not know its queries");
+}
+
+#[test]
+fn a_catalogue_is_waited_for_and_runs_are_compared() {
+    let project = project();
+    let proxy = Proxy::new(|asked, number| match asked.path.as_str() {
+        "/api/v1/tools" => (200, catalogue(if number < 2 { &IDS[..3] } else { &IDS })),
+        // The first run answers otherwise than the second.
+        _ if asked.query == "first thing" && number < 8 => (200, results(&["a:one"], asked.limit)),
+        _ => (200, results(&["a:two", "a:one"], asked.limit)),
+    });
+    let ran = measure(&project, &proxy.url, 0, &["--wait", "60s", "--runs", "2"]);
+    ran.says("3 of 6 tools are there")
+        .says("not deterministic: q1");
+    let report = report(&project);
+    assert_eq!(
+        (&report["deterministic"], &report["runs_averaged"]),
+        (&json!(false), &json!(2))
+    );
+    assert_eq!(report["per_query"][0]["mrr"], json!(0.75));
+    measure(
+        &project,
+        &Proxy::finding(&IDS[..2], FOUND).url,
+        3,
+        &["--wait", "1s"],
+    )
+    .says("was not complete in time");
+    measure(&project, &proxy.url, 2, &["--wait", "soon"]);
+}

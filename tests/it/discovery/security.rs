@@ -1,0 +1,237 @@
+//! `security`: scanners measured by what they said.
+
+use serde_json::{Value, json};
+
+use crate::common::{Project, Ran};
+
+fn measure(project: &Project, code: i32, arguments: &[&str]) -> Ran {
+    project.expect(code, &[&["security"], arguments].concat())
+}
+
+fn report(project: &Project) -> Value {
+    serde_json::from_str(&project.read("reports/security/report.json")).unwrap()
+}
+
+/// Ids `m0…` and `b0…`, of which so many are flagged by `d`.
+fn verdicts(malicious: (usize, usize), benign: (usize, usize)) -> Value {
+    let entry = |letter: &str, at: usize, flagged: bool| {
+        let label = if letter == "m" { "malicious" } else { "benign" };
+        json!({ "id": format!("{letter}{at}"), "label": label, "category": "poisoning", "verdicts": [
+            { "detector": "d", "flagged": flagged, "max_severity": "high", "detections": [] }] })
+    };
+    let bad = (0..malicious.1).map(|at| entry("m", at, at < malicious.0));
+    let good = (0..benign.1).map(|at| entry("b", at, at < benign.0));
+    json!({ "corpus_version": "s1", "detectors": ["d"], "entries": bad.chain(good).collect::<Vec<_>>() })
+}
+
+#[test]
+fn a_workflow_of_the_original_finds_its_lines_and_keys() {
+    let project = Project::new();
+    project.file("v.json", verdicts((2, 20), (1, 23)).to_string());
+    let ran = measure(
+        &project,
+        0,
+        &[
+            "--verdicts",
+            "v.json",
+            "--verdicts",
+            "v.json",
+            "--fpr-ceiling",
+            "0.10",
+            "--recall-floor",
+            "0.05",
+        ],
+    );
+    let lines: Vec<&str> = ran.stdout.lines().take(3).collect();
+    assert_eq!(
+        lines,
+        [
+            "d: P=0.667 R=0.100 F1=0.174 FPR=0.043 [PASS]",
+            "Overall gate (fpr<=0.1 AND recall>=0.05): PASS",
+            "Reports: reports/security/report.json , reports/security/report.html",
+        ]
+    );
+    ran.says("d: too small to say: 23 benign entries are too few for an FPR of 0.1: none of them flagged would still allow 14 %; it takes 35");
+    let report = report(&project);
+    let security = &report["security"];
+    assert_eq!(
+        security["gate"],
+        json!({ "fpr_ceiling": 0.1, "recall_floor": 0.05, "passed": true })
+    );
+    let d = &security["per_detector"][0];
+    assert_eq!(
+        [
+            &d["tp"], &d["fp"], &d["tn"], &d["fn"], &d["runs"], &d["gate"]
+        ]
+        .map(Value::clone),
+        [
+            json!(2),
+            json!(1),
+            json!(22),
+            json!(18),
+            json!(2),
+            json!(true)
+        ]
+    );
+    assert_eq!(
+        (&d["precision"], &d["fpr_std"]),
+        (&json!(2.0 / 3.0), &json!(0.0))
+    );
+    assert_eq!(
+        (&security["runs_averaged"], &security["corpus_version"]),
+        (&json!(2), &json!("s1"))
+    );
+    let ran = measure(&project, 1, &["--verdicts", "v.json"]);
+    ran.says("[FAIL]")
+        .says("Overall gate (fpr<=0.1 AND recall>=0.8): FAIL");
+    assert!(
+        project
+            .read("reports/security/report.html")
+            .contains("<code>d</code>")
+    );
+}
+
+#[test]
+fn a_silent_drop_and_a_double_verdict_are_no_measurement() {
+    let project = Project::new();
+    let corpus = json!({ "entries": [{ "id": "m0", "label": "malicious", "category": "x" }, { "id": "b0", "label": "benign" }, { "id": "b1", "label": "benign" }] });
+    project.file("c.json", corpus.to_string());
+    project.file("v.json", verdicts((1, 1), (0, 1)).to_string());
+    let with = ["--verdicts", "v.json", "--corpus", "c.json"];
+    measure(&project, 3, &with)
+        .says("silent drop: 1 of 3 entries of the corpus have no verdict, such as `b1`");
+    assert_eq!(report(&project)["status"], "incomplete");
+    project.file("v.json", verdicts((1, 1), (0, 2)).to_string());
+    measure(&project, 0, &with);
+    let mut twice = verdicts((1, 1), (0, 2));
+    let again = twice["entries"][0].clone();
+    twice["entries"].as_array_mut().unwrap().push(again);
+    project.file("v.json", twice.to_string());
+    measure(&project, 3, &with).says("`m0` is judged twice");
+    let mut lacking = verdicts((1, 1), (0, 2));
+    lacking["detectors"] = json!(["d", "e"]);
+    project.file("v.json", lacking.to_string());
+    measure(&project, 3, &with).says("`e` has no verdict on 3 of 3 entries");
+    project.file("v.json", "{\"entries\": [{\"id\": \"x\", \"label\": \"bad\",\n \"verdicts\": [{\"detector\": \"d\"}]}]}");
+    measure(&project, 3, &with)
+        .says("v.json:1:32: error: `label` must be")
+        .says("v.json:2:15: error: `flagged` must be true or false");
+}
+
+#[test]
+fn a_scan_that_crashed_is_not_a_clean_one() {
+    let project = Project::new();
+    let entry = |id: &str, status: &str, score: Option<f64>| json!({ "id": id, "label": if id.starts_with('m') { "malicious" } else { "benign" }, "category": "x", "status": status, "reason": "too long", "score": score, "flagged": score.is_some_and(|it| it > 0.5) });
+    let entries = json!([
+        entry("m1", "ok", Some(0.9)),
+        entry("m2", "ok", Some(0.6)),
+        entry("b1", "ok", Some(0.7)),
+        entry("b2", "ok", Some(0.1)),
+        entry("b3", "timeout", None)
+    ]);
+    let file = json!({ "format_version": 2, "detector": { "name": "s", "version": "1", "threshold": 0.5 }, "run": { "seed": 1 }, "entries": entries });
+    project.file("v.json", file.to_string());
+    let with = [
+        "--verdicts",
+        "v.json",
+        "--fpr-ceiling",
+        "0.5",
+        "--prevalence",
+        "0.01",
+    ];
+    measure(&project, 1, &with).says("s: 1 scans without a verdict, such as `b3` (timeout)");
+    measure(&project, 0, &[&with[..], &["--allow-errors", "1"]].concat());
+    let report = report(&project);
+    let s = &report["security"]["per_detector"][0];
+    // Of four pairs of a malicious and a benign one, three are in the right order.
+    assert_eq!(s["scores"]["auc"], json!(0.75));
+    assert_eq!(s["scores"]["recall_at_fpr_1"], json!(0.5));
+    assert_eq!(
+        s["scores"]["roc"],
+        json!([[0.0, 0.0], [0.0, 0.5], [0.5, 0.5], [0.5, 1.0], [1.0, 1.0]])
+    );
+    assert!(
+        s["scores"]["precision_at_prevalence"]["0.01"]
+            .as_f64()
+            .unwrap()
+            < 0.03
+    );
+    assert_eq!(
+        s["errors"],
+        json!([{ "id": "b3", "status": "timeout", "reason": "too long" }])
+    );
+    assert!(
+        project
+            .read("reports/security/report.html")
+            .contains("<polyline")
+    );
+}
+
+#[test]
+fn scanners_of_others_are_read_and_compared() {
+    let project = Project::new();
+    let corpus = json!({ "entries": [
+        { "id": "s:bad", "label": "malicious", "category": "poisoning", "pair": "p" },
+        { "id": "s:good", "label": "benign", "category": "hard_negative", "pair": "p" },
+        { "id": "s:plain", "label": "benign", "category": "benign" }] });
+    project.file("c.json", corpus.to_string());
+    let tool = |name: &str| json!({ "name": name });
+    let scan = json!({ "/home/x/.cursor/mcp.json": { "path": "x", "error": null,
+        "servers": [{ "name": "s", "error": null, "signature": { "prompts": [], "resources": [], "tools": [tool("bad"), tool("good"), tool("plain")] } }],
+        "issues": [{ "code": "E001", "message": "poisoned", "reference": [0, 0] }, { "code": "W001", "message": "odd words", "reference": [0, 1] }] } });
+    project.file("scan.json", scan.to_string());
+    let cisco = |name: &str, found: u64| json!({ "tool_name": name, "server_name": "s", "status": "completed", "is_safe": found == 0, "findings": { "yara_analyzer": { "severity": "HIGH", "total_findings": found } } });
+    project.file(
+        "cisco.json",
+        json!({ "scan_results": [cisco("bad", 2), cisco("good", 0), cisco("plain", 0)] })
+            .to_string(),
+    );
+    let sarif = json!({ "version": "2.1.0", "runs": [{ "tool": { "driver": { "name": "lint", "version": "3" } }, "results": [
+        { "ruleId": "r", "level": "error", "locations": [{ "logicalLocations": [{ "fullyQualifiedName": "s:plain" }] }] }] }] });
+    project.file("lint.sarif", sarif.to_string());
+    let ran = measure(
+        &project,
+        1,
+        &[
+            "--verdicts",
+            "scan.json",
+            "cisco.json",
+            "lint.sarif",
+            "--corpus",
+            "c.json",
+        ],
+    );
+    ran.says("mcp-scan: P=0.500 R=1.000 F1=0.667 FPR=0.500 [FAIL]");
+    ran.says("yara: P=1.000 R=1.000 F1=1.000 FPR=0.000 [PASS]");
+    ran.says("lint: P=0.000 R=0.000 F1=0.000 FPR=0.500 [FAIL]");
+    ran.says("yara: 1 of 1 pairs right on both sides")
+        .says("mcp-scan: 0 of 1 pairs");
+    ran.says("mcp-scan and yara: only the first right on 0, only the second on 1; p = 1.000 by McNemar's test");
+    let report = report(&project);
+    let joined = &report["security"]["joined"];
+    assert_eq!(
+        (
+            &joined[0]["recall"],
+            &joined[0]["fp"],
+            &joined[1]["recall"],
+            &joined[1]["fp"]
+        ),
+        (&json!(1.0), &json!(2), &json!(0.0), &json!(0))
+    );
+    // What did not come to its end says nothing of what it does not list.
+    project.edit(
+        "lint.sarif",
+        "\"results\"",
+        "\"invocations\":[{\"executionSuccessful\":false}],\"results\"",
+    );
+    measure(
+        &project,
+        3,
+        &["--verdicts", "lint.sarif", "--corpus", "c.json"],
+    )
+    .says("did not come to its end");
+    measure(&project, 3, &["--verdicts", "cisco.json"])
+        .says("nothing says whether `s:bad` is malicious");
+    measure(&project, 3, &["--verdicts", "c.json", "--format", "cisco"])
+        .says("`scan_results` is missing");
+}
