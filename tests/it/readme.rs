@@ -364,8 +364,10 @@ fn every_option_of_the_readme_exists() {
         let help = project.expect(0, &[command, "--help"]).stdout;
         known.extend(options(&help));
     }
-    let below = project.expect(0, &["judge", "check", "--help"]).stdout;
-    known.extend(options(&below));
+    for below in [["judge", "check"], ["datasets", "snapshot"]] {
+        let below = project.expect(0, &[below[0], below[1], "--help"]).stdout;
+        known.extend(options(&below));
+    }
     // What other programs are told, on lines of their own or in these words.
     let others = ["npx ", "docker ", "cargo install"];
     let theirs = ["--ask", "--max-turns", "--help"];

@@ -150,14 +150,14 @@ pub(super) const DATASETS_VALIDATE: &str = "Examples:\n  \
     mcp-eval datasets validate --corpus corpus.json --golden golden.json";
 
 pub(super) const DATASETS_POOL: &str = "Examples:\n  \
-    mcp-eval datasets pool reports/retrieval/report.json --corpus corpus.json --golden golden.json --out pool.json";
+    mcp-eval datasets pool report.json --corpus corpus.json --golden golden.json --out pool.json";
 
 pub(super) const RETRIEVAL: &str = "Examples:\n  \
     mcp-eval retrieval --corpus corpus.json --golden golden.json --baseline baseline.json\n  \
-    mcp-eval retrieval --corpus corpus.json --golden golden.json --wait 5m --max-lost 0 --baseline reports/retrieval/report.json\n  \
-    mcp-eval retrieval --corpus corpus.json --golden golden.json --search a.yaml --search b.yaml --scenario both.yaml";
+    mcp-eval retrieval --corpus corpus.json --golden golden.json --wait 5m --runs 3\n  \
+    mcp-eval retrieval --corpus corpus.json --golden golden.json --search a.yaml --search b.yaml";
 
 pub(super) const SECURITY: &str = "Examples:\n  \
     mcp-eval security --verdicts verdicts.json\n  \
-    mcp-eval security --verdicts run1.json --verdicts run2.json --corpus corpus.json --recall-floor 0.9\n  \
+    mcp-eval security --verdicts run1.json --verdicts run2.json --recall-floor 0.9\n  \
     mcp-eval security --verdicts scan.sarif --corpus corpus.json";
