@@ -1,7 +1,7 @@
 //! One page per measurement, which needs nothing but itself: no script, no request to anywhere.
 
 use std::borrow::Borrow;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use askama::Template;
 
@@ -55,12 +55,12 @@ struct Detector<'a> {
 }
 
 /// Three decimals.
-fn three(value: impl Borrow<f64>) -> String {
-    format!("{:.3}", value.borrow())
+fn three(value: impl Display) -> String {
+    format!("{value:.3}")
 }
 
-fn signed(value: impl Borrow<f64>) -> String {
-    format!("{:+.4}", value.borrow())
+fn signed(value: impl Display) -> String {
+    format!("{value:+.4}")
 }
 
 impl Measure {
