@@ -229,10 +229,11 @@ where
         results.entry(index).or_insert_with(|| {
             let begun = schedule.has_begun(index);
             Ended {
-                result: match interrupt.is_cancelled() {
+                result: if interrupt.is_cancelled() {
+                    unfinished(&context.redacted(scenario), begun)
+                } else {
                     // Its task has ended without a result.
-                    false => broken(&context.redacted(scenario)),
-                    true => unfinished(&context.redacted(scenario), begun),
+                    broken(&context.redacted(scenario))
                 },
                 laid_down: LaidDown::default(),
             }

@@ -121,18 +121,18 @@ pub(in crate::scenario_file) struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     pub(in crate::scenario_file) fn new(options: &'a Options) -> Self {
-        let mut findings = Findings::default();
-        findings.agent_given = options.agent_given;
-        Self {
+        let mut loader = Self {
             options,
-            findings,
+            findings: Findings::default(),
             defaults: HashMap::new(),
             usual_servers: UsualServers::default(),
             variables: BTreeSet::new(),
             environments: BTreeSet::new(),
             all_parsed: true,
             read: HashSet::new(),
-        }
+        };
+        loader.findings.agent_given = options.agent_given;
+        loader
     }
 
     pub(in crate::scenario_file) fn into_findings(self) -> Findings {

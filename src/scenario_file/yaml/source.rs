@@ -30,6 +30,10 @@ struct Source {
 }
 
 /// What was found so far, with the files it was found in.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something else of what is read"
+)]
 #[derive(Debug, Clone, Default)]
 pub(in crate::scenario_file) struct Findings {
     sources: Vec<Source>,
