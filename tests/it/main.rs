@@ -119,6 +119,7 @@ mod sql_validate;
 mod sse;
 mod started;
 mod statistics;
+mod suite_rules;
 mod suites;
 mod time_left;
 mod unended;
