@@ -1,6 +1,6 @@
 //! The tools that a search looks through.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ impl Corpus {
             version: version.map(str::to_owned),
             tools: Vec::new(),
         };
-        let mut seen: HashMap<String, usize> = HashMap::new();
+        let mut seen = HashSet::new();
         if let Some(tools) = top.list("", "tools", &mut findings) {
             if tools.items.is_empty() {
                 findings.push(document.error("/tools", "there are no tools"));
@@ -56,7 +56,7 @@ impl Corpus {
                 let Some(id) = fields.text(&pointer, "tool_id", &mut findings) else {
                     continue;
                 };
-                if seen.insert(id.to_owned(), corpus.tools.len()).is_some() {
+                if !seen.insert(id) {
                     let here = format!("{pointer}/tool_id");
                     findings.push(document.error(&here, format!("the tool `{id}` is here twice")));
                 }

@@ -1,6 +1,6 @@
 //! Labelled queries: what a search should find.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ impl Golden {
             corpus_version: version.map(str::to_owned),
             queries: Vec::new(),
         };
-        let mut seen: HashMap<&str, ()> = HashMap::new();
+        let mut seen = HashSet::new();
         if let Some(queries) = top.list("", "queries", &mut findings) {
             if queries.items.is_empty() {
                 findings.push(document.error("/queries", "there are no queries"));
@@ -70,7 +70,7 @@ impl Golden {
             for (pointer, fields) in queries.objects(document, "a query", &mut findings) {
                 let id = fields.text(&pointer, "id", &mut findings);
                 if let Some(id) = id
-                    && seen.insert(id, ()).is_some()
+                    && !seen.insert(id)
                 {
                     let here = format!("{pointer}/id");
                     findings

@@ -7,7 +7,7 @@
 //! - [`randomisation`]: M. Smucker, J. Allan, B. Carterette, "A comparison of statistical significance tests for information retrieval
 //!   evaluation", CIKM 2007; with the correction of B. Phipson and G. Smyth (2010) for drawn permutations.
 //! - [`holm`]: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979), 65–70.
-//! - [`mcnemar`]: Q. McNemar, Psychometrika 12 (1947), 153–157, in its exact form.
+//! - [`mcnemar`]: Q. `McNemar`, Psychometrika 12 (1947), 153–157, in its exact form.
 //!
 //! What is drawn is drawn from a seed of our own, so that the same data give the same numbers.
 

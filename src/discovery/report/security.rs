@@ -114,7 +114,7 @@ pub struct ScanError {
     pub reason: String,
 }
 
-/// Two detectors over the same entries, by McNemar's exact test.
+/// Two detectors over the same entries, by the exact test of `McNemar`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     pub first: String,

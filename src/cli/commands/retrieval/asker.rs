@@ -52,7 +52,7 @@ impl<'a> Asker<'a> {
                     program: Some(program()),
                     ..Settings::default()
                 };
-                Some(suite::introduce(&scenario, &settings).await?)
+                Some(Box::pin(suite::introduce(&scenario, &settings)).await?)
             }
         };
         Ok(Self {

@@ -119,16 +119,22 @@ pub(in crate::cli) fn run(
                 first = queries.map(|it| (format!("`{}`", search.name), it));
             }
         }
-        Ok::<_, Failure>(reports)
+        Ok::<_, Failure>((reports, task.interrupt.is_cancelled()))
     });
     runtime.shutdown_background();
     let stamps = measured::stamps(&[("corpus", &args.corpus), ("golden set", &args.golden)]);
     let mut clean = Vec::new();
-    for mut report in reports? {
+    let (reports, was_interrupted) = reports?;
+    for mut report in reports {
         report.stamps.clone_from(&stamps);
         clean.push(measured::clean(&report, &redactor)?);
     }
-    finish(args, &clean, &redactor, console)
+    let exit = finish(args, &clean, &redactor, console)?;
+    Ok(if was_interrupted {
+        Exit::Interrupted
+    } else {
+        exit
+    })
 }
 
 /// The searches that are measured, each with a name.
@@ -211,7 +217,7 @@ impl Task<'_> {
     ) -> Result<(Report, Option<Vec<BaselineQuery>>), Failure> {
         let scenario = self.args.scenario.as_deref();
         let mut asker = Asker::open(search, &self.place, scenario).await?;
-        let came = self.asked(search, &mut asker, first).await;
+        let came = Box::pin(self.asked(search, &mut asker, first)).await;
         asker.close().await;
         came
     }
