@@ -114,7 +114,7 @@ fn a_silent_drop_and_a_double_verdict_are_no_measurement() {
     measure(&project, 3, &with).says("`e` has no verdict on 3 of 3 entries");
     project.file("v.json", "{\"entries\": [{\"id\": \"x\", \"label\": \"bad\",\n \"verdicts\": [{\"detector\": \"d\"}]}]}");
     measure(&project, 3, &with)
-        .says("v.json:1:32: error: `label` must be")
+        .says("v.json:1:35: error: `label` must be")
         .says("v.json:2:15: error: `flagged` must be true or false");
 }
 
