@@ -1,6 +1,6 @@
 //! How good the ranking is that a search answered to one query, and the means over queries.
 //!
-//! The formulas are those of trec_eval and ir_measures, each sum from the first rank to the last, so that the figures are the same to the last
+//! The formulas are those of `trec_eval` and `ir_measures`, each sum from the first rank to the last, so that the figures are the same to the last
 //! digit. `R` is the number of relevant labels: those of grade 1 or 2. Of a query without any, every figure is 0.
 
 use std::cmp::Reverse;

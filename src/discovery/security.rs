@@ -510,6 +510,9 @@ fn scores(
     Some(curve)
 }
 
+/// Whether an entry counts as flagged that so many of so many detectors flag.
+type Decides = fn(usize, usize) -> bool;
+
 /// All detectors as one, which flags what any of them flags, and as one that flags what all do.
 fn joined(
     detectors: &[(String, Vec<Said<'_>>)],
@@ -523,7 +526,7 @@ fn joined(
         .iter()
         .filter_map(|(_, runs)| runs.first())
         .collect();
-    let ways: [(&str, fn(usize, usize) -> bool); 2] = [
+    let ways: [(&str, Decides); 2] = [
         ("any of them", |flagged, _| flagged > 0),
         ("all of them", |flagged, all| flagged == all),
     ];

@@ -148,11 +148,11 @@ pub fn more_of_security(report: &super::security::Report) -> String {
     let mut told = String::new();
     let security = &report.security;
     for it in &security.per_detector {
-        if let (Some(recall), Some(fpr)) = (it.recall_interval, it.fpr_interval) {
+        if let (Some([low, high]), Some([least, most])) = (it.recall_interval, it.fpr_interval) {
             let _ = writeln!(
                 told,
-                "{}: 95 % of recall {:.3}–{:.3}, of FPR {:.3}–{:.3}",
-                it.detector, recall[0], recall[1], fpr[0], fpr[1]
+                "{}: 95 % of recall {low:.3}–{high:.3}, of FPR {least:.3}–{most:.3}",
+                it.detector
             );
         }
         for sentence in &it.too_small {

@@ -59,13 +59,13 @@ impl Search {
         let mut own = own.clone();
         let mut all = match own.shift_remove("preset") {
             None => Map::new(),
-            Some(Value::String(name)) => match preset(&name) {
-                Some(Value::Object(it)) => it,
-                _ => {
+            Some(Value::String(name)) => {
+                let Some(Value::Object(it)) = preset(&name) else {
                     let known = PRESETS.join(", ");
                     return Err(format!("there is no preset `{name}`; there are {known}"));
-                }
-            },
+                };
+                it
+            }
             Some(_) => return Err("`preset` is a name".to_owned()),
         };
         // Another way of asking takes the place of the preset's, and another tool's arguments are not the preset's.
