@@ -52,7 +52,7 @@
 //! | 3 | [`docker`] | containers that servers under test run in, reset before each run |
 //! | 3 | [`mock`] | the mock MCP server: a declaration that answers |
 //! | 3 | [`git`] | stamps of repositories |
-//! | 3 | [`store`] | baselines and runs on disk |
+//! | 3 | [`store`] | baselines and runs on disk, and all results in a database |
 //! | 3 | [`import`] | recordings of other tools as trajectories |
 //! | 3 | [`evaluate`] | checks on a run besides the comparison |
 //! | 4 | [`suite`] | runs the scenarios of one command: settings in, results and progress out |

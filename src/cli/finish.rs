@@ -9,12 +9,14 @@ use jiff::civil::Date;
 
 use crate::cli::args::{Format, OutputArgs};
 use crate::cli::console::Console;
+use crate::cli::database;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::gates;
 use crate::cli::github;
 use crate::cli::links;
 use crate::cli::reports::{INDEX, Reports, Source};
+use crate::cli::runtime;
 use crate::cli::seen_from::SeenFrom;
 use crate::cli::shuffle;
 use crate::cli::without_scenarios;
@@ -23,6 +25,7 @@ use crate::published::result::{self, Bisected, Gate, GateState, ResultDocument, 
 use crate::redact;
 use crate::report::command::{quoted, review};
 use crate::report::html;
+use crate::store::database::RunHead;
 use crate::store::{self, RESULT, Retention, Runs, StoreError};
 use crate::suite::ci::is_ci;
 use crate::suite::{self, BASELINES, BISECT_STATE, Finished, REPORTS, Sides};
@@ -121,7 +124,13 @@ pub(super) fn finish(
         finished,
         folder: folder(&finished.runs, options.reports),
     };
-    publish(&mut found, exit, options, (output, console))
+    let published = publish(&mut found, exit, options, (output, console));
+    if let Some(database) = &finished.database {
+        // What became of the whole is known by now.
+        database.head(finished.suite.derive(|_| RunHead::ended(&found.result)));
+        database::tell(&runtime::here()?.block_on(database.flush()), console);
+    }
+    published
 }
 
 /// Where the pages of a result go, or, without pages, the document alone.

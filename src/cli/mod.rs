@@ -8,6 +8,7 @@ mod ci;
 mod commands;
 mod console;
 mod data_sets;
+mod database;
 mod dry_run;
 mod exit;
 mod failure;
@@ -147,6 +148,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Bisect(args) => commands::bisect::run(&args, cli.output, console),
         Command::Review(args) => commands::review::run(&args, cli.output, console),
         Command::Report(args) => commands::report::run(&args, cli.output, console),
+        Command::History(args) => commands::history::run(&args, console),
         Command::Merge(args) => commands::merge::run(&args, cli.output, console),
         Command::Explain(args) => commands::explain::run(&args, console),
         Command::Validate(args) => commands::validate::run(&args, console),
@@ -154,6 +156,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Import(args) => commands::import::run(&args, console),
         Command::Mock(args) => commands::mock::run(&args, console),
         Command::Scan(args) => commands::scan::run(&args, cli.output, console),
+        Command::Db(command) => commands::db::run(&command, console),
         Command::Judge(command) => commands::judge::run(&command, cli.output, console),
         Command::Retrieval(args) => commands::retrieval::run(&args, cli.output, console),
         Command::Security(args) => commands::security::run(&args, console),

@@ -15,7 +15,7 @@ use crate::cli::seen_from::plain;
 use crate::cli::without_scenarios;
 use crate::published::result::{self, Link, ResultDocument};
 use crate::report::terminal::{self, Style, Verbosity};
-use crate::report::{compact, ctrf, github, html, junit, markdown};
+use crate::report::{compact, ctrf, e2e, github, html, junit, markdown};
 use crate::store::{self, Baselines, RESULT, StoreError};
 use crate::suite::STATE;
 
@@ -377,6 +377,7 @@ impl Format {
             Self::Github => "annotations.txt",
             Self::Ctrf => "ctrf.json",
             Self::Compact => "compact.txt",
+            Self::E2e => "e2e.txt",
         }
     }
 
@@ -392,6 +393,7 @@ impl Format {
             Self::Github => github::github(&seen_from_checkout(result)),
             Self::Ctrf => ctrf::ctrf(&seen_from_checkout(result)),
             Self::Compact => compact::compact(result),
+            Self::E2e => e2e::result(result),
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::cli::args::{
     PaceChoice, Preset, ScoreArgs,
 };
 use crate::cli::console::Console;
+use crate::cli::database;
 use crate::cli::failure::Failure;
 use crate::cli::matrix;
 use crate::cli::progress::{SuiteObserver, SuiteProgress};
@@ -44,6 +45,7 @@ pub(super) fn settings(
         fail_fast: args.fail_fast,
         containers: !args.no_docker,
         budget: args.budget,
+        database: database::of(&args.database)?,
         ..Settings::default()
     })
 }

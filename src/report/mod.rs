@@ -12,6 +12,8 @@
 //! | [`markdown`] | a comment on a pull request, and the summary of a job |
 //! | [`junit`], [`ctrf`] | what other tools read as the results of tests |
 //! | [`github`] | annotations at the lines of scenario files |
+//! | [`e2e`] | the lines that end-to-end tests look for |
+//! | [`history`] | results over time: what is made of them, as text and as CSV |
 //! | [`compact`] | a line per scenario, for `grep` and editors |
 //! | [`attention`] | how much a scenario needs to be looked at, and what there is to say about it |
 //! | [`command`] | commands for the reader to go on with |
@@ -41,8 +43,10 @@ pub mod diff;
 pub mod direct;
 pub mod document;
 pub mod duration;
+pub mod e2e;
 pub mod explain;
 pub mod github;
+pub mod history;
 pub mod html;
 pub mod junit;
 pub mod label;

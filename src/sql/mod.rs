@@ -11,7 +11,7 @@
 //! Every query is one statement with bound parameters, in a transaction that only reads, and is given up after a while.
 
 mod mysql;
-mod postgres;
+pub(crate) mod postgres;
 mod query;
 mod rows;
 mod sqlite;

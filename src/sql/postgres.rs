@@ -22,24 +22,28 @@ use super::statement;
 pub(super) async fn ask(url: &str, query: &Query) -> Result<Rows, String> {
     let parameters = query.parameters.iter().map(Parameter::of);
     let parameters: Vec<Parameter> = parameters.collect::<Result<_, _>>()?;
-    let config: Config = url.parse().map_err(|error| {
-        format!(
-            "the address of the database cannot be read: {}",
-            innermost(&error)
-        )
-    })?;
-    let (mut client, _connection) = connect(&config).await?;
+    let (mut client, _connection) = connect(url).await?;
     rows(&mut client, query, &parameters)
         .await
         .map_err(|it| match it {
-            Refused::Said(error) => innermost(&error),
+            Refused::Said(error) => said(&error),
             Refused::Sentence(sentence) => sentence,
         })
 }
 
 /// A connection, which ends when the second part is dropped.
-async fn connect(config: &Config) -> Result<(Client, AbortOnDropHandle<()>), String> {
-    let refused = |error| format!("no connection to the database: {}", innermost(&error));
+///
+/// # Errors
+///
+/// Why there is none, in a sentence without the address.
+pub(crate) async fn connect(url: &str) -> Result<(Client, AbortOnDropHandle<()>), String> {
+    let config: &Config = &url.parse().map_err(|error| {
+        format!(
+            "the address of the database cannot be read: {}",
+            said(&error)
+        )
+    })?;
+    let refused = |error| format!("no connection to the database: {}", said(&error));
     // The certificates of the system take longer to read than most queries; on this machine nobody listens in.
     if config.get_ssl_mode() == SslMode::Disable
         || config.get_ssl_mode() == SslMode::Prefer && is_of_this_machine(config)
@@ -158,9 +162,14 @@ fn value(kind: &Type, text: String) -> Value {
 
 /// A parameter as text, which the server reads as whatever stands in its place.
 #[derive(Debug)]
-struct Parameter(Option<String>);
+pub(crate) struct Parameter(Option<String>);
 
 impl Parameter {
+    /// A text, or null.
+    pub(crate) fn new(text: Option<String>) -> Self {
+        Self(text)
+    }
+
     fn of(value: &Value) -> Result<Self, String> {
         match value {
             Value::Null => Ok(Self(None)),
@@ -199,7 +208,7 @@ impl ToSql for Parameter {
 }
 
 /// What the server said, or else the innermost reason.
-fn innermost(error: &tokio_postgres::Error) -> String {
+pub(crate) fn said(error: &tokio_postgres::Error) -> String {
     if let Some(said) = error.as_db_error() {
         return said.message().to_owned();
     }

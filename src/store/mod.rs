@@ -1,7 +1,8 @@
-//! What is kept on disk: baselines and runs, in a versioned format, never half-written.
+//! What is kept: baselines and runs on disk, in a versioned format, never half-written; and all results in a database.
 
 mod baselines;
 mod cache;
+pub mod database;
 mod dialogue;
 mod files;
 mod marker;

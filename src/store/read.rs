@@ -6,9 +6,11 @@ use crate::input;
 use crate::model::pending::PendingRun;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
+use crate::published::result::{self, ResultDocument};
 use crate::published::trajectory::{self, FORMAT_VERSION, TrajectoryError};
 
 use super::files::StoreError;
+use super::runs::RESULT;
 
 /// Reads a trajectory from a file.
 ///
@@ -43,6 +45,25 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Redacted<Trajectory>, StoreErro
         },
     })?;
     // Stored trajectories were redacted before they were written.
+    Ok(Redacted::vouch_for(read))
+}
+
+/// Reads the result in the folder of a run.
+///
+/// # Errors
+///
+/// When there is none, or none that can be read.
+pub(super) fn load_result(folder: &Path) -> Result<Redacted<ResultDocument>, StoreError> {
+    let path = folder.join(RESULT);
+    let text = input::read_to_string(&path).map_err(|source| StoreError::Read {
+        path: path.clone(),
+        source,
+    })?;
+    let read = result::parse(&text).map_err(|error| StoreError::Unreadable {
+        path,
+        problem: error.to_string(),
+    })?;
+    // Results were redacted before they were written, too.
     Ok(Redacted::vouch_for(read))
 }
 

@@ -13,6 +13,7 @@ use crate::model::trajectory::Trajectory;
 use crate::published::result::ResultDocument;
 use crate::published::trajectory::to_json;
 use crate::report::document;
+use crate::store::database::Database;
 use crate::store::{self, Runs};
 
 /// The two trajectories that a result speaks of, the baseline's first, as far as there are any.
@@ -29,6 +30,8 @@ pub struct Finished {
     pub files: Vec<Files>,
     /// What a reader should know that is of no scenario alone.
     pub notes: Vec<Redacted<String>>,
+    /// Where its results were written besides, so that what becomes of them can be, too.
+    pub database: Option<Database>,
 }
 
 /// Where the trajectories of one scenario lie.

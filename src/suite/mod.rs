@@ -55,6 +55,7 @@ pub(crate) mod hooks;
 mod introduction;
 pub(crate) mod judge;
 mod judge_check;
+mod kept_results;
 mod left_files;
 mod llm_judge;
 mod matrix;

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::Error;
 use super::finished::{Files, Finished, LaidDown};
 use super::hooks;
+use super::kept_results::KeptResults;
 use super::observer::{Observer, Silent};
 use super::outcome::{broken, is_fine, not_run, was_interrupted};
 use super::run_context::RunContext;
@@ -29,6 +30,7 @@ use crate::model::stamp::GitStamp;
 use crate::model::suite::{DISABLED, NOT_STARTED, ScenarioResult, Status, SuiteResult};
 use crate::published::result::{self, ResultDocument};
 use crate::run::Budget;
+use crate::store::database::Database;
 use crate::store::{self, RESULT, Runs, StoreError};
 
 /// Scenarios to be run, with the observer of their progress and the token that stops them.
@@ -114,7 +116,8 @@ where
     let mut around = SetUp::run(settings, &interrupt).await;
     let mut results = BTreeMap::new();
     let scenarios: Vec<_> = scenarios.into_iter().map(Arc::new).collect();
-    keep_begun(command, started_at, &runs, &scenarios, &context)?;
+    let begun = keep_begun(command, started_at, &runs, &scenarios, &context)?;
+    let mut kept = KeptResults::begin(settings, (begun, &runs), (&scenarios, &context));
     let mut schedule = Schedule::new(&scenarios, settings, &context);
     let mut running = JoinSet::new();
     let mut stopped = false;
@@ -136,6 +139,7 @@ where
                 };
                 let result = context.told(result);
                 observer.finished(&result);
+                kept.result(index, &result);
                 results.insert(index, Ended::of(result));
                 continue;
             }
@@ -154,6 +158,7 @@ where
             if let Some((status, why)) = skip {
                 let result = context.told(not_run(&context.redacted(&scenario), status, why));
                 observer.finished(&result);
+                kept.result(index, &result);
                 results.insert(index, Ended::of(result));
                 continue;
             }
@@ -203,6 +208,7 @@ where
             selected -= usize::from(result.status == Status::Skipped);
             let result = context.told(result);
             observer.finished(&result);
+            kept.result(index, &result);
             results.insert(index, Ended::of(result).without(laid_down));
         }
     }
@@ -242,7 +248,7 @@ where
     if let Some(containers) = &containers {
         containers.end().await;
     }
-    let notes = around.tear_down().await;
+    let mut notes = around.tear_down().await;
     observer.ended();
     let (results, laid_down): (Vec<ScenarioResult>, Vec<LaidDown>) = results
         .into_values()
@@ -268,11 +274,17 @@ where
         attempts: attempts(&runs, it),
         laid_down,
     });
+    let files = files.collect();
+    let redactor = context.redactor();
+    let suite = redactor.suite(suite);
+    let unkept = kept.end(&suite).await;
+    notes.extend(unkept.iter().map(|it| redactor.text(it)));
     Ok(Finished {
-        files: files.collect(),
+        files,
         notes,
-        suite: context.redactor().suite(suite),
+        suite,
         runs,
+        database: settings.database.clone(),
     })
 }
 
@@ -308,7 +320,7 @@ fn keep_begun(
     runs: &Runs,
     scenarios: &[Arc<Scenario>],
     context: &SuiteContext,
-) -> Result<(), StoreError> {
+) -> Result<Redacted<ResultDocument>, StoreError> {
     let results = scenarios.iter().map(|it| {
         let (status, why) = if it.enabled {
             (Status::Interrupted, UNENDED)
@@ -331,8 +343,10 @@ fn keep_begun(
         selected: scenarios.iter().filter(|it| it.enabled).count(),
         scenarios: results.collect(),
     };
-    let begun = ResultDocument::from(&context.redactor().suite(suite));
-    store::write(&runs.folder().join(RESULT), result::json(&begun).as_bytes())
+    let suite = context.redactor().suite(suite);
+    let begun = suite.derive(|_| ResultDocument::from(&suite));
+    store::write(&runs.folder().join(RESULT), result::json(&begun).as_bytes())?;
+    Ok(begun)
 }
 
 /// The result of a scenario that an interruption left without one.

@@ -8,6 +8,7 @@ use crate::model::rules::{Preset, Rules};
 use crate::model::scenario::Server;
 use crate::model::stamp::Servers;
 use crate::model::suite_file::{Around, Retries};
+use crate::store::database::Database;
 
 /// The default folder of baselines.
 pub const BASELINES: &str = "baselines";
@@ -63,6 +64,8 @@ pub struct Settings {
     pub baselines: PathBuf,
     /// The folder that runs are kept in.
     pub runs: PathBuf,
+    /// Where results are written as they come, besides; `None` writes them nowhere else.
+    pub database: Option<Database>,
     /// What the result says of how it was called.
     pub called: Option<Called>,
 }
@@ -149,6 +152,7 @@ impl Default for Settings {
             recording: Recording::default(),
             baselines: PathBuf::from(BASELINES),
             runs: PathBuf::from(RUNS),
+            database: None,
             called: None,
         }
     }

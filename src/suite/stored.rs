@@ -137,6 +137,8 @@ pub fn compare_stored(
         runs,
         files,
         notes: Vec::new(),
+        // Nothing was run.
+        database: None,
     })
 }
 

@@ -163,6 +163,7 @@ fn every_kind_of_page_can_be_used_by_everybody() {
     project.run(&[&["run", one, "scenarios/picture.yaml"], &matrix[..]].concat());
     judged(&project);
     project.expect(1, &["run", "judged.yaml", "--output", "judged"]);
+    project.run(&["history", "--format", "html", "--output", "over/time.html"]);
     let mut complaints = Vec::new();
     for page in [
         "compared/index.html",
@@ -181,6 +182,7 @@ fn every_kind_of_page_can_be_used_by_everybody() {
         "cells/index.html",
         "judged/index.html",
         "judged/judged.html",
+        "over/time.html",
     ] {
         for (width, dark) in [(1280, false), (380, true)] {
             let found = found(browser, &project, &axe, page, (width, dark));

@@ -48,7 +48,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("discovery", &["http_client", "model", "text"]),
     ("docker", &["input", "model", "run", "text"]),
     ("git", &["model", "text"]),
-    ("store", &["input", "model", "published", "text"]),
+    (
+        "store",
+        &["input", "json", "model", "published", "sql", "text"],
+    ),
     (
         "mock",
         &["http_server", "json", "lines", "model", "redact", "text"],

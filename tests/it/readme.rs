@@ -364,9 +364,11 @@ fn every_option_of_the_readme_exists() {
         let help = project.expect(0, &[command, "--help"]).stdout;
         known.extend(options(&help));
     }
-    for below in [["judge", "check"], ["datasets", "snapshot"]] {
-        let below = project.expect(0, &[below[0], below[1], "--help"]).stdout;
-        known.extend(options(&below));
+    let database = ["info", "path", "rebuild", "export", "import", "prune"].map(|it| ["db", it]);
+    let others = [["judge", "check"], ["datasets", "snapshot"]];
+    for [command, below] in others.into_iter().chain(database) {
+        let help = project.expect(0, &[command, below, "--help"]).stdout;
+        known.extend(options(&help));
     }
     // What other programs are told, on lines of their own or in these words.
     let others = ["npx ", "docker ", "cargo install"];

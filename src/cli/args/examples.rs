@@ -84,6 +84,18 @@ pub(super) const JUDGE_CHECK: &str = "Examples:\n  \
     Exit codes: 0 measured · 1 worse than asked for · 2 wrong usage, or an invalid file ·\n3 something has no verdict · 130 interrupted\n\n\
     How judges are asked, and what a file holds: `mcp-eval help judge`";
 
+pub(super) const HISTORY: &str = "Examples:\n  \
+    mcp-eval history\n  \
+    mcp-eval history weather --since 30d\n  \
+    mcp-eval history --tag search --format html --output history.html\n  \
+    mcp-eval history --max-slowdown 1.5 --last 20";
+
+pub(super) const DB: &str = "Examples:\n  \
+    mcp-eval db info\n  \
+    mcp-eval db rebuild\n  \
+    mcp-eval db export results.jsonl\n  \
+    mcp-eval db prune --keep 1000";
+
 pub(super) const CLEAN: &str = "Examples:\n  \
     mcp-eval clean --dry-run\n  \
     mcp-eval clean\n  \

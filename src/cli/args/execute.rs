@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::amounts::{parse_budget, parse_threshold};
+use super::database::DatabaseArgs;
 use super::judge::JudgeArgs;
 use super::output::{KeepArgs, ReportingArgs};
 use crate::suite::Jobs;
@@ -60,6 +61,8 @@ pub(in crate::cli) struct ExecuteArgs {
     /// Write no pages; the result is kept, and `mcp-eval report --format html` makes them later
     #[arg(long)]
     pub(in crate::cli) no_report: bool,
+    #[command(flatten)]
+    pub(in crate::cli) database: DatabaseArgs,
 }
 
 impl ExecuteArgs {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
+use super::database::DatabaseArgs;
 use crate::model::Object;
 
 #[derive(Debug, Args)]
@@ -36,6 +37,8 @@ pub(in crate::cli) struct InitArgs {
     /// Write what runs the scenarios in CI, too: for GitHub an action and a workflow, for GitLab a job
     #[arg(long, value_enum, value_name = "KIND")]
     pub(in crate::cli) workflow: Option<Workflow>,
+    #[command(flatten)]
+    pub(in crate::cli) database: DatabaseArgs,
 }
 
 /// Whose CI a workflow is for.

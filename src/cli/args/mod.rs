@@ -1,10 +1,12 @@
 //! What the user typed, as typed words; nothing below `cli` sees clap.
 
 mod amounts;
+mod database;
 mod discovery;
 mod examples;
 mod execute;
 mod help;
+mod history;
 mod init;
 mod judge;
 mod look;
@@ -20,6 +22,10 @@ mod watch;
 
 use clap::{Parser, Subcommand};
 
+pub(super) use database::{
+    DatabaseArgs, DbCommand, DbExportArgs, DbImportArgs, DbInfoArgs, DbPlaceArgs, DbPruneArgs,
+    DbRebuildArgs,
+};
 pub(super) use discovery::{
     DatasetsCommand, DatasetsValidateArgs, PoolArgs, ProxyArgs, RetrievalArgs, SecurityArgs,
     SnapshotArgs, VerdictForm,
@@ -28,6 +34,7 @@ pub(super) use execute::{
     AgentChoice, Axis, AxisName, ExecuteArgs, FormatChoice, PaceChoice, Preset, ScoreArgs,
 };
 pub(super) use help::{CompletionsArgs, HelpArgs, ManArgs};
+pub(super) use history::{HistoryArgs, HistoryFormat};
 pub(super) use init::{AddedCall, InitArgs, Workflow};
 pub(super) use judge::{JudgeArgs, JudgeBudget, JudgeCheckArgs, JudgeCommand};
 pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ValidateArgs};
@@ -93,6 +100,9 @@ pub(super) enum Command {
     /// Render a stored result again
     #[command(after_long_help = examples::REPORT)]
     Report(ReportArgs),
+    /// Show scores, durations and verdicts over time, and since when something fails
+    #[command(after_long_help = examples::HISTORY)]
+    History(HistoryArgs),
     /// Put the results of several machines together: one report, one exit code
     #[command(after_long_help = examples::MERGE)]
     Merge(MergeArgs),
@@ -114,6 +124,9 @@ pub(super) enum Command {
     /// Look for secrets in files that are already on disk
     #[command(after_long_help = examples::SCAN)]
     Scan(ScanArgs),
+    /// Look after the results database: rebuild, copy, shorten it
+    #[command(subcommand, after_long_help = examples::DB)]
+    Db(DbCommand),
     /// Measure the model that judges runs
     #[command(subcommand, after_long_help = examples::JUDGE)]
     Judge(JudgeCommand),

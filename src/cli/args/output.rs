@@ -140,6 +140,8 @@ pub(in crate::cli) enum Format {
     Ctrf,
     /// One line per scenario that did not pass unchanged, `file:line:column: …`, for grep and editors
     Compact,
+    /// The lines that end-to-end tests look for: `Test PASSED` or `Test FAILED`, and `Verdict: …`
+    E2e,
 }
 
 /// A form that is written, and the file it goes to, where the user names one.
@@ -161,6 +163,7 @@ impl Format {
             Self::Github => "github",
             Self::Ctrf => "ctrf",
             Self::Compact => "compact",
+            Self::E2e => "e2e",
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::amounts::parse_threshold;
+use super::database::DatabaseArgs;
 use super::execute::{ExecuteArgs, ScoreArgs, parse_jobs};
 use super::output::{KeepArgs, ReportingArgs};
 use super::plan::PlanArgs;
@@ -186,6 +187,8 @@ pub(in crate::cli) struct BisectArgs {
     /// Where the report of the first bad commit goes [default: reports/RUN/]
     #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
     pub(in crate::cli) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) database: DatabaseArgs,
 }
 
 #[derive(Debug, Clone, Args)]

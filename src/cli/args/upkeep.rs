@@ -88,6 +88,8 @@ pub(in crate::cli) enum SchemaKind {
     Trajectory,
     /// A result.json
     Result,
+    /// What `mcp-eval history --format json` prints
+    History,
     /// What `mcp-eval scan --format json` prints
     Scan,
     /// What an evaluator of `type: command` gets on its stdin

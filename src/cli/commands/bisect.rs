@@ -2,6 +2,7 @@
 
 use crate::cli::args::{BisectArgs, Format, OutputArgs};
 use crate::cli::console::Console;
+use crate::cli::database;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
@@ -30,6 +31,7 @@ pub(in crate::cli) fn run(
         program: Some(program()),
         jobs: args.jobs,
         containers: !args.no_docker,
+        database: database::of(&args.database)?,
         judging: Judging {
             scoring: ScoreSettings {
                 threshold: args.threshold,

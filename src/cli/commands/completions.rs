@@ -12,9 +12,25 @@ const NAME: &str = "mcp-eval";
 /// it calls `mcp-eval init` at one place it looks for under another name at the next.
 const WITHOUT_HYPHEN: &str = "mcp_eval";
 
+/// Completes the names of scenarios that have results, which are data and never words of the shell.
+const NAMES: &str = r#"
+_mcp_eval_with_names() {
+    _mcp_eval "$@"
+    local current="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" name
+    if [[ "${COMP_WORDS[1]}" == history && "$current" != -* && "$before" != -* && $COMP_CWORD -gt 1 ]]; then
+        COMPREPLY=()
+        while IFS= read -r name; do
+            [[ "$name" == "$current"* ]] && COMPREPLY+=("$(printf '%q' "$name")")
+        done < <("$1" history --names 2>/dev/null)
+    fi
+}
+complete -F _mcp_eval_with_names -o nosort -o bashdefault -o default mcp-eval 2>/dev/null ||
+    complete -F _mcp_eval_with_names -o bashdefault -o default mcp-eval
+"#;
+
 pub(in crate::cli) fn run(args: &CompletionsArgs) {
     let script = match args.shell {
-        Shell::Bash => for_our_name(&script(Shell::Bash, WITHOUT_HYPHEN)),
+        Shell::Bash => for_our_name(&script(Shell::Bash, WITHOUT_HYPHEN)) + NAMES,
         shell => script(shell, NAME),
     };
     Console::document(&script);

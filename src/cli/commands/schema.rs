@@ -4,7 +4,7 @@ use crate::cli::args::{SchemaArgs, SchemaKind};
 use crate::cli::commands::{judge_document, scan_document};
 use crate::cli::console::Console;
 use crate::discovery::verdicts;
-use crate::published::{evaluator, result, trajectory};
+use crate::published::{evaluator, history, result, trajectory};
 use crate::scenario_file;
 
 pub(in crate::cli) fn run(args: &SchemaArgs) {
@@ -18,6 +18,7 @@ pub(in crate::cli) fn run(args: &SchemaArgs) {
         SchemaKind::EvaluatorVerdict => evaluator::verdict_schema(),
         SchemaKind::Judge => judge_document::json_schema(),
         SchemaKind::Verdicts => verdicts::json_schema(),
+        SchemaKind::History => history::json_schema(),
         SchemaKind::Scan => scan_document::json_schema(),
     };
     Console::document(&format!("{schema:#}"));

@@ -14,6 +14,7 @@ mod content;
 mod conversation;
 mod direct;
 mod excerpt;
+mod history;
 mod index;
 mod link;
 mod message;
@@ -39,6 +40,7 @@ use askama::Template;
 use crate::model::points::score;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
+use crate::published::history::HistoryDocument;
 use crate::published::result::{ResultDocument, Scenario};
 use crate::text;
 use crate::text::word_diff::Piece;
@@ -52,6 +54,11 @@ pub use single::{Single, single};
 /// The index of a result: its summary and a line per scenario, each linking to the page of its [`page_name()`].
 pub fn index(result: &ResultDocument) -> String {
     render(&index::IndexPage::new(result))
+}
+
+/// Results over time, with small charts.
+pub fn history(history: &HistoryDocument) -> String {
+    render(&history::HistoryPage::new(history))
 }
 
 /// A page, and the files that lie beside it.

@@ -20,6 +20,7 @@ use self::workflow::Place;
 use crate::cli::args::{InitArgs, OutputArgs, Workflow};
 use crate::cli::ci;
 use crate::cli::console::Console;
+use crate::cli::database;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::scenario_name::{SCENARIOS, file, named};
@@ -55,7 +56,8 @@ pub(in crate::cli) fn run(
         return Err(Failure::usage(failure).hint("leave it away, or pick one with --server"));
     }
     let Drafts { drafts, exit } = draft::drafts(asked, args, console)?;
-    let first = verdict::verdict(drafts, output, console)?;
+    let database = database::of(&args.database)?;
+    let first = verdict::verdict(drafts, database, output, console)?;
     if let Some(compare) = first.compare {
         begin(ci.as_ref(), console)?;
         let commit = format!(

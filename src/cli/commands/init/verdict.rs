@@ -21,6 +21,7 @@ use crate::model::call::Outcome;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status};
 use crate::store;
+use crate::store::database::Database;
 use crate::suite::{self, BASELINES, Finished, Settings};
 use crate::text;
 
@@ -55,6 +56,7 @@ struct Begun {
 /// When they cannot be written or run at all.
 pub(super) fn verdict(
     drafts: Vec<Draft>,
+    database: Option<Database>,
     output: OutputArgs,
     console: Console,
 ) -> Result<First, Failure> {
@@ -66,6 +68,7 @@ pub(super) fn verdict(
     }
     let settings = Settings {
         program: Some(program()),
+        database,
         ..Settings::default()
     };
     let mut done: Vec<Begun> = Vec::new();
@@ -177,6 +180,7 @@ fn alone(finished: &Finished, result: &ScenarioResult) -> Finished {
             suite
         }),
         runs: Arc::clone(&finished.runs),
+        database: None,
     }
 }
 

@@ -1,0 +1,110 @@
+//! Where results are kept, and what is done with that.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::output::FormatArgs;
+
+/// Where results are kept besides their files.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Results database")]
+pub(in crate::cli) struct DatabaseArgs {
+    #[command(flatten)]
+    pub(in crate::cli) place: DbPlaceArgs,
+    /// Keep results in their files alone, whatever --db or `MCP_EVAL_DB` says
+    #[arg(long)]
+    pub(in crate::cli) no_db: bool,
+    /// Keep arguments and answers of calls in the database, too; else they stay in the files of the run
+    #[arg(long)]
+    pub(in crate::cli) db_full: bool,
+    /// Do not say in the database who ran it, and on which machine
+    #[arg(long)]
+    pub(in crate::cli) no_identity: bool,
+}
+
+/// Which database.
+#[derive(Debug, Clone, Default, Args)]
+pub(in crate::cli) struct DbPlaceArgs {
+    /// The results database: the path of a file, or `postgres://USER:PASSWORD@HOST/NAME` [default: .mcp-eval/results.db]
+    // Not parsed here: what is wrong with an argument is printed with the argument, and this one may hold a password.
+    #[arg(
+        long,
+        value_name = "URL|PATH",
+        env = "MCP_EVAL_DB",
+        hide_env_values = true
+    )]
+    pub(in crate::cli) db: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum DbCommand {
+    /// Tell where it is, what is in it, and whether it can be read
+    Info(DbInfoArgs),
+    /// Print where it is, without what gives access to it
+    Path(DbArgs),
+    /// Add what the files of the runs hold and the database does not; nothing goes
+    Rebuild(DbRebuildArgs),
+    /// Write all rows as lines of JSON
+    Export(DbExportArgs),
+    /// Add rows that `db export` has written and that are not there yet
+    Import(DbImportArgs),
+    /// Remove all but the latest runs; their files stay
+    Prune(DbPruneArgs),
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct DbArgs {
+    #[command(flatten)]
+    pub(in crate::cli) place: DbPlaceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct DbInfoArgs {
+    #[command(flatten)]
+    pub(in crate::cli) place: DbPlaceArgs,
+    #[command(flatten)]
+    pub(in crate::cli) printed: FormatArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct DbRebuildArgs {
+    #[command(flatten)]
+    pub(in crate::cli) place: DbPlaceArgs,
+    /// The folder of the runs
+    #[arg(long, value_name = "DIR", default_value = ".mcp-eval/runs")]
+    pub(in crate::cli) runs: PathBuf,
+    /// Arguments and answers of calls, too
+    #[arg(long)]
+    pub(in crate::cli) db_full: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct DbExportArgs {
+    /// Where the rows go [default: stdout]
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) place: DbPlaceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct DbImportArgs {
+    /// What `db export` has written
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: PathBuf,
+    #[command(flatten)]
+    pub(in crate::cli) place: DbPlaceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct DbPruneArgs {
+    /// How many of the latest runs stay
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(in crate::cli) keep: u32,
+    /// Only tell what would go
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+    #[command(flatten)]
+    pub(in crate::cli) place: DbPlaceArgs,
+}

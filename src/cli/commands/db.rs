@@ -1,0 +1,217 @@
+//! `mcp-eval db`: look after the results database.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::cli::args::{
+    DbCommand, DbExportArgs, DbImportArgs, DbInfoArgs, DbPruneArgs, DbRebuildArgs, ResultFormat,
+};
+use crate::cli::console::Console;
+use crate::cli::database::{answered, existing, open, place};
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::json;
+use crate::redact::Redactor;
+use crate::report::bytes;
+use crate::store::database::{Copied, Info, Lines};
+
+pub(in crate::cli) fn run(command: &DbCommand, console: Console) -> Result<Exit, Failure> {
+    match command {
+        DbCommand::Info(args) => info(args, console),
+        DbCommand::Path(args) => {
+            Console::document(&place(&args.place)?.to_string());
+            Ok(Exit::Passed)
+        }
+        DbCommand::Rebuild(args) => rebuild(args, console),
+        DbCommand::Export(args) => export(args, console),
+        DbCommand::Import(args) => import(args, console),
+        DbCommand::Prune(args) => prune(args, console),
+    }
+}
+
+/// What `db info --format json` prints, version 1.
+#[derive(Serialize)]
+struct InfoDocument {
+    format_version: u32,
+    /// Where it is, without what gives access to it.
+    database: String,
+    /// `sqlite` or `postgresql`.
+    kind: &'static str,
+    schema: u32,
+    bytes: Option<u64>,
+    /// What is wrong with it.
+    damage: Vec<String>,
+    runs: u64,
+    results: u64,
+    scenarios: u64,
+    tool_calls: u64,
+    first_at: Option<String>,
+    last_at: Option<String>,
+}
+
+fn info(args: &DbInfoArgs, console: Console) -> Result<Exit, Failure> {
+    let database = existing(&args.place)?;
+    let Info {
+        health,
+        bytes: size,
+        damage,
+        stats,
+    } = answered(&database, database.info(), console)?;
+    let is_sound = damage.is_empty();
+    let document = InfoDocument {
+        format_version: 1,
+        database: database.place().to_string(),
+        kind: health.kind,
+        schema: health.schema,
+        bytes: size,
+        damage,
+        runs: stats.runs,
+        results: stats.results,
+        scenarios: stats.scenarios,
+        tool_calls: stats.tool_calls,
+        first_at: stats.first_at,
+        last_at: stats.last_at,
+    };
+    match args.printed.format {
+        ResultFormat::Json => Console::document(&json::pretty(&document)),
+        ResultFormat::Terminal => console.result(&lines(&document)),
+    }
+    if is_sound {
+        return Ok(Exit::Passed);
+    }
+    let mut failure = Failure::incomplete("the database is damaged");
+    failure.is_printed = args.printed.format == ResultFormat::Json;
+    Err(failure.hint("the next command that meets the damage sets the file aside, and makes a new one from the files of the runs"))
+}
+
+fn lines(it: &InfoDocument) -> String {
+    let mut lines = format!("{} ({}, schema {})\n", it.database, it.kind, it.schema);
+    if let Some(size) = it.bytes {
+        let _ = writeln!(
+            lines,
+            "size: {}",
+            bytes::words(usize::try_from(size).unwrap_or(usize::MAX))
+        );
+    }
+    let _ = writeln!(
+        lines,
+        "{} runs, {} results of {} scenarios, {} tool calls",
+        it.runs, it.results, it.scenarios, it.tool_calls
+    );
+    if let (Some(first), Some(last)) = (&it.first_at, &it.last_at) {
+        let _ = writeln!(lines, "from {first} to {last}");
+    }
+    for damage in &it.damage {
+        let _ = writeln!(lines, "damaged: {damage}");
+    }
+    lines
+}
+
+fn rebuild(args: &DbRebuildArgs, console: Console) -> Result<Exit, Failure> {
+    if !args.runs.is_dir() {
+        return Err(Failure::usage(format!(
+            "there is no folder {}",
+            args.runs.display()
+        )));
+    }
+    let database = open(place(&args.place)?, args.db_full);
+    let rebuilt = answered(&database, database.rebuild(&args.runs), console)?;
+    let unread = match rebuilt.unread {
+        0 => String::new(),
+        1 => "; 1 folder holds no result that can be read".to_owned(),
+        several => format!("; {several} folders hold no result that can be read"),
+    };
+    console.result(&format!(
+        "{}: {} runs read, {} runs and {} results added{unread}\n",
+        database.place(),
+        rebuilt.read,
+        rebuilt.runs,
+        rebuilt.results
+    ));
+    Ok(Exit::Passed)
+}
+
+fn copied(copied: Copied, done: &str) -> String {
+    let Copied {
+        runs,
+        results,
+        rows,
+        known: _,
+    } = copied;
+    format!("{runs} runs and {results} results {done} ({rows} rows)")
+}
+
+fn export(args: &DbExportArgs, console: Console) -> Result<Exit, Failure> {
+    let database = existing(&args.place)?;
+    let Some(path) = &args.file else {
+        answered(
+            &database,
+            database.export(BufWriter::new(io::stdout())),
+            console,
+        )?;
+        return Ok(Exit::Passed);
+    };
+    let failed =
+        |error: io::Error| Failure::incomplete(format!("cannot write {}: {error}", path.display()));
+    // Beside its place, so that nothing half-written stands there.
+    let folder = path
+        .parent()
+        .filter(|it| *it != Path::new(""))
+        .unwrap_or(Path::new("."));
+    let beside = tempfile::Builder::new()
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
+        .tempfile_in(folder)
+        .map_err(failed)?;
+    let out = BufWriter::new(beside.as_file().try_clone().map_err(failed)?);
+    let exported = answered(&database, database.export(out), console)?;
+    beside.as_file().flush().map_err(failed)?;
+    beside.persist(path).map_err(|error| failed(error.error))?;
+    console.result(&format!(
+        "{}: {}\n",
+        path.display(),
+        copied(exported, "written")
+    ));
+    Ok(Exit::Passed)
+}
+
+fn import(args: &DbImportArgs, console: Console) -> Result<Exit, Failure> {
+    let path = &args.file;
+    let file = File::open(path)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+    let lines = Lines::begin(BufReader::new(file))
+        .map_err(|why| Failure::usage(format!("{}: {why}", path.display())))?;
+    let database = open(place(&args.place)?, true);
+    // Whoever wrote it has taken secrets out; what somebody added since may hold some.
+    let redactor = Redactor::default().of_stored();
+    let redact = |it| redactor.value(it);
+    let imported = answered(&database, database.import(lines, &redact), console)?;
+    let known = match imported.known {
+        0 => String::new(),
+        known => format!(", {known} rows were there already"),
+    };
+    console.result(&format!(
+        "{}: {}{known}\n",
+        database.place(),
+        copied(imported, "added")
+    ));
+    Ok(Exit::Passed)
+}
+
+fn prune(args: &DbPruneArgs, console: Console) -> Result<Exit, Failure> {
+    let database = existing(&args.place)?;
+    let keep = usize::try_from(args.keep).unwrap_or(usize::MAX);
+    let pruned = answered(&database, database.prune(keep, args.dry_run), console)?;
+    let done = if args.dry_run { "would go" } else { "removed" };
+    console.result(&format!(
+        "{}: {} runs with {} results {done}, {} runs stay\n",
+        database.place(),
+        pruned.runs,
+        pruned.results,
+        pruned.left
+    ));
+    Ok(Exit::Passed)
+}

@@ -1,0 +1,91 @@
+//! The results database as the command line names it.
+
+use std::path::PathBuf;
+
+use super::args::{DatabaseArgs, DbPlaceArgs};
+use super::console::Console;
+use super::failure::Failure;
+use super::runtime;
+use crate::redact;
+use crate::store::database::{DEFAULT, Database, DatabaseError, Options, Place};
+use crate::suite::RUNS;
+
+/// Where it is.
+///
+/// # Errors
+///
+/// When the address cannot be read.
+pub(super) fn place(args: &DbPlaceArgs) -> Result<Place, Failure> {
+    match args.db.as_deref().filter(|it| !it.is_empty()) {
+        Some(text) => Place::parse(text).map_err(|error| Failure::usage(format!("--db: {error}"))),
+        None => Ok(Place::file(DEFAULT)),
+    }
+}
+
+/// The one that a command writes its results to; `None` where it is to write none.
+///
+/// # Errors
+///
+/// As [`place`].
+pub(super) fn of(args: &DatabaseArgs) -> Result<Option<Database>, Failure> {
+    if args.no_db {
+        return Ok(None);
+    }
+    let options = Options {
+        full: args.db_full,
+        anonymous: args.no_identity,
+        runs: Some(PathBuf::from(RUNS)),
+    };
+    Ok(Some(Database::new(place(&args.place)?, options)))
+}
+
+/// The one that is asked. A file that is not there is not made for that.
+///
+/// # Errors
+///
+/// As [`place`], and when there is no such file.
+pub(super) fn existing(args: &DbPlaceArgs) -> Result<Database, Failure> {
+    let place = place(args)?;
+    if let Some(path) = place.path().filter(|it| !it.exists()) {
+        let message = format!("there are no results yet: there is no {}", path.display());
+        return Err(Failure::incomplete(message).hint(
+            "`mcp-eval run` and `mcp-eval compare` write results; `mcp-eval db rebuild` takes them from the files of runs",
+        ));
+    }
+    Ok(open(place, false))
+}
+
+/// One that is made where there is none.
+pub(super) fn open(place: Place, full: bool) -> Database {
+    let options = Options {
+        full,
+        anonymous: true,
+        runs: Some(PathBuf::from(RUNS)),
+    };
+    Database::new(place, options)
+}
+
+/// Waits for what was asked, and says what there is to tell besides.
+///
+/// # Errors
+///
+/// When the database cannot be asked.
+pub(super) fn answered<T>(
+    database: &Database,
+    asked: impl Future<Output = Result<T, DatabaseError>>,
+    console: Console,
+) -> Result<T, Failure> {
+    let (answer, notes) =
+        runtime::here()?.block_on(async { (asked.await, database.flush().await) });
+    tell(&notes, console);
+    answer.map_err(|error| {
+        Failure::incomplete(redact::environment().text(&error.to_string()).into_inner())
+    })
+}
+
+/// Says what there is to tell of a database.
+pub(super) fn tell(notes: &[String], console: Console) {
+    for note in notes {
+        console.note(&format!("note: {}", redact::environment().text(note)));
+    }
+}

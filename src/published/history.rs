@@ -1,0 +1,226 @@
+//! The results of scenarios over time, format version 1: what `mcp-eval history --format json` prints.
+//!
+//! Within the version members may be added; a member never changes its meaning and never goes away. Numbers that are not known are `null`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::result::{Status, Tokens};
+
+/// The version this program writes.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Scenarios with their latest results.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "mcp-eval history")]
+pub struct HistoryDocument {
+    /// The version of this format.
+    #[schemars(extend("const" = 1))]
+    pub format_version: u32,
+    /// The version of mcp-eval that wrote the document.
+    pub mcp_eval: String,
+    /// The database, without what gives access to it.
+    pub database: String,
+    /// How many of the latest results of each scenario were looked at.
+    pub last: usize,
+    /// In the order of their ids; one that was run with several agents or models is there once for each.
+    pub scenarios: Vec<History>,
+    /// The scenarios whose median is the longest, those whose verdicts flip most, and those that cost most, at most ten each.
+    pub slowest: Vec<Ranked>,
+    pub flakiest: Vec<Ranked>,
+    pub most_expensive: Vec<Ranked>,
+    /// What was wanted of durations, with `--max-slowdown`; `null` without.
+    pub gate: Option<SlowdownGate>,
+}
+
+/// The results of one scenario with one agent and model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct History {
+    /// The scenario's id.
+    pub id: String,
+    pub name: String,
+    /// The scenario file, as the user named it.
+    pub path: String,
+    pub tags: Vec<String>,
+    /// The kind of agent; `null` where nothing ran.
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    /// The oldest first.
+    pub results: Vec<HistoryResult>,
+    /// How many have a verdict, and how many of these passed.
+    pub judged: usize,
+    pub passed: usize,
+    /// `passed / judged`; `null` without a verdict.
+    pub pass_rate: Option<f64>,
+    /// How often the verdict of one and the same state of the code flipped, by the pairs of neighbouring verdicts of one, a result whose own
+    /// runs disagreed counting as a flip; `null` where there is no pair.
+    pub flakiness: Option<f64>,
+    /// Of the results that have one.
+    pub median_duration_ms: Option<f64>,
+    pub median_score: Option<f64>,
+    /// What the results cost whose cost is known, in sum; `null` where none is.
+    pub known_cost: Option<f64>,
+    /// Since when it does not pass; `null` where its latest verdict is good.
+    pub first_bad: Option<FirstBad>,
+    /// What became of its duration; `null` where too little is known.
+    pub slowdown: Option<Slowdown>,
+}
+
+/// One result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryResult {
+    /// The id of the result in the database.
+    pub id: String,
+    /// The id of the run.
+    pub run: String,
+    pub command: String,
+    /// When the result was there (RFC 3339).
+    #[schemars(extend("format" = "date-time"))]
+    pub at: String,
+    pub status: Status,
+    /// The first thing that speaks against it; `null` when it passed.
+    pub reason: Option<String>,
+    /// 0 to 1; `null` where nothing was compared.
+    pub score: Option<f64>,
+    /// Wall time in milliseconds; `null` when nothing ran.
+    pub duration_ms: Option<f64>,
+    /// How many things differ from the baseline.
+    pub changes: u64,
+    /// How many runs it is made of, and how many of those with a verdict passed.
+    pub attempts: u64,
+    pub attempts_judged: u64,
+    pub attempts_passed: u64,
+    /// It passed on a later try, or its runs did not agree.
+    pub flaky: bool,
+    /// Whether the servers answered, or what was recorded of them: `live` or `recorded`.
+    pub servers: Option<String>,
+    pub tokens: Tokens,
+    pub cost: Option<f64>,
+    /// The system under test, where the scenario names its source.
+    pub source: Option<Commit>,
+    /// The repository of the scenario's file.
+    pub scenarios: Option<Commit>,
+}
+
+/// A commit that a result is of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Commit {
+    pub commit: String,
+    pub short: String,
+    pub branch: Option<String>,
+    /// The first line of its message.
+    pub subject: String,
+    /// Whether files differed from it; `null` where nobody knows.
+    pub dirty: Option<bool>,
+}
+
+/// Since when a scenario does not pass.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FirstBad {
+    /// The run with the first bad verdict since the last good one, of those that were looked at.
+    pub run: String,
+    pub at: String,
+    pub reason: Option<String>,
+    /// The last run that passed; `null` where none did.
+    pub last_good: Option<String>,
+    /// What lies between the two in the source of the system under test, or else in the repository of the scenario's file; `null` where that is
+    /// not known, or nothing does.
+    pub range: Option<CommitRange>,
+    /// What finds the commit between them; `null` where the scenario names no source.
+    pub bisect: Option<String>,
+}
+
+/// From one commit to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommitRange {
+    pub good: Commit,
+    pub bad: Commit,
+    /// It is that of the source of the system under test.
+    pub of_source: bool,
+}
+
+/// The latest duration by those before.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Slowdown {
+    pub latest_ms: f64,
+    /// The median of the results before that passed.
+    pub median_ms: f64,
+    /// How many these are.
+    pub of: usize,
+    /// `latest_ms / median_ms`.
+    pub factor: f64,
+}
+
+/// What durations were held to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlowdownGate {
+    /// The largest factor that passes.
+    pub max_factor: f64,
+    pub passed: bool,
+    /// How many scenarios were measured; the others have too few results.
+    pub measured: usize,
+    /// Those that are too slow.
+    pub too_slow: Vec<TooSlow>,
+}
+
+/// A scenario that has become too slow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TooSlow {
+    pub id: String,
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    pub slowdown: Slowdown,
+}
+
+/// A scenario with what it is ranked by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ranked {
+    pub id: String,
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    /// Milliseconds, a share, or an amount.
+    pub value: f64,
+}
+
+/// The JSON Schema (draft 2020-12) of the document, made from the types.
+pub fn json_schema() -> Value {
+    schemars::schema_for!(HistoryDocument).to_value()
+}
+
+impl History {
+    /// The latest result.
+    pub fn latest(&self) -> Option<&HistoryResult> {
+        self.results.last()
+    }
+
+    /// Who drove it: `openai gpt-5`; empty where nothing ran.
+    pub fn driver(&self) -> String {
+        let parts = [self.agent.as_deref(), self.model.as_deref()];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl HistoryResult {
+    /// The commit that tells most of what it is of: that of the source, or else that of the scenario's file.
+    pub fn commit(&self) -> Option<&Commit> {
+        self.source.as_ref().or(self.scenarios.as_ref())
+    }
+
+    /// Whether it passed; `None` where there is no verdict.
+    pub fn verdict(&self) -> Option<bool> {
+        match self.status {
+            Status::Passed => Some(true),
+            Status::Failed => Some(false),
+            _ => None,
+        }
+    }
+}
+
+impl Commit {
+    /// `3f2c1ab`, or `3f2c1ab+` where files differed from it.
+    pub fn words(&self) -> String {
+        let changed = if self.dirty == Some(true) { "+" } else { "" };
+        format!("{}{changed}", self.short)
+    }
+}

@@ -1,0 +1,244 @@
+//! What is made of the results of scenarios.
+
+use crate::model::number::tidy;
+use crate::published::history::{
+    Commit, CommitRange, FORMAT_VERSION, FirstBad, History, HistoryDocument, HistoryResult, Ranked,
+    Slowdown, SlowdownGate, TooSlow,
+};
+use crate::published::result::Status;
+use crate::report::command::quoted;
+
+/// How many scenarios each ranking names.
+const RANKED: usize = 10;
+
+/// With fewer results before, nothing is said of a slowdown.
+const FEWEST: usize = 3;
+
+/// The results of a scenario with one agent and model, the oldest first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    pub id: String,
+    pub name: String,
+    pub path: String,
+    pub tags: Vec<String>,
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    pub results: Vec<HistoryResult>,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The database, without what gives access to it.
+    pub database: String,
+    /// How many of the latest results of each scenario were looked at.
+    pub last: usize,
+    /// How many times as long as usual the latest result may take.
+    pub max_slowdown: Option<f64>,
+}
+
+/// The document of these results.
+pub fn measured(asked: &Asked, series: Vec<Series>) -> HistoryDocument {
+    let scenarios: Vec<History> = series.into_iter().map(history).collect();
+    let gate = asked
+        .max_slowdown
+        .map(|max_factor| gate(&scenarios, max_factor));
+    HistoryDocument {
+        format_version: FORMAT_VERSION,
+        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
+        database: asked.database.clone(),
+        last: asked.last,
+        slowest: ranked(&scenarios, |it| it.median_duration_ms),
+        flakiest: ranked(&scenarios, |it| it.flakiness.filter(|it| *it > 0.0)),
+        most_expensive: ranked(&scenarios, |it| it.known_cost.filter(|it| *it > 0.0)),
+        gate,
+        scenarios,
+    }
+}
+
+fn history(series: Series) -> History {
+    let results = &series.results;
+    let verdicts = results.iter().filter_map(HistoryResult::verdict);
+    let (judged, passed) =
+        verdicts.fold((0, 0), |(all, good), it| (all + 1, good + usize::from(it)));
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "nobody has so many results that a double could not count them"
+    )]
+    let pass_rate = (judged > 0).then(|| passed as f64 / judged as f64);
+    let costs: Vec<f64> = results.iter().filter_map(|it| it.cost).collect();
+    History {
+        judged,
+        passed,
+        pass_rate,
+        flakiness: flakiness(results),
+        median_duration_ms: median(results.iter().filter_map(|it| it.duration_ms)),
+        median_score: median(results.iter().filter_map(|it| it.score)),
+        known_cost: (!costs.is_empty()).then(|| tidy(costs.iter().sum())),
+        first_bad: first_bad(&series),
+        slowdown: slowdown(results),
+        id: series.id,
+        name: series.name,
+        path: series.path,
+        tags: series.tags,
+        agent: series.agent,
+        model: series.model,
+        results: series.results,
+    }
+}
+
+/// The middle of some values; the mean of the two in the middle where there are two.
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        odd if odd % 2 == 1 => Some(values[middle]),
+        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
+    }
+}
+
+/// How often verdicts flip although the code is the same.
+fn flakiness(results: &[HistoryResult]) -> Option<f64> {
+    let judged: Vec<&HistoryResult> = results
+        .iter()
+        .filter(|it| it.verdict().is_some() || it.flaky)
+        .collect();
+    let (mut pairs, mut flips) = (0_u32, 0_u32);
+    for pair in judged.windows(2) {
+        let [before, now] = pair else {
+            continue;
+        };
+        if is_same_state(before, now) {
+            pairs += 1;
+            flips += u32::from(before.verdict() != now.verdict());
+        }
+    }
+    // The runs of such a result are neighbours of one state.
+    for _ in judged.iter().filter(|it| it.flaky) {
+        pairs += 1;
+        flips += 1;
+    }
+    (pairs > 0).then(|| f64::from(flips) / f64::from(pairs))
+}
+
+/// Whether two results are of the same code, as far as their stamps tell. Where no repository is known, nothing tells them apart.
+fn is_same_state(before: &HistoryResult, now: &HistoryResult) -> bool {
+    let is_clean = |it: &HistoryResult| {
+        [&it.source, &it.scenarios]
+            .into_iter()
+            .flatten()
+            .all(|it| it.dirty != Some(true))
+    };
+    let ids = |it: &HistoryResult| {
+        [&it.source, &it.scenarios].map(|it| it.as_ref().map(|it| it.commit.clone()))
+    };
+    before.servers == now.servers && is_clean(before) && is_clean(now) && ids(before) == ids(now)
+}
+
+/// Since when a scenario does not pass.
+fn first_bad(series: &Series) -> Option<FirstBad> {
+    let judged: Vec<&HistoryResult> = series
+        .results
+        .iter()
+        .filter(|it| it.verdict().is_some())
+        .collect();
+    if judged.last()?.verdict() != Some(false) {
+        return None;
+    }
+    let last_good = judged.iter().rposition(|it| it.verdict() == Some(true));
+    let first = judged[last_good.map_or(0, |at| at + 1)];
+    let good = last_good.map(|at| judged[at]);
+    let range = good.and_then(|good| range(good, first));
+    let bisect = range.as_ref().filter(|it| it.of_source).map(|it| {
+        // The row of a data set and the cell of a matrix are in the file of their scenario.
+        let path = quoted(&series.path);
+        format!(
+            "mcp-eval bisect {path} --good {} --bad {}",
+            it.good.short, it.bad.short
+        )
+    });
+    Some(FirstBad {
+        run: first.run.clone(),
+        at: first.at.clone(),
+        reason: first.reason.clone(),
+        last_good: good.map(|it| it.run.clone()),
+        range,
+        bisect,
+    })
+}
+
+fn range(good: &HistoryResult, bad: &HistoryResult) -> Option<CommitRange> {
+    between(good.source.as_ref(), bad.source.as_ref(), true)
+        .or_else(|| between(good.scenarios.as_ref(), bad.scenarios.as_ref(), false))
+}
+
+/// What lies between two commits; `None` where one is not known, or they are one and the same.
+fn between(good: Option<&Commit>, bad: Option<&Commit>, of_source: bool) -> Option<CommitRange> {
+    let (good, bad) = (good?, bad?);
+    (good.commit != bad.commit).then(|| CommitRange {
+        good: good.clone(),
+        bad: bad.clone(),
+        of_source,
+    })
+}
+
+/// The latest duration by the median of those before. Only what passed tells how long it takes.
+fn slowdown(results: &[HistoryResult]) -> Option<Slowdown> {
+    let latest = results.iter().rfind(|it| it.status == Status::Passed)?;
+    let latest_ms = latest.duration_ms.filter(|it| *it > 0.0)?;
+    let before = results.iter().filter(|it| {
+        it.status == Status::Passed
+            && it.id != latest.id
+            && it.servers == latest.servers
+            && it.attempts == latest.attempts
+    });
+    let before: Vec<f64> = before.filter_map(|it| it.duration_ms).collect();
+    let of = before.len();
+    let median_ms = median(before.into_iter()).filter(|it| *it > 0.0)?;
+    (of >= FEWEST).then(|| Slowdown {
+        latest_ms,
+        median_ms,
+        of,
+        factor: latest_ms / median_ms,
+    })
+}
+
+fn gate(scenarios: &[History], max_factor: f64) -> SlowdownGate {
+    let measured = scenarios.iter().filter_map(|it| Some((it, it.slowdown?)));
+    let too_slow = measured
+        .clone()
+        .filter(|(_, it)| it.factor > max_factor)
+        .map(|(it, slowdown)| TooSlow {
+            id: it.id.clone(),
+            agent: it.agent.clone(),
+            model: it.model.clone(),
+            slowdown,
+        });
+    let too_slow: Vec<TooSlow> = too_slow.collect();
+    SlowdownGate {
+        max_factor,
+        passed: too_slow.is_empty(),
+        measured: measured.count(),
+        too_slow,
+    }
+}
+
+/// The scenarios with the largest values.
+fn ranked(scenarios: &[History], value: impl Fn(&History) -> Option<f64>) -> Vec<Ranked> {
+    let mut ranked: Vec<Ranked> = scenarios
+        .iter()
+        .filter_map(|it| {
+            Some(Ranked {
+                id: it.id.clone(),
+                agent: it.agent.clone(),
+                model: it.model.clone(),
+                value: value(it)?,
+            })
+        })
+        .collect();
+    ranked.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.id.cmp(&b.id)));
+    ranked.truncate(RANKED);
+    ranked
+}

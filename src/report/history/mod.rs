@@ -1,0 +1,17 @@
+//! Results over time: what is made of them, and how it is shown.
+//!
+//! | file | what is there |
+//! |---|---|
+//! | `measure` | results to [`HistoryDocument`](crate::published::history::HistoryDocument): rates, medians, the first bad run, slowdowns |
+//! | `terminal` | the table, with courses of signs |
+//! | `csv` | a line per result |
+//!
+//! Its page is [`html::history`](crate::report::html::history).
+
+mod csv;
+mod measure;
+mod terminal;
+
+pub use self::csv::csv;
+pub use self::measure::{Asked, Series, measured};
+pub use self::terminal::terminal;

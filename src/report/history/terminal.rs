@@ -1,0 +1,320 @@
+//! Results over time as text: a line per result of one scenario, or a line per scenario.
+
+use std::fmt::Write as _;
+
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::model::number::fixed;
+use crate::model::repeated::percent;
+use crate::model::usage::cost_words;
+use crate::published::history::{
+    FirstBad, History, HistoryDocument, HistoryResult, Ranked, SlowdownGate,
+};
+use crate::report::{duration, moment};
+use crate::text::{self, shorten};
+
+/// The signs of a course, from the lowest value to the highest.
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// How many of the latest values a course shows.
+const COURSE: usize = 40;
+
+/// The longest name or reason in a line.
+const TEXT_CHARS: usize = 60;
+
+/// The history as text; `all` tells every result, and else each scenario has a line.
+pub fn terminal(document: &HistoryDocument, all: bool) -> String {
+    let mut text = String::new();
+    if all {
+        for it in &document.scenarios {
+            one(&mut text, it);
+        }
+    } else {
+        overview(&mut text, document);
+    }
+    if let Some(gate) = &document.gate {
+        slow(&mut text, gate);
+    }
+    text
+}
+
+/// A text from outside in one line, shortened.
+fn shown(text: &str) -> String {
+    shorten(&text::line(text), TEXT_CHARS).into_owned()
+}
+
+/// Who it is of: its id and who drove it.
+fn title(it: &History) -> String {
+    let mut title = shown(&it.id);
+    if it.name != it.id {
+        let _ = write!(title, " ({})", shown(&it.name));
+    }
+    let driver = it.driver();
+    if !driver.is_empty() {
+        let _ = write!(title, " · {}", shown(&driver));
+    }
+    title
+}
+
+fn one(text: &mut String, it: &History) {
+    let _ = writeln!(text, "{}", title(it));
+    let rows = it.results.iter().rev().map(|it| {
+        [
+            moment::words(&it.at),
+            it.status.symbol().to_owned(),
+            status(it),
+            it.score.map_or_else(|| "–".to_owned(), |it| fixed(it, 2)),
+            duration::known(it.duration_ms),
+            it.cost.map_or_else(String::new, cost_words),
+            it.commit()
+                .map_or_else(String::new, |it| shown(&it.words())),
+            shown(&it.run),
+            it.reason.as_deref().map_or_else(String::new, shown),
+        ]
+    });
+    table(text, "  ", &rows.collect::<Vec<_>>());
+    let _ = writeln!(text, "  {}", counts(it));
+    for (name, course) in [("score", scores(it)), ("duration", durations(it))] {
+        if !course.is_empty() {
+            let _ = writeln!(text, "  {name:<8} {course}");
+        }
+    }
+    if let Some(first) = &it.first_bad {
+        bad(text, first);
+    }
+    text.push('\n');
+}
+
+/// The status, and how many runs it is made of.
+fn status(it: &HistoryResult) -> String {
+    let mut words = it.status.name().to_owned();
+    if it.attempts > 1 {
+        let _ = write!(words, " {}/{}", it.attempts_passed, it.attempts_judged);
+    }
+    if it.flaky {
+        words.push_str(", flaky");
+    }
+    words
+}
+
+/// `12 results, 11 of 12 passed (92 %), median 340 ms`.
+fn counts(it: &History) -> String {
+    let mut words = match it.results.len() {
+        1 => "1 result".to_owned(),
+        several => format!("{several} results"),
+    };
+    if let Some(rate) = it.pass_rate {
+        let _ = write!(
+            words,
+            ", {} of {} passed ({})",
+            it.passed,
+            it.judged,
+            percent(rate)
+        );
+    }
+    if let Some(flakiness) = it.flakiness.filter(|it| *it > 0.0) {
+        let _ = write!(
+            words,
+            ", flips in {} of the pairs of one state",
+            percent(flakiness)
+        );
+    }
+    if let Some(median) = it.median_duration_ms {
+        let _ = write!(words, ", median {}", duration::words(median));
+    }
+    if let Some(slowdown) = it.slowdown {
+        let _ = write!(
+            words,
+            ", the latest {} × as long as usual",
+            fixed(slowdown.factor, 2)
+        );
+    }
+    if let Some(cost) = it.known_cost {
+        let _ = write!(words, ", cost {}", cost_words(cost));
+    }
+    words
+}
+
+fn bad(text: &mut String, first: &FirstBad) {
+    let _ = writeln!(
+        text,
+        "  first bad run: {} ({})",
+        shown(&first.run),
+        moment::words(&first.at)
+    );
+    if let Some(reason) = &first.reason {
+        let _ = writeln!(text, "    {}", shown(reason));
+    }
+    match &first.last_good {
+        Some(good) => {
+            let _ = writeln!(text, "  last good run: {}", shown(good));
+        }
+        None => text.push_str("  no run that was looked at is good\n"),
+    }
+    if let Some(range) = &first.range {
+        let whose = if range.of_source {
+            "the source"
+        } else {
+            "the scenarios' repository"
+        };
+        let _ = writeln!(
+            text,
+            "  between them, in {whose}: {}..{} ({})",
+            shown(&range.good.short),
+            shown(&range.bad.short),
+            shown(&range.bad.subject)
+        );
+    }
+    if let Some(bisect) = &first.bisect {
+        let _ = writeln!(text, "  find the commit: `{bisect}`");
+    }
+}
+
+fn overview(text: &mut String, document: &HistoryDocument) {
+    let rows: Vec<[String; 9]> = document
+        .scenarios
+        .iter()
+        .map(|it| {
+            let latest = it.latest();
+            [
+                latest.map_or("-", |it| it.status.symbol()).to_owned(),
+                shown(&it.id),
+                shown(&it.driver()),
+                format!("{}/{}", it.passed, it.judged),
+                scores(it),
+                it.median_score
+                    .map_or_else(|| "–".to_owned(), |it| fixed(it, 2)),
+                duration::known(it.median_duration_ms),
+                it.known_cost.map_or_else(String::new, cost_words),
+                latest.map_or_else(String::new, |it| moment::words(&it.at)),
+            ]
+        })
+        .collect();
+    let head = [
+        "", "scenario", "agent", "passed", "score", "median", "duration", "cost", "latest",
+    ]
+    .map(str::to_owned);
+    let rows: Vec<[String; 9]> = std::iter::once(head).chain(rows).collect();
+    table(text, "", &rows);
+    for it in &document.scenarios {
+        if let Some(first) = &it.first_bad {
+            let _ = writeln!(text, "\n{}", title(it));
+            bad(text, first);
+        }
+    }
+    for (title, ranked, words) in [
+        (
+            "Slowest",
+            &document.slowest,
+            duration::words as fn(f64) -> String,
+        ),
+        ("Flakiest", &document.flakiest, percent as fn(f64) -> String),
+        (
+            "Most expensive",
+            &document.most_expensive,
+            cost_words as fn(f64) -> String,
+        ),
+    ] {
+        ranking(text, title, ranked, words);
+    }
+}
+
+fn ranking(text: &mut String, title: &str, ranked: &[Ranked], words: fn(f64) -> String) {
+    if ranked.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n{title}:");
+    let rows = ranked.iter().map(|it| {
+        let driver = [it.agent.as_deref(), it.model.as_deref()];
+        let driver = driver.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        [words(it.value), shown(&it.id), shown(&driver)]
+    });
+    table(text, "  ", &rows.collect::<Vec<_>>());
+}
+
+fn slow(text: &mut String, gate: &SlowdownGate) {
+    if !text.is_empty() && !text.ends_with("\n\n") {
+        text.push('\n');
+    }
+    for it in &gate.too_slow {
+        let _ = writeln!(
+            text,
+            "✗ {} took {}, {} × the median {} of the {} before (at most {})",
+            shown(&it.id),
+            duration::words(it.slowdown.latest_ms),
+            fixed(it.slowdown.factor, 2),
+            duration::words(it.slowdown.median_ms),
+            it.slowdown.of,
+            gate.max_factor
+        );
+    }
+    let slow = gate.too_slow.len();
+    let _ = writeln!(
+        text,
+        "{slow} of {} measured scenarios took more than {} × as long as usual",
+        gate.measured, gate.max_factor
+    );
+}
+
+/// Rows with their columns aligned; columns that are empty everywhere are left out.
+fn table<const N: usize>(text: &mut String, indent: &str, rows: &[[String; N]]) {
+    let widths: [usize; N] =
+        std::array::from_fn(|at| rows.iter().map(|it| it[at].width()).max().unwrap_or(0));
+    for row in rows {
+        let mut line = indent.to_owned();
+        for (cell, width) in row.iter().zip(widths).filter(|(_, width)| *width > 0) {
+            line.push_str(cell);
+            line.push_str(&" ".repeat(width - cell.width() + 2));
+        }
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+}
+
+/// The course of the scores: their height is between 0 and 1.
+fn scores(it: &History) -> String {
+    let values: Vec<Option<f64>> = it.results.iter().map(|it| it.score).collect();
+    course(&values, 0.0, 1.0)
+}
+
+/// The course of the durations: their height is by the longest of them.
+fn durations(it: &History) -> String {
+    let values: Vec<Option<f64>> = it.results.iter().map(|it| it.duration_ms).collect();
+    let highest = values.iter().flatten().copied().fold(0.0, f64::max);
+    course(&values, 0.0, highest)
+}
+
+/// The latest values as signs of growing height, with a gap where there is none; empty where there are none at all.
+fn course(values: &[Option<f64>], lowest: f64, highest: f64) -> String {
+    if values.iter().all(Option::is_none) || highest <= lowest {
+        return String::new();
+    }
+    let latest = &values[values.len().saturating_sub(COURSE)..];
+    let sign = |value: &Option<f64>| {
+        value.map_or(' ', |it| {
+            let share = ((it - lowest) / (highest - lowest)).clamp(0.0, 1.0);
+            // Halves go up, and the highest sign is for the highest value.
+            let level = (0..LEVELS.len() - 1).rev().find(|at| {
+                #[expect(clippy::cast_precision_loss, reason = "there are eight")]
+                let from = (*at as f64 + 0.5) / (LEVELS.len() - 1) as f64;
+                share >= from
+            });
+            LEVELS[level.map_or(0, |at| at + 1)]
+        })
+    };
+    latest.iter().map(sign).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::course;
+
+    #[test]
+    fn courses_rise_with_their_values() {
+        let values = [Some(0.0), Some(0.5), None, Some(1.0), Some(7.0), Some(-1.0)];
+        assert_eq!(course(&values, 0.0, 1.0), "▁▅ ██▁");
+        assert_eq!(course(&[None], 0.0, 1.0), "");
+        assert_eq!(course(&[Some(3.0)], 0.0, 0.0), "");
+        let many: Vec<Option<f64>> = (0..100).map(|it| Some(f64::from(it))).collect();
+        assert_eq!(course(&many, 0.0, 99.0).chars().count(), 40);
+    }
+}

@@ -1,0 +1,233 @@
+//! The page of results over time, with small charts.
+
+use std::fmt::Write as _;
+
+use askama::Template;
+
+use crate::model::number::fixed;
+use crate::model::repeated::percent;
+use crate::model::usage::cost_words;
+use crate::published::history::{History, HistoryDocument, HistoryResult, Ranked};
+use crate::report::{duration, moment};
+
+/// The size of a chart, and how far its line stays from its edges.
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 96.0;
+const EDGE: f64 = 8.0;
+
+/// The template's view of a history.
+#[derive(Template)]
+#[template(path = "history.html", config = "templates/askama.toml")]
+pub(super) struct HistoryPage<'a> {
+    document: &'a HistoryDocument,
+    scenarios: Vec<Section<'a>>,
+    rankings: Vec<Ranking<'a>>,
+}
+
+/// A scenario.
+struct Section<'a> {
+    history: &'a History,
+    driver: String,
+    counts: String,
+    charts: Vec<Chart>,
+    rows: Vec<Line<'a>>,
+}
+
+/// A chart of one number over the results.
+struct Chart {
+    title: &'static str,
+    /// The chart in words, for those who do not see it.
+    words: String,
+    highest: String,
+    line: String,
+    points: Vec<Point>,
+    marks: Vec<Mark>,
+}
+
+struct Point {
+    x: String,
+    y: String,
+    status: &'static str,
+    title: String,
+}
+
+/// Where another commit begins.
+struct Mark {
+    x: String,
+    title: String,
+}
+
+/// A result in the table.
+struct Line<'a> {
+    result: &'a HistoryResult,
+    at: String,
+    score: String,
+    duration: String,
+    cost: String,
+    commit: String,
+}
+
+struct Ranking<'a> {
+    title: &'static str,
+    rows: Vec<(String, &'a Ranked)>,
+}
+
+impl<'a> HistoryPage<'a> {
+    pub(super) fn new(document: &'a HistoryDocument) -> Self {
+        let rankings = [
+            (
+                "Slowest",
+                &document.slowest,
+                duration::words as fn(f64) -> String,
+            ),
+            ("Flakiest", &document.flakiest, percent as fn(f64) -> String),
+            (
+                "Most expensive",
+                &document.most_expensive,
+                cost_words as fn(f64) -> String,
+            ),
+        ];
+        let rankings = rankings
+            .into_iter()
+            .filter(|(_, ranked, _)| !ranked.is_empty());
+        Self {
+            document,
+            scenarios: document.scenarios.iter().map(section).collect(),
+            rankings: rankings
+                .map(|(title, ranked, words)| Ranking {
+                    title,
+                    rows: ranked.iter().map(|it| (words(it.value), it)).collect(),
+                })
+                .collect(),
+        }
+    }
+}
+
+fn section(history: &History) -> Section<'_> {
+    let rows = history.results.iter().rev().map(|it| Line {
+        result: it,
+        at: moment::words(&it.at),
+        score: it.score.map_or_else(String::new, |it| fixed(it, 2)),
+        duration: duration::known(it.duration_ms),
+        cost: it.cost.map_or_else(String::new, cost_words),
+        commit: it
+            .commit()
+            .map_or_else(String::new, |it| format!("{} {}", it.words(), it.subject)),
+    });
+    let longest = history
+        .results
+        .iter()
+        .filter_map(|it| it.duration_ms)
+        .fold(0.0, f64::max);
+    let charts = [
+        chart("Score", &history.results, |it| it.score, 1.0, &|it| {
+            fixed(it, 2)
+        }),
+        chart(
+            "Duration",
+            &history.results,
+            |it| it.duration_ms,
+            longest,
+            &duration::words,
+        ),
+    ];
+    Section {
+        history,
+        driver: history.driver(),
+        counts: counts(history),
+        charts: charts.into_iter().flatten().collect(),
+        rows: rows.collect(),
+    }
+}
+
+fn counts(it: &History) -> String {
+    let mut words = match it.pass_rate {
+        Some(rate) => format!("{} of {} passed ({})", it.passed, it.judged, percent(rate)),
+        None => "no verdict".to_owned(),
+    };
+    if let Some(flakiness) = it.flakiness.filter(|it| *it > 0.0) {
+        let _ = write!(
+            words,
+            ", flips in {} of the pairs of one state",
+            percent(flakiness)
+        );
+    }
+    if let Some(median) = it.median_duration_ms {
+        let _ = write!(words, ", median {}", duration::words(median));
+    }
+    if let Some(slowdown) = it.slowdown {
+        let _ = write!(
+            words,
+            ", the latest {} × as long as usual",
+            fixed(slowdown.factor, 2)
+        );
+    }
+    if let Some(cost) = it.known_cost {
+        let _ = write!(words, ", cost {}", cost_words(cost));
+    }
+    words
+}
+
+/// A chart; `None` where fewer than two results have such a number.
+fn chart(
+    title: &'static str,
+    results: &[HistoryResult],
+    value: impl Fn(&HistoryResult) -> Option<f64>,
+    highest: f64,
+    words: &dyn Fn(f64) -> String,
+) -> Option<Chart> {
+    let known = results.iter().filter_map(&value);
+    if known.clone().count() < 2 || highest <= 0.0 {
+        return None;
+    }
+    let (first, last) = (known.clone().next()?, known.last()?);
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "nobody shows so many results that a double could not count them"
+    )]
+    let x = |at: usize| EDGE + (WIDTH - 2.0 * EDGE) * at as f64 / (results.len() - 1).max(1) as f64;
+    let y = |value: f64| HEIGHT - EDGE - (HEIGHT - 2.0 * EDGE) * (value / highest).clamp(0.0, 1.0);
+    let mut line = String::new();
+    let mut points = Vec::new();
+    let mut marks = Vec::new();
+    for (at, it) in results.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| results[at].commit());
+        if let (Some(before), Some(now)) = (before, it.commit())
+            && before.commit != now.commit
+        {
+            marks.push(Mark {
+                x: fixed(x(at), 1),
+                title: format!("{} {}", now.words(), now.subject),
+            });
+        }
+        let Some(value) = value(it) else {
+            continue;
+        };
+        let (x, y) = (fixed(x(at), 1), fixed(y(value), 1));
+        let _ = write!(line, "{}{x} {y}", if line.is_empty() { "M" } else { " L" });
+        points.push(Point {
+            title: format!(
+                "{}: {}, {}",
+                moment::words(&it.at),
+                it.status.name(),
+                words(value)
+            ),
+            status: it.status.name(),
+            x,
+            y,
+        });
+    }
+    Some(Chart {
+        title,
+        words: format!(
+            "{title} of {} results, from {} to {}",
+            points.len(),
+            words(first),
+            words(last)
+        ),
+        highest: words(highest),
+        line,
+        points,
+        marks,
+    })
+}

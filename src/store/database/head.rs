@@ -1,0 +1,262 @@
+//! What is written of a run as a whole.
+
+use jiff::Timestamp;
+
+use super::cell::Record;
+use super::time::{rewritten, written};
+use crate::json;
+use crate::model::status::Status as ModelStatus;
+use crate::model::suite::SuiteResult;
+use crate::published::result::{Called, ResultDocument, Summary};
+use crate::published::stamp::Git;
+
+/// A run as a whole: what is known when it begins, and more when it has ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunHead {
+    /// The name of its folder.
+    pub run: String,
+    pub command: String,
+    /// The version of mcp-eval.
+    pub mcp_eval: String,
+    /// When it began (RFC 3339).
+    pub started_at: String,
+    pub state: RunState,
+    /// Wall time in milliseconds; `None` while it goes on.
+    pub duration_ms: Option<f64>,
+    /// `None` while it goes on, and where nobody has asked for one.
+    pub exit_code: Option<u8>,
+    /// How many scenarios came out in which way, so far.
+    pub summary: Summary,
+    /// The repository that it was started in; `None` while it goes on.
+    pub git: Option<Git>,
+    pub called: Option<Called>,
+    /// The ids of scenarios that did not pass, and decide nothing.
+    pub quarantined: Vec<String>,
+    /// It is the one that a search for a bad commit has ended with.
+    pub is_end_of_search: bool,
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunState {
+    Running,
+    Completed,
+    /// Somebody has stopped it.
+    Interrupted,
+}
+
+impl RunState {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+impl RunHead {
+    /// Of a run that has begun.
+    pub fn begun(document: &ResultDocument) -> Self {
+        let selected = document.summary.selected;
+        Self {
+            state: RunState::Running,
+            duration_ms: None,
+            exit_code: None,
+            git: None,
+            summary: Summary {
+                selected,
+                ..Summary::default()
+            },
+            ..Self::ended(document)
+        }
+    }
+
+    /// Of a run that has ended, as its document tells.
+    pub fn ended(document: &ResultDocument) -> Self {
+        let tolerated = document.scenarios.iter().filter(|it| it.is_tolerated());
+        Self {
+            run: document.run_id.clone(),
+            command: document.command.clone(),
+            mcp_eval: document.mcp_eval.clone(),
+            started_at: document.started_at.clone(),
+            state: if document.interrupted {
+                RunState::Interrupted
+            } else {
+                RunState::Completed
+            },
+            duration_ms: document.duration_ms,
+            exit_code: document.gate.as_ref().map(|it| it.exit_code),
+            summary: document.summary,
+            git: Some(document.git.clone()),
+            called: document.called.clone(),
+            quarantined: tolerated.map(|it| it.id.clone()).collect(),
+            is_end_of_search: document.bisected.is_some(),
+        }
+    }
+
+    /// Of a run whose scenarios have all come out, before anything is made of that.
+    pub fn played(suite: &SuiteResult) -> Self {
+        let count = |status| suite.count(status);
+        Self {
+            run: suite.run_id.clone(),
+            command: suite.command.clone(),
+            mcp_eval: suite.mcp_eval.clone(),
+            started_at: suite.started_at.to_string(),
+            state: if suite.interrupted {
+                RunState::Interrupted
+            } else {
+                RunState::Completed
+            },
+            duration_ms: Some(suite.duration_ms),
+            exit_code: None,
+            summary: Summary {
+                selected: suite.selected,
+                passed: count(ModelStatus::Passed),
+                failed: count(ModelStatus::Failed),
+                inconclusive: count(ModelStatus::Inconclusive),
+                error: count(ModelStatus::Error),
+                timeout: count(ModelStatus::Timeout),
+                interrupted: count(ModelStatus::Interrupted),
+                skipped: count(ModelStatus::Skipped),
+                recorded: count(ModelStatus::Recorded),
+                ..Summary::default()
+            },
+            git: Some((&suite.git).into()),
+            called: None,
+            quarantined: Vec::new(),
+            is_end_of_search: false,
+        }
+    }
+
+    /// When it began, as the database has it.
+    pub(super) fn began(&self) -> String {
+        rewritten(&self.started_at)
+    }
+
+    /// The command with the paths that it was given: `compare scenarios/search`.
+    fn name(&self) -> String {
+        let paths = self.called.iter().flat_map(|it| &it.paths);
+        let words: Vec<&str> = std::iter::once(self.command.as_str())
+            .chain(paths.map(String::as_str))
+            .collect();
+        words.join(" ")
+    }
+
+    /// The row, without who ran it.
+    pub(super) fn record(&self, id: &str) -> Record {
+        let Summary {
+            selected,
+            passed,
+            failed,
+            inconclusive,
+            error,
+            timeout,
+            interrupted,
+            skipped,
+            recorded,
+            quarantined,
+            changed: _,
+            recorded_failing: _,
+            flaky: _,
+        } = self.summary;
+        let called = self.called.as_ref();
+        let called = called.and_then(|it| serde_json::to_string(it).ok().map(json::escaped));
+        let completed = self.completed_at();
+        Record::default()
+            .with("id", id)
+            .with("run", self.run.as_str())
+            .with("name", self.name())
+            .with("command", self.command.as_str())
+            .with("status", self.state.name())
+            .with("started_at", self.began())
+            .with("completed_at", completed)
+            .with("duration_ms", self.duration_ms)
+            .with("exit_code", self.exit_code.map(i64::from))
+            .with("mcp_eval", self.mcp_eval.as_str())
+            .with("total", selected)
+            .with("passed", passed)
+            .with("failed", failed)
+            .with("inconclusive", inconclusive)
+            .with("errors", error)
+            .with("timeouts", timeout)
+            .with("interrupted", interrupted)
+            .with("skipped", skipped)
+            .with("recorded", recorded)
+            .with("quarantined", quarantined)
+            .and(git("git", self.git.as_ref()))
+            .with("called", called)
+    }
+
+    /// When it ended, which is as long after its beginning as it took.
+    fn completed_at(&self) -> Option<String> {
+        if self.state == RunState::Running {
+            return None;
+        }
+        let started: Timestamp = self.started_at.parse().ok()?;
+        let took = self.duration_ms.filter(|it| it.is_finite() && *it >= 0.0)?;
+        let ended =
+            started.checked_add(std::time::Duration::try_from_secs_f64(took / 1000.0).ok()?);
+        ended.ok().map(written)
+    }
+}
+
+/// The columns of a repository.
+pub(super) fn git(of: &'static str, git: Option<&Git>) -> Record {
+    let columns: [&'static str; 8] = match of {
+        "git" => [
+            "git_commit",
+            "git_short",
+            "git_branch",
+            "git_describe",
+            "git_subject",
+            "git_committed_at",
+            "git_dirty",
+            "git_remote",
+        ],
+        "source" => [
+            "source_commit",
+            "source_short",
+            "source_branch",
+            "source_describe",
+            "source_subject",
+            "source_committed_at",
+            "source_dirty",
+            "source_remote",
+        ],
+        _ => [
+            "scenarios_commit",
+            "scenarios_short",
+            "scenarios_branch",
+            "scenarios_describe",
+            "scenarios_subject",
+            "scenarios_committed_at",
+            "scenarios_dirty",
+            "scenarios_remote",
+        ],
+    };
+    let [id, brief, on, described, about, at, changed, from] = columns;
+    match git {
+        Some(Git::Known {
+            commit,
+            short,
+            branch,
+            describe,
+            subject,
+            committed_at,
+            dirty,
+            remote,
+        }) => Record::default()
+            .with(id, commit.as_str())
+            .with(brief, short.as_str())
+            .with(on, branch.as_deref())
+            .with(described, describe.as_deref())
+            .with(about, subject.as_str())
+            .with(at, rewritten(committed_at))
+            .with(changed, *dirty)
+            .with(from, remote.as_deref()),
+        Some(Git::Unknown { .. }) | None => columns
+            .into_iter()
+            .fold(Record::default(), |record, it| record.with(it, None::<i64>)),
+    }
+}

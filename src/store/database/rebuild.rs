@@ -1,0 +1,161 @@
+//! The database made from the files of the runs: what it lacks is added, and nothing goes.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::connection::{Connection, transaction};
+use super::error::Fault;
+use super::head::{RunHead, RunState};
+use super::ids::result_id;
+use super::told::{FinishedScenario, Rows};
+use super::write::{self, Identity};
+use crate::model::redacted::Redacted;
+use crate::published::result::{ResultDocument, Scenario, Status};
+use crate::store::marker::is_held;
+use crate::store::read::load_result;
+use crate::store::{Runs, load};
+
+/// What was added.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// How many runs have files that could be read.
+    pub read: u64,
+    /// How many folders have none.
+    pub unread: u64,
+    /// How many runs and results were not there before.
+    pub runs: u64,
+    pub results: u64,
+}
+
+/// Adds what the files of the runs hold and the database does not.
+pub(super) fn rebuild(
+    connection: &mut dyn Connection,
+    runs: &Path,
+    full: bool,
+) -> Result<Rebuilt, Fault> {
+    let mut rebuilt = Rebuilt::default();
+    for id in Runs::ids(runs).into_iter().rev() {
+        let folder = runs.join(&id);
+        let document = match load_result(&folder) {
+            Ok(document) if document.run_id == id => document,
+            _ => {
+                rebuilt.unread += 1;
+                continue;
+            }
+        };
+        rebuilt.read += 1;
+        if is_executed(&document, &folder) {
+            add(connection, &document, &folder, (full, &mut rebuilt))?;
+        }
+    }
+    Ok(rebuilt)
+}
+
+/// Whether the run has run anything: one that puts others together, or scores stored ones again, has not.
+fn is_executed(document: &ResultDocument, folder: &Path) -> bool {
+    let has_run = document.scenarios.iter().any(|it| it.current.is_some());
+    let is_of_others = has_run && !folder.join("current").is_dir();
+    document.merged.is_none() && !is_of_others && document.problem.is_none()
+}
+
+/// Whether it has come to its end, and not only begun.
+fn has_ended(document: &ResultDocument) -> bool {
+    document.gate.is_some() || !document.interrupted
+}
+
+fn add(
+    connection: &mut dyn Connection,
+    document: &Redacted<ResultDocument>,
+    folder: &Path,
+    (full, rebuilt): (bool, &mut Rebuilt),
+) -> Result<(), Fault> {
+    let has_ended = has_ended(document);
+    let mut head = if has_ended {
+        RunHead::ended(document)
+    } else {
+        RunHead::begun(document)
+    };
+    let is_over = has_ended || !is_held(folder);
+    if !has_ended && is_over {
+        // It was killed.
+        head.state = RunState::Interrupted;
+    }
+    let nobody = Identity::default();
+    let id = transaction(connection, |connection| {
+        let id = write::id_of(connection, &head.run, &head.began())?;
+        let known = connection.query(
+            "SELECT status FROM runs WHERE id = $1",
+            &[id.as_str().into()],
+        )?;
+        rebuilt.runs += u64::from(known.is_empty());
+        match known.first() {
+            // One that is complete is known better than its files tell.
+            Some(it) if it.string("status") != "running" || !is_over => {}
+            Some(_) if !has_ended => {
+                connection.execute(
+                    "UPDATE runs SET status = 'interrupted' WHERE id = $1",
+                    &[id.as_str().into()],
+                )?;
+            }
+            _ => {
+                write::run(connection, &head, &nobody)?;
+            }
+        }
+        Ok(id)
+    })?;
+    for (index, scenario) in document.scenarios.iter().enumerate() {
+        transaction(connection, |connection| {
+            let known = connection.query(
+                "SELECT status FROM results WHERE id = $1",
+                &[result_id(&id, &scenario.id).into()],
+            )?;
+            let is_known = known
+                .first()
+                .is_some_and(|it| it.string("status") != Status::Interrupted.name());
+            if is_known || (!known.is_empty() && !has_ended) {
+                return Ok(());
+            }
+            rebuilt.results += u64::from(known.is_empty());
+            let rows = rows(document, index, folder, full);
+            write::result(connection, &id, &rows)
+        })?;
+    }
+    if has_ended && (!head.quarantined.is_empty() || head.is_end_of_search) {
+        // What a run says of its results finds them only now.
+        transaction(connection, |connection| {
+            write::marks(connection, &head, &id)
+        })?;
+    }
+    Ok(())
+}
+
+fn rows(document: &Redacted<ResultDocument>, index: usize, folder: &Path, full: bool) -> Rows {
+    let scenario = document.derive(|it| it.scenarios[index].clone());
+    let current = load(&Runs::at(folder).path(&scenario.id)).ok();
+    let finished = FinishedScenario {
+        run: document.run_id.clone(),
+        command: document.command.clone(),
+        at: finished_at(document, &scenario),
+        current: current.map(Arc::new),
+        scenario,
+        declared: None,
+        folder: folder.to_owned(),
+    };
+    Rows::of(&finished, full)
+}
+
+/// When a result was there, as far as its files tell.
+fn finished_at(document: &ResultDocument, scenario: &Scenario) -> Timestamp {
+    let began = scenario
+        .current
+        .as_ref()
+        .map(|it| it.stamp.recorded_at.as_str());
+    let began = began.unwrap_or(&document.started_at);
+    let began: Timestamp = began.parse().unwrap_or(Timestamp::UNIX_EPOCH);
+    let took = scenario.duration_ms.unwrap_or(0.0) / 1000.0;
+    let took = Duration::try_from_secs_f64(took).unwrap_or_default();
+    began.checked_add(took).unwrap_or(began)
+}

@@ -1,0 +1,307 @@
+//! The thread that has the connection: what is handed to it is written in order, and what is asked is answered in between.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::connection::{Connection, transaction};
+use super::error::{DatabaseError, Fault};
+use super::head::{RunHead, RunState};
+use super::options::{DEFAULT, Options};
+use super::place::Place;
+use super::postgres::Postgres;
+use super::rebuild::rebuild;
+use super::schema::{VERSION, migrate};
+use super::sqlite::Sqlite;
+use super::told::{FinishedScenario, Rows};
+use super::write::{self, Identity};
+
+/// How long nothing is tried again after it has gone wrong, at first; twice as long each time after that.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// How many runs are remembered that have ended: more than end while somebody puts another file in the place of the one they were written to.
+const REMEMBERED: usize = 16;
+
+/// What the thread is to do.
+pub(super) type Task = Box<dyn FnOnce(&mut Worker) + Send>;
+
+/// What is written of a run.
+enum Entry {
+    Head(Box<RunHead>),
+    Result(Box<Rows>),
+}
+
+/// A run that is being written, or was not long ago.
+struct Journal {
+    run: String,
+    /// When it began, as the database has it.
+    began: String,
+    has_ended: bool,
+    entries: Vec<Entry>,
+    /// How many of the entries are in the database.
+    written: usize,
+}
+
+/// What the thread knows.
+pub(super) struct Worker {
+    place: Place,
+    options: Options,
+    identity: Identity,
+    connection: Option<Box<dyn Connection>>,
+    /// Of each run, all that is to be in the database, in case that another file takes its place.
+    journals: VecDeque<Journal>,
+    /// Until when nothing is tried, and how long it is the next time.
+    pause: Option<(Instant, Duration)>,
+    /// What went wrong last.
+    problem: Option<String>,
+    /// That something is not written has been told.
+    is_told: bool,
+    /// What there is to tell.
+    notes: Vec<String>,
+}
+
+impl Worker {
+    pub(super) fn new(place: Place, options: Options) -> Self {
+        let identity = if options.anonymous {
+            Identity::default()
+        } else {
+            Identity::own()
+        };
+        Self {
+            place,
+            options,
+            identity,
+            connection: None,
+            journals: VecDeque::new(),
+            pause: None,
+            problem: None,
+            is_told: false,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Does what comes, until nobody is left to hand anything over.
+    pub(super) fn work(mut self, tasks: &Receiver<Task>) {
+        while let Ok(task) = tasks.recv() {
+            task(&mut self);
+        }
+    }
+
+    /// Writes what is known of a run as a whole.
+    pub(super) fn head(&mut self, head: RunHead) {
+        let has_ended = head.state != RunState::Running;
+        let began = head.began();
+        let journal = self
+            .journals
+            .iter()
+            .position(|it| it.run == head.run && it.began == began);
+        let journal = journal.unwrap_or_else(|| {
+            self.journals.push_back(Journal {
+                run: head.run.clone(),
+                began,
+                has_ended: false,
+                entries: Vec::new(),
+                written: 0,
+            });
+            self.journals.len() - 1
+        });
+        let journal = &mut self.journals[journal];
+        journal.has_ended |= has_ended;
+        journal.entries.push(Entry::Head(Box::new(head)));
+        self.write();
+        self.forget();
+    }
+
+    /// Writes a result.
+    pub(super) fn result(&mut self, finished: &FinishedScenario) {
+        let rows = Rows::of(finished, self.options.full);
+        let Some(journal) = self.journals.iter_mut().rev().find(|it| it.run == rows.run) else {
+            // Nobody has said that this run has begun.
+            return;
+        };
+        journal.entries.push(Entry::Result(Box::new(rows)));
+        self.write();
+    }
+
+    /// Forgets runs that ended long ago.
+    fn forget(&mut self) {
+        let ended = self.journals.iter().filter(|it| it.has_ended).count();
+        let mut spare = ended.saturating_sub(REMEMBERED);
+        self.journals.retain(|it| {
+            let goes = spare > 0 && it.has_ended;
+            spare -= usize::from(goes);
+            !goes
+        });
+    }
+
+    /// Writes what is not written yet, unless that went wrong a moment ago.
+    fn write(&mut self) {
+        if self.pause.is_some_and(|(until, _)| Instant::now() < until) {
+            return;
+        }
+        self.write_now();
+    }
+
+    /// Writes what is not written yet.
+    fn write_now(&mut self) {
+        if let Err(fault) = self.with(Self::catch_up) {
+            let pause = self
+                .pause
+                .map_or(PAUSE, |(_, last)| last * 2)
+                .min(Duration::from_secs(30));
+            self.pause = Some((Instant::now() + pause, pause));
+            self.problem = Some(fault.to_string());
+        } else {
+            self.pause = None;
+        }
+    }
+
+    /// Writes what is not written yet, and what went wrong; and says what is lost, and what else there is to tell.
+    pub(super) fn flush(&mut self) -> Vec<String> {
+        self.write_now();
+        let mut lost = 0_usize;
+        for journal in &mut self.journals {
+            let left = &journal.entries[journal.written..];
+            lost += left
+                .iter()
+                .filter(|it| matches!(it, Entry::Result(_)))
+                .count();
+        }
+        let is_behind = self.journals.iter().any(|it| it.written < it.entries.len());
+        let mut notes = std::mem::take(&mut self.notes);
+        let why = self.problem.take().filter(|_| is_behind && !self.is_told);
+        self.is_told = is_behind;
+        if let Some(why) = why {
+            let what = match lost {
+                0 => "the end of the run is".to_owned(),
+                1 => "1 result is".to_owned(),
+                several => format!("{several} results are"),
+            };
+            notes.push(format!(
+                "{what} not in the results database {}: {why} (`mcp-eval db rebuild` adds what the files of the runs hold)",
+                self.place
+            ));
+        }
+        notes
+    }
+
+    /// Does something with the connection. Where that is lost, or the file is damaged, another one is made, once.
+    fn with<T>(&mut self, mut work: impl FnMut(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+        let mut tried = false;
+        loop {
+            let done = self.connect().and_then(|()| work(self));
+            match done {
+                Err(Fault::Damaged(why)) if !tried => {
+                    self.connection = None;
+                    self.set_aside(&why)?;
+                }
+                Err(Fault::Lost(_))
+                    if !tried && self.connection.as_ref().is_some_and(|it| !it.is_current()) =>
+                {
+                    self.connection = None;
+                }
+                done => {
+                    if done.is_err() && self.connection.as_ref().is_some_and(|it| !it.is_current())
+                    {
+                        self.connection = None;
+                    }
+                    return done;
+                }
+            }
+            tried = true;
+        }
+    }
+
+    /// Opens the database, where it is not open, or another file has been put in its place.
+    fn connect(&mut self) -> Result<(), Fault> {
+        if self.connection.as_ref().is_some_and(|it| it.is_current()) {
+            return Ok(());
+        }
+        self.connection = None;
+        let mut connection: Box<dyn Connection> = match (self.place.path(), self.place.url()) {
+            (Some(path), _) => {
+                let mut opened = Sqlite::open(path)?;
+                if opened.version()? < VERSION {
+                    opened.share()?;
+                }
+                Box::new(opened)
+            }
+            (None, url) => Box::new(Postgres::open(url.unwrap_or_default())?),
+        };
+        migrate(&mut *connection)?;
+        self.connection = Some(connection);
+        // Whether all of it is there is not known of another file, nor of a server that was gone.
+        for journal in &mut self.journals {
+            journal.written = 0;
+        }
+        Ok(())
+    }
+
+    /// Writes what is not in the database yet: each result in a transaction of its own, with what is known of its run.
+    fn catch_up(&mut self) -> Result<(), Fault> {
+        let Some(connection) = &mut self.connection else {
+            return Ok(());
+        };
+        for journal in &mut self.journals {
+            while let Some(entry) = journal.entries.get(journal.written) {
+                transaction(&mut **connection, |connection| match entry {
+                    Entry::Head(head) => write::run(connection, head, &self.identity).map(|_| ()),
+                    Entry::Result(rows) => {
+                        let run = write::id_of(connection, &journal.run, &journal.began)?;
+                        write::result(connection, &run, rows)
+                    }
+                })?;
+                journal.written += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves a damaged file away, and makes a new one from the files of the runs.
+    fn set_aside(&mut self, why: &str) -> Result<(), Fault> {
+        let Some(path) = self.place.path().map(PathBuf::from) else {
+            return Err(Fault::Damaged(why.to_owned()));
+        };
+        if path != Path::new(DEFAULT) && !Sqlite::is_ours(&path) {
+            return Err(Fault::Other(format!(
+                "it is no results database, or one of which nothing can be read ({why}): move it away, or name another one with `--db`"
+            )));
+        }
+        let now = Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ");
+        let Some(aside) = Sqlite::set_aside(&path, &format!("damaged-{now}"))? else {
+            return Ok(());
+        };
+        self.connect()?;
+        let mut added = 0;
+        if let (Some(runs), Some(connection)) = (&self.options.runs, &mut self.connection) {
+            added = rebuild(&mut **connection, runs, self.options.full)?.results;
+        }
+        self.notes.push(format!(
+            "the results database {} was damaged ({why}): it is kept as {}, and a new one was made with {added} results from the files of the runs",
+            path.display(),
+            aside.display()
+        ));
+        Ok(())
+    }
+
+    /// Asks for something, after what is to be written has been.
+    pub(super) fn ask<T>(
+        &mut self,
+        mut work: impl FnMut(&mut dyn Connection) -> Result<T, Fault>,
+    ) -> Result<T, DatabaseError> {
+        self.write();
+        let answer = self.with(|worker| match &mut worker.connection {
+            Some(connection) => work(&mut **connection),
+            None => Err(Fault::Lost("it is not open".to_owned())),
+        });
+        answer.map_err(|fault| {
+            DatabaseError::new(format!(
+                "the results database {} cannot be used: {fault}",
+                self.place
+            ))
+        })
+    }
+}

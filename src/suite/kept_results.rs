@@ -1,0 +1,159 @@
+//! The results of one command on their way to the results database, each as soon as it is there.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::settings::Settings;
+use super::suite_context::SuiteContext;
+use crate::model::judge::JudgeSettings;
+use crate::model::redacted::Redacted;
+use crate::model::scenario::{HttpStyle, Scenario, Server, Transport};
+use crate::model::suite::{ScenarioResult, SuiteResult};
+use crate::published::result::ResultDocument;
+use crate::redact::Redactor;
+use crate::report::document::of_scenario;
+use crate::store::Runs;
+use crate::store::database::{Database, Declared, FinishedScenario, RunHead};
+
+/// Writes results, where somebody wants that.
+pub(super) struct KeptResults<'a>(Option<Keeping<'a>>);
+
+struct Keeping<'a> {
+    database: Database,
+    run: String,
+    command: String,
+    folder: PathBuf,
+    scenarios: &'a [Arc<Scenario>],
+    context: &'a SuiteContext,
+    /// The places of the scenarios whose results are handed over.
+    done: BTreeSet<usize>,
+}
+
+impl<'a> KeptResults<'a> {
+    /// Begins with the document of a run that has begun.
+    pub(super) fn begin(
+        settings: &Settings,
+        (begun, runs): (Redacted<ResultDocument>, &Runs),
+        (scenarios, context): (&'a [Arc<Scenario>], &'a SuiteContext),
+    ) -> Self {
+        let keeping = settings.database.clone().map(|database| {
+            database.head(begun.derive(RunHead::begun));
+            Keeping {
+                database,
+                run: begun.run_id.clone(),
+                command: begun.command.clone(),
+                folder: runs.folder().to_owned(),
+                scenarios,
+                context,
+                done: BTreeSet::new(),
+            }
+        });
+        Self(keeping)
+    }
+
+    /// Hands over the result of the scenario at this place.
+    pub(super) fn result(&mut self, index: usize, result: &Redacted<ScenarioResult>) {
+        let Some(keeping) = &mut self.0 else {
+            return;
+        };
+        keeping.done.insert(index);
+        let scenario = &keeping.scenarios[index];
+        let secrets = keeping.context.remembered(scenario);
+        let redactor = Redactor::new(&secrets, &scenario.redaction);
+        keeping.database.result(FinishedScenario {
+            run: keeping.run.clone(),
+            command: keeping.command.clone(),
+            at: Timestamp::now(),
+            scenario: result.derive(|_| of_scenario(result, &keeping.command)),
+            current: result.current.clone(),
+            declared: Some(Arc::new(declared(scenario, &redactor))),
+            folder: keeping.folder.clone(),
+        });
+    }
+
+    /// Hands over what is left, and what the whole has come to, and waits until all is written; returns what there is to tell of that.
+    pub(super) async fn end(mut self, suite: &Redacted<SuiteResult>) -> Vec<String> {
+        let done = self
+            .0
+            .as_ref()
+            .map(|it| it.done.clone())
+            .unwrap_or_default();
+        for index in 0..suite.scenarios.len() {
+            if !done.contains(&index) {
+                self.result(index, &suite.derive(|it| it.scenarios[index].clone()));
+            }
+        }
+        let Some(keeping) = self.0 else {
+            return Vec::new();
+        };
+        keeping.database.head(suite.derive(|it| RunHead {
+            called: it.called.as_ref().map(Into::into),
+            ..RunHead::played(it)
+        }));
+        keeping.database.flush().await
+    }
+}
+
+/// What a scenario's file says of what it is run with.
+fn declared(scenario: &Scenario, redactor: &Redactor) -> Redacted<Declared> {
+    let servers: Vec<Value> = scenario.servers.iter().map(server).collect();
+    let expected = scenario
+        .expected_trajectory
+        .iter()
+        .map(|it| it.tool.as_str());
+    let plain = json!({
+        "servers": servers,
+        "judge": scenario.judge.as_deref().map(judge),
+        "expected": expected.collect::<Vec<_>>(),
+    });
+    redactor.value(plain).derive(|it| Declared {
+        servers: it["servers"].clone(),
+        judge: Some(it["judge"].clone()).filter(|it| !it.is_null()),
+        expected_tools: it["expected"].as_array().map_or_else(Vec::new, |it| {
+            it.iter()
+                .filter_map(|it| it.as_str().map(str::to_owned))
+                .collect()
+        }),
+    })
+}
+
+/// A server as its scenario names it; of what it is given besides, the names alone.
+fn server(server: &Server) -> Value {
+    let names = |pairs: &[(String, String)]| -> Vec<String> {
+        pairs.iter().map(|it| it.0.clone()).collect()
+    };
+    let name = &server.name;
+    match &server.transport {
+        Transport::Stdio {
+            command,
+            args,
+            env,
+            cwd: _,
+        } => {
+            json!({ "name": name, "type": "stdio", "command": command, "args": args, "env": names(env) })
+        }
+        Transport::Http {
+            style,
+            url,
+            headers,
+            ..
+        } => {
+            let kind = match style {
+                HttpStyle::Streamable => "http",
+                HttpStyle::Sse => "sse",
+            };
+            json!({ "name": name, "type": kind, "url": url, "headers": names(headers) })
+        }
+        Transport::Mock => json!({ "name": name, "type": "mock" }),
+        Transport::Recorded { baseline: _ } => json!({ "name": name, "type": "recorded" }),
+    }
+}
+
+fn judge(judge: &JudgeSettings) -> Value {
+    let asked = &judge.asked;
+    json!({ "provider": asked.api.kind(), "model": asked.model, "baseUrl": asked.base_url })
+}

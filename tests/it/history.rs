@@ -1,0 +1,385 @@
+//! `mcp-eval history`: results over time, at the program.
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+use mcp_eval::published::history;
+use serde_json::{Value, json};
+
+use crate::common::{Project, commit_all, ran, skipped};
+use crate::results_database::kit::{Place, shop};
+
+/// A shop whose tea has been dearer since the third of four runs, told without identity.
+fn dearer() -> Place {
+    let place = Place::file();
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["record"]);
+    place.expect(0, &["compare"]);
+    shop(&place.project, "tea", "8.50", "");
+    place.expect(1, &["compare"]);
+    place.expect(1, &["compare"]);
+    place
+}
+
+fn document(place: &Place, arguments: &[&str]) -> Value {
+    let out = place
+        .expect(0, &[&["history", "--format", "json"], arguments].concat())
+        .stdout;
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn a_scenario_that_fails_is_told_with_its_first_bad_run() {
+    let place = dearer();
+    let runs = place.rows("select run_id, reason from results order by created_at");
+    let [_, good, bad, _] = &runs[..] else {
+        panic!("{runs:?}");
+    };
+    let told = document(&place, &["tea"]);
+    let tea = &told["scenarios"][0];
+    assert_eq!(told["scenarios"].as_array().unwrap().len(), 1);
+    let statuses: Vec<&Value> = tea["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["status"])
+        .collect();
+    assert_eq!(statuses, ["recorded", "passed", "failed", "failed"]);
+    assert_eq!((&tea["judged"], &tea["passed"]), (&json!(3), &json!(1)));
+    let first = &tea["first_bad"];
+    assert_eq!(
+        (&first["run"], &first["last_good"], &first["reason"]),
+        (&bad[0], &good[0], &bad[1])
+    );
+    // Without a repository there is nothing to search.
+    assert_eq!(
+        (&first["range"], &first["bisect"]),
+        (&Value::Null, &Value::Null)
+    );
+    let validator = jsonschema::validator_for(&history::json_schema()).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(&told)
+        .map(|it| it.to_string())
+        .collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    let schema = place.expect(0, &["schema", "history"]).stdout;
+    assert_eq!(
+        serde_json::from_str::<Value>(&schema).unwrap(),
+        history::json_schema()
+    );
+
+    let shown = place.expect(0, &["history", "tea"]);
+    shown
+        .says("4 results, 1 of 3 passed (33 %)")
+        .says(&format!("first bad run: {}", bad[0].as_str().unwrap()))
+        .says(&format!("last good run: {}", good[0].as_str().unwrap()));
+    // The latest first, and the course from the oldest.
+    let lines: Vec<&str> = shown.stdout.lines().collect();
+    assert!(
+        lines[1].contains("✗  failed") && lines[4].contains("●  recorded"),
+        "{lines:#?}"
+    );
+    let course = lines
+        .iter()
+        .find_map(|it| it.trim().strip_prefix("score"))
+        .unwrap()
+        .trim();
+    assert!(
+        course.starts_with('█') && course.chars().count() == 3 && !course.ends_with('█'),
+        "{course}"
+    );
+
+    let overview = place.expect(0, &["history"]);
+    overview
+        .says("tea")
+        .says("1/3")
+        .says("Slowest:")
+        .says_not("Most expensive");
+    let csv = place.expect(0, &["history", "--format", "csv"]).stdout;
+    assert_eq!(csv.lines().count(), 5, "{csv}");
+    assert!(
+        csv.starts_with("scenario,name,agent,model,at,run,"),
+        "{csv}"
+    );
+    let end = place.expect(1, &["history", "--format", "e2e"]).stdout;
+    let end: Vec<&str> = end.lines().rev().take(2).collect();
+    assert_eq!(end[1], "Test FAILED");
+    assert_eq!(end[0], format!("Verdict: {}", bad[1].as_str().unwrap()));
+}
+
+#[test]
+fn what_is_looked_at_can_be_chosen() {
+    let place = dearer();
+    shop(&place.project, "milk", "1.00", "");
+    place.project.edit(
+        "scenarios/milk.yaml",
+        "tags: [shop, nightly]",
+        "tags: [dairy]",
+    );
+    place.expect(0, &["run", "scenarios/milk.yaml"]);
+    let ids = |arguments: &[&str]| -> Vec<String> {
+        let told = document(&place, arguments);
+        let scenarios = told["scenarios"].as_array().unwrap().iter();
+        scenarios
+            .map(|it| it["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(ids(&[]), ["milk", "tea"]);
+    assert_eq!(ids(&["--tag", "dairy"]), ["milk"]);
+    assert_eq!(ids(&["--tag", "dairy", "--tag", "shop"]), ["milk", "tea"]);
+    assert_eq!(ids(&["--since", "1h"]), ["milk", "tea"]);
+    let told = document(&place, &["tea", "--last", "2"]);
+    assert_eq!(told["scenarios"][0]["results"].as_array().unwrap().len(), 2);
+    place.execute(
+        "update results set created_at = '2020-01-01T00:00:00.000000Z' where scenario_id = 'milk'",
+    );
+    assert_eq!(ids(&["--since", "2020-01-02"]), ["tea"]);
+    place
+        .expect(3, &["history", "milk", "--since", "2020-01-02"])
+        .says("there are no results of `milk`")
+        .says("there are some without --since");
+    place
+        .expect(3, &["history", "miln"])
+        .says("did you mean `milk`?");
+    place
+        .expect(2, &["history", "--since", "soon"])
+        .says("write a day");
+    place.expect(0, &["history", "--names"]).says("milk tea");
+    let nothing = Project::new();
+    nothing
+        .expect(3, &["history"])
+        .says("there are no results yet: there is no .mcp-eval/results.db");
+    assert!(!nothing.path(".mcp-eval").exists());
+}
+
+#[test]
+fn the_commit_is_found_where_the_source_is_known() {
+    let place = Place::file();
+    let mut commits = Vec::new();
+    let mut change = |price: &str| {
+        let text = format!(
+            "mcp_interactions:\n  shop:\n    tools:\n      - {{ name: price, annotations: {{ read_only_hint: true }}, responses: [{{ content: \"{price}\" }}] }}\n"
+        );
+        place.project.file("server/mock.yaml", text);
+        place.project.file("server/note", commits.len().to_string());
+        commits.push(commit_all(
+            &place.project.path("server"),
+            "Change the price",
+        ));
+        commits.len()
+    };
+    place.project.file(
+        "scenarios/tea.yaml",
+        "name: tea\nsource: { repo: ../server }\nservers: { shop: { type: stdio, command: mcp-eval, args: [mock, \"${source.dir}/mock.yaml\"] } }\n\
+         agent: { kind: scripted, calls: [{ tool: mcp__shop__price, args: {} }] }\n",
+    );
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_mcp-eval"))
+        .parent()
+        .unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let expect = |code: i32, arguments: &[&str]| {
+        let done = ran(place.command().args(arguments).env("PATH", &path));
+        assert_eq!(done.code, code, "{arguments:?}: {done:#?}");
+        done
+    };
+    change("7.50");
+    expect(0, &["record"]);
+    expect(0, &["compare"]);
+    change("7.50");
+    change("8.50");
+    change("8.50");
+    expect(1, &["compare"]);
+    let told = document(&place, &["tea"]);
+    let first = &told["scenarios"][0]["first_bad"];
+    assert_eq!(first["range"]["good"]["commit"], commits[0]);
+    assert_eq!(first["range"]["bad"]["commit"], commits[3]);
+    assert_eq!(first["range"]["of_source"], true);
+    let bisect = first["bisect"].as_str().unwrap();
+    expect(0, &["history", "tea"])
+        .says(bisect)
+        .says("Change the price");
+    // What is offered can be run as it stands.
+    let offered: Vec<&str> = bisect.split(' ').skip(1).collect();
+    expect(0, &offered).says(&format!("first bad commit: {}", commits[2]));
+    // What that came by is no result over time.
+    let after = document(&place, &["tea"]);
+    assert_eq!(
+        after["scenarios"][0]["results"],
+        told["scenarios"][0]["results"]
+    );
+}
+
+/// Results of one scenario with these durations, each with its status.
+fn lasting(durations: &[(f64, &str)]) -> Place {
+    let place = Place::file();
+    shop(&place.project, "tea", "7.50", "");
+    for (at, (duration, status)) in durations.iter().enumerate() {
+        place.expect(0, &["run"]);
+        place.execute(&format!(
+            "update results set duration_ms = {duration}, status = '{status}', created_at = '2026-01-01T00:00:{at:02}.000000Z' \
+             where created_at > '2026-01-02'"
+        ));
+    }
+    place
+}
+
+#[test]
+fn what_has_become_slow_fails_a_gate() {
+    let place = lasting(&[
+        (100.0, "passed"),
+        (90.0, "passed"),
+        (110.0, "passed"),
+        (5000.0, "failed"),
+        (250.0, "passed"),
+    ]);
+    // Only what passed tells how long it takes: the median is 100.
+    place
+        .expect(1, &["history", "--max-slowdown", "2.4"])
+        .says("tea took 250 ms, 2.50 × the median 100 ms of the 3 before (at most 2.4)")
+        .says("1 of 1 measured scenarios took more than 2.4 × as long as usual");
+    place
+        .expect(0, &["history", "--max-slowdown", "2.5"])
+        .says("0 of 1 measured");
+    place.expect(1, &["history", "tea", "--max-slowdown", "149%"]);
+    place.expect(2, &["history", "--max-slowdown", "0.5"]);
+    // Those of another model are none of those before.
+    place.execute("update results set model = 'other' where duration_ms < 105");
+    place
+        .expect(0, &["history", "--max-slowdown", "1"])
+        .says("0 of 0 measured");
+    let told = document(&place, &["tea"]);
+    assert_eq!(told["scenarios"].as_array().unwrap().len(), 2);
+    let end = place.expect(0, &["history", "--format", "e2e"]).stdout;
+    assert!(
+        end.ends_with("Test PASSED\nVerdict: 2 of 2 scenarios passed when they were run last\n"),
+        "{end}"
+    );
+}
+
+#[test]
+fn verdicts_that_flip_by_themselves_are_flaky() {
+    let steady = lasting(&[
+        (1.0, "passed"),
+        (1.0, "passed"),
+        (1.0, "failed"),
+        (1.0, "failed"),
+    ]);
+    let flips = |place: &Place| document(place, &["tea"])["scenarios"][0]["flakiness"].clone();
+    assert_eq!(flips(&steady), json!(1.0 / 3.0));
+    // Where the code changed in between, that may be why.
+    for (at, commit) in [(0, "a"), (1, "a"), (2, "b"), (3, "b")] {
+        steady.execute(&format!(
+            "update results set scenarios_commit = '{commit}', scenarios_short = '{commit}', scenarios_dirty = 0 where created_at like '%:0{at}.%'"
+        ));
+    }
+    assert_eq!(flips(&steady), json!(0.0));
+    assert_eq!(document(&steady, &[])["flakiest"], json!([]));
+    // Results whose own runs disagree are flaky whatever comes before.
+    steady.execute("update results set flaky = 1 where created_at like '%:01.%'");
+    assert_eq!(flips(&steady), json!(1.0 / 3.0));
+    assert_eq!(document(&steady, &[])["flakiest"][0]["id"], "tea");
+}
+
+#[test]
+fn the_page_has_charts_and_runs_nothing() {
+    let place = dearer();
+    let mut name =
+        String::from("<script>alert(1)</script> \"><img src=x onerror=alert(2)> =cmd|'/c calc'!A0");
+    let _ = write!(name, "\u{202e}");
+    place.execute(&format!(
+        "update results set test_name = '{}', reason = '{}'",
+        name.replace('\'', "''"),
+        name.replace('\'', "''")
+    ));
+    place
+        .expect(
+            0,
+            &[
+                "history",
+                "--format",
+                "html",
+                "--output",
+                "out/history.html",
+            ],
+        )
+        .says("History: out/history.html");
+    let page = place.project.read("out/history.html");
+    assert_eq!(page.matches("<svg ").count(), 2, "{page}");
+    assert_eq!(page.matches("<circle ").count(), 3 + 4, "{page}");
+    assert!(
+        !page.contains("<script") && !page.contains("<img") && !page.contains('\u{202e}'),
+        "{page}"
+    );
+    assert!(page.contains("default-src 'none'"), "{page}");
+    for format in ["terminal", "csv", "e2e"] {
+        let shown = ran(place.command().args(["history", "tea", "--format", format]));
+        assert!(!shown.stdout.contains('\u{202e}'), "{shown:#?}");
+    }
+    place.execute("update results set test_name = '=1+2'");
+    let csv = place.expect(0, &["history", "--format", "csv"]).stdout;
+    assert!(csv.contains(",'=1+2,"), "{csv}");
+}
+
+#[test]
+fn end_to_end_tests_read_how_a_run_ended() {
+    let place = Place::file();
+    shop(&place.project, "good", "7.50", "");
+    let out = place.expect(0, &["run", "--format", "e2e"]).stdout;
+    assert!(out.starts_with("[PASSED] good ("), "{out}");
+    assert!(
+        out.ends_with("Test PASSED\nVerdict: everything passed\n"),
+        "{out}"
+    );
+    shop(
+        &place.project,
+        "bad",
+        "7.50",
+        "success_criteria: [{ text: not said }]",
+    );
+    let out = place.expect(1, &["run", "--format", "e2e"]).stdout;
+    assert!(out.contains("[FAILED] bad ("), "{out}");
+    assert!(
+        out.ends_with("Test FAILED\nVerdict: something failed its gate\n"),
+        "{out}"
+    );
+    let only = place.expect(1, &["run", "scenarios/bad.yaml", "--report", "e2e=out.txt"]);
+    assert!(only.stdout.contains("bad"), "{only:#?}");
+    let out = place.project.read("out.txt");
+    assert!(out.lines().last().unwrap().contains("not said"), "{out}");
+}
+
+#[test]
+fn a_bash_completes_names_and_runs_none_of_them() {
+    if Command::new("bash").arg("--version").output().is_err() {
+        skipped("what bash completes", "there is no bash");
+        return;
+    }
+    let place = dearer();
+    place.execute("insert into scenarios (id, name, created_at, updated_at) values ('t $(touch ran)', '`touch ran`', 'x', 'x')");
+    let script = place.expect(0, &["completions", "bash"]).stdout;
+    place.project.file("completions.bash", script);
+    let asked = r#"source completions.bash
+        COMP_WORDS=("$PROGRAM" "$@"); COMP_CWORD=$#
+        registered=$(complete -p mcp-eval); registered=${registered##*-F }
+        "${registered%% *}" "$PROGRAM" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+        echo "${COMPREPLY[*]}""#;
+    for (words, offered) in [
+        (&["history", "te"][..], "tea"),
+        (&["history", "t"], "t\\ \\$\\(touch\\ ran\\) tea"),
+        (&["history", "--form"], "--format"),
+        (&["his"], "history"),
+    ] {
+        let mut bash = Command::new("bash");
+        let bash = bash.args(["--norc", "-c", asked, "bash"]).args(words);
+        let bash = bash
+            .env("PROGRAM", env!("CARGO_BIN_EXE_mcp-eval"))
+            .env_remove("MCP_EVAL_DB");
+        let completed = ran(bash.current_dir(place.project.path("")));
+        assert_eq!(
+            completed.stdout.trim(),
+            offered,
+            "{words:?}: {completed:#?}"
+        );
+    }
+    assert!(!place.project.path("ran").exists());
+}

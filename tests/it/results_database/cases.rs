@@ -1,0 +1,937 @@
+//! What holds of every kind of database.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use mcp_eval::published::result::Status;
+use mcp_eval::store::database::{Database, Options, Place as Address, ResultFilter, result_id};
+use serde_json::{Value, json};
+
+use super::kit::{Place, runtime, shop};
+use crate::common::{Project, commit_all, copy, ran, stand_in};
+
+/// All of them, for the kind of database that has to be started first.
+pub(super) const ALL: &[(&str, fn(&Place))] = &[
+    ("every_command_writes", every_command_writes),
+    (
+        "the_views_are_those_of_dashboards",
+        the_views_are_those_of_dashboards,
+    ),
+    (
+        "attempts_and_evaluators_are_kept",
+        attempts_and_evaluators_are_kept,
+    ),
+    ("what_is_not_known_is_null", what_is_not_known_is_null),
+    (
+        "arguments_are_kept_on_request",
+        arguments_are_kept_on_request,
+    ),
+    ("options_leave_out", options_leave_out),
+    ("no_secret_gets_in", no_secret_gets_in),
+    (
+        "runs_come_back_from_their_files",
+        runs_come_back_from_their_files,
+    ),
+    (
+        "rows_move_to_another_database",
+        rows_move_to_another_database,
+    ),
+    ("hostile_lines_are_refused", hostile_lines_are_refused),
+    ("old_runs_go", old_runs_go),
+    ("a_newer_schema_is_refused", a_newer_schema_is_refused),
+    (
+        "an_older_schema_is_brought_up_to_date",
+        an_older_schema_is_brought_up_to_date,
+    ),
+    ("eight_at_once_lose_nothing", eight_at_once_lose_nothing),
+    ("whatever_texts_hold_is_kept", whatever_texts_hold_is_kept),
+    (
+        "runs_of_one_millisecond_stay_two",
+        runs_of_one_millisecond_stay_two,
+    ),
+    ("it_answers_by_filters", it_answers_by_filters),
+    (
+        "a_killed_run_keeps_what_it_finished",
+        a_killed_run_keeps_what_it_finished,
+    ),
+    ("bisect_writes_too", bisect_writes_too),
+    ("history_is_told", history_is_told),
+];
+
+macro_rules! on_a_file {
+    ($($name:ident),+ $(,)?) => {
+        mod on_a_file {
+            $(#[test]
+            fn $name() {
+                super::$name(&super::Place::file());
+            })+
+        }
+    };
+}
+
+on_a_file!(
+    every_command_writes,
+    the_views_are_those_of_dashboards,
+    attempts_and_evaluators_are_kept,
+    what_is_not_known_is_null,
+    arguments_are_kept_on_request,
+    options_leave_out,
+    no_secret_gets_in,
+    runs_come_back_from_their_files,
+    rows_move_to_another_database,
+    hostile_lines_are_refused,
+    old_runs_go,
+    a_newer_schema_is_refused,
+    an_older_schema_is_brought_up_to_date,
+    eight_at_once_lose_nothing,
+    whatever_texts_hold_is_kept,
+    runs_of_one_millisecond_stay_two,
+    it_answers_by_filters,
+    a_killed_run_keeps_what_it_finished,
+    bisect_writes_too,
+    history_is_told,
+);
+
+fn every_command_writes(place: &Place) {
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["record"]);
+    place.expect(0, &["compare"]);
+    shop(&place.project, "tea", "8.50", "");
+    place.expect(1, &["compare"]);
+    place.expect(0, &["run"]);
+    let runs = place.rows("select command, status, exit_code, total, passed, failed, recorded from runs order by started_at");
+    assert_eq!(
+        runs,
+        [
+            [
+                json!("record"),
+                json!("completed"),
+                json!(0),
+                json!(1),
+                json!(0),
+                json!(0),
+                json!(1)
+            ],
+            [
+                json!("compare"),
+                json!("completed"),
+                json!(0),
+                json!(1),
+                json!(1),
+                json!(0),
+                json!(0)
+            ],
+            [
+                json!("compare"),
+                json!("completed"),
+                json!(1),
+                json!(1),
+                json!(0),
+                json!(1),
+                json!(0)
+            ],
+            [
+                json!("run"),
+                json!("completed"),
+                json!(0),
+                json!(1),
+                json!(1),
+                json!(0),
+                json!(0)
+            ],
+        ]
+    );
+    let results = place.rows("select status, changes, calls, failed_calls, attempts, is_final from results order by created_at");
+    let status: Vec<&Value> = results.iter().map(|it| &it[0]).collect();
+    assert_eq!(status, ["recorded", "passed", "failed", "passed"]);
+    assert_eq!(
+        results[2][1..],
+        [json!(1), json!(2), json!(0), json!(1), json!(1)]
+    );
+    let reason = place.scalar("select reason from results where status = 'failed'");
+    assert!(reason.as_str().unwrap().contains("8.5"), "{reason}");
+    assert_eq!(
+        place.scalar("select expected_tools from results where status = 'failed'"),
+        r#"["mcp__shop__price","mcp__shop__pay"]"#
+    );
+    // What only looks at stored runs again writes nothing.
+    place.expect(1, &["compare", "--run", "latest"]);
+    assert_eq!(place.scalar("select count(*) from runs"), 4);
+    let calls = place.rows(
+        "select tool, server, tool_calls.status, arguments_bytes, arguments from tool_calls join results on results.id = result_id \
+         where command = 'run' order by number",
+    );
+    let bytes = json!(r#"{"item":"tea"}"#.len());
+    assert_eq!(
+        calls,
+        [
+            [
+                json!("price"),
+                json!("shop"),
+                json!("ok"),
+                bytes.clone(),
+                Value::Null
+            ],
+            [json!("pay"), json!("shop"), json!("ok"), bytes, Value::Null],
+        ]
+    );
+    let ids = place.rows("select id, run_id, scenario_id from results");
+    for row in ids {
+        let [id, run, scenario] = [0, 1, 2].map(|at| row[at].as_str().unwrap());
+        assert_eq!(id, result_id(run, scenario));
+    }
+}
+
+fn the_views_are_those_of_dashboards(place: &Place) {
+    shop(&place.project, "good", "7.50", "");
+    shop(
+        &place.project,
+        "bad",
+        "7.50",
+        "success_criteria: [{ text: not said }]",
+    );
+    shop(&place.project, "off", "7.50", "enabled: false");
+    place
+        .project
+        .faulty("broken", &["exit"], &[("nothing", json!({}))]);
+    place.expect(1, &["run"]);
+    place.expect(0, &["record", "scenarios/good.yaml"]);
+    let found = place.answer("select * from test_results order by test_name");
+    assert_eq!(
+        found.columns,
+        [
+            "id",
+            "test_name",
+            "prompt",
+            "expected_tools",
+            "actual_tools",
+            "judge_verdict",
+            "created_at",
+            "duration_ms",
+            "status"
+        ]
+    );
+    // What was skipped or recorded is no result of a test.
+    let told: Vec<[&Value; 3]> = found
+        .rows
+        .iter()
+        .map(|it| [&it[1], &it[2], &it[8]])
+        .collect();
+    assert_eq!(
+        told,
+        [
+            [&json!("bad"), &json!("Buy the tea"), &json!("failed")],
+            [&json!("broken"), &Value::Null, &json!("error")],
+            [&json!("good"), &json!("Buy the tea"), &json!("passed")],
+        ]
+    );
+    let verdict: Value = serde_json::from_str(found.rows[0][5].as_str().unwrap()).unwrap();
+    assert_eq!(verdict["passed"], false);
+    assert!(
+        verdict["reasoning"].as_str().unwrap().contains("not said"),
+        "{verdict}"
+    );
+    assert_eq!(verdict["confidence"], Value::Null);
+    let runs = place.answer("select * from test_runs order by started_at");
+    assert_eq!(
+        runs.columns,
+        [
+            "id",
+            "name",
+            "configuration_id",
+            "total_tests",
+            "passed_tests",
+            "failed_tests",
+            "started_at",
+            "completed_at",
+            "status"
+        ]
+    );
+    assert_eq!(runs.rows[0][1], "run");
+    assert_eq!(runs.rows[0][3..6], [json!(3), json!(1), json!(2)]);
+    assert_eq!(runs.rows[0][8], "completed");
+    let known = place.answer("select * from test_configurations order by id");
+    assert_eq!(
+        known.columns,
+        [
+            "id",
+            "name",
+            "description",
+            "server_configs",
+            "judge_config",
+            "created_at",
+            "updated_at"
+        ]
+    );
+    assert_eq!(known.rows.len(), 4);
+    assert_eq!(known.rows[0][3], r#"[{"name":"shop","type":"mock"}]"#);
+}
+
+fn attempts_and_evaluators_are_kept(place: &Place) {
+    shop(
+        &place.project,
+        "tea",
+        "7.50",
+        "evaluators: [{ type: trace-no-errors }]",
+    );
+    place.expect(0, &["run", "--repeat", "3"]);
+    let attempts = place.rows("select number, status, is_retried from attempts order by number");
+    assert_eq!(attempts.len(), 3);
+    assert_eq!(attempts[2], [json!(3), json!("passed"), json!(0)]);
+    assert_eq!(
+        place.rows("select attempts, attempts_passed, attempts_judged, flaky from results"),
+        [[json!(3), json!(3), json!(3), json!(0)]]
+    );
+    assert_eq!(place.scalar("select count(*) from tool_calls"), 6);
+    assert_eq!(
+        place.scalar("select count(distinct attempt) from tool_calls"),
+        3
+    );
+    assert_eq!(
+        place.rows("select number, kind, status, gating from evaluations where score = 1"),
+        [[
+            json!(1),
+            json!("trace-no-errors"),
+            json!("passed"),
+            json!(1)
+        ]]
+    );
+}
+
+fn what_is_not_known_is_null(place: &Place) {
+    shop(&place.project, "tea", "7.50", "");
+    place.project.file(
+        "llm.yaml",
+        "llm_interactions:\n  - text: Done\n    usage: { input: 120, output: 30 }\n",
+    );
+    let (_model, url) = stand_in(&place.project, "llm.yaml");
+    let agent = format!("agent: {{ kind: openai, model: m, base_url: \"{url}\" }}\n");
+    shop(&place.project, "asked", "7.50", &agent);
+    place.expect(1, &["run"]);
+    let columns = "input_tokens, output_tokens, cost, requests, model, score, source_commit";
+    let rows = place.rows(&format!("select {columns} from results order by test_name"));
+    // A model was asked, and nobody knows what that costs.
+    assert_eq!(
+        rows[0][..5],
+        [json!(120), json!(30), Value::Null, json!(1), json!("m")]
+    );
+    assert!(rows[1][..5].iter().all(Value::is_null), "{rows:?}");
+    assert!(rows[1][6].is_null(), "{rows:?}");
+}
+
+fn arguments_are_kept_on_request(place: &Place) {
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["run", "--db-full"]);
+    let rows = place.rows("select arguments, answer from tool_calls order by number");
+    assert_eq!(rows[0][0], r#"{"item":"tea"}"#);
+    assert!(rows[0][1].as_str().unwrap().contains("7.50"), "{rows:?}");
+}
+
+fn options_leave_out(place: &Place) {
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["run"]);
+    place.expect(0, &["run", "--no-identity"]);
+    let who = place.rows("select who, host from runs order by started_at");
+    assert_eq!(who[0][0], "somebody");
+    assert!(who[0][1].is_string(), "{who:?}");
+    assert_eq!(who[1], [Value::Null, Value::Null]);
+    place.expect(0, &["run", "--no-db"]);
+    assert_eq!(place.scalar("select count(*) from runs"), 2);
+    let elsewhere = Project::new();
+    shop(&elsewhere, "tea", "7.50", "");
+    elsewhere.expect(0, &["run", "--no-db"]);
+    assert!(!elsewhere.path(".mcp-eval/results.db").exists());
+    elsewhere.expect(0, &["run"]);
+    assert!(elsewhere.path(".mcp-eval/results.db").is_file());
+}
+
+fn no_secret_gets_in(place: &Place) {
+    place.project.file(
+        "scenarios/tea.yaml",
+        r#"
+name: Tea
+user_intent: Pay with {{token}}
+variables:
+  token: { value: "${TOKEN}", secret: true }
+servers: { shop: { type: mock }, far: { type: stdio, command: none, args: ["--key", "sk-ant-api03-zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz"], env: { API_KEY: "${TOKEN}" } } }
+mcp_interactions:
+  shop:
+    tools:
+      - { name: pay, responses: [{ content: "paid with {{token}}" }] }
+agent: { kind: scripted, calls: [{ tool: mcp__shop__pay, args: { with: "{{token}}" } }] }
+expected_trajectory: [{ tool: mcp__shop__pay, args: { with: "{{token}}" } }]
+"#,
+    );
+    let ran = ran(place
+        .command()
+        .args(["run", "--db-full"])
+        .env("TOKEN", "Xy77-of-mine-9q"));
+    assert!(!ran.all().contains("Xy77-of-mine"), "{ran:#?}");
+    assert_eq!(place.scalar("select count(*) from results"), 1);
+    place.expect(0, &["db", "export", "all.jsonl"]);
+    let all = place.project.read("all.jsonl");
+    assert!(all.lines().count() > 2, "{all}");
+    for secret in ["Xy77-of-mine", "zzzzzzzzzzzz"] {
+        assert!(!all.contains(secret), "{all}");
+    }
+}
+
+fn runs_come_back_from_their_files(place: &Place) {
+    shop(
+        &place.project,
+        "tea",
+        "7.50",
+        "evaluators: [{ type: trace-no-errors }]",
+    );
+    shop(&place.project, "off", "7.50", "enabled: false");
+    place.expect(0, &["record"]);
+    place.expect(0, &["compare", "--repeat", "2"]);
+    place.expect(0, &["compare", "--run", "latest"]);
+    let all = |place: &Place| {
+        let tables = [
+            "select id, run, name, command, status, started_at, total, passed, skipped, exit_code, called from runs order by id",
+            "select id, run_id, scenario_id, test_name, prompt, tags, status, score, duration_ms, actual_tools, verdict, \
+             calls, attempts, agent from results order by id",
+            "select * from attempts order by result_id, number",
+            "select * from tool_calls order by result_id, attempt, number",
+            "select * from evaluations order by result_id, number",
+        ];
+        tables.map(|it| place.rows(it))
+    };
+    let before = all(place);
+    // One whose files are gone stays.
+    let gone = place.scalar("select id from runs where command = 'record'");
+    let gone = gone.as_str().unwrap();
+    let again = place.another();
+    copy(
+        &place.project.path(".mcp-eval/runs"),
+        &again.project.path(".mcp-eval/runs"),
+    );
+    fs::remove_dir_all(place.project.path(format!(".mcp-eval/runs/{gone}"))).unwrap();
+    place
+        .expect(0, &["db", "rebuild"])
+        .says("0 runs and 0 results added");
+    assert_eq!(all(place), before);
+    again
+        .expect(0, &["db", "rebuild"])
+        .says("3 runs read, 2 runs and 4 results added");
+    assert_eq!(all(&again), before);
+    // Of what was compared, the files tell what was to be called.
+    let expected = "select expected_tools from results where status = 'passed'";
+    assert_eq!(again.rows(expected), place.rows(expected));
+    again
+        .expect(0, &["db", "rebuild"])
+        .says("0 runs and 0 results added");
+    again.project.file(".mcp-eval/runs/broken/result.json", "{");
+    again
+        .expect(0, &["db", "rebuild"])
+        .says("1 folder holds no result that can be read");
+}
+
+fn rows_move_to_another_database(place: &Place) {
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["run"]);
+    place.expect(0, &["run", "--repeat", "2", "--db-full"]);
+    place
+        .expect(0, &["db", "export", "all.jsonl"])
+        .says("2 runs and 2 results written");
+    let other = place.another();
+    other
+        .project
+        .file("all.jsonl", place.project.read("all.jsonl"));
+    other
+        .expect(0, &["db", "import", "all.jsonl"])
+        .says("2 runs and 2 results added");
+    other
+        .expect(0, &["db", "import", "all.jsonl"])
+        .says("0 runs and 0 results added");
+    // All of it is there, to the last digit.
+    let printed = other.expect(0, &["db", "export"]).stdout;
+    assert_eq!(printed, place.project.read("all.jsonl"));
+    assert!(printed.lines().count() > 2 + 2 + 1 + 2 + 6, "{printed}");
+    let none = place
+        .project
+        .expect(3, &["db", "export", "--db", "none.db"]);
+    none.says("there are no results yet: there is no none.db");
+    assert!(!place.project.path("none.db").exists());
+}
+
+fn hostile_lines_are_refused(place: &Place) {
+    let head = r#"{"format_version": 1, "kind": "mcp-eval results", "schema": 2}"#;
+    for (text, code, why) in [
+        ("", 2, "it is no export of a results database"),
+        ("[]\n", 2, "it is no export of a results database"),
+        (
+            r#"{"format_version": 9, "kind": "mcp-eval results"}"#,
+            2,
+            "format version 9 of exports is not known here",
+        ),
+        (&format!("{head}\n{{"), 3, "line 2: "),
+        (
+            &format!("{head}\n{{\"sqlite_master\": {{}}}}\n"),
+            3,
+            "there is no table `sqlite_master`",
+        ),
+        (
+            &format!("{head}\n{{\"runs\": {{\"id; drop table runs\": 1}}}}\n"),
+            3,
+            "has no column `id; drop table runs`",
+        ),
+        (
+            &format!("{head}\n{{\"runs\": {{\"id\": [1]}}}}\n"),
+            3,
+            "is neither text nor number",
+        ),
+        (
+            &format!("{head}\n{{\"runs\": {{}}, \"results\": {{}}}}\n"),
+            3,
+            "a row is not of one table",
+        ),
+    ] {
+        place.project.file("hostile.jsonl", text);
+        place
+            .expect(code, &["db", "import", "hostile.jsonl"])
+            .says(why);
+    }
+    place
+        .expect(2, &["db", "import", "nowhere.jsonl"])
+        .says("cannot read nowhere.jsonl");
+}
+
+fn old_runs_go(place: &Place) {
+    shop(&place.project, "tea", "7.50", "");
+    for _ in 0..3 {
+        place.expect(0, &["run"]);
+    }
+    shop(&place.project, "milk", "1.00", "");
+    let kept = place.rows("select id from runs order by started_at desc limit 2");
+    place
+        .expect(0, &["db", "prune", "--keep", "2", "--dry-run"])
+        .says("1 runs with 1 results would go, 2 runs stay");
+    assert_eq!(place.scalar("select count(*) from runs"), 3);
+    place
+        .expect(0, &["db", "prune", "--keep", "2"])
+        .says("1 runs with 1 results removed, 2 runs stay");
+    assert_eq!(
+        place.rows("select id from runs order by started_at desc"),
+        kept
+    );
+    assert_eq!(place.scalar("select count(*) from results"), 2);
+    assert_eq!(place.scalar("select count(*) from tool_calls"), 4);
+    place
+        .expect(0, &["db", "prune", "--keep", "2"])
+        .says("0 runs with 0 results removed");
+    place.expect(2, &["db", "prune", "--keep", "0"]);
+    place
+        .expect(0, &["db", "info"])
+        .says("2 runs, 2 results of 1 scenarios, 4 tool calls");
+    let info = place.expect(0, &["db", "info", "--format", "json"]).stdout;
+    let info: Value = serde_json::from_str(&info).unwrap();
+    assert_eq!(
+        (&info["results"], &info["schema"], &info["damage"]),
+        (&json!(2), &json!(2), &json!([]))
+    );
+}
+
+/// Changes what the database says of its version.
+fn set_version(place: &Place, version: u32) {
+    if place.is_file() {
+        let file = rusqlite::Connection::open(place.project.path(".mcp-eval/results.db")).unwrap();
+        file.pragma_update(None, "user_version", version).unwrap();
+    } else {
+        place.execute(&format!("insert into mcp_eval_schema values ({version})"));
+    }
+}
+
+fn a_newer_schema_is_refused(place: &Place) {
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["run"]);
+    set_version(place, 99);
+    let ran = place.expect(0, &["run"]);
+    ran.says("1 result is not in the results database");
+    ran.says("its schema is version 99, and this mcp-eval knows versions up to 2: a newer mcp-eval can read it");
+    assert_eq!(place.scalar("select count(*) from runs"), 1);
+    place
+        .expect(3, &["db", "rebuild"])
+        .says("its schema is version 99");
+}
+
+fn an_older_schema_is_brought_up_to_date(place: &Place) {
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["run"]);
+    // As the first migration has left it.
+    for view in ["test_results", "test_configurations", "test_runs"] {
+        place.execute(&format!("drop view {view}"));
+    }
+    if place.is_file() {
+        set_version(place, 1);
+    } else {
+        place.execute("delete from mcp_eval_schema where version = 2");
+    }
+    place.expect(0, &["run"]);
+    assert_eq!(place.scalar("select count(*) from test_results"), 2);
+    // What was there before is kept beside.
+    if place.is_file() {
+        let before = place.project.path(".mcp-eval/results.db.before-2");
+        let before = rusqlite::Connection::open(before).unwrap();
+        let count = |sql: &str| before.query_row(sql, [], |row| row.get::<_, i64>(0));
+        assert_eq!(count("select count(*) from results").unwrap(), 1);
+        assert_eq!(count("pragma user_version").unwrap(), 1);
+    } else {
+        assert_eq!(place.scalar("select count(*) from results_before_2"), 1);
+    }
+}
+
+fn eight_at_once_lose_nothing(place: &Place) {
+    let scenarios = 5;
+    let places: Vec<Place> = (0..8).map(|_| place.elsewhere()).collect();
+    let started: Vec<Child> = places
+        .iter()
+        .map(|it| {
+            for scenario in 0..scenarios {
+                shop(&it.project, &format!("s{scenario}"), "7.50", "");
+            }
+            let mut command = it.command();
+            command
+                .args(["run", "-q"])
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for child in started {
+        let done = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.success(), "{said}");
+        assert_eq!(said, "", "nothing went wrong");
+    }
+    assert_eq!(
+        place.scalar("select count(*) from runs where status = 'completed'"),
+        8
+    );
+    assert_eq!(
+        place.scalar("select count(*) from results where status = 'passed'"),
+        8 * scenarios
+    );
+    assert_eq!(
+        place.scalar("select count(*) from tool_calls"),
+        8 * scenarios * 2
+    );
+}
+
+fn whatever_texts_hold_is_kept(place: &Place) {
+    let name = "it's \"a\" name; DROP TABLE results; -- \u{202e} 茶 🫖 %_\\";
+    let scenario = json!({
+        "name": name,
+        "user_intent": "x".repeat(100_000),
+        "tags": ["it's", "a\"b"],
+        "servers": { "shop": { "type": "mock" } },
+        "mcp_interactions": { "shop": { "tools": [{ "name": "pay", "responses": [{ "content": "a\u{0}b\u{1b}[2J\u{7}" }] }] } },
+        "agent": { "kind": "scripted", "calls": [{ "tool": "mcp__shop__pay", "args": { "n": 1e308, "a\u{0}b": "\u{0}", "i": u64::MAX } }] },
+        "expected_trajectory": [{ "tool": "mcp__shop__pay", "args": { "n": 1e308, "a\u{0}b": "\u{0}", "i": u64::MAX } }],
+    });
+    place
+        .project
+        .file("scenarios/odd name's.yaml", scenario.to_string());
+    let said = place.expect(0, &["run", "--db-full", "-q"]).stderr;
+    assert_eq!(said, "");
+    let rows = place.rows("select test_name, scenario_id, tags from results");
+    assert_eq!(rows[0][0], name);
+    assert_eq!(rows[0][1], "odd name's");
+    let tags: Value = serde_json::from_str(rows[0][2].as_str().unwrap()).unwrap();
+    assert_eq!(tags, json!(["it's", "a\"b"]));
+    let prompt = place.scalar("select length(prompt) from results");
+    assert_eq!(prompt, 100_000);
+    let call = place
+        .rows("select arguments, answer from tool_calls")
+        .remove(0);
+    let arguments: Value = serde_json::from_str(call[0].as_str().unwrap()).unwrap();
+    assert_eq!(arguments["n"], json!(1e308));
+    assert!(!call[1].as_str().unwrap().contains('\u{1b}'), "{call:?}");
+}
+
+fn runs_of_one_millisecond_stay_two(place: &Place) {
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["run"]);
+    let run = place.scalar("select id from runs");
+    let run = run.as_str().unwrap();
+    // Somebody else's run of the same name, which began a little later.
+    let other = place.elsewhere();
+    copy(
+        &place.project.path(".mcp-eval/runs"),
+        &other.project.path(".mcp-eval/runs"),
+    );
+    let file = format!(".mcp-eval/runs/{run}/result.json");
+    let mut result: Value = serde_json::from_str(&other.project.read(&file)).unwrap();
+    result["started_at"] = json!("2031-01-02T03:04:05.678901Z");
+    other.project.file(&file, result.to_string());
+    other
+        .expect(0, &["db", "rebuild"])
+        .says("1 runs and 1 results added");
+    other
+        .expect(0, &["db", "rebuild"])
+        .says("0 runs and 0 results added");
+    let runs = place.rows("select id, run, started_at from runs order by started_at");
+    assert_eq!(runs.len(), 2);
+    assert_eq!((&runs[0][1], &runs[1][1]), (&json!(run), &json!(run)));
+    assert!(
+        runs[1][0].as_str().unwrap().starts_with(&format!("{run}~")),
+        "{runs:?}"
+    );
+    assert_eq!(
+        place.scalar("select count(distinct run_id) from results"),
+        2
+    );
+}
+
+fn it_answers_by_filters(place: &Place) {
+    shop(&place.project, "tea", "7.50", "");
+    shop(
+        &place.project,
+        "bad",
+        "7.50",
+        "success_criteria: [{ text: not said }]",
+    );
+    place.expect(1, &["run"]);
+    place.expect(0, &["run", "scenarios/tea.yaml"]);
+    let database = Database::new(
+        Address::parse(&place.absolute()).unwrap(),
+        Options::default(),
+    );
+    runtime().block_on(async {
+        let runs = database.runs(10, 0).await.unwrap();
+        assert_eq!(runs.total, 2);
+        let [latest, first] = &runs.rows[..] else {
+            panic!("{runs:?}");
+        };
+        assert_eq!(
+            (latest.total, latest.passed, latest.exit_code),
+            (1, 1, Some(0))
+        );
+        assert_eq!(
+            (first.total, first.passed, first.failed, first.exit_code),
+            (2, 1, 1, Some(1))
+        );
+        assert_eq!(database.run(&first.id).await.unwrap().as_ref(), Some(first));
+        assert_eq!(database.run("none").await.unwrap(), None);
+        let of = |filter: ResultFilter| {
+            let database = database.clone();
+            async move {
+                let page = database.results(&filter).await.unwrap();
+                let names = page.rows.iter().map(|it| it.name.clone());
+                (names.collect::<Vec<_>>(), page.total)
+            }
+        };
+        let all = ResultFilter::default();
+        assert_eq!(of(all.clone()).await.1, 3);
+        assert_eq!(
+            of(ResultFilter {
+                limit: 1,
+                ..all.clone()
+            })
+            .await,
+            (vec!["tea".to_owned()], 3)
+        );
+        assert_eq!(
+            of(ResultFilter {
+                offset: 3,
+                ..all.clone()
+            })
+            .await,
+            (vec![], 3)
+        );
+        let failed = ResultFilter {
+            status: Some(Status::Failed),
+            ..all.clone()
+        };
+        assert_eq!(of(failed).await, (vec!["bad".to_owned()], 1));
+        let name = Some("tea".to_owned());
+        assert_eq!(
+            of(ResultFilter {
+                name: name.clone(),
+                ..all.clone()
+            })
+            .await
+            .1,
+            2
+        );
+        assert_eq!(
+            of(ResultFilter {
+                scenario: name,
+                run: Some(first.id.clone()),
+                ..all.clone()
+            })
+            .await
+            .1,
+            1
+        );
+        let since = Some("2100-01-01T00:00:00Z".parse().unwrap());
+        assert_eq!(
+            of(ResultFilter {
+                since,
+                ..all.clone()
+            })
+            .await
+            .1,
+            0
+        );
+        let id = result_id(&first.id, "bad");
+        let detail = database.result_of(&id).await.unwrap().unwrap();
+        assert_eq!(detail.result.status, Status::Failed);
+        assert_eq!(detail.result.tags, ["shop", "nightly"]);
+        assert_eq!(detail.tool_calls.len(), 2);
+        assert_eq!(database.result_of("none").await.unwrap(), None);
+        let stats = database.stats().await.unwrap();
+        assert_eq!(
+            (
+                stats.runs,
+                stats.results,
+                stats.scenarios,
+                stats.passed,
+                stats.failed
+            ),
+            (2, 3, 2, 2, 1)
+        );
+        assert!(
+            (stats.pass_rate.unwrap() - 2.0 / 3.0).abs() < 1e-9,
+            "{stats:?}"
+        );
+        assert_eq!(stats.known_cost, None);
+        let health = database.health().await.unwrap();
+        assert_eq!(
+            health.kind,
+            if place.is_file() {
+                "sqlite"
+            } else {
+                "postgresql"
+            }
+        );
+        assert_eq!(database.flush().await, [""; 0]);
+    });
+}
+
+fn a_killed_run_keeps_what_it_finished(place: &Place) {
+    shop(&place.project, "a", "7.50", "");
+    place.project.faulty("b", &["hang"], &[("echo", json!({}))]);
+    let mut child = place
+        .command()
+        .args(["run", "--jobs", "1"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    let finished = || {
+        let is_there = !place.is_file() || place.project.path(".mcp-eval/results.db").exists();
+        is_there
+            && place
+                .try_rows("select status from results")
+                .is_some_and(|it| !it.is_empty())
+    };
+    while !finished() {
+        assert!(
+            started.elapsed() < Duration::from_secs(50),
+            "nothing is written"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(
+        place.rows("select scenario_id, status from results"),
+        [[json!("a"), json!("passed")]]
+    );
+    assert_eq!(place.scalar("select status from runs"), "running");
+    // The files of the run tell less, and take nothing away.
+    place.expect(0, &["db", "rebuild"]);
+    assert_eq!(
+        place.rows("select scenario_id, status from results order by scenario_id"),
+        [
+            [json!("a"), json!("passed")],
+            [json!("b"), json!("interrupted")]
+        ]
+    );
+    assert_eq!(place.scalar("select status from runs"), "interrupted");
+    shop(&place.project, "b", "7.50", "");
+    place.expect(0, &["run"]);
+    assert_eq!(
+        place.scalar("select count(*) from results where status = 'passed'"),
+        3
+    );
+}
+
+fn bisect_writes_too(place: &Place) {
+    let server = "#!/bin/sh\nexec mcp-eval mock \"$(dirname \"$0\")/mock.yaml\"\n";
+    place.project.file("server/run.sh", server);
+    Command::new("chmod")
+        .arg("+x")
+        .arg(place.project.path("server/run.sh"))
+        .status()
+        .unwrap();
+    let mut commits = Vec::new();
+    for price in ["7.50", "7.50", "8.50", "8.50"] {
+        let text = format!(
+            "mcp_interactions:\n  shop:\n    tools:\n      - {{ name: price, annotations: {{ read_only_hint: true }}, responses: [{{ content: \"{price}\" }}] }}\n"
+        );
+        place.project.file("server/mock.yaml", text);
+        place
+            .project
+            .file("server/note", format!("{}", commits.len()));
+        commits.push(commit_all(&place.project.path("server"), "Change"));
+    }
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_mcp-eval"))
+        .parent()
+        .unwrap();
+    place.project.file(
+        "scenarios/tea.yaml",
+        "name: tea\nsource: { repo: ../server }\nservers: { shop: { type: stdio, command: \"${source.dir}/run.sh\" } }\n\
+         agent: { kind: scripted, calls: [{ tool: mcp__shop__price, args: {} }] }\n",
+    );
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let done = ran(place
+        .command()
+        .args(["bisect", "--good", &commits[0]])
+        .env("PATH", path));
+    assert_eq!(done.code, 0, "{done:#?}");
+    done.says(&format!("first bad commit: {}", commits[2]));
+    let runs = place.rows("select command from runs");
+    assert!(
+        runs.len() > 2 && runs.iter().all(|it| it[0] == "bisect"),
+        "{runs:?}"
+    );
+    // What it came by on its way is no result of the suite as it is.
+    let last = place.rows("select source_commit, status from results where is_final = 1");
+    assert_eq!(last, [[json!(commits[2]), json!("failed")]]);
+    assert_eq!(place.scalar("select count(*) from test_results"), 1);
+}
+
+fn history_is_told(place: &Place) {
+    shop(&place.project, "it's tea", "7.50", "");
+    shop(&place.project, "milk", "7.50", "");
+    for _ in 0..3 {
+        place.expect(0, &["run"]);
+    }
+    let told = place
+        .expect(
+            0,
+            &[
+                "history", "--format", "json", "--last", "2", "--since", "1h", "--tag", "shop",
+            ],
+        )
+        .stdout;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let scenarios = told["scenarios"].as_array().unwrap();
+    let counts: Vec<(&Value, usize)> = scenarios
+        .iter()
+        .map(|it| (&it["id"], it["results"].as_array().unwrap().len()))
+        .collect();
+    assert_eq!(counts, [(&json!("it's tea"), 2), (&json!("milk"), 2)]);
+    place
+        .expect(0, &["history", "it's tea"])
+        .says("3 results, 3 of 3 passed (100 %)");
+    place
+        .expect(3, &["history", "no tea"])
+        .says("there are no results of `no tea`");
+}
