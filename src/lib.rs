@@ -56,6 +56,8 @@
 //! | 3 | [`import`] | recordings of other tools as trajectories |
 //! | 3 | [`evaluate`] | checks on a run besides the comparison |
 //! | 4 | [`suite`] | runs the scenarios of one command: settings in, results and progress out |
+//! | 5 | [`serve`] | the test server: the same over HTTP |
+//! | 5 | [`client`] | its client |
 //! | 5 | [`cli`] | arguments to settings, exit codes, what is printed, one file per command; in `cli/help`, the reference that the README repeats |
 //!
 //! What always holds:
@@ -72,6 +74,7 @@
 
 pub mod agent;
 pub mod cli;
+pub mod client;
 pub mod digits;
 pub mod discovery;
 pub mod docker;
@@ -95,6 +98,7 @@ pub mod report;
 pub mod run;
 pub mod scenario_file;
 pub mod score;
+pub mod serve;
 pub mod sql;
 pub mod store;
 pub mod suite;

@@ -133,6 +133,33 @@ pub(super) fn finish(
     published
 }
 
+/// Completes the document of a suite that was not run from a command line, keeps it, and returns it. What goes wrong there is told, and spoils
+/// no result.
+pub(super) fn keep(
+    finished: &Finished,
+    options: &ReportOptions<'_>,
+    console: Console,
+) -> ResultDocument {
+    let mut result = ResultDocument::from(&finished.suite);
+    result.mark_within_gates();
+    let exit = if result.interrupted {
+        Exit::Interrupted
+    } else {
+        gates::exit(&result, (options.strict_statistics, options.strict))
+    };
+    set_gate(&mut result, exit, options);
+    let found = Found {
+        result,
+        finished,
+        folder: finished.runs.folder().to_owned(),
+    };
+    if let Err(failure) = found.keep() {
+        console.note(&format!("note: {}", failure.message));
+    }
+    tidy(&finished.runs, options, console);
+    found.document(finished.runs.folder())
+}
+
 /// Where the pages of a result go, or, without pages, the document alone.
 pub(super) fn folder(runs: &Runs, reports: &Reports) -> PathBuf {
     match &reports.output {
@@ -409,7 +436,60 @@ pub(super) fn unchanged(
     Ok(exit)
 }
 
-/// The result of a command that had nothing to do.
+/// Reports a result that was found elsewhere, where its trajectories are; nothing of it is stored here.
+///
+/// # Errors
+///
+/// When a file cannot be written; the result is printed all the same.
+pub(super) fn elsewhere(
+    mut result: ResultDocument,
+    reports: &Reports,
+    output: OutputArgs,
+    console: Console,
+) -> Result<Exit, Failure> {
+    for scenario in &mut result.scenarios {
+        scenario.container_log = None;
+        for side in [&mut scenario.current, &mut scenario.baseline] {
+            if let Some(side) = side {
+                side.file = None;
+            }
+        }
+        for attempt in scenario.repeated.iter_mut().flat_map(|it| &mut it.attempts) {
+            attempt.file = None;
+        }
+    }
+    let exit = if result.interrupted {
+        Exit::Interrupted
+    } else {
+        gates::exit(&result, (false, false))
+    };
+    let folder = match &reports.output {
+        Some(folder) => folder.clone(),
+        None => Path::new(REPORTS).join(&result.run_id),
+    };
+    let folder = Some(folder.as_path()).filter(|_| reports.pages);
+    let found = Nothing { result, folder };
+    let written = match folder {
+        Some(folder) => found.write_pages(folder),
+        None => Ok(()),
+    };
+    let written = written.and_then(|()| reports.write(folder, &found, console));
+    add_to_summary(&found.result, console);
+    print(&found.result, reports.printed, output, console);
+    if let Some(folder) = folder.filter(|_| written.is_ok()) {
+        console.note(&format!("Report: {}", folder.join(INDEX).display()));
+    }
+    match written {
+        Ok(()) => Ok(exit),
+        Err(failure) => Err(Failure {
+            exit: exit.and(failure.exit),
+            is_printed: true,
+            ..failure
+        }),
+    }
+}
+
+/// A result without trajectories: of a command that had nothing to do, or of one elsewhere.
 struct Nothing<'a> {
     result: ResultDocument,
     /// Where its pages are.
@@ -422,7 +502,8 @@ impl Source for Nothing<'_> {
     }
 
     fn write_pages(&self, folder: &Path) -> Result<(), Failure> {
-        Ok(write_pages(folder, &self.result, [])?)
+        let sides = self.result.scenarios.iter().map(|_| (None, None));
+        Ok(write_pages(folder, &self.result, sides)?)
     }
 
     fn is_in(&self, folder: &Path) -> bool {

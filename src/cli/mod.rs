@@ -155,6 +155,8 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::List(args) => commands::list::run(&args, console),
         Command::Import(args) => commands::import::run(&args, console),
         Command::Mock(args) => commands::mock::run(&args, console),
+        Command::Discover(args) => commands::discover::run(&args, console),
+        Command::Serve(args) => commands::serve::run(&args, console),
         Command::Scan(args) => commands::scan::run(&args, cli.output, console),
         Command::Db(command) => commands::db::run(&command, console),
         Command::Judge(command) => commands::judge::run(&command, cli.output, console),

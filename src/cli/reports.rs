@@ -56,6 +56,17 @@ pub(super) trait Source {
 }
 
 impl Reports {
+    /// Nothing but the result that is kept beside its runs.
+    pub(super) fn none() -> Self {
+        Self {
+            printed: Format::Json,
+            pages: false,
+            output: None,
+            links: Vec::new(),
+            asked: Vec::new(),
+        }
+    }
+
     /// What the arguments ask for.
     ///
     /// # Errors

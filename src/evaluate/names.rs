@@ -12,6 +12,10 @@ use crate::model::scenario::Scenario;
 /// scenario expects to be called: what was there and is not any more is for the evaluator to judge. To ask for one that is not there is
 /// no call of it, but is held against a run where such calls are prohibited.
 pub(super) fn unknown(kind: &EvaluatorKind, subject: Subject<'_>) -> Option<String> {
+    // Whoever sends a test case wants to be told that the tool was not called.
+    if subject.scenario.is_test_case {
+        return None;
+    }
     kind.tools().into_iter().find_map(|tool| {
         let more = match offer(tool, subject) {
             Offer::Never(Some(meant)) => format!("; nearest: `{meant}`"),

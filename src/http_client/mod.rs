@@ -135,6 +135,47 @@ pub async fn page(
     Ok((status, String::from_utf8_lossy(&body).into_owned()))
 }
 
+/// What a server is asked.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    pub method: &'a str,
+    pub url: &'a str,
+    pub headers: &'a [(String, String)],
+    pub body: Option<String>,
+}
+
+/// The most of an answer that is read.
+const LONGEST_ANSWER: usize = 256 * 1024 * 1024;
+
+/// Asks a server, and reads its answer within `limit`: its HTTP status, and its body.
+///
+/// # Errors
+///
+/// Why there is no answer, in a fragment.
+pub async fn exchange(asked: Asked<'_>, limit: Duration) -> Result<(u16, Vec<u8>), String> {
+    let client = builder(asked.url, limit).timeout(limit).build();
+    let client = client.map_err(|error| root(&error))?;
+    let method = asked.method.parse::<reqwest::Method>();
+    let method = method.map_err(|error| error.to_string())?;
+    let mut request = client.request(method, asked.url);
+    for (name, value) in asked.headers {
+        request = request.header(name, value);
+    }
+    if let Some(body) = asked.body {
+        request = request.body(body);
+    }
+    let mut response = request.send().await.map_err(|error| root(&error))?;
+    let status = response.status().as_u16();
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await.map_err(|error| root(&error))? {
+        if body.len() + piece.len() > LONGEST_ANSWER {
+            return Err(format!("the answer is longer than {LONGEST_ANSWER} bytes"));
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok((status, body))
+}
+
 /// The address of a path on the server that another address leads to; `None` where that is no address.
 pub fn on_same_server(address: &str, path: &str) -> Option<String> {
     let mut url = Url::parse(address).ok()?;

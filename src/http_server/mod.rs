@@ -22,6 +22,9 @@ pub use self::secret::{is_secret, unguessable};
 pub const JSON: &str = "application/json";
 pub const EVENT_STREAM: &str = "text/event-stream";
 
+/// How long the last answers may take to be sent.
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
+
 /// How long a client may take to send the body of a request.
 const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -42,6 +45,38 @@ pub async fn serve(
     tokio::select! {
         served = async { axum::serve(listener, router).await } => served,
         () = stop.cancelled() => Ok(()),
+    }
+}
+
+/// Answers until `stop` is cancelled; answers that are under way then go on until `ending` is over, and are sent.
+///
+/// # Errors
+///
+/// When the listener breaks.
+pub async fn serve_until(
+    listener: TcpListener,
+    router: Router,
+    stop: &CancellationToken,
+    ending: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let listener = listener.tap_io(|stream| {
+        let _ = stream.set_nodelay(true);
+    });
+    let serving = axum::serve(listener, router)
+        .with_graceful_shutdown(stop.clone().cancelled_owned())
+        .into_future();
+    let mut serving = std::pin::pin!(serving);
+    let mut ending = std::pin::pin!(ending);
+    tokio::select! {
+        served = &mut serving => {
+            served?;
+            ending.await;
+            Ok(())
+        }
+        () = &mut ending => {
+            let sent = tokio::time::timeout(LAST_ANSWERS, serving).await;
+            sent.unwrap_or(Ok(()))
+        }
     }
 }
 

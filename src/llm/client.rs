@@ -36,13 +36,14 @@ pub(crate) struct Client {
     asker: Asker,
     timeout: Duration,
     model: String,
-    /// The environment variable that holds the key.
+    /// Where the key comes from.
     key_env: Option<String>,
 }
 
-/// A key, and the environment variable it comes from.
+/// A key, and where it comes from.
 #[derive(Clone)]
 pub struct Key {
+    /// The environment variable, or the name by which it was given.
     pub env: String,
     pub value: String,
 }

@@ -1,5 +1,6 @@
 //! An agent that thinks: a language model behind an API.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,6 +14,8 @@ pub struct ModelAgent {
     pub model: String,
     /// Where the API is, with or without `/v1`; the vendor's own address unless given.
     pub base_url: Option<String>,
+    /// The key itself, where whoever asks has brought it along; no file holds one.
+    pub api_key: Option<ApiKey>,
     /// The environment variable that holds the key; the vendor's usual one at the vendor's own address, none elsewhere.
     pub api_key_env: Option<String>,
     /// The system prompt.
@@ -34,6 +37,16 @@ pub struct ModelAgent {
     /// Members that are added to the body of each request, or replace those there.
     pub extra_body: Object,
     pub price: Option<Price>,
+}
+
+/// A key for an API. It is held in memory alone, and shown nowhere.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey(pub String);
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(…)")
+    }
 }
 
 /// The wire formats spoken here.
@@ -170,6 +183,7 @@ impl ModelAgent {
             api,
             model: model.to_owned(),
             base_url: None,
+            api_key: None,
             api_key_env: None,
             system: None,
             temperature: Temperature::default(),

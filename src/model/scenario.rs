@@ -27,6 +27,8 @@ pub struct Scenario {
     pub id: String,
     /// The file it came from, as the user named it.
     pub path: PathBuf,
+    /// Where its text lies, where that is not in its file.
+    pub text_at: Option<PathBuf>,
     /// All files that it was read from – itself, defaults, configuration, data – and those that would have been read had they been there.
     pub read_from: Vec<PathBuf>,
     /// Where in that file what stands.
@@ -76,6 +78,9 @@ pub struct Scenario {
     /// It says that no call is expected: its list of expected calls is given, and is empty. It holds for agents that decide for themselves;
     /// a script without calls makes none anyway.
     pub expects_no_call: bool,
+    /// It is a test case that somebody has sent: calls may fail without speaking against a run by that alone, and a tool that is expected may
+    /// be one that nobody has. No file says so.
+    pub is_test_case: bool,
     pub success_criteria: Vec<Criterion>,
     /// How its runs should be besides: those of defaults first, then its own.
     pub evaluators: Vec<Evaluator>,

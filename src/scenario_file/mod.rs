@@ -50,18 +50,20 @@ pub use decode::template::{
 };
 pub use expand::config::fill_in_config;
 pub use expand::filling::{MissingVariables, expand, expand_command, expand_servers, fill_in};
+pub use expand::literal::literal;
 pub use expand::places::{Place, Templates};
 pub use file::schema::{json_schema, mock_json_schema};
 pub use judge::examples::{ExampleCall, JudgeExample, JudgeExamples, judge_examples};
 pub use judge::file::{LoadedJudge, judge_file};
 pub use load::find::{Found, find, id_of_folder};
+pub use load::fingerprint::fingerprint;
 pub use load::first::{FirstCall, FirstScenario, first_scenario};
 pub use load::llm::{LoadedLlm, llm};
 pub use load::loader::{Loaded, Options, check, load};
 pub use load::mocks::{LoadedMocks, mock_tool, mocks};
 pub use load::plain::plain_file;
 pub use load::session::{Session, SessionCall, session_scenario};
-pub use scenario::hash::{agent_hash, agent_parts};
+pub use scenario::hash::{agent_hash, agent_parts, scenario_hash};
 pub use servers::client_config::{
     ClientConfigError, ClientServers, UnreadServer, client_config, client_servers,
 };

@@ -11,7 +11,7 @@ use crate::agent::{Chat, Command, Prompt, Replay, Scripted, Workplace, passes};
 use crate::llm::client::{Key, key_env};
 use crate::model::Object;
 use crate::model::agent::{
-    CommandAgent, CommandFormat, MCP_CONFIG, MODEL, ModelAgent, ModelApi, PROMPT,
+    ApiKey, CommandAgent, CommandFormat, MCP_CONFIG, MODEL, ModelAgent, ModelApi, PROMPT,
 };
 use crate::model::placeholder;
 use crate::model::redacted::Redacted;
@@ -372,6 +372,15 @@ pub(super) fn reach_model(
     secret_members(&settings.extra_body, section, secrets);
     if let Some(url) = &settings.base_url {
         secrets.named("query", section, query(url));
+    }
+    if let Some(ApiKey(value)) = &settings.api_key {
+        let name = format!("{section}.apiKey");
+        secrets.declare(&name, "", value);
+        let key = Key {
+            env: name,
+            value: value.clone(),
+        };
+        return Ok((settings, Some(key)));
     }
     let key = match key_env(&settings)? {
         None => None,

@@ -207,7 +207,7 @@ impl SuiteContext {
             |it| it.to_string_lossy().into_owned(),
         );
         let path = |it: &Path| it.to_string_lossy().into_owned();
-        let args = [
+        let mut args = vec![
             "mock".to_owned(),
             "--transport".to_owned(),
             "http".to_owned(),
@@ -217,9 +217,11 @@ impl SuiteContext {
             name.to_owned(),
             "--defaults-from".to_owned(),
             path(&scenario.defaults_root),
-            "--".to_owned(),
-            path(&scenario.path),
         ];
+        if let Some(text) = &scenario.text_at {
+            args.extend(["--text-from".to_owned(), path(text)]);
+        }
+        args.extend(["--".to_owned(), path(&scenario.path)]);
         Transport::Http {
             style: HttpStyle::Streamable,
             url: format!("http://127.0.0.1:${{{}}}/mcp", scenario_file::PORT),
@@ -227,7 +229,7 @@ impl SuiteContext {
             bearer_token_env: None,
             start: Some(Start {
                 command: program,
-                args: args.to_vec(),
+                args,
                 env: Vec::new(),
                 cwd: None,
             }),

@@ -110,6 +110,7 @@ pub use self::record::record;
 pub use self::retire::retire;
 pub use self::review::{Broken, Despite, Ignored, ReadAgain, Refusal, Waiting};
 pub use self::run_folder::RunFolder;
+pub use self::servers::give_servers;
 pub use self::settings::{
     BASELINES, CACHE, Jobs, Judges, Judging, REPORTS, RUNS, Recording, STATE, ScoreSettings,
     Settings,

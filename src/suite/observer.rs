@@ -9,6 +9,9 @@ use crate::run::{self, Progress};
 
 /// Receives the progress of a suite.
 pub trait Observer: Send + Sync {
+    /// The runs are kept under this id.
+    fn kept_as(&self, _run: &str) {}
+
     /// A scenario begins. Returns the observer that receives the progress of its runs.
     fn begins(&self, scenario: &Scenario) -> Arc<dyn ScenarioObserver>;
 

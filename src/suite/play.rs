@@ -94,6 +94,7 @@ where
     let started_at = Timestamp::now();
     let started = Instant::now();
     let runs = Arc::new(Runs::create(&settings.runs, started_at)?);
+    observer.kept_as(runs.id());
     let mut ours: Vec<PathBuf> = [BASELINES, REPORTS, STATE].map(PathBuf::from).to_vec();
     ours.push(settings.baselines.clone());
     let mut selected = scenarios.iter().filter(|it| it.enabled).count();

@@ -15,6 +15,22 @@ use crate::suite::secrets::{options, pairs, query};
 use crate::suite::started::{Port, Program};
 use crate::suite::suite_context::SuiteContext;
 
+/// Puts servers that somebody gives in place of a scenario's own of the same name, or besides them.
+pub fn give_servers(own: &mut Vec<Server>, given: &[Server]) {
+    for server in given {
+        match own.iter_mut().find(|it| it.name == server.name) {
+            // When it is ready, only the scenario knows.
+            Some(own) => {
+                *own = Server {
+                    ready: own.ready.take(),
+                    ..server.clone()
+                }
+            }
+            None => own.push(server.clone()),
+        }
+    }
+}
+
 impl SuiteContext {
     /// The servers of a scenario that are not started anew for every run: what one run leaves behind, the next one meets.
     pub(crate) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
@@ -34,18 +50,7 @@ impl SuiteContext {
     /// The scenario's own servers, and those of the command line in place of or besides them.
     pub(crate) fn servers(&self, scenario: &Scenario) -> Vec<Server> {
         let mut servers = scenario.servers.clone();
-        for server in &self.servers {
-            match servers.iter_mut().find(|it| it.name == server.name) {
-                // When it is ready, only the scenario knows.
-                Some(own) => {
-                    *own = Server {
-                        ready: own.ready.take(),
-                        ..server.clone()
-                    }
-                }
-                None => servers.push(server.clone()),
-            }
-        }
+        give_servers(&mut servers, &self.servers);
         servers
     }
 
@@ -216,17 +221,20 @@ impl SuiteContext {
                         .filter(|_| !printed.have(&server.name, "authorization")),
                 }
             }
-            Transport::Mock => Launch::Child(self.mock(
-                &server.name,
-                [
+            Transport::Mock => {
+                let mut from: Vec<OsString> = vec![
                     "--defaults-from".into(),
                     scenario.defaults_root.clone().into(),
-                    "--".into(),
-                    scenario.path.clone().into(),
-                ],
-            )),
+                ];
+                if let Some(text) = &scenario.text_at {
+                    from.extend(["--text-from".into(), text.clone().into()]);
+                }
+                from.extend(["--".into(), scenario.path.clone().into()]);
+                Launch::Child(self.mock(&server.name, from))
+            }
             Transport::Recorded { baseline } => {
-                let mut mock = self.mock(&server.name, ["--from".into(), baseline.clone().into()]);
+                let from = vec!["--from".into(), baseline.clone().into()];
+                let mut mock = self.mock(&server.name, from);
                 let handed_on = handed_on::to_text(secrets, &scenario.redaction);
                 mock.env = vec![(handed_on::VARIABLE.to_owned(), handed_on)];
                 Launch::Child(mock)
@@ -245,7 +253,7 @@ impl SuiteContext {
     }
 
     /// Our own program, serving the mock server of this name from where these arguments say.
-    fn mock<const N: usize>(&self, server: &str, from: [OsString; N]) -> ChildCommand {
+    fn mock(&self, server: &str, from: Vec<OsString>) -> ChildCommand {
         let mut args: Vec<OsString> = ["mock", "--server", server].map(Into::into).to_vec();
         args.extend(from);
         ChildCommand {

@@ -18,7 +18,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("run", &["digits", "model", "redact", "text"]),
     (
         "scenario_file",
-        &["json_schema", "model", "redact", "sql", "text"],
+        &["input", "json_schema", "model", "redact", "sql", "text"],
     ),
     ("http_client", &[]),
     ("http_server", &[]),
@@ -99,6 +99,25 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "text",
         ],
     ),
+    ("client", &["http_client", "json", "serve"]),
+    (
+        "serve",
+        &[
+            "http_server",
+            "input",
+            "json",
+            "json_schema",
+            "model",
+            "published",
+            "redact",
+            "run",
+            "scenario_file",
+            "sql",
+            "store",
+            "suite",
+            "text",
+        ],
+    ),
 ];
 
 /// Crates that stay in one place: their next major version should change only these files.
@@ -116,7 +135,7 @@ const LIVES_IN: &[(&str, &[&str])] = &[
     ("serde_yaml", &["scenario_file"]),
     ("granit_parser", &["scenario_file"]),
     ("jsonschema", &["json_schema", "score", "mock"]),
-    ("axum", &["http_server", "mcp", "mock"]),
+    ("axum", &["http_server", "mcp", "mock", "serve"]),
 ];
 
 /// Modules that know no file, clock, randomness, environment or process.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::{Project, ran, root, skipped};
 
-const TOPICS: [&str; 5] = ["scenario", "mock", "agents", "judge", "containers"];
+const TOPICS: [&str; 6] = ["scenario", "mock", "agents", "judge", "containers", "serve"];
 
 /// What the program prints of a topic.
 fn topic(name: &str) -> String {
@@ -62,7 +62,7 @@ fn help_on_nothing_known_names_what_there_is() {
     let unknown = project.expect(2, &["help", "nonsense"]);
     unknown
         .says("error: there is no command or topic `nonsense`")
-        .says("topics: scenario, mock, agents, judge, containers")
+        .says("topics: scenario, mock, agents, judge, containers, serve")
         .says("`mcp-eval --help` lists the commands")
         .says_not("did you mean");
     assert_eq!(unknown.stdout, "");

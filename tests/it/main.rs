@@ -110,6 +110,7 @@ mod score_values;
 mod score_varied;
 mod secrets;
 mod select;
+mod serve;
 #[path = "../bench/shapes.rs"]
 mod shapes;
 mod shards;

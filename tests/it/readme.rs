@@ -218,9 +218,11 @@ fn every_command_of_the_readme_runs() {
             let kept = child.wait().unwrap().success();
             assert!(kept, "{}", project.read("listen.log"));
         }
-        // A server would go on for ever.
+        // A server would go on for ever; and a port of its own would be taken on a busy machine.
         let command = match command.strip_suffix(" --port 3030") {
-            Some(server) => format!("timeout --preserve-status --signal=INT 2 {server}"),
+            Some(server) => {
+                format!("timeout --preserve-status --signal=INT 2 {server} --port 0")
+            }
             None => command,
         };
         // Nobody has a session here, so nothing comes of it.

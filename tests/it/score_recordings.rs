@@ -287,6 +287,8 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         cell: None,
         defaults_root: std::path::PathBuf::new(),
         path: "case.yaml".into(),
+        text_at: None,
+        is_test_case: false,
         read_from: Vec::new(),
         places: mcp_eval::model::scenario::Places::default(),
         hash: String::new(),

@@ -63,6 +63,23 @@ pub(super) const MOCK: &str = "Examples:\n  \
     mcp-eval mock scenarios/weather.yaml --transport http --port 8800\n\n\
     What a file can declare: `mcp-eval help mock`; for --llm, `mcp-eval help agents`";
 
+pub(super) const SERVE: &str = "Examples:\n  \
+    mcp-eval serve\n  \
+    mcp-eval serve --port 0 --mcp-config servers.json --agent anthropic --model claude-sonnet-4-5\n  \
+    mcp-eval serve --allow-programs --allow-write\n\n\
+    The first line of stdout is JSON with `url` and `token`; `.mcp-eval/serve.json` holds the same for\n\
+    clients on this machine. Requests show the token: `Authorization: Bearer TOKEN`. MCP_EVAL_TOKEN\n\
+    chooses one. `GET /api/test/openapi.json` describes all routes; `mcp-eval help serve` explains them.\n\n\
+    SIGINT or SIGTERM ends it: what runs may end within --grace, and a second signal stops it at once.\n\n\
+    Exit codes: 0 ended by a signal · 2 wrong usage · 3 it could not listen";
+
+pub(super) const DISCOVER: &str = "Examples:\n  \
+    mcp-eval discover\n  \
+    mcp-eval discover --url http://127.0.0.1:3002\n\n\
+    It asks the server that was started in this folder, then the ports 3002, 3003 and 3004, which are those\n\
+    of test servers, then 3001 and 3000, on which an application may have one inside.\n\n\
+    Exit codes: 0 found · 2 wrong usage · 3 there is none";
+
 pub(super) const IMPORT: &str = "Examples:\n  \
     mcp-eval import original recordings\n  \
     mcp-eval import original recordings/search_tools --output baselines --force";

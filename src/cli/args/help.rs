@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct HelpArgs {
-    /// A command, or a topic: scenario, mock, agents, judge, containers [default: lists all commands]
+    /// A command, or a topic: scenario, mock, agents, judge, containers, serve [default: lists all commands]
     #[arg(value_name = "COMMAND|TOPIC")]
     pub(in crate::cli) about: Option<String>,
 }

@@ -40,6 +40,9 @@ pub(in crate::cli) struct MockArgs {
     /// The topmost folder whose `_defaults.yaml` reaches the file, for a run that has loaded it from there
     #[arg(long, value_name = "DIR", hide = true)]
     pub(in crate::cli) defaults_from: Option<PathBuf>,
+    /// Where the text of the file lies, for a run whose scenario does not lie in its file
+    #[arg(long, value_name = "FILE", requires = "defaults_from", hide = true)]
+    pub(in crate::cli) text_from: Option<PathBuf>,
 }
 
 /// How a mock server listens.
@@ -75,7 +78,7 @@ pub(in crate::cli) enum MockTransport {
     Http,
 }
 
-fn parse_address(text: &str) -> Result<IpAddr, String> {
+pub(super) fn parse_address(text: &str) -> Result<IpAddr, String> {
     let text = if text == "localhost" {
         "127.0.0.1"
     } else {

@@ -2,6 +2,7 @@
 
 mod amounts;
 mod database;
+mod discover;
 mod discovery;
 mod examples;
 mod execute;
@@ -16,6 +17,7 @@ mod output;
 mod plan;
 mod review;
 mod select;
+mod serve;
 mod suite;
 mod upkeep;
 mod watch;
@@ -26,6 +28,7 @@ pub(super) use database::{
     DatabaseArgs, DbCommand, DbExportArgs, DbImportArgs, DbInfoArgs, DbPlaceArgs, DbPruneArgs,
     DbRebuildArgs,
 };
+pub(super) use discover::DiscoverArgs;
 pub(super) use discovery::{
     DatasetsCommand, DatasetsValidateArgs, PoolArgs, ProxyArgs, RetrievalArgs, SecurityArgs,
     SnapshotArgs, VerdictForm,
@@ -46,6 +49,7 @@ pub(super) use output::{
 pub(super) use plan::PlanArgs;
 pub(super) use review::ReviewArgs;
 pub(super) use select::SelectArgs;
+pub(super) use serve::{ServeAgent, ServeArgs};
 pub(super) use suite::{
     AgainstChoice, BisectArgs, CompareArgs, RecordArgs, RunArgs, ServersChoice,
 };
@@ -65,7 +69,8 @@ pub(super) use watch::WatchArgs;
                   mock        mock servers: answers, memory, faults\n  \
                   agents      models and programs as agents, and the stand-in for a model\n  \
                   judge       models that judge runs, and how good they are\n  \
-                  containers  servers in containers that are reset before every run\n\n\
+                  containers  servers in containers that are reset before every run\n  \
+                  serve       the test server: routes, test cases, what requests may do\n\n\
                   Exit codes: 0 all passed, or inconclusive · 1 something failed its gate · 2 wrong usage or an\n\
                   invalid file · 3 something could not be run or judged, or nothing ran · 130 interrupted\n\n\
                   A first look: `mcp-eval init --server \"COMMAND\"` makes a scenario and a baseline of a server of\n\
@@ -118,6 +123,12 @@ pub(super) enum Command {
     /// Serve a mock MCP server, over stdio or HTTP
     #[command(after_long_help = examples::MOCK)]
     Mock(MockArgs),
+    /// Run test cases and scenarios for others, over HTTP
+    #[command(after_long_help = examples::SERVE)]
+    Serve(ServeArgs),
+    /// Find a running test server
+    #[command(after_long_help = examples::DISCOVER)]
+    Discover(DiscoverArgs),
     /// Turn recordings of another tool into baselines
     #[command(after_long_help = examples::IMPORT)]
     Import(ImportArgs),
@@ -145,7 +156,7 @@ pub(super) enum Command {
     /// Print the JSON Schema of a kind of file
     #[command(after_long_help = examples::SCHEMA)]
     Schema(SchemaArgs),
-    /// Explain a command, or a topic: scenario, mock, agents, judge, containers
+    /// Explain a command, or a topic: scenario, mock, agents, judge, containers, serve
     #[command(after_long_help = examples::HELP)]
     Help(HelpArgs),
     /// Print what a shell completes

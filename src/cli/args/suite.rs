@@ -209,4 +209,36 @@ pub(in crate::cli) struct RunArgs {
     pub(in crate::cli) output: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) watch: WatchArgs,
+    /// Let a test server run them, at this address or, with `auto`, wherever one is found (`mcp-eval discover`), and report here what comes of
+    /// it. Its scenarios must be those that are here
+    #[arg(long, value_name = "URL|auto", conflicts_with_all = NOT_REMOTE)]
+    pub(in crate::cli) remote: Option<String>,
 }
+
+/// What decides how scenarios are run and judged, which a test server does as its own options say.
+const NOT_REMOTE: [&str; 24] = [
+    "agent",
+    "agent_command",
+    "agent_format",
+    "model",
+    "matrix",
+    "budget",
+    "judge",
+    "judge_budget",
+    "no_cache",
+    "pace",
+    "repeat",
+    "no_docker",
+    "no_db",
+    "suite",
+    "shuffle",
+    "dry_run",
+    "shard",
+    "threshold",
+    "pass_threshold",
+    "strict",
+    "preset",
+    "baseline",
+    "watch",
+    "db_full",
+];

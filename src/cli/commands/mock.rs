@@ -171,10 +171,14 @@ fn declared(
     console: Console,
 ) -> Result<(String, DeclaredServer), Failure> {
     let (found, mut findings) = match &args.defaults_from {
-        Some(root) => (
-            vec![Found::below(root.clone(), file.to_owned())],
-            Vec::new(),
-        ),
+        Some(root) => {
+            let found = Found::below(root.clone(), file.to_owned());
+            let found = match &args.text_from {
+                None => found,
+                Some(text) => found.holding(&read_text(text)?),
+            };
+            (vec![found], Vec::new())
+        }
         None => scenario_file::find(&[file.to_owned()]),
     };
     let mut servers = Vec::new();
@@ -195,6 +199,11 @@ fn declared(
         console.note(&finding.to_string());
     }
     choose(args, file, servers)
+}
+
+fn read_text(path: &Path) -> Result<String, Failure> {
+    input::read_to_string(path)
+        .map_err(|error| Failure::incomplete(format!("cannot read {}: {error}", path.display())))
 }
 
 /// The one server that is asked for.

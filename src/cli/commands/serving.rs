@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use tokio::net::TcpListener;
@@ -12,14 +12,19 @@ use crate::cli::failure::Failure;
 
 /// A listener where the options want it, and its address.
 pub(super) async fn listen(args: &MockArgs) -> Result<(TcpListener, SocketAddr), Failure> {
+    listen_at(args.http.host, args.http.port).await
+}
+
+/// A listener at this address, and the address with the port that it has got.
+pub(super) async fn listen_at(
+    host: IpAddr,
+    port: u16,
+) -> Result<(TcpListener, SocketAddr), Failure> {
     let failed = |error: io::Error| {
-        let message = format!(
-            "cannot listen on {} port {}: {error}",
-            args.http.host, args.http.port
-        );
+        let message = format!("cannot listen on {host} port {port}: {error}");
         Failure::incomplete(message)
     };
-    let listener = TcpListener::bind((args.http.host, args.http.port)).await;
+    let listener = TcpListener::bind((host, port)).await;
     let listener = listener.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     Ok((listener, address))

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use super::holders::{At, Named, same_schema};
 use super::section::{Decode, NO_HINT};
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::node::Node;
+use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// The name that stands for the address of the scenario's container, without a path: `http://127.0.0.1:49153`.
@@ -30,6 +30,17 @@ pub(in crate::scenario_file) struct Template<T = String>(At<T>);
 
 impl<T: Decode + AsRef<str>> Decode for Template<T> {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let plain;
+        let node = match &node.content {
+            Content::Text(text) if findings.is_literal(node.at) && text.contains("${") => {
+                plain = Node {
+                    content: Content::Text(literal(text)),
+                    ..node.clone()
+                };
+                &plain
+            }
+            _ => node,
+        };
         let text = At::<T>::decode(node, findings)?;
         let read = parts(text.value.as_ref()).try_for_each(|it| it.map(drop));
         if let Err(problem) = read
@@ -139,6 +150,22 @@ pub(in crate::scenario_file) fn names(text: &str) -> impl Iterator<Item = &str> 
         Ok(Part::Reference { name, .. }) => Some(name),
         _ => None,
     })
+}
+
+/// A text in which `${…}` stands for itself. `$${` does already.
+pub(in crate::scenario_file) fn literal(text: &str) -> String {
+    let mut literal = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("${") {
+        literal.push_str(&rest[..at]);
+        if !rest[..at].ends_with('$') {
+            literal.push('$');
+        }
+        literal.push_str("${");
+        rest = &rest[at + 2..];
+    }
+    literal.push_str(rest);
+    literal
 }
 
 /// A part of a text.

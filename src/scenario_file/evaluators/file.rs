@@ -3,6 +3,7 @@
 use super::schema::SchemaValue;
 use super::text::only_one;
 use crate::model::evaluator::{FileEvaluator, FilePlace, FileRoot, TextMatch};
+use crate::scenario_file::decode::template::literal;
 use crate::scenario_file::decode::values::{Pattern, Word};
 use crate::scenario_file::decode::{At, section};
 use crate::scenario_file::yaml::finding::quoted;
@@ -103,8 +104,10 @@ pub(super) fn place(
         findings.error(path.at, message, Some(hint));
         return None;
     }
-    Some(FilePlace {
-        written: path.0.clone(),
-        begins,
-    })
+    let written = if findings.is_literal(path.at) {
+        literal(&path.0)
+    } else {
+        path.0.clone()
+    };
+    Some(FilePlace { written, begins })
 }

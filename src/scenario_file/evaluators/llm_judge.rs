@@ -118,6 +118,9 @@ impl Decode for RubricFile {
             return None;
         }
         let path = findings.folder(node.at).join(&name);
+        if !findings.may_name(node.at, &path) {
+            return None;
+        }
         if !path.is_file() {
             let message = format!("there is no file {}", quoted(&path.to_string_lossy()));
             findings.depends_on(&path);

@@ -25,6 +25,9 @@ impl Decode for SchemaValue {
             Content::Map(_) => node.to_json(),
             Content::Text(path) => {
                 let file = findings.folder(node.at).join(path);
+                if !findings.may_name(node.at, &file) {
+                    return None;
+                }
                 findings.depends_on(&file);
                 let read = read_bytes(&file, MAX_SCHEMA);
                 let read = read.and_then(|bytes| {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::input;
 use crate::model::scenario::Server;
 
 use crate::scenario_file::decode::At;
@@ -34,7 +35,15 @@ impl ConfigFile {
     ) -> Option<Self> {
         let folder = findings.folder(named.at);
         let folders = folder.ancestors().chain([last]);
-        let places: Vec<PathBuf> = folders.map(|it| it.join(&named.0)).collect();
+        let mut places: Vec<PathBuf> = folders.map(|it| it.join(&named.0)).collect();
+        if let Some(nearest) = places.first()
+            && !findings.may_name(named.at, nearest)
+        {
+            return None;
+        }
+        if let Some(within) = &findings.within {
+            places.retain(|it| input::is_within(it, within));
+        }
         let path = places.iter().find(|it| {
             // One that comes to lie nearer is read in its place.
             findings.depends_on(it);

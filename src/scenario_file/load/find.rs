@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use glob::{MatchOptions, Pattern};
 use walkdir::{DirEntry, WalkDir};
@@ -25,6 +26,8 @@ pub struct Found {
     pub id: String,
     /// The topmost folder whose defaults reach the file.
     pub(in crate::scenario_file) root: PathBuf,
+    /// What it holds, where that does not lie there.
+    pub(in crate::scenario_file) text: Option<Arc<str>>,
 }
 
 impl Found {
@@ -35,7 +38,21 @@ impl Found {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        Self { path, id, root }
+        Self {
+            path,
+            id,
+            root,
+            text: None,
+        }
+    }
+
+    /// The same that holds this text, whatever lies there.
+    #[must_use]
+    pub fn holding(self, text: &str) -> Self {
+        Self {
+            text: Some(text.into()),
+            ..self
+        }
     }
 }
 
@@ -202,6 +219,7 @@ impl Search {
             path: path.to_owned(),
             id: id(full.strip_prefix(&root).unwrap_or(&full)),
             root,
+            text: None,
         });
     }
 

@@ -36,6 +36,10 @@ pub struct Options {
     pub agent_given: bool,
     /// Where a `config_file` is looked for last.
     pub working_dir: PathBuf,
+    /// The folder that all files must lie in which a scenario names: it comes from somebody who may see no others. `None` for any.
+    pub within: Option<PathBuf>,
+    /// Whether `${…}` stands for itself in texts that lie in no file ([`Found::holding`]).
+    pub literally: bool,
 }
 
 /// What became of the files.
@@ -45,6 +49,8 @@ pub struct Loaded {
     pub scenarios: Vec<Scenario>,
     /// Everything that is wrong, sorted by path, line and column.
     pub findings: Vec<Finding>,
+    /// Whether a file was named that does not lie where it must ([`Options::within`]). It was not looked at.
+    pub names_others: bool,
 }
 
 /// Reads scenario files with their defaults, variables and configuration files.
@@ -81,6 +87,7 @@ fn loaded(found: &[Found], mut loader: Loader<'_>) -> Loaded {
     }
     Loaded {
         scenarios,
+        names_others: loader.findings.names_others,
         findings: loader.findings.into_list(),
     }
 }
@@ -123,7 +130,7 @@ impl<'a> Loader<'a> {
     pub(in crate::scenario_file) fn new(options: &'a Options) -> Self {
         let mut loader = Self {
             options,
-            findings: Findings::default(),
+            findings: Findings::within(options.within.clone()),
             defaults: HashMap::new(),
             usual_servers: UsualServers::default(),
             variables: BTreeSet::new(),
@@ -141,7 +148,7 @@ impl<'a> Loader<'a> {
 
     /// A file's document over its defaults; `None` after saying why there is none.
     pub(in crate::scenario_file) fn merged(&mut self, found: &Found) -> Option<Node> {
-        let own = self.document(&found.path)?;
+        let own = self.document(found)?;
         let (merged, are_right) = self.over_defaults(own, found);
         are_right.then_some(merged)
     }
@@ -150,7 +157,7 @@ impl<'a> Loader<'a> {
     fn scenarios(&mut self, found: &Found) -> Vec<Scenario> {
         let errors = self.findings.errors();
         self.note_read();
-        let Some(own) = self.document(&found.path) else {
+        let Some(own) = self.document(found) else {
             self.all_parsed = false;
             return Vec::new();
         };
@@ -284,9 +291,18 @@ impl<'a> Loader<'a> {
     }
 
     /// The document of a file, which must be a map.
-    pub(in crate::scenario_file) fn document(&mut self, path: &Path) -> Option<Node> {
+    pub(in crate::scenario_file) fn document(&mut self, found: &Found) -> Option<Node> {
         let errors = self.findings.errors();
-        let source = self.findings.read(path)?;
+        let source = match &found.text {
+            None => self.findings.read(&found.path)?,
+            Some(text) => {
+                let source = self.findings.take_text(&found.path, text.as_bytes())?;
+                if self.options.literally {
+                    self.findings.take_literally(source);
+                }
+                source
+            }
+        };
         let document = parse(source, &mut self.findings);
         let start = Mark {
             source,

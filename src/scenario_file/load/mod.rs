@@ -8,6 +8,7 @@
 //! - `config`: the configuration file that a scenario names.
 //! - `dialogue`: how dialogues of the original tool are written here.
 //! - `usual`: the servers of scenarios that name none.
+//! - `fingerprint`: whether two scenarios are the same.
 //! - `mocks`, `llm`: the mock servers of a file alone, and the script of a stand-in for a model.
 //! - `first`: a scenario file made from what a server offers.
 //! - `session`: a scenario file made from a session that somebody had. `rebase`: its relative paths lead to the same places.
@@ -18,6 +19,7 @@ mod dialogue;
 mod environment;
 mod filling;
 pub(super) mod find;
+pub(super) mod fingerprint;
 pub(super) mod first;
 pub(super) mod llm;
 pub(super) mod loader;

@@ -80,7 +80,7 @@ pub fn session_scenario(
             // Beside it, the same defaults apply.
             let is_beside = absolute(&base.path).parent() == Some(&folder);
             let read = if is_beside {
-                loader.document(&base.path)
+                loader.document(base)
             } else {
                 loader.merged(base)
             };

@@ -181,7 +181,7 @@ impl Secrets {
             findings.error(leaf.at, message, Some("put it into quotes"));
             return leaf.content.clone();
         };
-        let value = if expands {
+        let value = if expands && !findings.is_literal(leaf.at) {
             match expand(written, |it| std::env::var(it).ok()) {
                 Ok((value, _)) => value,
                 Err(missing) => {

@@ -29,6 +29,9 @@ impl Decode for DataFile {
         }
         let path = Word::decode(node, findings)?.0;
         let file = findings.folder(node.at).join(&path);
+        if !findings.may_name(node.at, &file) {
+            return None;
+        }
         findings.depends_on(&file);
         match read_bytes(&file, MAX_DATA) {
             Ok(bytes) => Some(Self(STANDARD.encode(bytes))),

@@ -87,6 +87,7 @@ impl Document {
             id: found.id.clone(),
             hash: String::new(),
             path: found.path.clone(),
+            text_at: None,
             read_from: Vec::new(),
             places: self.places(start.source),
             defaults_root: found.root.clone(),
@@ -129,6 +130,7 @@ impl Document {
                 .map(ExpectedSection::expected)
                 .collect(),
             expects_no_call: expected.is_some_and(|it| it.forbid_calls()),
+            is_test_case: false,
             success_criteria: criteria
                 .into_iter()
                 .flatten()

@@ -16,10 +16,7 @@ use crate::model::texts;
 /// SHA-256 of the messages of the user, in hexadecimal.
 ///
 /// Variables are filled in, but for the values of secret ones: what is asked does not change with a new token.
-pub(in crate::scenario_file) fn scenario_hash(
-    messages: &[String],
-    redaction: &Redaction,
-) -> String {
+pub fn scenario_hash(messages: &[String], redaction: &Redaction) -> String {
     hash(json!({ "messages": messages }), redaction)
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::filled::{Filled, FilledRow};
 use super::finding::{Finding, Severity};
 pub(in crate::scenario_file) use super::mark::Mark;
+use crate::input;
 use crate::model::redaction::Redaction;
 use crate::redact::{Redactor, Secrets};
 
@@ -49,6 +50,12 @@ pub(in crate::scenario_file) struct Findings {
     pub(in crate::scenario_file) partial: bool,
     /// What is read came over the network: it may name no file of this machine.
     pub(in crate::scenario_file) without_files: bool,
+    /// The folder that all files must lie in which what is read names; `None` for any.
+    pub(in crate::scenario_file) within: Option<PathBuf>,
+    /// The texts in which `${…}` stands for itself.
+    literal: HashSet<usize>,
+    /// Whether a file was named that does not lie there.
+    pub(in crate::scenario_file) names_others: bool,
     /// The files themselves are what is asked about, and not what runs make of them.
     pub(in crate::scenario_file) thorough: bool,
     /// Who asks is said elsewhere, or nobody does: a scenario need not tell what a script plays.
@@ -60,6 +67,14 @@ pub(in crate::scenario_file) struct Findings {
 }
 
 impl Findings {
+    /// Nothing yet, of what may name files below this folder alone; `None` for any.
+    pub(in crate::scenario_file) fn within(folder: Option<PathBuf>) -> Self {
+        Self {
+            within: folder,
+            ..Self::default()
+        }
+    }
+
     /// Notes that what is read depends on a file, whether it is there or not.
     pub(in crate::scenario_file) fn depends_on(&mut self, path: &Path) {
         self.looked_at.push(path.to_owned());
@@ -68,6 +83,33 @@ impl Findings {
     /// The files noted since this was last asked.
     pub(in crate::scenario_file) fn take_looked_at(&mut self) -> Vec<PathBuf> {
         std::mem::take(&mut self.looked_at)
+    }
+
+    /// Lets `${…}` stand for itself in a text.
+    pub(in crate::scenario_file) fn take_literally(&mut self, source: usize) {
+        self.literal.insert(source);
+    }
+
+    /// Whether `${…}` stands for itself here.
+    pub(in crate::scenario_file) fn is_literal(&self, at: Mark) -> bool {
+        self.literal.contains(&at.source)
+    }
+
+    /// Whether a file may be looked at that is named somewhere; if not, that is noted, and an error. Of what lies elsewhere, nothing is said.
+    pub(in crate::scenario_file) fn may_name(&mut self, at: Mark, path: &Path) -> bool {
+        let Some(within) = &self.within else {
+            return true;
+        };
+        if input::is_within(path, within) {
+            return true;
+        }
+        self.names_others = true;
+        self.error(
+            at,
+            "names a file outside of the folder that is served",
+            None::<&str>,
+        );
+        false
     }
 
     /// Reads a file; `None` after saying why it cannot be read.
@@ -89,7 +131,16 @@ impl Findings {
                 return None;
             }
         };
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+        self.take_text(path, &bytes)
+    }
+
+    /// What a file holds, or would; `None` after saying why it is no text.
+    pub(in crate::scenario_file) fn take_text(
+        &mut self,
+        path: &Path,
+        bytes: &[u8],
+    ) -> Option<usize> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = String::from_utf8_lossy(bytes);
         let broken = std::str::from_utf8(bytes).err().map(|it| it.valid_up_to());
         let source = self.add_text(path, &text);

@@ -59,8 +59,17 @@ impl Project {
         }
     }
 
-    /// A project with a copy of the shipped scenarios and baselines, but for those that need an image which may be there or not.
+    /// A project with a copy of the shipped scenarios of flows and of a proxy, which most tests try something with.
     pub(crate) fn shipped() -> Self {
+        let project = Self::offline();
+        for folder in ["scenarios/files", "baselines/files"] {
+            fs::remove_dir_all(project.path(folder)).unwrap();
+        }
+        project
+    }
+
+    /// A project with a copy of all shipped scenarios and baselines, but for those that need an image which may be there or not.
+    pub(crate) fn offline() -> Self {
         let project = Self::all_shipped();
         fs::remove_dir_all(project.path("scenarios/mcpproxy")).unwrap();
         project

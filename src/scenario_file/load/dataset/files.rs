@@ -17,6 +17,9 @@ const MAX_FILE: u64 = 256 * 1024 * 1024;
 pub(super) fn rows(file: &At<Word>, findings: &mut Findings) -> Option<Vec<At<Object>>> {
     // Named as the file that names it, so that people know it again.
     let path = findings.path(file.at.source).with_file_name(&file.0);
+    if !findings.may_name(file.at, &path) {
+        return None;
+    }
     let extension = path
         .extension()
         .map(|it| it.to_string_lossy().to_lowercase());

@@ -1,0 +1,111 @@
+//! `mcp-eval run --remote`: a test server runs the scenarios, and what comes of it is reported here.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use crate::cli::args::{OutputArgs, RunArgs};
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::finish;
+use crate::cli::reports::Reports;
+use crate::cli::round::Round;
+use crate::cli::runtime;
+use crate::cli::select::{Purpose, plural};
+use crate::cli::suite::settings;
+use crate::cli::to_run::{Planned, to_run};
+use crate::client::{ClientError, TestClient};
+use crate::model::scenario::Scenario;
+use crate::published::result::ResultDocument;
+use crate::scenario_file;
+use crate::serve::wire::{BatchReply, CaseList};
+use crate::suite::{self, Jobs};
+
+/// What stands for whichever server is found.
+const AUTO: &str = "auto";
+
+pub(super) fn run(
+    args: &RunArgs,
+    remote: &str,
+    purpose: Purpose<'_>,
+    reports: &Reports,
+    (output, console): (OutputArgs, Console),
+) -> Result<Exit, Failure> {
+    let args_of_plan = (&args.select, &args.plan, &args.execute);
+    let planned = to_run(&Round::default(), args_of_plan, (purpose, "run"), console)?;
+    let to_run = match planned {
+        Planned::ToRun(to_run) => to_run,
+        Planned::Unchanged(sentence) => {
+            return finish::unchanged("run", &sentence, reports, console);
+        }
+    };
+    let mut scenarios = to_run.scenarios;
+    let given = settings(&args.execute, &scenarios, console)?.servers;
+    scenarios.retain(|it| it.enabled);
+    if scenarios.is_empty() {
+        return Err(Failure::incomplete("there is nothing to run"));
+    }
+    for scenario in &mut scenarios {
+        suite::give_servers(&mut scenario.servers, &given);
+    }
+    let runtime = runtime::here()?;
+    let result = runtime.block_on(async {
+        let url = (remote != AUTO).then_some(remote);
+        let client = TestClient::find(url).await.map_err(failed)?;
+        are_there(&client, &scenarios).await?;
+        console.note(&format!(
+            "Running {} at {}",
+            plural(scenarios.len(), "scenario"),
+            client.url()
+        ));
+        let cases = scenarios.iter().map(|it| json!({ "scenario": it.id }));
+        let batch = json!({
+            "testCases": cases.collect::<Vec<Value>>(),
+            "parallel": match args.execute.jobs {
+                Jobs::Auto if args.execute.fail_fast => json!(false),
+                Jobs::Auto => json!(true),
+                Jobs::AtMost(most) => json!(most),
+            },
+            "failFast": args.execute.fail_fast,
+        });
+        let batch: BatchReply = client.run_batch(&batch).await.map_err(failed)?;
+        let run = batch.results.first().map(|it| it.run_id.as_str());
+        let run = run.ok_or_else(|| Failure::incomplete("the server has run nothing"))?;
+        let path = format!("runs/{run}/document");
+        client.get::<ResultDocument>(&path).await.map_err(failed)
+    })?;
+    finish::elsewhere(result, reports, output, console)
+}
+
+/// The server has these scenarios as they are here.
+async fn are_there(client: &TestClient, scenarios: &[Scenario]) -> Result<(), Failure> {
+    let list: CaseList = client.cases().await.map_err(failed)?;
+    let cases = list.cases.into_iter();
+    let there: HashMap<String, String> = cases.map(|it| (it.id, it.fingerprint)).collect();
+    for scenario in scenarios {
+        let id = &scenario.id;
+        let why = match there.get(id) {
+            None => format!("the server at {} has no scenario `{id}`", client.url()),
+            Some(other) if *other == scenario_file::fingerprint(scenario) => continue,
+            Some(_) => format!(
+                "the scenario `{id}` of the server at {} is another one than here: its file, what that is read with, or its servers differ",
+                client.url()
+            ),
+        };
+        return Err(Failure::usage(why).hint(
+            "start the server with the same folder: `mcp-eval serve --root`, and the same --mcp-config",
+        ));
+    }
+    Ok(())
+}
+
+fn failed(error: ClientError) -> Failure {
+    let message = error.to_string();
+    match error {
+        ClientError::Status {
+            status: 400..=499, ..
+        } => Failure::usage(message),
+        _ => Failure::incomplete(message),
+    }
+}

@@ -1,0 +1,177 @@
+//! `mcp-eval serve`: the same over HTTP.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::serving::listen_at;
+use crate::cli::args::{ServeAgent, ServeArgs};
+use crate::cli::console::Console;
+use crate::cli::database;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::finish::{self, ReportOptions};
+use crate::cli::interrupt;
+use crate::cli::reports::Reports;
+use crate::cli::runtime;
+use crate::cli::suite::program;
+use crate::http_server::unguessable;
+use crate::model::redacted::Redacted;
+use crate::model::scenario::Server;
+use crate::scenario_file::{self, ClientServers, Finding, LoadedJudge};
+use crate::serve::{self, Allowed, Bounds, Endings, Options};
+use crate::suite::{AgentChoice, Choice, Finished, Settings};
+
+/// The environment variable that holds the token, where somebody has chosen one.
+const TOKEN: &str = "MCP_EVAL_TOKEN";
+
+/// The shortest token that somebody may choose.
+const SHORTEST_TOKEN: usize = 16;
+
+pub(in crate::cli) fn run(args: &ServeArgs, console: Console) -> Result<Exit, Failure> {
+    let host = args.listen.host;
+    if !host.is_loopback() {
+        if !args.listen.allow_remote {
+            let message = format!("other machines could reach a server at {host}");
+            return Err(Failure::usage(message).hint("if they may, add --allow-remote"));
+        }
+        if args.allow.no_token {
+            let message = format!("other machines could use a server at {host} without a token");
+            return Err(Failure::usage(message).hint("leave --no-token out"));
+        }
+    }
+    if !args.root.is_dir() {
+        let message = format!("there is no folder {}", args.root.display());
+        return Err(Failure::usage(message)
+            .hint("--root names the folder of the scenarios that are served"));
+    }
+    let (token, is_ours) = token(args)?;
+    let options = options(args, token.clone(), console)?;
+    let threads = options.bounds.concurrent.min(8) + 2;
+    let runtime = runtime::beside(threads)?;
+    let served = runtime.block_on(async {
+        let (listener, address) = listen_at(host, args.listen.port).await?;
+        // Who is told where it is may ask at once, and stop it.
+        let begun = CancellationToken::new();
+        begun.cancel();
+        let signals = interrupt::endings(&begun);
+        let mut ready = json!({ "port": address.port(), "url": serve::url(address) });
+        if let Some(token) = token.filter(|_| is_ours) {
+            ready["token"] = json!(token);
+        }
+        Console::document(&format!("{ready}\n"));
+        console.note(&format!(
+            "mcp-eval test server running on port {}",
+            address.port()
+        ));
+        let endings = Endings {
+            done: signals.done,
+            abort: signals.abort,
+        };
+        let served = serve::serve(listener, options, endings).await;
+        served.map_err(|error| Failure::incomplete(format!("the server failed: {error}")))
+    });
+    // Does not wait for a server that keeps its pipes open.
+    runtime.shutdown_background();
+    served.map(|()| Exit::Passed)
+}
+
+/// The token that requests must show, and whether it was made up just now.
+fn token(args: &ServeArgs) -> Result<(Option<String>, bool), Failure> {
+    if args.allow.no_token {
+        return Ok((None, false));
+    }
+    if let Some(token) = std::env::var(TOKEN).ok().filter(|it| !it.is_empty()) {
+        if token.len() < SHORTEST_TOKEN || token.trim() != token {
+            let message = format!(
+                "{TOKEN} is shorter than {SHORTEST_TOKEN} characters, or has spaces around it"
+            );
+            return Err(Failure::usage(message).hint("leave it out, and one is made up"));
+        }
+        return Ok((Some(token), false));
+    }
+    let made = unguessable()
+        .map_err(|error| Failure::incomplete(format!("no token can be made: {error}")))?;
+    Ok((Some(made), true))
+}
+
+fn options(args: &ServeArgs, token: Option<String>, console: Console) -> Result<Options, Failure> {
+    let settings = Settings {
+        program: Some(program()),
+        containers: !args.no_docker,
+        baselines: args.baseline.clone(),
+        database: database::of(&args.database)?,
+        ..Settings::default()
+    };
+    let (baselines, keep) = (args.baseline.clone(), args.kept.keep.0);
+    let finish = move |finished: &Finished| {
+        let options = ReportOptions {
+            reports: &Reports::none(),
+            keep,
+            baselines: &baselines,
+            threshold: None,
+            strict_statistics: false,
+            strict: false,
+            suite: None,
+            shard: None,
+            bisected: None,
+            pending: 0,
+        };
+        finish::keep(finished, &options, console)
+    };
+    let mcp_config = args.mcp_config.as_ref();
+    let judge = args.judge.as_ref();
+    Ok(Options {
+        token,
+        allowed: Allowed {
+            programs: args.allow.allow_programs,
+            write: args.allow.allow_write,
+            any_host: args.listen.allow_remote,
+            origins: args.allow.allow_origin.clone(),
+        },
+        bounds: Bounds {
+            concurrent: args.bounds.max_concurrent.into(),
+            queue: usize::try_from(args.bounds.queue).unwrap_or(usize::MAX),
+            run_timeout: args.bounds.timeout,
+            grace: args.bounds.grace,
+        },
+        root: args.root.clone(),
+        servers: mcp_config.map_or(Ok(Vec::new()), |it| servers(it))?,
+        judge: judge.map(|it| judged_by(it)).transpose()?,
+        agent: Choice {
+            agent: args.agent.map(|it| match it {
+                ServeAgent::Anthropic => AgentChoice::Anthropic,
+                ServeAgent::Openai => AgentChoice::OpenAi,
+                ServeAgent::Ollama => AgentChoice::Ollama,
+            }),
+            model: args.model.clone(),
+            ..Choice::default()
+        },
+        settings,
+        finish: Arc::new(finish),
+        note: Arc::new(move |note: &Redacted<String>| console.note(&format!("note: {note}"))),
+    })
+}
+
+/// The servers of a client's configuration, all of which test cases may ask.
+fn servers(path: &Path) -> Result<Vec<Server>, Failure> {
+    let read = scenario_file::client_servers(path);
+    let ClientServers { servers, unread } =
+        read.map_err(|problem| Failure::usage(problem.to_string()))?;
+    let findings: Vec<Finding> = unread.into_iter().flat_map(|it| it.findings).collect();
+    if findings.is_empty() {
+        return Ok(servers);
+    }
+    Err(invalid(&findings))
+}
+
+fn judged_by(path: &Path) -> Result<LoadedJudge, Failure> {
+    scenario_file::judge_file(path).map_err(|it| invalid(&it))
+}
+
+fn invalid(findings: &[Finding]) -> Failure {
+    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    Failure::usage(findings.join("\n"))
+}

@@ -1,0 +1,273 @@
+//! A client of the test server.
+//!
+//! # Example
+//!
+//! ```no_run
+//! use mcp_eval::client::TestClient;
+//! use serde_json::json;
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! // The server that was started in this folder, or one on a usual port; with the token that it has left for us.
+//! let client = TestClient::find(None).await?;
+//! let reply = client
+//!     .run(&json!({
+//!         "name": "price of tea",
+//!         "prompt": "What does tea cost?",
+//!         "expectedTools": ["get_price"],
+//!         "serverConfigs": [{ "type": "http", "url": "http://127.0.0.1:8080/mcp" }],
+//!     }))
+//!     .await?;
+//! assert!(reply.success, "{}", reply.verdict.reasoning);
+//! # Ok(())
+//! # }
+//! ```
+
+mod found;
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::http_client::{self, Asked};
+use crate::serve::wire::{
+    BatchReply, CaseList, ErrorReply, Health, ResultList, RunReply, Statistics, Status,
+};
+
+pub use self::found::{Found, Kind, PORTS, find, probe, token_of};
+
+/// How long a request may take, unless it is said: longer than any run takes by the defaults of a server.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Why a test server gives no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    #[error("Provided URL {url} is not a test server")]
+    NotATestServer { url: String },
+    #[error("No test server found. Please start a test server: `mcp-eval serve`")]
+    NotFound,
+    /// The server has answered, and not with what was asked for.
+    #[error("Test execution failed: {status}{}", said(.reply))]
+    Status { status: u16, reply: ErrorReply },
+    /// There was no answer, or none that can be read.
+    #[error("Test execution failed: {0}")]
+    Exchange(String),
+}
+
+/// What a server says of it.
+fn said(reply: &ErrorReply) -> String {
+    let mut said = match reply.error.as_str() {
+        "" => String::new(),
+        error => format!(": {error}"),
+    };
+    for it in &reply.findings {
+        let path = if it.path.is_empty() { "/" } else { &it.path };
+        said.push_str(&format!("\n  {path}: {}", it.message));
+    }
+    said
+}
+
+/// A client of one test server.
+#[derive(Clone)]
+pub struct TestClient {
+    url: String,
+    token: Option<String>,
+    patience: Duration,
+}
+
+impl std::fmt::Debug for TestClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TestClient")
+            .field("url", &self.url)
+            .finish_non_exhaustive()
+    }
+}
+
+impl TestClient {
+    /// A client of the server at this address, which wants this token.
+    pub fn new(url: impl Into<String>, token: Option<String>) -> Self {
+        let url: String = url.into();
+        Self {
+            url: url.trim_end_matches('/').to_owned(),
+            token,
+            patience: PATIENCE,
+        }
+    }
+
+    /// A client of the server at this address, or of the first that is found; with the token that it has left in this folder, or that of
+    /// `MCP_EVAL_TOKEN`.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub async fn find(url: Option<&str>) -> Result<Self, ClientError> {
+        let found = match url {
+            Some(url) => {
+                probe(url, Kind::Given)
+                    .await
+                    .ok_or_else(|| ClientError::NotATestServer {
+                        url: url.to_owned(),
+                    })?
+            }
+            None => find().await.ok_or(ClientError::NotFound)?,
+        };
+        let token = token_of(&found.url);
+        Ok(Self::new(found.url, token))
+    }
+
+    /// The same that waits so long for each answer.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// How the server is.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such answer, as for all that follow.
+    pub async fn health(&self) -> Result<Health, ClientError> {
+        self.get("health").await
+    }
+
+    /// What it is doing.
+    pub async fn status(&self) -> Result<Status, ClientError> {
+        self.get("status").await
+    }
+
+    /// Runs a test case or a scenario: a [`RunRequest`](crate::serve::wire::RunRequest), or the same as JSON.
+    pub async fn run(&self, request: &impl Serialize) -> Result<RunReply, ClientError> {
+        self.post("run", request).await
+    }
+
+    /// Runs several: a [`BatchRequest`](crate::serve::wire::BatchRequest), or the same as JSON.
+    pub async fn run_batch(&self, request: &impl Serialize) -> Result<BatchReply, ClientError> {
+        self.post("run-batch", request).await
+    }
+
+    /// The latest results.
+    pub async fn results(&self) -> Result<ResultList, ClientError> {
+        self.get("results").await
+    }
+
+    /// One result.
+    pub async fn result(&self, id: &str) -> Result<RunReply, ClientError> {
+        self.get(&format!("results/{}", escaped(id))).await
+    }
+
+    /// The scenarios that are served.
+    pub async fn cases(&self) -> Result<CaseList, ClientError> {
+        self.get("cases").await
+    }
+
+    /// All results in numbers.
+    pub async fn stats(&self) -> Result<Statistics, ClientError> {
+        self.get("stats").await
+    }
+
+    /// Asks a path below `/api/test` for anything.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        self.ask("GET", path, None).await
+    }
+
+    /// Sends anything to a path below `/api/test`.
+    pub async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, ClientError> {
+        let body = serde_json::to_string(body);
+        let body = body.map_err(|error| ClientError::Exchange(error.to_string()))?;
+        self.ask("POST", path, Some(body)).await
+    }
+
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<String>,
+    ) -> Result<T, ClientError> {
+        let mut headers = vec![("Accept".to_owned(), "application/json".to_owned())];
+        if let Some(token) = &self.token {
+            headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
+        }
+        if body.is_some() {
+            headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
+        }
+        let asked = Asked {
+            method,
+            url: &format!("{}/api/test/{path}", self.url),
+            headers: &headers,
+            body,
+        };
+        let (status, text) = http_client::exchange(asked, self.patience)
+            .await
+            .map_err(ClientError::Exchange)?;
+        if !(200..300).contains(&status) {
+            let reply = serde_json::from_slice(&text).unwrap_or(ErrorReply {
+                error: String::new(),
+                findings: Vec::new(),
+            });
+            return Err(ClientError::Status { status, reply });
+        }
+        // What has nothing to say is `null`.
+        let text = if text.is_empty() { b"null" } else { &text[..] };
+        crate::json::read::<Value>(text)
+            .map_err(|error| error.to_string())
+            .and_then(|it| serde_json::from_value(it).map_err(|error| error.to_string()))
+            .map_err(|why| ClientError::Exchange(format!("the answer cannot be read: {why}")))
+    }
+}
+
+/// A part of an address in which nothing has a meaning of its own.
+fn escaped(part: &str) -> String {
+    let mut escaped = String::with_capacity(part.len());
+    for byte in part.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            escaped.push(byte.into());
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClientError, escaped};
+    use crate::serve::wire::{ErrorReply, Misfit};
+
+    #[test]
+    fn errors_are_told_as_clients_of_others_know_them() {
+        let not = ClientError::NotATestServer {
+            url: "http://h".to_owned(),
+        };
+        assert_eq!(
+            not.to_string(),
+            "Provided URL http://h is not a test server"
+        );
+        let misfit = Misfit {
+            path: "/name".to_owned(),
+            message: "is empty".to_owned(),
+        };
+        let reply = ErrorReply {
+            error: "malformed".to_owned(),
+            findings: vec![misfit],
+        };
+        let status = ClientError::Status { status: 400, reply };
+        assert_eq!(
+            status.to_string(),
+            "Test execution failed: 400: malformed\n  /name: is empty"
+        );
+    }
+
+    #[test]
+    fn ids_stay_within_their_part_of_an_address() {
+        assert_eq!(escaped("a/b?c d.é"), "a%2Fb%3Fc%20d.%C3%A9");
+    }
+}

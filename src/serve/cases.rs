@@ -1,0 +1,212 @@
+//! The scenarios that are served: listed, read and, where that is allowed, written as files.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path as InPath, Request, State};
+use axum::http::StatusCode;
+
+use super::body;
+use super::folder::{Folder, shown};
+use super::problem::Problem;
+use super::programs;
+use super::server::Server;
+use super::wire::cases::{CaseDocument, CaseEntry, CaseList, NewCase, WrittenCase};
+use super::wire::error::Misfit;
+use crate::input;
+use crate::model::placeholder;
+use crate::model::scenario::Scenario;
+use crate::redact::{self, Redactor, Secrets};
+use crate::scenario_file::{self, SUITES};
+use crate::store::{self, StoreError};
+use crate::suite;
+
+/// What the id of a case is in an address.
+pub(super) type Named = Result<InPath<String>, PathRejection>;
+
+/// The id in an address.
+///
+/// # Errors
+///
+/// When it is no text.
+pub(super) fn named(id: Named) -> Result<String, Problem> {
+    match id {
+        Ok(InPath(id)) => Ok(id),
+        Err(_) => Err(Problem::at("path/id", "the id is no text")),
+    }
+}
+
+/// `GET /api/test/cases`.
+pub(super) async fn list(State(server): State<Arc<Server>>) -> Json<CaseList> {
+    let folder = folder(&server);
+    let (mut scenarios, findings) = folder.all();
+    for scenario in &mut scenarios {
+        suite::give_servers(&mut scenario.servers, &server.options.servers);
+    }
+    let clean = |text: &str| redact::environment().text(text).into_inner();
+    let findings = findings.iter().filter(|it| it.is_error());
+    let findings = findings.map(|it| Misfit {
+        path: clean(&folder.below(Path::new(&it.path))),
+        message: clean(&it.message),
+    });
+    Json(CaseList {
+        findings: findings.collect(),
+        cases: scenarios.iter().map(|it| entry(it, &folder)).collect(),
+    })
+}
+
+fn entry(scenario: &Scenario, folder: &Folder<'_>) -> CaseEntry {
+    let redactor = Redactor::new(&Secrets::of_environment(), &scenario.redaction);
+    let clean = |text: &str| redactor.text(text).into_inner();
+    let messages = scenario.messages();
+    CaseEntry {
+        id: clean(&scenario.id),
+        name: clean(&scenario.name),
+        path: clean(&folder.below(&scenario.path)),
+        description: scenario.description.as_deref().map(clean),
+        tags: scenario.tags.iter().map(|it| clean(it)).collect(),
+        prompt: (!messages.is_empty()).then(|| clean(&messages.join("\n\n"))),
+        enabled: scenario.enabled,
+        row_of: scenario.row_of.as_deref().map(clean),
+        fingerprint: scenario_file::fingerprint(scenario),
+    }
+}
+
+/// `GET /api/test/cases/{id}`.
+pub(super) async fn get(
+    State(server): State<Arc<Server>>,
+    id: Named,
+) -> Result<Json<CaseDocument>, Problem> {
+    let folder = folder(&server);
+    let file = folder.file(&named(id)?)?;
+    let text = input::read_to_string(&file.path)
+        .map_err(|error| Problem::ours(format!("the case cannot be read: {error}")))?;
+    Ok(Json(document(&folder, &file.id, &file.path, &text)))
+}
+
+fn document(folder: &Folder<'_>, id: &str, path: &Path, text: &str) -> CaseDocument {
+    CaseDocument {
+        id: id.to_owned(),
+        path: folder.below(path),
+        yaml: redact::environment().text(text).into_inner(),
+    }
+}
+
+/// `POST /api/test/cases`.
+pub(super) async fn post(
+    State(server): State<Arc<Server>>,
+    request: Request,
+) -> Result<(StatusCode, Json<CaseDocument>), Problem> {
+    may_write(&server)?;
+    let NewCase { id, yaml } = body::read(request).await?;
+    let folder = folder(&server);
+    if id.split('/').any(|it| it == SUITES || it == "..") {
+        let message = format!("a case lies in no folder `{SUITES}`");
+        return Err(Problem::at("/id", message));
+    }
+    let path = folder.place(&id);
+    let _writing = server.writing.lock().await;
+    if path.symlink_metadata().is_ok() || folder.file(&id).is_ok() {
+        let message = format!("there is a case `{}` already", shown(&id));
+        return Err(Problem::new(StatusCode::CONFLICT, message));
+    }
+    check(&server, &format!("{id}.yaml"), &yaml)?;
+    write(&server, &path, &yaml)?;
+    let document = document(&folder, &id, &path, &yaml);
+    Ok((StatusCode::CREATED, Json(document)))
+}
+
+/// `PUT /api/test/cases/{id}`.
+pub(super) async fn put(
+    State(server): State<Arc<Server>>,
+    id: Named,
+    request: Request,
+) -> Result<Json<CaseDocument>, Problem> {
+    may_write(&server)?;
+    let id = named(id)?;
+    let WrittenCase { yaml } = body::read(request).await?;
+    let folder = folder(&server);
+    let _writing = server.writing.lock().await;
+    let file = folder.file(&id)?;
+    check(&server, &folder.below(&file.path), &yaml)?;
+    write(&server, &file.path, &yaml)?;
+    Ok(Json(document(&folder, &file.id, &file.path, &yaml)))
+}
+
+/// `DELETE /api/test/cases/{id}`.
+pub(super) async fn delete(
+    State(server): State<Arc<Server>>,
+    id: Named,
+) -> Result<StatusCode, Problem> {
+    may_write(&server)?;
+    let id = named(id)?;
+    let _writing = server.writing.lock().await;
+    let file = folder(&server).file(&id)?;
+    is_ours(&server, &file.path)?;
+    fs::remove_file(&file.path)
+        .map_err(|error| Problem::ours(format!("the case cannot be removed: {error}")))?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn folder(server: &Server) -> Folder<'_> {
+    Folder::new(&server.options.root)
+}
+
+/// Whoever started the server lets requests write.
+///
+/// # Errors
+///
+/// That they do not.
+pub(super) fn may_write(server: &Server) -> Result<(), Problem> {
+    if server.options.allowed.write {
+        return Ok(());
+    }
+    Err(Problem::forbidden(
+        "requests may write only where the server was started with --allow-write",
+    ))
+}
+
+/// What is written is a valid scenario, and starts nothing that a request may not start.
+fn check(server: &Server, file: &str, text: &str) -> Result<(), Problem> {
+    if placeholder::holds(text) {
+        return Err(Problem::at(
+            "/yaml",
+            "the text holds a placeholder for a secret: write `${NAME}` for an environment variable",
+        ));
+    }
+    let programs = server.options.allowed.programs;
+    if !programs && refers_to_environment(text) {
+        return Err(Problem::forbidden(
+            "`${…}` may stand for an environment variable, which a request may write only where the server was started with --allow-programs",
+        ));
+    }
+    let scenarios = folder(server).as_file(file, text, programs, "/yaml")?;
+    for scenario in &scenarios {
+        programs::refuse(scenario, &[], &server.options.root, programs)?;
+    }
+    Ok(())
+}
+
+/// Whether `${` stands anywhere, but for `$${`, which stands for itself.
+fn refers_to_environment(text: &str) -> bool {
+    text.replace("$${", "").contains("${")
+}
+
+/// A file that is written lies in the folder that is served, whatever links there are.
+fn is_ours(server: &Server, path: &Path) -> Result<(), Problem> {
+    if input::is_within(path, &server.options.root) {
+        return Ok(());
+    }
+    Err(Problem::forbidden(
+        "the case lies outside of the folder that is served",
+    ))
+}
+
+fn write(server: &Server, path: &Path, text: &str) -> Result<(), Problem> {
+    is_ours(server, path)?;
+    store::write(path, text.as_bytes())
+        .map_err(|error: StoreError| Problem::ours(error.to_string()))
+}

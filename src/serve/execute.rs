@@ -1,0 +1,199 @@
+//! Runs scenarios for a request, beside what runs for others, and hands back what came of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::JoinHandle;
+
+use super::prepared::Prepared;
+use super::problem::Problem;
+use super::queue::Place;
+use super::reply::{Case, Cases};
+use super::server::Server;
+use super::watching::Watching;
+use super::wire::reply::RunReply;
+use crate::model::redacted::Redacted;
+use crate::model::scenario::Scenario;
+use crate::published::result::ResultDocument;
+use crate::redact::Secrets;
+use crate::suite::{self, Finished, Jobs, Settings, Suite};
+
+/// How many go on beside each other, and whether the first that has not passed is the last.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct How {
+    pub(super) beside: usize,
+    pub(super) fail_fast: bool,
+}
+
+/// Runs that have begun.
+pub(super) struct Running {
+    /// Replies, as they come.
+    pub(super) replies: UnboundedReceiver<Redacted<RunReply>>,
+    /// All of them, in the order of the request. The work goes on where nobody waits for it any more.
+    pub(super) work: JoinHandle<Result<Vec<Redacted<RunReply>>, Problem>>,
+}
+
+/// Begins runs once it is their turn.
+///
+/// # Errors
+///
+/// When there is no room for them, or the server is ending.
+pub(super) async fn begin(
+    server: &Arc<Server>,
+    prepared: Vec<Prepared>,
+    how: How,
+) -> Result<Running, Problem> {
+    let place = enter(server, prepared.len())?;
+    let beside = how.beside.min(prepared.len());
+    let permit = turn(server, beside).await?;
+    let (sender, replies) = unbounded_channel();
+    let server = Arc::clone(server);
+    let working = server.begin();
+    let work = tokio::spawn(async move {
+        let _held = (place, permit, working);
+        let mut files = Vec::new();
+        let (mut cases, mut order) = (Cases::new(), Vec::new());
+        let (mut scenarios, mut secrets) = (Vec::new(), Secrets::default());
+        for it in prepared {
+            let mut scenario = it.scenario;
+            scenario.id = unused(&scenario.id, &cases);
+            order.push(scenario.id.clone());
+            let case = Case {
+                asked: it.asked,
+                expected: it.expected,
+            };
+            cases.insert(scenario.id.clone(), case);
+            secrets.extend(&it.secrets);
+            files.extend(it.file);
+            scenarios.push(scenario);
+        }
+        let settings = Settings {
+            jobs: Jobs::AtMost(u16::try_from(beside).unwrap_or(u16::MAX)),
+            fail_fast: how.fail_fast,
+            ..server.options.settings.clone()
+        };
+        let watching = Arc::new(Watching::new(
+            &server,
+            "run",
+            (cases, secrets),
+            Some(sender),
+        ));
+        let suite = Suite {
+            scenarios,
+            observer: Arc::clone(&watching) as Arc<dyn suite::Observer>,
+            interrupt: server.interrupt.clone(),
+        };
+        let finished = suite::run(suite, &settings).await;
+        drop(files);
+        let finished = finished.map_err(|it| failed(&it))?;
+        let replies = replies_of(&finished, &watching, &order);
+        server.keep_verdicts(&replies, &watching.cases).await;
+        server.finish(&finished);
+        Ok(replies)
+    });
+    Ok(Running { replies, work })
+}
+
+/// An id that no other scenario of the same run has.
+fn unused(id: &str, used: &Cases) -> String {
+    if !used.contains_key(id) {
+        return id.to_owned();
+    }
+    let mut others = (2_u64..).map(|number| format!("{id}~{number}"));
+    let found = others.find(|it| !used.contains_key(it));
+    found.unwrap_or_else(|| id.to_owned())
+}
+
+fn replies_of(
+    finished: &Finished,
+    watching: &Watching,
+    order: &[String],
+) -> Vec<Redacted<RunReply>> {
+    let results = finished.suite.scenarios.iter().map(|it| {
+        let result = finished.suite.derive(|_| it.clone());
+        (it.id.clone(), result)
+    });
+    let results: HashMap<String, _> = results.collect();
+    let ordered = order.iter().filter_map(|id| results.get(id));
+    ordered.filter_map(|it| watching.reply(it)).collect()
+}
+
+/// A place for so many runs.
+///
+/// # Errors
+///
+/// When there is no room for them, or the server is ending.
+fn enter(server: &Server, runs: usize) -> Result<Place, Problem> {
+    if server.done.is_cancelled() {
+        return Err(Problem::ending());
+    }
+    let room = server.queue.room();
+    if runs > room {
+        let message = format!("a request may bring {room} runs at most, and these are {runs}");
+        return Err(Problem::at("", message));
+    }
+    server.queue.enter(runs).map_err(|_| Problem::full())
+}
+
+async fn turn(
+    server: &Server,
+    beside: usize,
+) -> Result<Option<tokio::sync::OwnedSemaphorePermit>, Problem> {
+    tokio::select! {
+        permit = server.queue.turn(beside) => Ok(permit),
+        () = server.done.cancelled() => Err(Problem::ending()),
+    }
+}
+
+/// Why scenarios could not be run at all.
+fn failed(error: &suite::Error) -> Problem {
+    match error {
+        suite::Error::Invalid { .. } => Problem::at("", error.to_string()),
+        suite::Error::Incomplete { .. } | suite::Error::Store(_) => {
+            Problem::ours(error.to_string())
+        }
+    }
+}
+
+/// One of the main commands, to its end: its document, as the command line has it.
+///
+/// # Errors
+///
+/// When there is no room for it, the server is ending, or it could not be run at all.
+pub(super) async fn command<F>(
+    server: &Arc<Server>,
+    (name, scenarios): (&'static str, Vec<Scenario>),
+    settings: Settings,
+    work: impl FnOnce(Suite, Settings) -> F,
+) -> Result<ResultDocument, Problem>
+where
+    F: Future<Output = Result<Finished, suite::Error>> + Send + 'static,
+{
+    let place = enter(server, scenarios.len().max(1))?;
+    let beside = settings.jobs.most(scenarios.len());
+    let permit = turn(server, beside).await?;
+    let jobs = beside.min(server.queue.concurrent());
+    let settings = Settings {
+        jobs: match settings.jobs {
+            Jobs::Auto if jobs == beside => Jobs::Auto,
+            _ => Jobs::AtMost(u16::try_from(jobs).unwrap_or(u16::MAX)),
+        },
+        ..settings
+    };
+    let known = (Cases::new(), Secrets::of_environment());
+    let suite = Suite {
+        scenarios,
+        observer: Arc::new(Watching::new(server, name, known, None)),
+        interrupt: server.interrupt.clone(),
+    };
+    let working = work(suite, settings);
+    let (server, guard) = (Arc::clone(server), server.begin());
+    let work = tokio::spawn(async move {
+        let _held = (place, permit, guard);
+        let finished = working.await.map_err(|it| failed(&it))?;
+        Ok(server.finish(&finished))
+    });
+    work.await
+        .unwrap_or_else(|_| Err(Problem::ours("the command itself failed: this is a bug")))
+}

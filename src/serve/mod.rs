@@ -1,0 +1,99 @@
+//! The test server: the program's work over HTTP, for those who test from elsewhere. It runs scenarios through [`suite`](crate::suite), as the
+//! command line does.
+//!
+//! | file | what is there |
+//! |---|---|
+//! | `options` | what whoever starts it allows and gives |
+//! | `server` | what all requests share |
+//! | `routes` | the table of routes, of which both the router and the OpenAPI document are made |
+//! | `access` | who is let in: hosts, origins, the token |
+//! | `body`, `wire` | what requests and replies hold, read strictly by their JSON Schemas |
+//! | `problem` | replies that say why not |
+//! | `case` | a test case becomes a scenario; `folder`: the scenarios that are served; `programs`: what a scenario starts, and what it would see |
+//! | `queue` | how many runs at once, and how many wait |
+//! | `execute` | runs scenarios and hands back replies; `watching`: tells of them as they go on; `reply`: what a result becomes |
+//! | `events`, `listen` | what happens, and the stream of it, resumable |
+//! | `handle` | the file by which clients on this machine find a server |
+//! | the others | one file per group of routes |
+
+mod access;
+mod batch;
+mod body;
+mod case;
+mod cases;
+mod commands;
+mod events;
+mod execute;
+mod folder;
+mod handle;
+mod health;
+mod listen;
+mod openapi;
+mod options;
+mod prepared;
+mod problem;
+mod programs;
+mod queue;
+mod reply;
+mod results;
+mod routes;
+mod run;
+mod server;
+mod watching;
+pub mod wire;
+
+use std::io;
+use std::sync::Arc;
+
+use axum::middleware;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+pub use self::handle::{Announced, FILE, announced, url};
+pub use self::options::{Allowed, Bounds, Finish, Options};
+
+use self::handle::Handle;
+use self::server::Server;
+use crate::http_server;
+
+/// What ends a server.
+#[derive(Debug, Clone)]
+pub struct Endings {
+    /// No more is begun; what runs may end within [`Bounds::grace`].
+    pub done: CancellationToken,
+    /// What runs is stopped at once.
+    pub abort: CancellationToken,
+}
+
+/// Answers until it is told to end.
+///
+/// # Errors
+///
+/// When the listener breaks, or the file cannot be written by which clients find the server.
+pub async fn serve(listener: TcpListener, options: Options, endings: Endings) -> io::Result<()> {
+    let grace = options.bounds.grace;
+    let address = listener.local_addr()?;
+    let _handle = Handle::write(address, options.token.as_deref())?;
+    let done = endings.done.clone();
+    let server = Arc::new(Server::new(options, openapi::document(), done));
+    let interrupt = server.interrupt.clone();
+    let ending = async {
+        endings.done.cancelled().await;
+        tokio::select! {
+            () = tokio::time::sleep(grace) => {}
+            () = endings.abort.cancelled() => {}
+            () = server.idle() => {}
+        }
+        interrupt.cancel();
+        server.idle().await;
+    };
+    let guarded = middleware::from_fn_with_state(Arc::clone(&server), access::guard);
+    let router = routes::router(&server).layer(guarded);
+    http_server::serve_until(listener, router, &endings.done, ending).await
+}
+
+/// The OpenAPI document.
+pub fn open_api() -> Value {
+    openapi::document()
+}

@@ -1,0 +1,20 @@
+//! What a request wants to be run, ready to be.
+
+use serde_json::Value;
+
+use crate::model::redacted::Redacted;
+use crate::model::scenario::Scenario;
+use crate::redact::Secrets;
+
+/// A scenario that is to be run, and what its reply needs to know.
+pub(super) struct Prepared {
+    pub(super) scenario: Scenario,
+    /// What was asked for, without secrets.
+    pub(super) asked: Redacted<Value>,
+    /// The tools that must be called, where a test case says so.
+    pub(super) expected: Vec<String>,
+    /// What the request brought that is secret.
+    pub(super) secrets: Secrets,
+    /// The file that its text lies in until it has run.
+    pub(super) file: Option<tempfile::NamedTempFile>,
+}

@@ -1,0 +1,121 @@
+//! What running a scenario does on this machine beyond asking servers: whoever may do that from elsewhere may do everything here, so it
+//! is allowed by `--allow-programs` alone.
+
+use std::path::Path;
+
+use super::problem::Problem;
+use crate::input;
+use crate::model::evaluator::{Evaluator, EvaluatorKind, FileRoot};
+use crate::model::scenario::{Agent, Scenario, Server, Transport};
+use crate::sql::Database;
+
+/// Refuses a scenario that starts a program or a container, or looks at a file outside of the folder that is served. Of its servers, those
+/// were given by whoever started the server.
+///
+/// # Errors
+///
+/// What it would start, or look at.
+pub(super) fn refuse(
+    scenario: &Scenario,
+    given: &[Server],
+    root: &Path,
+    allowed: bool,
+) -> Result<(), Problem> {
+    if allowed {
+        return Ok(());
+    }
+    match first(scenario, given, root) {
+        None => Ok(()),
+        Some(what) => Err(Problem::forbidden(format!(
+            "{what}, which a request may do only where the server was started with --allow-programs"
+        ))),
+    }
+}
+
+/// The first thing that it does which has to be allowed, as the beginning of a sentence.
+fn first(scenario: &Scenario, given: &[Server], root: &Path) -> Option<String> {
+    let is_given = |it: &&Server| given.iter().any(|given| given.name == it.name);
+    let own = scenario.servers.iter().filter(|it| !is_given(it));
+    let servers = own.chain(&scenario.upstreams);
+    let mut servers = servers.filter_map(|it| {
+        let does = server(&it.transport)?;
+        Some(format!("the server `{}` {does}", it.name))
+    });
+    if let Some(found) = servers.next() {
+        return Some(found);
+    }
+    if !scenario.containers.is_empty() {
+        return Some("the scenario starts containers".to_owned());
+    }
+    if !(scenario.before.is_empty() && scenario.after.is_empty()) {
+        return Some("the scenario runs commands before or after it".to_owned());
+    }
+    if scenario.source.prepare.is_some() {
+        return Some("the scenario runs commands that prepare its source".to_owned());
+    }
+    let repo = scenario.source.repo.as_ref();
+    if repo.is_some_and(|it| !input::is_within(it, root)) {
+        return Some("`source.repo` lies outside of the folder that is served".to_owned());
+    }
+    if let Agent::Command { .. } = scenario.agent {
+        return Some("the agent is a program".to_owned());
+    }
+    let asked = scenario.agent.model().into_iter();
+    let mut asked = asked.chain(scenario.judge.iter().map(|it| &it.asked));
+    if asked.any(|it| it.api_key_env.is_some()) {
+        return Some("`api_key_env` names an environment variable".to_owned());
+    }
+    let evaluators = Evaluator::with_inner(&scenario.evaluators);
+    evaluators.into_iter().find_map(|it| evaluator(it, root))
+}
+
+fn server(transport: &Transport) -> Option<&'static str> {
+    match transport {
+        Transport::Stdio { .. } => Some("is a program"),
+        Transport::Http { start: Some(_), .. } => Some("is started"),
+        Transport::Http {
+            headers_command, ..
+        } if !headers_command.is_empty() => Some("has its headers from a program"),
+        Transport::Http {
+            bearer_token_env: Some(_),
+            ..
+        } => Some("has its token from an environment variable"),
+        Transport::Http { .. } | Transport::Mock | Transport::Recorded { .. } => None,
+    }
+}
+
+fn evaluator(evaluator: &Evaluator, root: &Path) -> Option<String> {
+    let outside = |what: &str| {
+        Some(format!(
+            "an evaluator looks at {what} outside of the folder that is served"
+        ))
+    };
+    match &evaluator.kind {
+        EvaluatorKind::Command(_) => return Some("an evaluator is a program".to_owned()),
+        EvaluatorKind::SqlValidate(it) => {
+            let asked = &it.asked;
+            // What stands for something may stand for anything.
+            let database = Database::parse(&asked.database);
+            if let Ok(Database::Sqlite(path)) = database
+                && !is_plain_file(&asked.folder, &path.to_string_lossy(), root)
+            {
+                return outside("a database");
+            }
+        }
+        _ => {}
+    }
+    let file = evaluator.kind.file()?;
+    match &file.begins {
+        FileRoot::Folder(folder) if is_plain_file(folder, &file.written, root) => None,
+        FileRoot::Folder(_) => outside("a file"),
+        // Whose folder that is, the server says.
+        FileRoot::Server(_) => outside("a server's file"),
+        FileRoot::Container(_) => Some("an evaluator looks into a container".to_owned()),
+    }
+}
+
+/// Whether a path leads into the folder that is served, whatever the environment holds.
+fn is_plain_file(folder: &Path, written: &str, root: &Path) -> bool {
+    let plain = written.replace("$${", "");
+    !plain.contains("${") && input::is_within(&folder.join(written), root)
+}

@@ -1,0 +1,235 @@
+//! What a result becomes in the words of the API.
+
+use std::collections::HashMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::case::EXPECTED_TOOLS;
+use super::wire::reply::{RunReply, ToolCall, Verdict};
+use crate::model::evaluation::Evaluation;
+use crate::model::redacted::Redacted;
+use crate::model::ruling;
+use crate::model::suite::{Check, ScenarioResult};
+use crate::model::trajectory::{self, Outcome, Trajectory};
+use crate::published::result::Status;
+
+/// What of a request its reply repeats, and is judged by.
+#[derive(Debug, Clone)]
+pub(super) struct Case {
+    pub(super) asked: Redacted<Value>,
+    /// The tools that must be called, as they were asked for, too.
+    pub(super) expected: Vec<String>,
+}
+
+/// The cases of a request, by the ids of their scenarios.
+pub(super) type Cases = HashMap<String, Case>;
+
+/// The reply that a result is. Both it and what was asked for are without secrets.
+pub(super) fn of(
+    result: &Redacted<ScenarioResult>,
+    case: &Case,
+    (run, result_id): (&str, String),
+) -> Redacted<RunReply> {
+    result.derive(|result| {
+        let current = result.current.as_deref();
+        let status = Status::from(result.status);
+        let began = current.map_or_else(Timestamp::now, |it| it.stamp.recorded_at);
+        RunReply {
+            test_case: (*case.asked).clone(),
+            tool_calls: current.map_or_else(Vec::new, |it| calls(it)),
+            verdict: verdict(result, status, &case.expected),
+            duration: result.duration_ms,
+            success: status == Status::Passed,
+            timestamp: began.to_string(),
+            result_id,
+            run_id: run.to_owned(),
+            scenario: result.id.clone(),
+            status,
+        }
+    })
+}
+
+/// The calls of a run.
+pub(super) fn calls(run: &Trajectory) -> Vec<ToolCall> {
+    let calls = run.steps.iter().filter_map(|step| match step {
+        trajectory::Step::ToolCall(call) => Some(&**call),
+        _ => None,
+    });
+    calls.map(|it| call(it, run)).collect()
+}
+
+fn call(call: &trajectory::ToolCall, run: &Trajectory) -> ToolCall {
+    let offset = call
+        .start_ms
+        .map(|it| SignedDuration::from_secs_f64(it / 1000.0));
+    let made = offset.and_then(|it| run.stamp.recorded_at.checked_add(it).ok());
+    let is_found = is_found(call, run);
+    let (response, error) = match &call.outcome {
+        Outcome::Answer(answer) => {
+            let mut response = json!({ "content": answer.content });
+            if let Some(structured) = &answer.structured_content {
+                response["structuredContent"] = structured.clone();
+            }
+            let error = match &answer.breach {
+                Some(breach) => Some(breach.clone()),
+                None => answer.is_error.then(|| answer.text()),
+            };
+            (response, error)
+        }
+        Outcome::Failure(failure) => (Value::Null, Some(failure.message.clone())),
+    };
+    let error = match is_found {
+        true => error,
+        false => Some(format!("Tool {} not found in any connection", call.tool)),
+    };
+    ToolCall {
+        tool_name: call.tool.clone(),
+        server_id: match (&call.server, is_found) {
+            (Some(server), true) => server.clone(),
+            _ => "unknown".to_owned(),
+        },
+        parameters: Value::Object(call.arguments.clone()),
+        response,
+        execution_time_ms: call.duration_ms,
+        success: error.is_none(),
+        error,
+        timestamp: made.map(|it| it.to_string()),
+    }
+}
+
+/// Whether a server has the tool of a call: it lists it, or has answered all the same.
+fn is_found(call: &trajectory::ToolCall, run: &Trajectory) -> bool {
+    let servers = run.catalogue.servers.iter();
+    let mut own = servers.filter(|it| Some(&it.server) == call.server.as_ref());
+    let is_listed = own.any(|it| it.tools.iter().any(|it| it.name() == call.tool));
+    call.server.is_some() && (is_listed || !call.outcome.is_failure())
+}
+
+fn verdict(result: &ScenarioResult, status: Status, expected: &[String]) -> Verdict {
+    let failed = |why: &str| Verdict {
+        passed: false,
+        confidence: Some(0.0),
+        reasoning: format!("Test execution failed: {why}"),
+        tool_accuracy: Some(0.0),
+        suggestions: result
+            .problem
+            .iter()
+            .filter_map(|it| it.hint.clone())
+            .collect(),
+    };
+    match status {
+        Status::Passed | Status::Failed | Status::Inconclusive => {}
+        _ => {
+            let why = result.problem.as_ref().map_or("", |it| it.message.as_str());
+            return failed(if why.is_empty() {
+                "it has no verdict"
+            } else {
+                why
+            });
+        }
+    }
+    let run = result.current.as_deref();
+    let missing: Vec<&String> = expected
+        .iter()
+        .filter(|it| !run.is_some_and(|run| is_called(it, run)))
+        .collect();
+    let judged = result.evaluations.iter().find_map(ruled);
+    let passed = status == Status::Passed;
+    let mut reasons = against(result);
+    let (confidence, mut suggestions) = match judged {
+        Some(verdict) => {
+            reasons.insert(0, verdict.reasoning.clone());
+            (verdict.confidence, verdict.suggestions.clone())
+        }
+        None => {
+            reasons.insert(0, without_judge(passed, expected.len(), missing.len()));
+            (Some(1.0), Vec::new())
+        }
+    };
+    if judged.is_none() {
+        suggestions.extend(result.problem.iter().filter_map(|it| it.hint.clone()));
+    }
+    Verdict {
+        passed,
+        confidence,
+        reasoning: reasons.join(" "),
+        tool_accuracy: Some(share(expected.len() - missing.len(), expected.len())),
+        suggestions,
+    }
+}
+
+/// How it was judged where no model was asked.
+fn without_judge(passed: bool, expected: usize, missing: usize) -> String {
+    let called = match (expected, missing) {
+        (0, _) => "No tool was expected".to_owned(),
+        (1, 0) => "The expected tool was called".to_owned(),
+        (all, 0) => format!("All {all} expected tools were called"),
+        (all, missing) => format!("{} of {all} expected tools were called", all - missing),
+    };
+    let judged = if passed { "passed" } else { "did not pass" };
+    format!(
+        "{called}; the run {judged} by its expected tools and evaluators, without asking a model."
+    )
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "there are far fewer tools than a float counts exactly"
+)]
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 {
+        1.0
+    } else {
+        part as f64 / whole as f64
+    }
+}
+
+/// Whether a run has called a tool that a server has.
+fn is_called(tool: &str, run: &Trajectory) -> bool {
+    let mut calls = run.calls();
+    calls.any(|it| (it.tool == *tool || it.full_name() == *tool) && is_found(it, run))
+}
+
+/// What a judge says.
+fn ruled(evaluation: &Evaluation) -> Option<&ruling::Verdict> {
+    evaluation
+        .rulings
+        .iter()
+        .find_map(|it| it.verdict.as_ref().ok())
+}
+
+/// All that speaks against a run, but for what a judge says.
+fn against(result: &ScenarioResult) -> Vec<String> {
+    let problem = result.problem.iter().map(|it| sentence(&it.message));
+    let checks = result.checks.iter().filter(|it| Check::fails(it));
+    let checks = checks.map(|it| sentence(&format!("{}: {}", it.name, it.message)));
+    let evaluations = result.evaluations.iter().filter(|it| it.fails());
+    let evaluations = evaluations.filter(|it| ruled(it).is_none());
+    let evaluations = evaluations.map(|it| {
+        let said = std::iter::once(&it.message).chain(&it.details);
+        let said: Vec<&str> = said.map(String::as_str).collect();
+        let said = said.join("; ");
+        sentence(&match it.name.as_str() {
+            EXPECTED_TOOLS => said,
+            name => format!("{name}: {said}"),
+        })
+    });
+    let verdict = result.comparison.iter().map(|it| &it.verdict);
+    let reasons = verdict.filter(|it| !it.passed).flat_map(|it| &it.reasons);
+    let reasons = reasons.map(|it| sentence(&it.to_string()));
+    problem
+        .chain(checks)
+        .chain(evaluations)
+        .chain(reasons)
+        .collect()
+}
+
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.ends_with(['.', '!', '?']) {
+        text.to_owned()
+    } else {
+        format!("{text}.")
+    }
+}

@@ -1,0 +1,282 @@
+//! Results that were kept, out of the database; their calls with arguments and answers out of the files of their runs.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, Uri};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::body;
+use super::cases::{Named, named};
+use super::folder::shown;
+use super::problem::Problem;
+use super::reply;
+use super::server::Server;
+use super::wire::reply::{RunReply, ToolCall, Verdict};
+use super::wire::results::{
+    PageQuery, ResultEntry, ResultList, ResultQuery, RunEntry, RunList, Statistics,
+};
+use crate::input;
+use crate::published::result::{self, ResultDocument, Status};
+use crate::store::database::{
+    Database, DatabaseError, ResultDetail, ResultFilter, ResultRow, RunRow, ToolCallRow,
+};
+use crate::store::{self, RESULT, Runs};
+
+/// How many are told at once, unless it is said.
+const LIMIT: u32 = 100;
+
+impl From<DatabaseError> for Problem {
+    fn from(error: DatabaseError) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
+    }
+}
+
+/// The database.
+///
+/// # Errors
+///
+/// When results are not kept in any.
+fn database(server: &Server) -> Result<&Database, Problem> {
+    let database = server.options.settings.database.as_ref();
+    database.ok_or_else(|| {
+        Problem::unknown("results are not kept, because the server was started with --no-db")
+    })
+}
+
+/// `GET /api/test/results`.
+pub(super) async fn list(
+    State(server): State<Arc<Server>>,
+    uri: Uri,
+) -> Result<Json<ResultList>, Problem> {
+    let query: ResultQuery = body::query(&uri)?;
+    let since = query.since.as_deref().map(str::parse::<Timestamp>);
+    let since = since
+        .transpose()
+        .map_err(|_| Problem::at("query/since", "write a time such as 2026-11-22T10:00:00Z"))?;
+    let (limit, offset) = (query.limit.unwrap_or(LIMIT), query.offset.unwrap_or(0));
+    let filter = ResultFilter {
+        name: query.name,
+        scenario: query.scenario,
+        run: query.run_id,
+        status: query.status,
+        since,
+        limit: index(limit),
+        offset: index(offset),
+    };
+    let page = database(&server)?.results(&filter).await?;
+    Ok(Json(ResultList {
+        results: page.rows.into_iter().map(entry).collect(),
+        total: page.total,
+        limit,
+        offset,
+    }))
+}
+
+fn index(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+fn entry(row: ResultRow) -> ResultEntry {
+    ResultEntry {
+        result_id: row.id,
+        run_id: row.run,
+        command: row.command,
+        scenario: row.scenario,
+        name: row.name,
+        prompt: row.prompt,
+        tags: row.tags,
+        success: row.status == Status::Passed,
+        status: row.status,
+        reason: row.reason,
+        verdict: row.verdict,
+        expected_tools: row.expected_tools,
+        actual_tools: row.actual_tools,
+        score: row.score,
+        duration: row.duration_ms,
+        timestamp: row.created_at,
+        agent: row.agent,
+        model: row.model,
+        flaky: row.flaky,
+        total_tokens: row.usage.total_tokens,
+        cost: row.usage.cost,
+    }
+}
+
+/// `GET /api/test/results/{id}`.
+pub(super) async fn get(
+    State(server): State<Arc<Server>>,
+    id: Named,
+) -> Result<Json<RunReply>, Problem> {
+    let id = named(id)?;
+    let found = database(&server)?.result_of(&id).await?;
+    let none = || Problem::unknown(format!("there is no result `{}`", shown(&id)));
+    let found = found.ok_or_else(none)?;
+    Ok(Json(replied(found, &server)))
+}
+
+/// A result as its run was replied to.
+fn replied(found: ResultDetail, server: &Server) -> RunReply {
+    let ResultDetail {
+        result, tool_calls, ..
+    } = found;
+    // Retention may have removed the files, and what the database has stays.
+    let runs = Runs::open(&server.options.settings.runs, &result.run);
+    let run = tokio::task::block_in_place(|| store::load(&runs.path(&result.scenario)).ok());
+    let (calls, began) = match &run {
+        Some(run) => (reply::calls(run), run.stamp.recorded_at.to_string()),
+        None => {
+            let calls = tool_calls.into_iter().map(call).collect();
+            (calls, result.created_at.clone())
+        }
+    };
+    RunReply {
+        test_case: json!({
+            "name": result.name,
+            "prompt": result.prompt,
+            "expectedTools": result.expected_tools,
+        }),
+        tool_calls: calls,
+        verdict: verdict(&result),
+        duration: result.duration_ms,
+        success: result.status == Status::Passed,
+        timestamp: began,
+        result_id: result.id,
+        run_id: result.run,
+        scenario: result.scenario,
+        status: result.status,
+    }
+}
+
+fn verdict(result: &ResultRow) -> Verdict {
+    let said = &result.verdict;
+    let text = |key: &str| said.get(key).and_then(Value::as_str).map(str::to_owned);
+    let number = |key: &str| said.get(key).and_then(Value::as_f64);
+    let suggestions = said.get("suggestions").and_then(Value::as_array);
+    let suggestions = suggestions.into_iter().flatten().filter_map(Value::as_str);
+    Verdict {
+        passed: said.get("passed").and_then(Value::as_bool).unwrap_or(false),
+        confidence: number("confidence"),
+        reasoning: text("reasoning")
+            .or_else(|| result.reason.clone())
+            .unwrap_or_default(),
+        tool_accuracy: number("toolAccuracy"),
+        suggestions: suggestions.map(str::to_owned).collect(),
+    }
+}
+
+/// A call of which the arguments and the answer are kept in the database alone, if at all.
+fn call(row: ToolCallRow) -> ToolCall {
+    let success = row.status == "ok";
+    ToolCall {
+        tool_name: row.tool,
+        server_id: row.server.unwrap_or_else(|| "unknown".to_owned()),
+        parameters: row.arguments.unwrap_or_default(),
+        response: row.answer.unwrap_or_default(),
+        execution_time_ms: row.duration_ms,
+        success,
+        error: (!success).then_some(row.status),
+        timestamp: None,
+    }
+}
+
+/// `GET /api/test/runs`.
+pub(super) async fn runs(
+    State(server): State<Arc<Server>>,
+    uri: Uri,
+) -> Result<Json<RunList>, Problem> {
+    let query: PageQuery = body::query(&uri)?;
+    let (limit, offset) = (query.limit.unwrap_or(LIMIT), query.offset.unwrap_or(0));
+    let page = database(&server)?.runs(index(limit), index(offset)).await?;
+    Ok(Json(RunList {
+        runs: page.rows.into_iter().map(run_entry).collect(),
+        total: page.total,
+        limit,
+        offset,
+    }))
+}
+
+/// `GET /api/test/runs/{id}`.
+pub(super) async fn run(
+    State(server): State<Arc<Server>>,
+    id: Named,
+) -> Result<Json<RunEntry>, Problem> {
+    let id = named(id)?;
+    let found = database(&server)?.run(&id).await?;
+    let none = || Problem::unknown(format!("there is no run `{}`", shown(&id)));
+    Ok(Json(run_entry(found.ok_or_else(none)?)))
+}
+
+/// `GET /api/test/runs/{id}/document`.
+pub(super) async fn document(
+    State(server): State<Arc<Server>>,
+    id: Named,
+) -> Result<Json<ResultDocument>, Problem> {
+    let id = named(id)?;
+    let none = || {
+        Problem::unknown(format!(
+            "the files of the run `{}` are not there",
+            shown(&id)
+        ))
+    };
+    let root = &server.options.settings.runs;
+    let found = tokio::task::block_in_place(|| {
+        // Nothing that is only called like one.
+        let ids = Runs::ids(root);
+        let id = ids.iter().find(|it| **it == id)?;
+        input::read_to_string(&Runs::open(root, id).folder().join(RESULT)).ok()
+    });
+    let text = found.ok_or_else(none)?;
+    let document = result::parse(&text);
+    Ok(Json(
+        document.map_err(|error| Problem::ours(error.to_string()))?,
+    ))
+}
+
+fn run_entry(row: RunRow) -> RunEntry {
+    let (commit, branch) = match row.git {
+        Some(git) => (Some(git.commit), git.branch),
+        None => (None, None),
+    };
+    RunEntry {
+        run_id: row.id,
+        command: row.command,
+        status: row.status,
+        started_at: row.started_at,
+        completed_at: row.completed_at,
+        duration: row.duration_ms,
+        exit_code: row.exit_code,
+        total: row.total,
+        passed: row.passed,
+        failed: row.failed,
+        inconclusive: row.inconclusive,
+        errors: row.errors + row.timeouts + row.interrupted,
+        skipped: row.skipped,
+        recorded: row.recorded,
+        commit,
+        branch,
+    }
+}
+
+/// `GET /api/test/stats`.
+pub(super) async fn stats(State(server): State<Arc<Server>>) -> Result<Json<Statistics>, Problem> {
+    let stats = database(&server)?.stats().await?;
+    Ok(Json(Statistics {
+        runs: stats.runs,
+        results: stats.results,
+        scenarios: stats.scenarios,
+        tool_calls: stats.tool_calls,
+        passed: stats.passed,
+        failed: stats.failed,
+        inconclusive: stats.inconclusive,
+        errors: stats.errors,
+        recorded: stats.recorded,
+        pass_rate: stats.pass_rate,
+        mean_duration: stats.mean_duration_ms,
+        known_cost: stats.known_cost,
+        first_at: stats.first_at,
+        last_at: stats.last_at,
+    }))
+}

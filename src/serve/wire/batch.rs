@@ -1,0 +1,62 @@
+//! Several runs at once.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::case::RunRequest;
+use super::reply::RunReply;
+
+/// Several test cases and scenarios.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct BatchRequest {
+    #[schemars(length(min = 1))]
+    pub test_cases: Vec<RunRequest>,
+    /// Whether they run beside each other, as many as the server allows, or how many at most; one after another unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<Parallel>,
+    /// Whether none is begun any more once one has not passed.
+    #[serde(default)]
+    pub fail_fast: bool,
+}
+
+/// How many run beside each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Parallel {
+    /// As many as the server allows, or one.
+    Any(bool),
+    AtMost(#[schemars(range(min = 1, max = 256))] u16),
+}
+
+/// What came of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BatchReply {
+    /// In the order of the request.
+    pub results: Vec<RunReply>,
+    pub summary: Summary,
+}
+
+/// What they came to together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    pub total: usize,
+    pub passed: usize,
+    pub failed: usize,
+    /// Of all together, in milliseconds.
+    pub duration: f64,
+}
+
+impl Summary {
+    pub fn of(results: &[RunReply], duration: f64) -> Self {
+        let passed = results.iter().filter(|it| it.success).count();
+        Self {
+            total: results.len(),
+            passed,
+            failed: results.len() - passed,
+            duration,
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! How the server is.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// That it is a test server, and how it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Health {
+    /// Always true.
+    #[schemars(extend("const" = true))]
+    pub testing: bool,
+    /// How many servers test cases have that name none.
+    pub connections: usize,
+    /// Whether results are kept in a database that can be opened.
+    pub database: bool,
+    /// The version of mcp-eval.
+    pub version: String,
+}
+
+/// What it is doing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ServerStatus")]
+pub struct Status {
+    #[schemars(extend("const" = true))]
+    pub testing: bool,
+    pub version: String,
+    /// How many runs go on now.
+    pub running: usize,
+    /// How many wait.
+    pub queued: usize,
+    pub max_concurrent: usize,
+    pub queue: usize,
+    /// Since its start, in milliseconds.
+    pub uptime: f64,
+    /// Whether it is about to end.
+    pub ending: bool,
+    /// What requests may do.
+    pub allow_programs: bool,
+    pub allow_write: bool,
+}
+
+/// The servers of test cases that name none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Connections {
+    pub connections: Vec<Connection>,
+}
+
+/// A server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Connection {
+    pub server_id: String,
+    /// `stdio`, `http` or `sse`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The program, or the address, without secrets.
+    pub target: String,
+}

@@ -1,0 +1,124 @@
+//! Several runs in one request.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::desk::{Desk, Events, Server, places, with};
+
+fn named(desk: &Desk, name: &str, expected: &[&str]) -> Value {
+    with(&desk.case(expected), &json!({ "name": name }))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_come_in_the_order_of_the_request_with_a_sum() {
+    let desk = Desk::new();
+    let server = Server::start(&desk.project, &[]);
+    for parallel in [json!(false), json!(true), json!(2), Value::Null] {
+        let cases = [
+            named(&desk, "one", &["get_price"]),
+            json!({ "testCase": named(&desk, "two", &["buy"]) }),
+            named(&desk, "three", &[]),
+            // The same once more is a result of its own.
+            named(&desk, "one", &["get_price"]),
+        ];
+        let body = json!({ "testCases": cases, "parallel": parallel });
+        let (status, reply) = server.post("run-batch", &body).await;
+        assert_eq!(status, 200, "{reply:#}");
+        let results = reply["results"].as_array().unwrap();
+        let names: Vec<&Value> = results.iter().map(|it| &it["testCase"]["name"]).collect();
+        assert_eq!(names, ["one", "two", "three", "one"]);
+        let success: Vec<&Value> = results.iter().map(|it| &it["success"]).collect();
+        assert_eq!(success, [true, false, true, true]);
+        let summary = &reply["summary"];
+        assert_eq!(
+            (&summary["total"], &summary["passed"], &summary["failed"]),
+            (&json!(4), &json!(3), &json!(1))
+        );
+        assert!(summary["duration"].as_f64().unwrap() > 0.0);
+        let runs: Vec<&Value> = results.iter().map(|it| &it["runId"]).collect();
+        assert!(runs.iter().all(|it| *it == runs[0]), "{runs:?}");
+        assert_ne!(results[0]["resultId"], results[3]["resultId"]);
+    }
+    for (body, place) in [
+        (json!({}), ""),
+        (json!({ "testCases": [] }), "/testCases"),
+        (json!({ "testCases": [7] }), "/testCases/0"),
+        (
+            json!({ "testCases": [named(&desk, "a", &[]), {}] }),
+            "/testCases/1",
+        ),
+        (
+            json!({ "testCases": [named(&desk, "a", &[])], "parallel": 0 }),
+            "/parallel",
+        ),
+        (
+            json!({ "testCases": [named(&desk, "a", &[])], "paralel": 2 }),
+            "",
+        ),
+    ] {
+        let (status, reply) = server.post("run-batch", &body).await;
+        assert_eq!(status, 400, "{body}");
+        assert!(places(&reply).contains(&place), "{body}: {reply:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_are_streamed_as_they_come() {
+    let desk = Desk::new();
+    let server = Server::start(&desk.project, &[]);
+    let cases = [
+        named(&desk, "one", &["get_price"]),
+        named(&desk, "two", &["buy"]),
+    ];
+    let body = json!({ "testCases": cases, "parallel": false });
+    let mut events = Events::open(server.request(Method::POST, "run-batch").json(&body)).await;
+    let seen = events.until(|it| it.kind == "summary").await;
+    let kinds: Vec<&str> = seen.iter().map(|it| it.kind.as_str()).collect();
+    assert_eq!(kinds, ["result", "result", "summary"]);
+    assert_eq!(seen[0].data["testCase"]["name"], "one");
+    assert_eq!(seen[1].data["success"], false);
+    assert_eq!(seen[2].data["failed"], 1);
+    assert_eq!(events.next().await, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_fail_fast_nothing_is_begun_behind_the_first_that_has_not_passed() {
+    let desk = Desk::new();
+    let server = Server::start(&desk.project, &[]);
+    let cases = [
+        named(&desk, "one", &["get_price"]),
+        named(&desk, "two", &["buy"]),
+        named(&desk, "three", &["get_price"]),
+    ];
+    let body = json!({ "testCases": cases, "failFast": true });
+    let (_, reply) = server.post("run-batch", &body).await;
+    let results = reply["results"].as_array().unwrap();
+    let statuses: Vec<&Value> = results.iter().map(|it| &it["status"]).collect();
+    assert_eq!(statuses, ["passed", "failed", "skipped"]);
+    assert_eq!(reply["summary"]["failed"], 2, "{reply:#}");
+    assert_eq!(results[2]["toolCalls"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_of_a_data_set_are_runs_of_a_batch() {
+    let desk = Desk::new();
+    desk.project.file(
+        "scenarios/rows.yaml",
+        format!(
+            "name: Rows\nservers: {{ shop: {{ type: mock }} }}\n\
+             expected_trajectory: [{{ tool: mcp__shop__get_price, args: {{ item: '{{{{row.item}}}}' }} }}]\n\
+             dataset: [{{ id: a, item: tea }}, {{ id: b, item: milk }}]\n{}",
+            super::desk::SHOP
+        ),
+    );
+    let server = Server::start(&desk.project, &[]);
+    let body = json!({ "testCases": [{ "scenario": "rows" }], "parallel": true });
+    let (status, reply) = server.post("run-batch", &body).await;
+    assert_eq!(status, 200, "{reply:#}");
+    let results = reply["results"].as_array().unwrap();
+    let ids: Vec<&Value> = results.iter().map(|it| &it["scenario"]).collect();
+    assert_eq!(ids, ["rows/a", "rows/b"]);
+    assert_eq!(reply["summary"]["passed"], 2);
+    let one = server.run(&json!({ "scenario": "rows/b" })).await;
+    assert_eq!(one["toolCalls"][0]["parameters"]["item"], "milk");
+}

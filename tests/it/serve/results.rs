@@ -1,0 +1,145 @@
+//! Results that were kept.
+
+use serde_json::{Value, json};
+
+use super::desk::{Desk, Server, with};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_are_found_by_what_is_known_of_them() {
+    let desk = Desk::new();
+    let server = Server::start(&desk.project, &[]);
+    let case = |name: &str, expected: &[&str]| with(&desk.case(expected), &json!({ "name": name }));
+    let one = server.run(&case("one", &["get_price"])).await;
+    let two = server.run(&case("two", &["buy"])).await;
+    let again = server.run(&case("one", &["get_price"])).await;
+    assert_eq!(
+        one["scenario"], again["scenario"],
+        "its results belong together"
+    );
+    assert_ne!(one["resultId"], again["resultId"]);
+    let ids = |reply: &Value| -> Vec<Value> {
+        let results = reply["results"].as_array().unwrap();
+        results.iter().map(|it| it["resultId"].clone()).collect()
+    };
+    let id = |reply: &Value| reply["resultId"].clone();
+    let run = two["runId"].as_str().unwrap();
+    let later = again["timestamp"].as_str().unwrap();
+    for (filter, expected, total) in [
+        ("", vec![id(&again), id(&two), id(&one)], 3),
+        ("?name=one", vec![id(&again), id(&one)], 2),
+        ("?name=nobody", vec![], 0),
+        ("?status=failed", vec![id(&two)], 1),
+        ("?status=passed&name=two", vec![], 0),
+        (&format!("?runId={run}"), vec![id(&two)], 1),
+        (
+            "?scenario=%40test-cases%2Fone",
+            vec![id(&again), id(&one)],
+            2,
+        ),
+        (&format!("?since={later}"), vec![id(&again)], 1),
+        ("?since=2999-01-01T00:00:00Z", vec![], 0),
+        ("?limit=1", vec![id(&again)], 3),
+        ("?limit=1&offset=2", vec![id(&one)], 3),
+        ("?offset=3", vec![], 3),
+    ] {
+        let (status, reply) = server.get(&format!("results{filter}")).await;
+        assert_eq!(status, 200, "{filter}: {reply}");
+        assert_eq!(ids(&reply), expected, "{filter}");
+        assert_eq!(reply["total"], total, "{filter}");
+    }
+    let (_, list) = server.get("results?name=two").await;
+    let entry = &list["results"][0];
+    assert_eq!(entry["expectedTools"], json!(["buy"]));
+    assert_eq!(entry["verdict"], two["verdict"]);
+    assert_eq!(
+        (&entry["success"], &entry["prompt"]),
+        (&json!(false), &json!("What does tea cost?"))
+    );
+
+    let (status, kept) = server
+        .get(&format!("results/{}", id(&two).as_str().unwrap()))
+        .await;
+    assert_eq!(status, 200, "{kept}");
+    for key in [
+        "toolCalls",
+        "verdict",
+        "duration",
+        "success",
+        "timestamp",
+        "resultId",
+        "runId",
+        "status",
+    ] {
+        assert_eq!(kept[key], two[key], "{key}");
+    }
+    let (_, runs) = server.get("runs?limit=2").await;
+    assert_eq!(
+        (&runs["total"], runs["runs"].as_array().unwrap().len()),
+        (&json!(3), 2)
+    );
+    let (_, own) = server.get(&format!("runs/{run}")).await;
+    assert_eq!(
+        (&own["failed"], &own["status"], &own["command"]),
+        (&json!(1), &json!("completed"), &json!("run")),
+        "{own}"
+    );
+    let (_, stats) = server.get("stats").await;
+    assert_eq!(
+        (&stats["results"], &stats["passed"], &stats["failed"]),
+        (&json!(3), &json!(2), &json!(1)),
+        "{stats}"
+    );
+    let (_, health) = server.get("health").await;
+    assert_eq!(health["database"], true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_command_line_ran_is_there_too() {
+    let desk = Desk::new();
+    desk.project.file(
+        "scenarios/price.yaml",
+        "name: Price\nservers: { shop: { type: mock } }\n\
+        expected_trajectory: [{ tool: mcp__shop__get_price, args: { item: tea } }]\n"
+            .to_owned()
+            + super::desk::SHOP,
+    );
+    let ran = desk.project.result(0, &["run", "--no-report"]);
+    let server = Server::start(&desk.project, &[]);
+    let (_, list) = server.get("results").await;
+    let entry = &list["results"][0];
+    assert_eq!(
+        (&entry["scenario"], &entry["runId"]),
+        (&json!("price"), &ran["run_id"]),
+        "{list}"
+    );
+    let (_, kept) = server
+        .get(&format!("results/{}", entry["resultId"].as_str().unwrap()))
+        .await;
+    assert_eq!(
+        kept["toolCalls"][0]["response"]["content"][0]["text"], "4 euros for tea",
+        "{kept}"
+    );
+    assert_eq!(kept["success"], true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_says_whether_there_is_a_database() {
+    let desk = Desk::new();
+    let without = Server::start(&desk.project, &["--no-db"]);
+    assert_eq!(without.get("health").await.1["database"], false);
+    let reply = without.run(&desk.case(&["get_price"])).await;
+    assert_eq!(reply["success"], true, "it works without one: {reply:#}");
+    let (status, reply) = without.get("results").await;
+    assert_eq!(status, 404, "{reply}");
+    assert!(reply["error"].as_str().unwrap().contains("--no-db"));
+    // A folder is no database.
+    std::fs::create_dir(desk.project.path("folder.db")).unwrap();
+    let broken = Server::start(&desk.project, &["--db", "folder.db"]);
+    assert_eq!(broken.get("health").await.1["database"], false);
+    let reply = broken.run(&desk.case(&["get_price"])).await;
+    assert_eq!(
+        reply["success"], true,
+        "a database that cannot be written spoils no run: {reply:#}"
+    );
+    assert_eq!(broken.get("results").await.0, 503);
+}
