@@ -140,7 +140,7 @@ pub(super) fn keep(
     options: &ReportOptions<'_>,
     console: Console,
 ) -> ResultDocument {
-    let mut result = ResultDocument::from(&finished.suite);
+    let mut result = ResultDocument::from(finished);
     result.mark_within_gates();
     let exit = if result.interrupted {
         Exit::Interrupted
@@ -148,7 +148,7 @@ pub(super) fn keep(
         gates::exit(&result, (options.strict_statistics, options.strict))
     };
     set_gate(&mut result, exit, options);
-    let found = Found {
+    let mut found = Found {
         result,
         finished,
         folder: finished.runs.folder().to_owned(),
@@ -449,10 +449,9 @@ pub(super) fn elsewhere(
 ) -> Result<Exit, Failure> {
     for scenario in &mut result.scenarios {
         scenario.container_log = None;
-        for side in [&mut scenario.current, &mut scenario.baseline] {
-            if let Some(side) = side {
-                side.file = None;
-            }
+        let sides = [&mut scenario.current, &mut scenario.baseline];
+        for side in sides.into_iter().flatten() {
+            side.file = None;
         }
         for attempt in scenario.repeated.iter_mut().flat_map(|it| &mut it.attempts) {
             attempt.file = None;
@@ -502,7 +501,7 @@ impl Source for Nothing<'_> {
     }
 
     fn write_pages(&self, folder: &Path) -> Result<(), Failure> {
-        let sides = self.result.scenarios.iter().map(|_| (None, None));
+        let sides = self.result.scenarios.iter().map(|_| Sides::default());
         Ok(write_pages(folder, &self.result, sides)?)
     }
 

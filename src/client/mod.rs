@@ -24,6 +24,7 @@
 
 mod found;
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -63,7 +64,7 @@ fn said(reply: &ErrorReply) -> String {
     };
     for it in &reply.findings {
         let path = if it.path.is_empty() { "/" } else { &it.path };
-        said.push_str(&format!("\n  {path}: {}", it.message));
+        let _ = write!(said, "\n  {path}: {}", it.message);
     }
     said
 }
@@ -231,7 +232,7 @@ fn escaped(part: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             escaped.push(byte.into());
         } else {
-            escaped.push_str(&format!("%{byte:02X}"));
+            let _ = write!(escaped, "%{byte:02X}");
         }
     }
     escaped

@@ -1,6 +1,6 @@
 //! Which tool a criterion or an evaluator means, by its bare name or by its full one, and which calls are calls of it.
 
-use crate::model::catalogue::{Catalogue, Tool};
+use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::trajectory::{FailureKind, Outcome, Step, ToolCall, Trajectory};
 use crate::score::{nearest_name, nearest_tool};
 
@@ -71,7 +71,7 @@ pub(super) enum Offer {
 
 impl Offer {
     pub(super) fn of(name: &str, now: &Catalogue, before: Option<&Catalogue>) -> Self {
-        let lists_nothing = now.servers.iter().all(|it| it.lists_nothing());
+        let lists_nothing = now.servers.iter().all(ServerCatalogue::lists_nothing);
         if lists_nothing || now.offers(name) {
             return Self::Now;
         }

@@ -79,7 +79,10 @@ async fn all(running: Running) -> Result<Vec<RunReply>, Problem> {
     let done = running.work.await;
     let replies =
         done.unwrap_or_else(|_| Err(Problem::ours("the batch itself failed: this is a bug")))?;
-    Ok(replies.into_iter().map(|it| it.into_inner()).collect())
+    Ok(replies
+        .into_iter()
+        .map(crate::model::redacted::Redacted::into_inner)
+        .collect())
 }
 
 /// Whether a client wants results as they come.
@@ -111,7 +114,10 @@ fn streamed(running: Running, began: Instant) -> Response {
             let piece = match all {
                 Err(problem) => event("error", &json!(problem.into_reply())),
                 Ok(all) => {
-                    let all: Vec<RunReply> = all.into_iter().map(|it| it.into_inner()).collect();
+                    let all: Vec<RunReply> = all
+                        .into_iter()
+                        .map(crate::model::redacted::Redacted::into_inner)
+                        .collect();
                     // What an interruption has left is known at the end alone.
                     let late = all.iter().filter(|it| !told.ids.contains(&it.result_id));
                     let late: String = late.map(|it| event("result", &json!(it))).collect();

@@ -1,4 +1,4 @@
-//! Bodies of requests, read strictly: by the JSON Schema that the OpenAPI document has, with all that is wrong at once.
+//! Bodies of requests, read strictly: by the JSON Schema that the `OpenAPI` document has, with all that is wrong at once.
 
 use std::any::{TypeId, type_name};
 use std::collections::HashMap;

@@ -248,6 +248,7 @@ fn gating(name: &str, kind: EvaluatorKind) -> Evaluator {
         role: Role::Gating,
         weight: 1.0,
         line: None,
+        said_in: None,
         kind,
     }
 }

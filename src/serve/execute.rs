@@ -110,10 +110,7 @@ fn replies_of(
     watching: &Watching,
     order: &[String],
 ) -> Vec<Redacted<RunReply>> {
-    let results = finished.suite.scenarios.iter().map(|it| {
-        let result = finished.suite.derive(|_| it.clone());
-        (it.id.clone(), result)
-    });
+    let results = finished.results().map(|it| (it.id.clone(), it));
     let results: HashMap<String, _> = results.collect();
     let ordered = order.iter().filter_map(|id| results.get(id));
     ordered.filter_map(|it| watching.reply(it)).collect()

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `options` | what whoever starts it allows and gives |
 //! | `server` | what all requests share |
-//! | `routes` | the table of routes, of which both the router and the OpenAPI document are made |
+//! | `routes` | the table of routes, of which both the router and the `OpenAPI` document are made |
 //! | `access` | who is let in: hosts, origins, the token |
 //! | `body`, `wire` | what requests and replies hold, read strictly by their JSON Schemas |
 //! | `problem` | replies that say why not |
@@ -93,7 +93,7 @@ pub async fn serve(listener: TcpListener, options: Options, endings: Endings) ->
     http_server::serve_until(listener, router, &endings.done, ending).await
 }
 
-/// The OpenAPI document.
+/// The `OpenAPI` document.
 pub fn open_api() -> Value {
     openapi::document()
 }

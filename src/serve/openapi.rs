@@ -1,4 +1,4 @@
-//! The OpenAPI document, made from the table of routes and the types of their bodies.
+//! The `OpenAPI` document, made from the table of routes and the types of their bodies.
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;

@@ -33,8 +33,11 @@ pub struct Options {
     pub settings: Settings,
     pub finish: Finish,
     /// Tells whoever started the server something about its work.
-    pub note: Arc<dyn Fn(&Redacted<String>) + Send + Sync>,
+    pub note: Note,
 }
+
+/// Tells a person something.
+pub type Note = Arc<dyn Fn(&Redacted<String>) + Send + Sync>;
 
 /// What requests may do.
 #[derive(Debug, Clone, Default)]

@@ -79,9 +79,10 @@ fn call(call: &trajectory::ToolCall, run: &Trajectory) -> ToolCall {
         }
         Outcome::Failure(failure) => (Value::Null, Some(failure.message.clone())),
     };
-    let error = match is_found {
-        true => error,
-        false => Some(format!("Tool {} not found in any connection", call.tool)),
+    let error = if is_found {
+        error
+    } else {
+        Some(format!("Tool {} not found in any connection", call.tool))
     };
     ToolCall {
         tool_name: call.tool.clone(),
@@ -137,15 +138,12 @@ fn verdict(result: &ScenarioResult, status: Status, expected: &[String]) -> Verd
     let judged = result.evaluations.iter().find_map(ruled);
     let passed = status == Status::Passed;
     let mut reasons = against(result);
-    let (confidence, mut suggestions) = match judged {
-        Some(verdict) => {
-            reasons.insert(0, verdict.reasoning.clone());
-            (verdict.confidence, verdict.suggestions.clone())
-        }
-        None => {
-            reasons.insert(0, without_judge(passed, expected.len(), missing.len()));
-            (Some(1.0), Vec::new())
-        }
+    let (confidence, mut suggestions) = if let Some(verdict) = judged {
+        reasons.insert(0, verdict.reasoning.clone());
+        (verdict.confidence, verdict.suggestions.clone())
+    } else {
+        reasons.insert(0, without_judge(passed, expected.len(), missing.len()));
+        (Some(1.0), Vec::new())
     };
     if judged.is_none() {
         suggestions.extend(result.problem.iter().filter_map(|it| it.hint.clone()));

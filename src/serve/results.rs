@@ -125,12 +125,11 @@ fn replied(found: ResultDetail, server: &Server) -> RunReply {
     // Retention may have removed the files, and what the database has stays.
     let runs = Runs::open(&server.options.settings.runs, &result.run);
     let run = tokio::task::block_in_place(|| store::load(&runs.path(&result.scenario)).ok());
-    let (calls, began) = match &run {
-        Some(run) => (reply::calls(run), run.stamp.recorded_at.to_string()),
-        None => {
-            let calls = tool_calls.into_iter().map(call).collect();
-            (calls, result.created_at.clone())
-        }
+    let (calls, began) = if let Some(run) = &run {
+        (reply::calls(run), run.stamp.recorded_at.to_string())
+    } else {
+        let calls = tool_calls.into_iter().map(call).collect();
+        (calls, result.created_at.clone())
     };
     RunReply {
         test_case: json!({

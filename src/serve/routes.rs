@@ -1,4 +1,4 @@
-//! The table of routes: both the router and the OpenAPI document are made of it.
+//! The table of routes: both the router and the `OpenAPI` document are made of it.
 
 use std::sync::Arc;
 

@@ -22,7 +22,7 @@ const HEALTH: Duration = Duration::from_millis(1500);
 /// What all requests share.
 pub(super) struct Server {
     pub(super) options: Options,
-    /// The OpenAPI document.
+    /// The `OpenAPI` document.
     pub(super) open_api: Value,
     pub(super) queue: Queue,
     pub(super) events: Events,

@@ -30,7 +30,6 @@ use crate::model::stamp::GitStamp;
 use crate::model::suite::{DISABLED, NOT_STARTED, ScenarioResult, Status, SuiteResult};
 use crate::published::result::{self, ResultDocument};
 use crate::run::Budget;
-use crate::store::database::Database;
 use crate::store::{self, RESULT, Runs, StoreError};
 
 /// Scenarios to be run, with the observer of their progress and the token that stops them.

@@ -12,8 +12,8 @@ use super::output::FormatArgs;
 /// Where the proxy is whose search is measured.
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct ProxyArgs {
-    /// The proxy's address; also from a `.env` file here [default: http://127.0.0.1:8080]
     #[arg(
+        help = "The proxy's address; also from a `.env` file here [default: http://127.0.0.1:8080]",
         long,
         value_name = "URL",
         env = "MCPPROXY_BASE_URL",

@@ -135,6 +135,30 @@ pub(super) const MAN: &str = "Examples:\n  \
     mcp-eval man | man -l -\n  \
     mcp-eval man --output ~/.local/share/man/man1";
 
+pub(super) const DATASETS: &str = "Examples:\n  \
+    mcp-eval datasets snapshot --out corpus.json --version corpus_v2\n  \
+    mcp-eval datasets validate --corpus corpus.json --golden golden.json";
+
+pub(super) const DATASETS_SNAPSHOT: &str = "Examples:\n  \
+    mcp-eval datasets snapshot --out corpus.json\n  \
+    mcp-eval datasets snapshot --out corpus.json --version corpus_v2 --note \"with the file server\"";
+
+pub(super) const DATASETS_VALIDATE: &str = "Examples:\n  \
+    mcp-eval datasets validate --corpus corpus.json --golden golden.json";
+
+pub(super) const DATASETS_POOL: &str = "Examples:\n  \
+    mcp-eval datasets pool report.json --corpus corpus.json --golden golden.json --out pool.json";
+
+pub(super) const RETRIEVAL: &str = "Examples:\n  \
+    mcp-eval retrieval --corpus corpus.json --golden golden.json --baseline baseline.json\n  \
+    mcp-eval retrieval --corpus corpus.json --golden golden.json --wait 5m --runs 3\n  \
+    mcp-eval retrieval --corpus corpus.json --golden golden.json --search a.yaml --search b.yaml";
+
+pub(super) const SECURITY: &str = "Examples:\n  \
+    mcp-eval security --verdicts verdicts.json\n  \
+    mcp-eval security --verdicts run1.json --verdicts run2.json --recall-floor 0.9\n  \
+    mcp-eval security --verdicts scan.sarif --corpus corpus.json";
+
 #[cfg(test)]
 mod tests {
     use clap::{CommandFactory, Parser};
@@ -166,27 +190,3 @@ mod tests {
         }
     }
 }
-
-pub(super) const DATASETS: &str = "Examples:\n  \
-    mcp-eval datasets snapshot --out corpus.json --version corpus_v2\n  \
-    mcp-eval datasets validate --corpus corpus.json --golden golden.json";
-
-pub(super) const DATASETS_SNAPSHOT: &str = "Examples:\n  \
-    mcp-eval datasets snapshot --out corpus.json\n  \
-    mcp-eval datasets snapshot --out corpus.json --version corpus_v2 --note \"with the file server\"";
-
-pub(super) const DATASETS_VALIDATE: &str = "Examples:\n  \
-    mcp-eval datasets validate --corpus corpus.json --golden golden.json";
-
-pub(super) const DATASETS_POOL: &str = "Examples:\n  \
-    mcp-eval datasets pool report.json --corpus corpus.json --golden golden.json --out pool.json";
-
-pub(super) const RETRIEVAL: &str = "Examples:\n  \
-    mcp-eval retrieval --corpus corpus.json --golden golden.json --baseline baseline.json\n  \
-    mcp-eval retrieval --corpus corpus.json --golden golden.json --wait 5m --runs 3\n  \
-    mcp-eval retrieval --corpus corpus.json --golden golden.json --search a.yaml --search b.yaml";
-
-pub(super) const SECURITY: &str = "Examples:\n  \
-    mcp-eval security --verdicts verdicts.json\n  \
-    mcp-eval security --verdicts run1.json --verdicts run2.json --recall-floor 0.9\n  \
-    mcp-eval security --verdicts scan.sarif --corpus corpus.json";

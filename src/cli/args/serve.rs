@@ -73,8 +73,12 @@ pub(in crate::cli) struct ServeAllowArgs {
     /// Let requests record, review, and write scenario files
     #[arg(long)]
     pub(in crate::cli) allow_write: bool,
-    /// Let pages of this origin ask, such as http://localhost:5173; may be repeated
-    #[arg(long, value_name = "ORIGIN", value_parser = parse_origin)]
+    #[arg(
+        long,
+        help = "Let pages of this origin ask, such as http://localhost:5173; may be repeated",
+        value_name = "ORIGIN",
+        value_parser = parse_origin
+    )]
     pub(in crate::cli) allow_origin: Vec<String>,
 }
 

@@ -16,19 +16,15 @@ pub(in crate::cli) fn run(args: &DiscoverArgs, console: Console) -> Result<Exit,
         }
     });
     let Some(found) = found else {
-        return Err(match &args.url {
-            Some(url) => {
-                Failure::incomplete(ClientError::NotATestServer { url: url.clone() }.to_string())
-            }
-            None => {
-                let ports = PORTS.map(|it| it.to_string()).join(", ");
-                Failure::incomplete("No test server found. Please start a test server:")
-                    .hint("mcp-eval serve")
-                    .hint(format!(
-                        "looked at .mcp-eval/serve.json and the ports {ports} of this machine"
-                    ))
-            }
-        });
+        if let Some(url) = &args.url {
+            let error = ClientError::NotATestServer { url: url.clone() };
+            return Err(Failure::incomplete(error.to_string()));
+        }
+        let ports = PORTS.map(|it| it.to_string()).join(", ");
+        let failure = Failure::incomplete("No test server found. Please start a test server:");
+        return Err(failure.hint("mcp-eval serve").hint(format!(
+            "looked at .mcp-eval/serve.json and the ports {ports} of this machine"
+        )));
     };
     let what = match found.kind {
         Kind::Dedicated | Kind::Given => "Found dedicated test server at",

@@ -52,7 +52,7 @@ pub(super) fn run(
     let runtime = runtime::here()?;
     let result = runtime.block_on(async {
         let url = (remote != AUTO).then_some(remote);
-        let client = TestClient::find(url).await.map_err(failed)?;
+        let client = TestClient::find(url).await.map_err(|it| failed(&it))?;
         are_there(&client, &scenarios).await?;
         console.note(&format!(
             "Running {} at {}",
@@ -69,18 +69,21 @@ pub(super) fn run(
             },
             "failFast": args.execute.fail_fast,
         });
-        let batch: BatchReply = client.run_batch(&batch).await.map_err(failed)?;
+        let batch: BatchReply = client.run_batch(&batch).await.map_err(|it| failed(&it))?;
         let run = batch.results.first().map(|it| it.run_id.as_str());
         let run = run.ok_or_else(|| Failure::incomplete("the server has run nothing"))?;
         let path = format!("runs/{run}/document");
-        client.get::<ResultDocument>(&path).await.map_err(failed)
+        client
+            .get::<ResultDocument>(&path)
+            .await
+            .map_err(|it| failed(&it))
     })?;
     finish::elsewhere(result, reports, output, console)
 }
 
 /// The server has these scenarios as they are here.
 async fn are_there(client: &TestClient, scenarios: &[Scenario]) -> Result<(), Failure> {
-    let list: CaseList = client.cases().await.map_err(failed)?;
+    let list: CaseList = client.cases().await.map_err(|it| failed(&it))?;
     let cases = list.cases.into_iter();
     let there: HashMap<String, String> = cases.map(|it| (it.id, it.fingerprint)).collect();
     for scenario in scenarios {
@@ -100,7 +103,7 @@ async fn are_there(client: &TestClient, scenarios: &[Scenario]) -> Result<(), Fa
     Ok(())
 }
 
-fn failed(error: ClientError) -> Failure {
+fn failed(error: &ClientError) -> Failure {
     let message = error.to_string();
     match error {
         ClientError::Status {

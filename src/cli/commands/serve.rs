@@ -116,6 +116,7 @@ fn options(args: &ServeArgs, token: Option<String>, console: Console) -> Result<
             strict: false,
             suite: None,
             shard: None,
+            shuffle_seed: None,
             bisected: None,
             pending: 0,
         };

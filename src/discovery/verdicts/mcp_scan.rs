@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{Run, ScanStatus, Verdict, add};
+use super::said::{Run, ScanStatus, Verdict, add};
 use crate::discovery::finding::Finding;
 use crate::discovery::places::{Document, part};
 

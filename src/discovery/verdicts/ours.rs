@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Detector, Entry, Run, ScanStatus, Verdict};
+use super::said::{Detector, Entry, Run, ScanStatus, Verdict};
 use crate::discovery::fields::Fields;
 use crate::discovery::finding::Finding;
 
@@ -126,15 +126,16 @@ fn verdict(
 ) -> Option<Verdict> {
     let status = match fields.optional_text(pointer, "status", findings) {
         None => ScanStatus::Ok,
-        Some(name) => match ScanStatus::named(name) {
-            Some(it) => it,
-            None => {
+        Some(name) => {
+            let Some(status) = ScanStatus::named(name) else {
                 let problem =
                     format!("`status` must be `ok`, `error`, `timeout` or `skipped`, not `{name}`");
-                findings.push(fields.document.error(&format!("{pointer}/status"), problem));
+                let here = format!("{pointer}/status");
+                findings.push(fields.document.error(&here, problem));
                 return None;
-            }
-        },
+            };
+            status
+        }
     };
     let flagged = fields.get("flagged").and_then(Value::as_bool);
     if flagged.is_none() && status == ScanStatus::Ok {

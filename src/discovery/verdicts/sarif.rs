@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{Detector, Run, ScanStatus, Verdict, add};
+use super::said::{Detector, Run, ScanStatus, Verdict, add};
 use crate::discovery::fields::Fields;
 use crate::discovery::finding::Finding;
 

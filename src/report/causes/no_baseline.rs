@@ -109,8 +109,8 @@ impl Form {
             if word == EXPRESSION && self.is_expression {
                 vec![word, quoted(&fitting.join(" or "))]
             } else if word == FILE && !self.is_expression {
-                let named = fitting.iter();
-                named.map(|it| format!("{FILE} {}", quoted(it))).collect()
+                let each = fitting.iter();
+                each.map(|it| format!("{FILE} {}", quoted(it))).collect()
             } else {
                 vec![word]
             }

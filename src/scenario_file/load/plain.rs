@@ -11,6 +11,10 @@ use crate::scenario_file::yaml::finding::{Finding, Severity};
 /// # Errors
 ///
 /// Why it cannot be read, with the place where there is one.
+#[expect(
+    clippy::result_large_err,
+    reason = "it is made once for a file that cannot be used"
+)]
 pub fn plain_file(path: &Path) -> Result<Value, Finding> {
     let about = |why: String| Finding::about(path.display(), Severity::Error, why);
     let text =

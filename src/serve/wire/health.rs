@@ -21,6 +21,10 @@ pub struct Health {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ServerStatus")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a word of its own to those who ask"
+)]
 pub struct Status {
     #[schemars(extend("const" = true))]
     pub testing: bool,

@@ -10,6 +10,7 @@ use crate::discovery::pool::{pool, read_run};
 use crate::json;
 use crate::redact;
 use crate::store;
+use std::fmt::Write as _;
 
 pub(super) fn run(args: &PoolArgs, console: Console) -> Result<Exit, Failure> {
     let (_, corpus) = data_sets::corpus(&args.corpus)?;
@@ -30,7 +31,7 @@ pub(super) fn run(args: &PoolArgs, console: Console) -> Result<Exit, Failure> {
     for it in pool.candidates.iter().take(5) {
         let (query, tool, rank) = (&it.query_id, &it.tool_id, it.best_rank);
         let runs = plural(it.runs, "run");
-        told.push_str(&format!("  {query}: {tool} (rank {rank}, {runs})\n"));
+        let _ = writeln!(told, "  {query}: {tool} (rank {rank}, {runs})");
     }
     console.result(&redact::environment().known(&crate::text::block(&told)));
     Ok(Exit::Passed)

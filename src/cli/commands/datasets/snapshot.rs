@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 struct Corpus<'a> {
     version: &'a str,
     generated_from: Origin<'a>,
-    tools: Vec<Tool<'a>>,
+    tools: Vec<Entry<'a>>,
 }
 
 #[derive(Serialize)]
@@ -35,7 +35,7 @@ struct Origin<'a> {
 }
 
 #[derive(Serialize)]
-struct Tool<'a> {
+struct Entry<'a> {
     tool_id: &'a str,
     server: &'a str,
     tool: &'a str,
@@ -64,7 +64,7 @@ pub(super) fn run(args: &SnapshotArgs, console: Console) -> Result<Exit, Failure
     }
     let tools = live.iter().map(|it| {
         let (server, tool) = it.id.split_once(':').unwrap_or(("", &it.id));
-        Tool {
+        Entry {
             tool_id: &it.id,
             server,
             tool,

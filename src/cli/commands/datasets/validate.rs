@@ -1,5 +1,6 @@
 //! `mcp-eval datasets validate`: all that is wrong with a corpus and the queries labelled on it.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
@@ -71,14 +72,14 @@ pub(super) fn run(args: &DatasetsValidateArgs, console: Console) -> Result<Exit,
             if errors == 0 {
                 let version =
                     version.map_or_else(|| args.corpus.display().to_string(), str::to_owned);
-                told.push_str(&format!("OK: {queries} queries valid against {version}\n"));
+                let _ = writeln!(told, "OK: {queries} queries valid against {version}");
             }
             for finding in &findings {
-                told.push_str(&format!("{finding}\n\n"));
+                let _ = writeln!(told, "{finding}\n");
             }
             if !findings.is_empty() {
                 let (errors, warnings) = (plural(errors, "error"), plural(warnings, "warning"));
-                told.push_str(&format!("{errors}, {warnings}\n"));
+                let _ = writeln!(told, "{errors}, {warnings}");
             }
             console.result(&redact::environment().known(&told));
         }
