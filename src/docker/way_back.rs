@@ -1,6 +1,6 @@
 //! How containers reach this machine.
 
-use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 
 use crate::docker::engine::Engine;
 use crate::docker::session::Session;
@@ -50,8 +50,35 @@ impl Engine {
     async fn gateway(&self) -> Option<IpAddr> {
         let bridge = self.api.inspect_network("bridge", None);
         let ipam = self.ask(bridge).await.ok()?.ipam?;
-        let gateways = ipam.config?.into_iter().filter_map(|it| it.gateway);
-        let mut addresses = gateways.filter_map(|it| it.parse::<IpAddr>().ok());
+        let parts = ipam.config?.into_iter();
+        let mut addresses = parts.filter_map(|it| match it.gateway {
+            Some(gateway) => gateway.parse().ok(),
+            // An engine that was started for the first time names none, and has taken the first address.
+            None => first_of(it.subnet.as_deref()?),
+        });
         addresses.find(|it| TcpListener::bind((*it, 0)).is_ok())
+    }
+}
+
+/// The first address for a machine in a network such as `172.17.0.0/16`.
+fn first_of(subnet: &str) -> Option<IpAddr> {
+    let (network, _) = subnet.split_once('/')?;
+    match network.parse().ok()? {
+        IpAddr::V4(it) => Some(Ipv4Addr::from_bits(it.to_bits().checked_add(1)?).into()),
+        IpAddr::V6(it) => Some(Ipv6Addr::from_bits(it.to_bits().checked_add(1)?).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_of;
+
+    #[test]
+    fn the_engine_takes_the_first_address_of_its_network() {
+        let of = |subnet| first_of(subnet).map(|it| it.to_string());
+        assert_eq!(of("172.17.0.0/16").as_deref(), Some("172.17.0.1"));
+        assert_eq!(of("fd00:1::/64").as_deref(), Some("fd00:1::1"));
+        assert_eq!(of("255.255.255.255/32"), None);
+        assert_eq!(of("bridge"), None);
     }
 }

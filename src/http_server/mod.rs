@@ -7,10 +7,12 @@ use std::io;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use axum::http::{Response, StatusCode};
 use axum::serve::ListenerExt;
+use bytes::BytesMut;
+use futures_util::StreamExt;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +29,9 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// How long a client may take to send the body of a request.
 const BODY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How many times as long as it may be a body is that is taken to its end.
+const TOO_LONG: usize = 8;
 
 /// Answers until `stop` is cancelled. Answers that are under way then go on for as long as their handlers do.
 ///
@@ -87,7 +92,7 @@ pub async fn serve_until(
 /// When it is longer than `max_body` bytes, or too slow.
 pub async fn read_body(body: Body, max_body: usize) -> Result<Bytes, Refusal> {
     let refuse = |status, message: String| Refusal { status, message };
-    let read = tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, max_body)).await;
+    let read = tokio::time::timeout(BODY_TIMEOUT, bytes(body, max_body)).await;
     let read = read.map_err(|_| {
         let message = "the body did not come in time";
         refuse(StatusCode::REQUEST_TIMEOUT, message.to_owned())
@@ -96,6 +101,27 @@ pub async fn read_body(body: Body, max_body: usize) -> Result<Bytes, Refusal> {
         let message = format!("the body is longer than {max_body} bytes, or it broke off");
         refuse(StatusCode::PAYLOAD_TOO_LARGE, message)
     })
+}
+
+/// The bytes of a body, unless they are more than `max_body`. What is too long is taken to its end, as far as that is not far away: who is
+/// still sending would not hear the answer.
+async fn bytes(body: Body, max_body: usize) -> Result<Bytes, axum::Error> {
+    let mut parts = body.into_data_stream();
+    let mut read = BytesMut::new();
+    let mut length = 0;
+    while let Some(part) = parts.next().await {
+        let part = part?;
+        length += part.len();
+        if length <= max_body {
+            read.extend_from_slice(&part);
+        } else if length > max_body.saturating_mul(TOO_LONG) {
+            break;
+        }
+    }
+    if length > max_body {
+        return Err(axum::Error::new("too long"));
+    }
+    Ok(read.freeze())
 }
 
 /// A response of this type.

@@ -37,7 +37,7 @@ pub struct Options {
 }
 
 /// Tells a person something.
-pub type Note = Arc<dyn Fn(&Redacted<String>) + Send + Sync>;
+pub(crate) type Note = Arc<dyn Fn(&Redacted<String>) + Send + Sync>;
 
 /// What requests may do.
 #[derive(Debug, Clone, Default)]

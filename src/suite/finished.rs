@@ -79,7 +79,12 @@ impl LaidDown {
 fn lies_at(path: &Path, trajectory: &Redacted<Trajectory>) -> bool {
     let text = to_json(trajectory);
     let is_there = fs::read(path).is_ok_and(|it| it == text.as_bytes());
-    is_there || store::write(path, text.as_bytes()).is_ok()
+    // What waits for review lies there with what was learned of it, which accepting it from there needs.
+    let knows_more = || {
+        let learned = store::load(path).is_ok_and(|it| !it.learned.is_empty());
+        learned && trajectory.learned.is_empty()
+    };
+    is_there || knows_more() || store::write(path, text.as_bytes()).is_ok()
 }
 
 impl Finished {

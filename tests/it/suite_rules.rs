@@ -333,7 +333,11 @@ fn a_cell_counts_runs_and_not_what_was_left_out() {
     let cwd = project.path("").display().to_string();
     let agent =
         json!({ "kind": "command", "command": ["sh", "-c", script, "${model}"], "cwd": cwd });
-    scenario(&project, "s", &asks(&json!({ "agent": agent })));
+    scenario(
+        &project,
+        "s",
+        &asks(&json!({ "agent": agent, "expected_trajectory": [] })),
+    );
     scenario(&project, "off", &asks(&json!({ "enabled": false })));
     let ran = project.run(&[
         "run", "--matrix", "model=m", "--repeat", "4", "--jobs", "1", "--format", "json",
@@ -357,7 +361,7 @@ fn a_cell_without_a_verdict_is_compared_with_none() {
         scenario(
             &project,
             &format!("s{number}"),
-            &asks(&json!({ "agent": agent })),
+            &asks(&json!({ "agent": agent, "expected_trajectory": [] })),
         );
     }
     let result = project.result(1, &["run", "--matrix", "model=good,bad,gone"]);

@@ -13,7 +13,7 @@ const CURVE: f64 = 200.0;
 const MARGIN: f64 = 24.0;
 
 #[derive(Template)]
-#[template(path = "discovery/retrieval.html")]
+#[template(path = "discovery/retrieval.html", config = "templates/askama.toml")]
 struct RetrievalPage<'a> {
     report: &'a Report,
     measures: Vec<Measure>,
@@ -21,7 +21,7 @@ struct RetrievalPage<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "discovery/security.html")]
+#[template(path = "discovery/security.html", config = "templates/askama.toml")]
 struct SecurityPage<'a> {
     report: &'a security::Report,
     detectors: Vec<Detector<'a>>,

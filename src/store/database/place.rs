@@ -101,9 +101,11 @@ fn shown(url: &str) -> String {
         tokio_postgres::config::Host::Tcp(name) => name.clone(),
         tokio_postgres::config::Host::Unix(path) => path.display().to_string(),
     });
+    // The usual one is there whether somebody has written it or not.
     let port = config
         .get_ports()
         .first()
+        .filter(|it| **it != 5432)
         .map_or_else(String::new, |it| format!(":{it}"));
     format!(
         "postgres://{host}{port}/{}",

@@ -224,6 +224,11 @@ impl Ran {
 
 /// Runs a command to its end, at most as long as our patience lasts.
 pub(crate) fn ran(command: &mut Command) -> Ran {
+    ran_within(command, PATIENCE)
+}
+
+/// The same of one that takes longer than others.
+pub(crate) fn ran_within(command: &mut Command, patience: Duration) -> Ran {
     let started = Instant::now();
     let shown = format!("{command:?}");
     let (done, end) = std::sync::mpsc::channel();
@@ -234,9 +239,9 @@ pub(crate) fn ran(command: &mut Command) -> Ran {
     let child = command.spawn().unwrap();
     let id = child.id();
     std::thread::spawn(move || done.send(child.wait_with_output()));
-    let Ok(output) = end.recv_timeout(PATIENCE) else {
+    let Ok(output) = end.recv_timeout(patience) else {
         let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
-        panic!("{shown} did not end within {PATIENCE:?}");
+        panic!("{shown} did not end within {patience:?}");
     };
     let output: Output = output.unwrap();
     Ran {

@@ -234,8 +234,9 @@ async fn a_judge_decides_where_there_is_one() {
     let reply = server
         .run(&judged(&strict.url, &json!({ "threshold": 0.1 })))
         .await;
-    // It says itself that the run has not passed, and its score is above what was asked for.
-    assert_eq!(reply["status"], "passed", "{reply:#}");
+    // It says itself that the run has not passed, and its score is above what was asked for: that is no verdict.
+    assert_eq!(reply["status"], "error", "{reply:#}");
+    assert_eq!(reply["success"], false, "{reply:#}");
     // A judge that cannot be asked is no judge that agrees.
     let reply = server.run(&judged("http://127.0.0.1:9", &json!({}))).await;
     assert_eq!(reply["success"], false, "{reply:#}");

@@ -136,7 +136,12 @@ impl<'a> Asker<'a> {
 /// The scenario whose servers are asked.
 fn read(path: &Path) -> Result<Scenario, Failure> {
     let (found, mut findings) = scenario_file::find(&[PathBuf::from(path)]);
-    let loaded = scenario_file::load(&found, &Options::default());
+    // Nobody plays it: its servers are asked by the measurement itself.
+    let options = Options {
+        agent_given: true,
+        ..Options::default()
+    };
+    let loaded = scenario_file::load(&found, &options);
     findings.extend(loaded.findings);
     let errors: Vec<String> = findings
         .iter()
@@ -152,5 +157,17 @@ fn read(path: &Path) -> Result<Scenario, Failure> {
             path.display()
         )));
     };
-    Ok(scenario)
+    let unused = match (&scenario.containers[..], &scenario.ready) {
+        ([_, ..], _) => Some("docker"),
+        ([], Some(_)) => Some("ready"),
+        ([], None) => None,
+    };
+    match unused {
+        Some(key) => Err(Failure::usage(format!(
+            "{}: `{key}` is not followed here, only `servers`",
+            path.display()
+        ))
+        .hint("start what the servers need beforehand, and name their addresses")),
+        None => Ok(scenario),
+    }
 }
