@@ -32,15 +32,13 @@ pub(super) async fn guard(
     };
     let mut response = if request.method() == Method::OPTIONS && origin.is_some() {
         preflight()
+    } else if let Err(problem) = known(&server, &request) {
+        problem.into_response()
     } else {
-        if let Err(problem) = known(&server, &request) {
-            problem.into_response()
-        } else {
-            let answering = AssertUnwindSafe(next.run(request)).catch_unwind();
-            let broken = "the server itself failed on this request: this is a bug";
-            let answer = answering.await;
-            answer.unwrap_or_else(|_| Problem::ours(broken).into_response())
-        }
+        let answering = AssertUnwindSafe(next.run(request)).catch_unwind();
+        let broken = "the server itself failed on this request: this is a bug";
+        let answer = answering.await;
+        answer.unwrap_or_else(|_| Problem::ours(broken).into_response())
     };
     if let Some(origin) = origin {
         let headers = response.headers_mut();

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::common::Project;
 
 /// A shop that refuses to pay order 9.
-const SHOP: &str = r#"
+const SHOP: &str = r"
 name: Shop
 servers: { shop: { type: mock } }
 agent:
@@ -19,7 +19,7 @@ mcp_interactions:
         responses:
           - { match: { order: 9 }, is_error: true, content: There is no order 9 }
           - { content: Order is paid }
-"#;
+";
 
 fn shop(more: &str) -> Project {
     let project = Project::new();

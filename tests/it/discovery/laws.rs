@@ -161,7 +161,7 @@ fn two_detectors_differ_by_what_only_one_got_right() {
     close(mcnemar(3, 3), 1.0);
     // 2 × 0.5^6, and 2 × (1 + 8) × 0.5^8.
     close(mcnemar(6, 0), 0.03125);
-    close(mcnemar(1, 7), 0.0703125);
+    close(mcnemar(1, 7), 0.070_312_5);
     assert!(mcnemar(2000, 2000) > 0.98 && mcnemar(3000, 1000) < 1e-12);
 }
 

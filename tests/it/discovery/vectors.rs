@@ -1,4 +1,4 @@
-//! Cases whose figures were computed by others, ir_measures and Python among them: ours are the same to the last digit.
+//! Cases whose figures were computed by others, `ir_measures` and Python among them: ours are the same to the last digit.
 
 use std::fs;
 

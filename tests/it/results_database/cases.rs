@@ -11,8 +11,11 @@ use serde_json::{Value, json};
 use super::kit::{Place, runtime, shop};
 use crate::common::{Project, commit_all, copy, ran, stand_in};
 
+/// What holds of a database, whichever kind it is.
+type Case = fn(&Place);
+
 /// All of them, for the kind of database that has to be started first.
-pub(super) const ALL: &[(&str, fn(&Place))] = &[
+pub(super) const ALL: &[(&str, Case)] = &[
     ("every_command_writes", every_command_writes),
     (
         "the_views_are_those_of_dashboards",

@@ -168,8 +168,8 @@ impl Events {
     pub(crate) async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some((block, rest)) = self.pending.split_once("\n\n") {
-                let block = block.to_owned();
-                self.pending = rest.to_owned();
+                let (block, rest) = (block.to_owned(), rest.to_owned());
+                self.pending = rest;
                 let field = |name: &str| {
                     let mut lines = block.lines();
                     lines.find_map(|it| it.strip_prefix(&format!("{name}: ")))
@@ -210,7 +210,7 @@ llm_interactions:
 ";
 
 /// What the server of the shop offers.
-pub(crate) const SHOP: &str = r#"
+pub(crate) const SHOP: &str = r"
 mcp_interactions:
   shop:
     tools:
@@ -223,7 +223,7 @@ mcp_interactions:
       - name: refuse
         responses:
           - { content: [{ text: sold out }], is_error: true }
-"#;
+";
 
 /// A project with a shop over HTTP and a model.
 pub(crate) struct Desk {

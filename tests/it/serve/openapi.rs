@@ -1,4 +1,4 @@
-//! The OpenAPI document against the routes.
+//! The `OpenAPI` document against the routes.
 
 use std::collections::BTreeSet;
 
@@ -34,14 +34,13 @@ async fn every_route_of_the_document_is_there_and_answers_as_it_says() {
     assert_eq!(document["openapi"], "3.1.0");
     assert_eq!(document, mcp_eval::serve::open_api());
     let run = server.run(&desk.case(&["get_price"])).await;
-    let ids = BTreeSet::from_iter(
-        document["paths"]
-            .as_object()
-            .unwrap()
-            .values()
-            .flat_map(|it| it.as_object().unwrap().values())
-            .map(|it| it["operationId"].as_str().unwrap()),
-    );
+    let ids: BTreeSet<&str> = document["paths"]
+        .as_object()
+        .unwrap()
+        .values()
+        .flat_map(|it| it.as_object().unwrap().values())
+        .map(|it| it["operationId"].as_str().unwrap())
+        .collect();
     let text = document.to_string();
     for reference in text.split("\"$ref\":\"#/components/schemas/").skip(1) {
         let name = reference.split('"').next().unwrap();

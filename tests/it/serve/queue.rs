@@ -78,15 +78,14 @@ async fn many_runs_at_once_are_all_right() {
     let server = Server::start(&desk.project, &[]);
     let all = many(200);
     let asked = (0..all).map(|number| {
-        let body = match number % 2 {
-            0 => json!({ "scenario": "price" }),
-            _ => {
-                let expected = if number % 4 == 1 { "get_price" } else { "buy" };
-                with(
-                    &desk.case(&[expected]),
-                    &json!({ "name": format!("case {number}") }),
-                )
-            }
+        let body = if number % 2 == 0 {
+            json!({ "scenario": "price" })
+        } else {
+            let expected = if number % 4 == 1 { "get_price" } else { "buy" };
+            with(
+                &desk.case(&[expected]),
+                &json!({ "name": format!("case {number}") }),
+            )
         };
         let request = server.request(Method::POST, "run").json(&body);
         tokio::spawn(async move { (number, super::desk::answer(request).await) })

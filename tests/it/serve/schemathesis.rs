@@ -1,4 +1,4 @@
-//! A stranger reads the OpenAPI document and tries everything it says, and what it does not say.
+//! A stranger reads the `OpenAPI` document and tries everything it says, and what it does not say.
 
 use std::path::Path;
 use std::process::Command;
