@@ -42,7 +42,7 @@ pub(super) async fn json(request: Request) -> Result<Value, Problem> {
 ///
 /// # Errors
 ///
-/// As [`json`], and with all that the schema does not allow.
+/// As [`json()`], and with all that the schema does not allow.
 pub(super) async fn read<T: DeserializeOwned + JsonSchema + 'static>(
     request: Request,
 ) -> Result<T, Problem> {
