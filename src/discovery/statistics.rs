@@ -64,8 +64,9 @@ pub fn wilson(hits: usize, of: usize) -> Option<Interval> {
     let centre = p + z2 / (2.0 * n);
     let margin = Z * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt();
     Some(Interval {
-        low: ((centre - margin) / whole).max(0.0),
-        high: ((centre + margin) / whole).min(1.0),
+        // Rounding may push an end past the share itself where that is 0 or 1.
+        low: ((centre - margin) / whole).clamp(0.0, p),
+        high: ((centre + margin) / whole).clamp(p, 1.0),
     })
 }
 
