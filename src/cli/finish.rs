@@ -1,8 +1,7 @@
-//! The end of a suite: the document, the report, what is printed, the exit code.
+//! The end of a suite: the document, what is printed, the exit code.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use jiff::civil::Date;
@@ -15,6 +14,7 @@ use crate::cli::failure::Failure;
 use crate::cli::gates;
 use crate::cli::github;
 use crate::cli::links;
+use crate::cli::pages::{copy_sides, point_latest, write_pages};
 use crate::cli::reports::{INDEX, Reports, Source};
 use crate::cli::runtime;
 use crate::cli::seen_from::SeenFrom;
@@ -24,9 +24,8 @@ use crate::model::suite_file::SuiteFile;
 use crate::published::result::{self, Bisected, Gate, GateState, ResultDocument, Scenario, Shard};
 use crate::redact;
 use crate::report::command::{quoted, review};
-use crate::report::html;
 use crate::store::database::RunHead;
-use crate::store::{self, RESULT, Retention, Runs, StoreError};
+use crate::store::{self, RESULT, Retention, Runs};
 use crate::suite::ci::is_ci;
 use crate::suite::{self, BASELINES, BISECT_STATE, Finished, REPORTS, Sides};
 
@@ -54,6 +53,25 @@ pub(super) struct ReportOptions<'a> {
     pub(super) bisected: Option<Bisected>,
     /// How many runs wait for review.
     pub(super) pending: usize,
+}
+
+impl<'a> ReportOptions<'a> {
+    /// With nothing asked for beyond where the report goes, how many runs stay, and which folder of baselines names some.
+    pub(super) fn of(reports: &'a Reports, keep: usize, baselines: &'a Path) -> Self {
+        Self {
+            reports,
+            keep,
+            baselines,
+            threshold: None,
+            strict_statistics: false,
+            strict: false,
+            suite: None,
+            shard: None,
+            shuffle_seed: None,
+            bisected: None,
+            pending: 0,
+        }
+    }
 }
 
 /// The part of a suite that a result is of.
@@ -521,37 +539,6 @@ pub(super) fn print(result: &ResultDocument, format: Format, output: OutputArgs,
     }
 }
 
-/// Writes the index, one page per scenario and the document. The trajectories that a page shows are asked for when it is written.
-///
-/// # Errors
-///
-/// When one of them cannot be written.
-pub(super) fn write_pages(
-    folder: &Path,
-    result: &ResultDocument,
-    sides: impl IntoIterator<Item = Sides>,
-) -> Result<(), StoreError> {
-    for (scenario, sides) in result.scenarios.iter().zip(sides) {
-        let [baseline, current] = sides.each_ref().map(Option::as_deref);
-        let page = html::scenario(result, scenario, baseline, current);
-        write_page(folder, &scenario.id, &page)?;
-    }
-    store::write(&folder.join(RESULT), result::json(result).as_bytes())?;
-    store::write(&folder.join(INDEX), html::index(result).as_bytes())
-}
-
-/// Writes the page of a scenario, and the files that lie beside it.
-///
-/// # Errors
-///
-/// When one of them cannot be written.
-fn write_page(folder: &Path, id: &str, page: &html::Page) -> Result<(), StoreError> {
-    for file in &page.files {
-        store::write(&folder.join(&file.path), &file.content)?;
-    }
-    store::write(&folder.join(html::page_name(id)), page.html.as_bytes())
-}
-
 /// Gives the document the paths of the trajectories it speaks of, as seen from its own folder.
 fn name_files(result: &mut ResultDocument, finished: &Finished, folder: &Path) {
     let seen = SeenFrom::new(folder);
@@ -572,40 +559,5 @@ fn name_files(result: &mut ResultDocument, finished: &Finished, folder: &Path) {
         for (attempt, file) in attempts.zip(&files.attempts) {
             attempt.file = file.as_deref().map(|it| seen.path(it));
         }
-    }
-}
-
-/// Puts both sides of a comparison beside the pages, the run's first, so that what a report shows can be accepted wherever the report goes.
-///
-/// # Errors
-///
-/// When one of them cannot be written.
-pub(super) fn copy_sides(
-    folder: &Path,
-    id: &str,
-    [current, baseline]: [Option<&Path>; 2],
-) -> Result<(), StoreError> {
-    let beside = Runs::at(&folder.join("trajectories"));
-    for (from, to) in [
-        (current, beside.path(id)),
-        (baseline, beside.baseline_path(id)),
-    ] {
-        // What is gone by now is not shown either.
-        if let Some(content) = from.and_then(|it| fs::read(it).ok()) {
-            store::write(&to, &content)?;
-        }
-    }
-    Ok(())
-}
-
-/// Makes `reports/latest` lead to this report. A convenience: where links cannot be made, there is none.
-fn point_latest(folder: &Path) {
-    let Some((name, parent)) = folder.file_name().zip(folder.parent()) else {
-        return;
-    };
-    let (latest, beside) = (parent.join("latest"), parent.join(".latest"));
-    let _ = fs::remove_file(&beside);
-    if std::os::unix::fs::symlink(name, &beside).is_ok() && fs::rename(&beside, &latest).is_err() {
-        let _ = fs::remove_file(&beside);
     }
 }

@@ -25,6 +25,7 @@ mod measured;
 mod offline;
 mod old_habits;
 mod open;
+mod pages;
 mod paths;
 mod progress;
 mod refusal;

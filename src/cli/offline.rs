@@ -61,17 +61,9 @@ pub(super) fn compare(
     };
     let finished = suite::compare_stored(&stored, &judging, &interrupt)?;
     let options = ReportOptions {
-        reports,
-        keep: args.execute.kept.keep.0,
-        baselines: &stored.baselines,
         threshold: args.score.threshold,
-        strict_statistics: false,
         strict: args.score.strict,
-        suite: None,
-        shard: None,
-        shuffle_seed: None,
-        bisected: None,
-        pending: 0,
+        ..ReportOptions::of(reports, args.execute.kept.keep.0, &stored.baselines)
     };
     finish::finish(&finished, &options, output, console)
 }

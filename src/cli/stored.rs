@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::cli::failure::Failure;
-use crate::cli::finish;
+use crate::cli::pages;
 use crate::cli::runs;
 use crate::cli::seen_from::SeenFrom;
 use crate::input;
@@ -129,7 +129,7 @@ impl Stored {
         let mut gone = Vec::new();
         let scenarios = self.result.scenarios.iter();
         let sides = scenarios.map(|it| self.sides(it, &mut gone));
-        finish::write_pages(folder, &self.shown_from(folder), sides)?;
+        pages::write_pages(folder, &self.shown_from(folder), sides)?;
         Ok(gone)
     }
 

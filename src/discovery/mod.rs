@@ -12,6 +12,7 @@
 //! | `search` | how a search is asked, and how its answer is read |
 //! | `retrieval` | what a search answered, scored and held against what was before |
 //! | `verdicts` | what scanners said, in whatever form |
+//! | `truth` | what is so of the tools they judge |
 //! | `security` | what they said, held against what is so |
 //! | `report` | documents, pages, and what is printed |
 //! | `measures` | how good rankings are |
@@ -33,5 +34,6 @@ pub mod retrieval;
 pub mod search;
 pub mod security;
 pub mod statistics;
+pub mod truth;
 pub mod verdicts;
 mod words;

@@ -2,7 +2,6 @@
 //!
 //! Sources of the formulas:
 //!
-//! - [`wilson`]: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927), 209–212.
 //! - [`bootstrap`]: B. Efron and R. Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13, the percentile interval.
 //! - [`randomisation`]: M. Smucker, J. Allan, B. Carterette, "A comparison of statistical significance tests for information retrieval
 //!   evaluation", CIKM 2007; with the correction of B. Phipson and G. Smyth (2010) for drawn permutations.
@@ -11,15 +10,7 @@
 //!
 //! What is drawn is drawn from a seed of our own, so that the same data give the same numbers.
 
-/// The standard normal quantile at 0.975: what makes an interval one of 95 %.
-const Z: f64 = 1.959_963_984_540_054;
-
-/// Where a value lies with a confidence of 95 %.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
-    pub low: f64,
-    pub high: f64,
-}
+use crate::model::interval::Interval;
 
 /// A count as a float, for means and shares.
 #[expect(
@@ -54,20 +45,7 @@ pub fn population_deviation(values: &[f64]) -> f64 {
 
 /// Where a share lies, of which `hits` of `of` were seen; `None` of nothing.
 pub fn wilson(hits: usize, of: usize) -> Option<Interval> {
-    if of == 0 {
-        return None;
-    }
-    let n = count(of);
-    let p = count(hits) / n;
-    let z2 = Z * Z;
-    let whole = 1.0 + z2 / n;
-    let centre = p + z2 / (2.0 * n);
-    let margin = Z * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt();
-    Some(Interval {
-        // Rounding may push an end past the share itself where that is 0 or 1.
-        low: ((centre - margin) / whole).clamp(0.0, p),
-        high: ((centre + margin) / whole).clamp(p, 1.0),
-    })
+    (of > 0).then(|| Interval::wilson(count(hits), count(of)))
 }
 
 /// How many cases it takes, none of them a hit, for [`wilson`]'s upper end to be no higher than `ceiling`; `None` where no number is enough.

@@ -14,6 +14,7 @@ pub mod evaluator;
 pub mod experiment;
 pub mod hook;
 pub mod interactions;
+pub mod interval;
 pub mod json_path;
 pub mod judge;
 pub mod label;

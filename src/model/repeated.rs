@@ -1,5 +1,6 @@
 //! What several runs of one scenario came to.
 
+use crate::model::interval::Interval;
 use crate::model::number::fixed;
 use crate::model::status::Status;
 use crate::model::usage::TotalUse;
@@ -58,13 +59,6 @@ pub struct Attempt {
     pub changes: usize,
     /// What its model used; `None` without one.
     pub usage: Option<TotalUse>,
-}
-
-/// Where a value lies, with a confidence of 95 %.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
-    pub low: f64,
-    pub high: f64,
 }
 
 /// How values spread.

@@ -14,8 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::asked;
 use super::body;
-use super::case;
 use super::execute::{self, How, Running};
 use super::folder::Folder;
 use super::prepared::Prepared;
@@ -49,7 +49,7 @@ pub(super) async fn post(
     let folder = Folder::new(&server.options.root);
     for (number, value) in frame.test_cases.into_iter().enumerate() {
         let at = format!("/testCases/{number}");
-        let one = run::read(value).and_then(|it| case::prepare(it, &server.options, &folder));
+        let one = run::read(value).and_then(|it| asked::prepare(it, &server.options, &folder));
         prepared.extend(one.map_err(|it| it.below(&at))?);
     }
     let how = How {

@@ -9,7 +9,7 @@
 //! | `access` | who is let in: hosts, origins, the token |
 //! | `body`, `wire` | what requests and replies hold, read strictly by their JSON Schemas |
 //! | `problem` | replies that say why not |
-//! | `case` | a test case becomes a scenario; `folder`: the scenarios that are served; `programs`: what a scenario starts, and what it would see |
+//! | `asked` | what a request asks to be run; `case`: a test case becomes a scenario; `models`: its agent and its judge; `folder`: the scenarios that are served; `programs`: what a scenario starts, and what it would see |
 //! | `queue` | how many runs at once, and how many wait |
 //! | `execute` | runs scenarios and hands back replies; `watching`: tells of them as they go on; `reply`: what a result becomes |
 //! | `events`, `listen` | what happens, and the stream of it, resumable |
@@ -17,6 +17,7 @@
 //! | the others | one file per group of routes |
 
 mod access;
+mod asked;
 mod batch;
 mod body;
 mod case;
@@ -28,6 +29,7 @@ mod folder;
 mod handle;
 mod health;
 mod listen;
+mod models;
 mod openapi;
 mod options;
 mod prepared;

@@ -65,6 +65,14 @@ pub struct Bounds {
     pub grace: Duration,
 }
 
+impl Bounds {
+    /// How long a run may take of which so many milliseconds are wanted: no longer than it may here, and that unless something is wanted.
+    pub(super) fn timeout(&self, wanted: Option<u64>) -> Duration {
+        let most = self.run_timeout;
+        wanted.map_or(most, |it| Duration::from_millis(it).min(most))
+    }
+}
+
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")

@@ -18,3 +18,14 @@ pub(super) struct Prepared {
     /// The file that its text lies in until it has run.
     pub(super) file: Option<tempfile::NamedTempFile>,
 }
+
+/// Each of these once, in their order.
+pub(super) fn distinct<'a>(tools: impl IntoIterator<Item = &'a String>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for tool in tools {
+        if !distinct.contains(tool) {
+            distinct.push(tool.clone());
+        }
+    }
+    distinct
+}

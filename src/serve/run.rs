@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::{Request, State};
 use serde_json::Value;
 
+use super::asked;
 use super::body;
-use super::case;
 use super::execute::{self, How};
 use super::folder::{Folder, shown};
 use super::problem::Problem;
@@ -23,7 +23,7 @@ pub(super) async fn post(
 ) -> Result<Json<RunReply>, Problem> {
     let asked = read(body::json(request).await?)?;
     let folder = Folder::new(&server.options.root);
-    let prepared = case::only(case::prepare(asked, &server.options, &folder)?)?;
+    let prepared = asked::only(asked::prepare(asked, &server.options, &folder)?)?;
     let how = How {
         beside: 1,
         fail_fast: false,

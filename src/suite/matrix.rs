@@ -5,7 +5,7 @@
 //! share of its runs passes in one of them. Of those, the sign test says how likely it is that they fall as they do where neither cell is
 //! better.
 
-use crate::model::repeated::Interval as Bounds;
+use crate::model::interval::Interval as Bounds;
 use crate::published::result::{
     Cell, Interval, Matrix, MatrixCell, MatrixPair, Scenario, Setting, Status, TotalUse,
 };

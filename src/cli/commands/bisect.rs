@@ -97,17 +97,9 @@ pub(in crate::cli) fn run(
             skipped: skipped.collect(),
         };
         let options = ReportOptions {
-            reports: &reports,
-            keep: args.kept.keep.0,
-            baselines: &settings.baselines,
             threshold: args.threshold,
-            strict_statistics: false,
-            strict: false,
-            suite: None,
-            shard: None,
-            shuffle_seed: None,
             bisected: Some(bisected),
-            pending: 0,
+            ..ReportOptions::of(&reports, args.kept.keep.0, &settings.baselines)
         };
         // That it fails is what was looked for, and is told below.
         let quiet = OutputArgs {

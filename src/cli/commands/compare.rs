@@ -195,17 +195,14 @@ fn one(
         }
     }
     let options = ReportOptions {
-        reports,
-        keep: args.execute.kept.keep.0,
-        baselines: &settings.baselines,
         threshold: args.score.threshold,
         strict_statistics: args.strict_statistics,
         strict: args.score.strict,
         suite: to_run.suite_of(),
         shard: to_run.shard(),
         shuffle_seed: to_run.shuffle_seed,
-        bisected: None,
         pending: to_review,
+        ..ReportOptions::of(reports, args.execute.kept.keep.0, &settings.baselines)
     };
     finish::finish(&finished, &options, output, console)
 }

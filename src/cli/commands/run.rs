@@ -90,17 +90,12 @@ fn one(
         |suite| suite::run(suite, &settings),
     )?;
     let options = ReportOptions {
-        reports,
-        keep: args.execute.kept.keep.0,
-        baselines: &settings.baselines,
         threshold: args.score.threshold,
-        strict_statistics: false,
         strict: args.score.strict,
         suite: to_run.suite_of(),
         shard: to_run.shard(),
         shuffle_seed: to_run.shuffle_seed,
-        bisected: None,
-        pending: 0,
+        ..ReportOptions::of(reports, args.execute.kept.keep.0, &settings.baselines)
     };
     finish::finish(&finished, &options, output, console)
 }

@@ -11,7 +11,8 @@ use crate::cli::measured::{self, Forms};
 use crate::discovery::report::retrieval::{FORMAT_VERSION, Status};
 use crate::discovery::report::security::Report;
 use crate::discovery::report::{html, junit, markdown, terminal};
-use crate::discovery::security::{Demands, Truth, measure, status};
+use crate::discovery::security::{Demands, measure, status};
+use crate::discovery::truth::Truth;
 use crate::discovery::verdicts::{self, Form};
 use crate::redact;
 

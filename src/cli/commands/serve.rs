@@ -107,19 +107,8 @@ fn options(args: &ServeArgs, token: Option<String>, console: Console) -> Result<
     };
     let (baselines, keep) = (args.baseline.clone(), args.kept.keep.0);
     let finish = move |finished: &Finished| {
-        let options = ReportOptions {
-            reports: &Reports::none(),
-            keep,
-            baselines: &baselines,
-            threshold: None,
-            strict_statistics: false,
-            strict: false,
-            suite: None,
-            shard: None,
-            shuffle_seed: None,
-            bisected: None,
-            pending: 0,
-        };
+        let reports = Reports::none();
+        let options = ReportOptions::of(&reports, keep, &baselines);
         finish::keep(finished, &options, console)
     };
     let mcp_config = args.mcp_config.as_ref();

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::discovery::measures::{AtCuts, CUTS, Figures};
 use crate::discovery::search::Drift;
-use crate::discovery::statistics::Interval;
+use crate::model::interval::Interval;
 
 /// The version of the document; it changes when a reader of an older one could misunderstand it.
 pub const FORMAT_VERSION: u32 = 1;

@@ -1,7 +1,8 @@
 //! Several runs of one scenario, as they are published.
 
+use crate::model::interval::Interval;
 use crate::model::points::finite;
-use crate::model::repeated::{Attempt, Interval, OfRuns, Repeated, Spread, Tally};
+use crate::model::repeated::{Attempt, OfRuns, Repeated, Spread, Tally};
 use crate::model::usage::TotalUse;
 use crate::published::result;
 

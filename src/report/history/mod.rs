@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `measure` | results to [`HistoryDocument`](crate::published::history::HistoryDocument): rates, medians, the first bad run, slowdowns |
 //! | `terminal` | the table, with courses of signs |
+//! | `words` | numbers in words, as the table and the page have them |
 //! | `csv` | a line per result |
 //!
 //! Its page is [`html::history`](crate::report::html::history).
@@ -11,7 +12,9 @@
 mod csv;
 mod measure;
 mod terminal;
+mod words;
 
 pub use self::csv::csv;
 pub use self::measure::{Asked, Series, measured};
 pub use self::terminal::terminal;
+pub(super) use self::words::{add_measures, passed};

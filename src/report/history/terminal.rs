@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr as _;
 
+use super::words::{add_measures, passed};
 use crate::model::number::fixed;
 use crate::model::repeated::percent;
 use crate::model::usage::cost_words;
@@ -103,35 +104,10 @@ fn counts(it: &History) -> String {
         1 => "1 result".to_owned(),
         several => format!("{several} results"),
     };
-    if let Some(rate) = it.pass_rate {
-        let _ = write!(
-            words,
-            ", {} of {} passed ({})",
-            it.passed,
-            it.judged,
-            percent(rate)
-        );
+    if let Some(passed) = passed(it) {
+        let _ = write!(words, ", {passed}");
     }
-    if let Some(flakiness) = it.flakiness.filter(|it| *it > 0.0) {
-        let _ = write!(
-            words,
-            ", flips in {} of the pairs of one state",
-            percent(flakiness)
-        );
-    }
-    if let Some(median) = it.median_duration_ms {
-        let _ = write!(words, ", median {}", duration::words(median));
-    }
-    if let Some(slowdown) = it.slowdown {
-        let _ = write!(
-            words,
-            ", the latest {} × as long as usual",
-            fixed(slowdown.factor, 2)
-        );
-    }
-    if let Some(cost) = it.known_cost {
-        let _ = write!(words, ", cost {}", cost_words(cost));
-    }
+    add_measures(&mut words, it);
     words
 }
 

@@ -8,6 +8,7 @@ use crate::model::number::fixed;
 use crate::model::repeated::percent;
 use crate::model::usage::cost_words;
 use crate::published::history::{History, HistoryDocument, HistoryResult, Ranked};
+use crate::report::history::{add_measures, passed};
 use crate::report::{duration, moment};
 
 /// The size of a chart, and how far its line stays from its edges.
@@ -141,30 +142,8 @@ fn section(history: &History) -> Section<'_> {
 }
 
 fn counts(it: &History) -> String {
-    let mut words = match it.pass_rate {
-        Some(rate) => format!("{} of {} passed ({})", it.passed, it.judged, percent(rate)),
-        None => "no verdict".to_owned(),
-    };
-    if let Some(flakiness) = it.flakiness.filter(|it| *it > 0.0) {
-        let _ = write!(
-            words,
-            ", flips in {} of the pairs of one state",
-            percent(flakiness)
-        );
-    }
-    if let Some(median) = it.median_duration_ms {
-        let _ = write!(words, ", median {}", duration::words(median));
-    }
-    if let Some(slowdown) = it.slowdown {
-        let _ = write!(
-            words,
-            ", the latest {} × as long as usual",
-            fixed(slowdown.factor, 2)
-        );
-    }
-    if let Some(cost) = it.known_cost {
-        let _ = write!(words, ", cost {}", cost_words(cost));
-    }
+    let mut words = passed(it).unwrap_or_else(|| "no verdict".to_owned());
+    add_measures(&mut words, it);
     words
 }
 

@@ -2,32 +2,29 @@
 //!
 //! Sources of the formulas:
 //!
-//! - [`wilson`]: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927), 209–212.
 //! - [`newcombe`]: R. G. Newcombe, "Interval estimation for the difference between independent proportions: comparison of eleven methods",
 //!   Statistics in Medicine 17 (1998), 873–890; method 10, of Wilson intervals without a correction for continuity.
 //! - [`pass_at_k`]: M. Chen and others, "Evaluating large language models trained on code", arXiv 2107.03374 (2021), equation 1.
 //! - [`pass_hat_k`]: S. Yao and others, "τ-bench: a benchmark for tool-agent-user interaction in real-world domains", arXiv 2406.12045
 //!   (2024), section 3.
 
-use crate::model::repeated::{Interval, Spread, Tally};
+use crate::model::interval::Interval;
+use crate::model::repeated::{Spread, Tally};
 use crate::score::values::number::count;
-
-/// The standard normal quantile at 0.975: what makes an interval one of 95 %.
-const Z: f64 = 1.959_963_984_540_054;
 
 /// The most runs that [`runs_to_distinguish`] considers.
 const MOST_RUNS: usize = 10_000;
 
 /// Where the share that passes lies with a confidence of 95 %, by Wilson's score interval; `None` without runs.
 pub fn wilson(tally: Tally) -> Option<Interval> {
-    (tally.runs > 0).then(|| score_interval(count(tally.passed), count(tally.runs)))
+    (tally.runs > 0).then(|| of_share(count(tally.passed), count(tally.runs)))
 }
 
 /// Where the mean of shares lies with a confidence of 95 %, each 0 to 1 and one observation; `None` without any. Wilson's interval of as many
 /// observations that are 0 or 1 and have the same mean: these spread at least as much, so it is never too narrow.
 pub fn of_shares(shares: &[f64]) -> Option<Interval> {
     let sum: f64 = shares.iter().sum();
-    (!shares.is_empty()).then(|| score_interval(sum, count(shares.len())))
+    (!shares.is_empty()).then(|| of_share(sum, count(shares.len())))
 }
 
 /// Where the difference `now - before` of two shares lies with a confidence of 95 %, by Newcombe's method 10; `None` where a side has no
@@ -97,27 +94,14 @@ pub fn spread(values: &[f64]) -> Option<Spread> {
 }
 
 /// Wilson's interval for `passed` of `runs`, which need not be whole.
-fn score_interval(passed: f64, runs: f64) -> Interval {
-    let share = passed / runs;
-    let square = Z * Z;
-    let scale = 1.0 + square / runs;
-    let centre = (share + square / (2.0 * runs)) / scale;
-    let inner = share * (1.0 - share) / runs + square / (4.0 * runs * runs);
-    let half = Z * inner.max(0.0).sqrt() / scale;
-    // In exact arithmetic the ends hold the share, and are 0 where nothing passed and 1 where all did.
-    Interval {
-        low: (centre - half).clamp(0.0, share),
-        high: (centre + half).clamp(share, 1.0),
-    }
+fn of_share(passed: f64, runs: f64) -> Interval {
+    Interval::wilson(passed, runs).holding(passed / runs)
 }
 
 /// Newcombe's interval for the difference of two shares, each given as passed and runs.
 fn hybrid(now: (f64, f64), before: (f64, f64)) -> Interval {
     let (a, b) = (now.0 / now.1, before.0 / before.1);
-    let (of_a, of_b) = (
-        score_interval(now.0, now.1),
-        score_interval(before.0, before.1),
-    );
+    let (of_a, of_b) = (of_share(now.0, now.1), of_share(before.0, before.1));
     let difference = a - b;
     Interval {
         low: (difference - (a - of_a.low).hypot(of_b.high - b)).max(-1.0),

@@ -111,7 +111,8 @@ proptest! {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "small numbers")]
         let (hits, share) = { let hits = (part * of as f64) as usize; (hits, hits as f64 / of as f64) };
         let interval = wilson(hits, of).unwrap();
-        prop_assert!(interval.low <= share && share <= interval.high);
+        // The ends are those of the published vectors to the last digit, rounding and all.
+        prop_assert!(interval.low <= share + 1e-12 && share <= interval.high + 1e-12);
         prop_assert!(0.0 <= interval.low && interval.high <= 1.0);
     }
 

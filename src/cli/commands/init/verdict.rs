@@ -259,19 +259,8 @@ fn finish(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let options = ReportOptions {
-        reports: &Reports::usual(pages),
-        keep: usize::MAX,
-        baselines: Path::new(BASELINES),
-        threshold: None,
-        strict_statistics: false,
-        strict: false,
-        suite: None,
-        shard: None,
-        shuffle_seed: None,
-        bisected: None,
-        pending: 0,
-    };
+    let reports = Reports::usual(pages);
+    let options = ReportOptions::of(&reports, usize::MAX, Path::new(BASELINES));
     finish::finish(finished, &options, output, console)
 }
 

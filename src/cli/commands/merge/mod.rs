@@ -52,17 +52,10 @@ pub(in crate::cli) fn run(
     let exit = whole.exit(strict_statistics, strict);
     let gate = parts[0].result.gate.as_ref();
     let options = ReportOptions {
-        reports: &reports,
-        keep: args.kept.keep.0,
-        baselines: Path::new(BASELINES),
         threshold: gate.and_then(|it| it.threshold),
         strict_statistics,
         strict,
-        suite: None,
-        shard: None,
-        shuffle_seed: None,
-        bisected: None,
-        pending: 0,
+        ..ReportOptions::of(&reports, args.kept.keep.0, Path::new(BASELINES))
     };
     finish::publish(&mut whole, exit, &options, (output, console))
 }

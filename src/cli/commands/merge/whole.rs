@@ -13,6 +13,7 @@ use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Kept};
 use crate::cli::gates::{self, was_to_run};
 use crate::cli::links;
+use crate::cli::pages;
 use crate::cli::reports::{Reports, Source};
 use crate::cli::seen_from::SeenFrom;
 use crate::cli::stored::Stored;
@@ -273,7 +274,7 @@ impl Source for Whole {
         for scenario in &self.stored.result.scenarios {
             let id = &scenario.id;
             let sides = [self.runs.path(id), self.runs.baseline_path(id)];
-            finish::copy_sides(folder, id, sides.each_ref().map(|it| Some(it.as_path())))?;
+            pages::copy_sides(folder, id, sides.each_ref().map(|it| Some(it.as_path())))?;
         }
         // Those that are gone were told of.
         self.stored.write_pages(folder)?;

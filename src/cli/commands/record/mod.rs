@@ -66,19 +66,7 @@ pub(in crate::cli) fn run(
         (output, console),
         |suite| suite::record(suite, &settings),
     )?;
-    let options = ReportOptions {
-        reports: &reports,
-        keep: args.execute.kept.keep.0,
-        baselines: &settings.baselines,
-        threshold: None,
-        strict_statistics: false,
-        strict: false,
-        suite: None,
-        shard: None,
-        shuffle_seed: None,
-        bisected: None,
-        pending: 0,
-    };
+    let options = ReportOptions::of(&reports, args.execute.kept.keep.0, &settings.baselines);
     finish::finish(&finished, &options, output, console)
 }
 

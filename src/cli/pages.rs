@@ -1,0 +1,76 @@
+//! The folder of a report: its pages, its document, and the trajectories beside them.
+
+use std::fs;
+use std::path::Path;
+
+use crate::cli::reports::INDEX;
+use crate::published::result::{self, ResultDocument};
+use crate::report::html;
+use crate::store::{self, RESULT, Runs, StoreError};
+use crate::suite::Sides;
+
+/// Writes the index, one page per scenario and the document. The trajectories that a page shows are asked for when it is written.
+///
+/// # Errors
+///
+/// When one of them cannot be written.
+pub(super) fn write_pages(
+    folder: &Path,
+    result: &ResultDocument,
+    sides: impl IntoIterator<Item = Sides>,
+) -> Result<(), StoreError> {
+    for (scenario, sides) in result.scenarios.iter().zip(sides) {
+        let [baseline, current] = sides.each_ref().map(Option::as_deref);
+        let page = html::scenario(result, scenario, baseline, current);
+        write_page(folder, &scenario.id, &page)?;
+    }
+    store::write(&folder.join(RESULT), result::json(result).as_bytes())?;
+    store::write(&folder.join(INDEX), html::index(result).as_bytes())
+}
+
+/// Writes the page of a scenario, and the files that lie beside it.
+///
+/// # Errors
+///
+/// When one of them cannot be written.
+fn write_page(folder: &Path, id: &str, page: &html::Page) -> Result<(), StoreError> {
+    for file in &page.files {
+        store::write(&folder.join(&file.path), &file.content)?;
+    }
+    store::write(&folder.join(html::page_name(id)), page.html.as_bytes())
+}
+
+/// Puts both sides of a comparison beside the pages, the run's first, so that what a report shows can be accepted wherever the report goes.
+///
+/// # Errors
+///
+/// When one of them cannot be written.
+pub(super) fn copy_sides(
+    folder: &Path,
+    id: &str,
+    [current, baseline]: [Option<&Path>; 2],
+) -> Result<(), StoreError> {
+    let beside = Runs::at(&folder.join("trajectories"));
+    for (from, to) in [
+        (current, beside.path(id)),
+        (baseline, beside.baseline_path(id)),
+    ] {
+        // What is gone by now is not shown either.
+        if let Some(content) = from.and_then(|it| fs::read(it).ok()) {
+            store::write(&to, &content)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes `reports/latest` lead to this report. A convenience: where links cannot be made, there is none.
+pub(super) fn point_latest(folder: &Path) {
+    let Some((name, parent)) = folder.file_name().zip(folder.parent()) else {
+        return;
+    };
+    let (latest, beside) = (parent.join("latest"), parent.join(".latest"));
+    let _ = fs::remove_file(&beside);
+    if std::os::unix::fs::symlink(name, &beside).is_ok() && fs::rename(&beside, &latest).is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+}

@@ -1,0 +1,44 @@
+//! Numbers of a history in words.
+
+use std::fmt::Write as _;
+
+use crate::model::number::fixed;
+use crate::model::repeated::percent;
+use crate::model::usage::cost_words;
+use crate::published::history::History;
+use crate::report::duration;
+
+/// `11 of 12 passed (92 %)`; `None` where nothing was judged.
+pub(in crate::report) fn passed(it: &History) -> Option<String> {
+    let rate = it.pass_rate?;
+    Some(format!(
+        "{} of {} passed ({})",
+        it.passed,
+        it.judged,
+        percent(rate)
+    ))
+}
+
+/// Adds how steady, how fast and how expensive it is, as far as that is known: `, median 340 ms`.
+pub(in crate::report) fn add_measures(words: &mut String, it: &History) {
+    if let Some(flakiness) = it.flakiness.filter(|it| *it > 0.0) {
+        let _ = write!(
+            words,
+            ", flips in {} of the pairs of one state",
+            percent(flakiness)
+        );
+    }
+    if let Some(median) = it.median_duration_ms {
+        let _ = write!(words, ", median {}", duration::words(median));
+    }
+    if let Some(slowdown) = it.slowdown {
+        let _ = write!(
+            words,
+            ", the latest {} × as long as usual",
+            fixed(slowdown.factor, 2)
+        );
+    }
+    if let Some(cost) = it.known_cost {
+        let _ = write!(words, ", cost {}", cost_words(cost));
+    }
+}
