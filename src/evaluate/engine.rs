@@ -41,7 +41,7 @@ pub fn evaluate_stored(evaluators: &[Evaluator], subject: Subject<'_>) -> Vec<Ev
     };
     let judged = evaluators.iter().map(|it| {
         if is_hidden(it) {
-            return told(it, Finding::skipped(HIDDEN), 0.0);
+            return told(it, Finding::gone(HIDDEN), 0.0);
         }
         // Nothing around the run is asked, so nothing is waited for.
         let judged = evaluation(it, subject).now_or_never();
@@ -85,6 +85,7 @@ pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: f64) -> E
         details,
         rulings,
         leaves_open: _,
+        is_gone,
     } = found.bounded();
     let is_judged = matches!(status, EvaluationStatus::Passed | EvaluationStatus::Failed);
     Evaluation {
@@ -99,6 +100,8 @@ pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: f64) -> E
         duration_ms,
         line: evaluator.line,
         said_in: evaluator.said_in.clone(),
+        definition: evaluator.kind.definition(),
+        is_gone,
         rulings,
     }
 }

@@ -22,6 +22,8 @@ pub(super) struct Finding {
     pub(super) rulings: Vec<Ruling>,
     /// It failed as far as it could be judged: with what was skipped within, it might have passed.
     pub(super) leaves_open: bool,
+    /// It was skipped because the run was stored: what it looks at is not there any more.
+    pub(super) is_gone: bool,
 }
 
 impl Finding {
@@ -33,6 +35,7 @@ impl Finding {
             details: Vec::new(),
             rulings: Vec::new(),
             leaves_open: false,
+            is_gone: false,
         }
     }
 
@@ -47,6 +50,14 @@ impl Finding {
     /// There is nothing that could be judged.
     pub(super) fn skipped(why: impl Into<String>) -> Self {
         Self::new(EvaluationStatus::Skipped, None, why)
+    }
+
+    /// The run was stored, and what would be looked at is not there any more.
+    pub(super) fn gone(why: impl Into<String>) -> Self {
+        Self {
+            is_gone: true,
+            ..Self::skipped(why)
+        }
     }
 
     /// It could not be judged.

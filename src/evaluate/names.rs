@@ -54,21 +54,27 @@ fn offer(tool: &str, subject: Subject<'_>) -> Offer {
         return offer;
     };
     let mut expected = subject.scenario.expected_trajectory.iter();
-    if calls_of(run, tool).next().is_some() || expected.any(|it| is_same(&it.tool, tool)) {
+    let has = |server: &str| {
+        let mut servers = subject.scenario.servers.iter();
+        servers.any(|it| it.name == server)
+    };
+    if calls_of(run, tool).next().is_some() || expected.any(|it| is_same(&it.tool, tool, has)) {
         return Offer::Before(None);
     }
     Offer::of(tool, &run.catalogue, subject.offered_before())
 }
 
-/// Whether two names may stand for the same tool: the full one of a server's and the bare one.
-fn is_same(one: &str, other: &str) -> bool {
-    let is_full_of = |full: &str, bare: &str| {
-        let server = full
-            .strip_prefix("mcp__")
-            .and_then(|it| it.strip_suffix(bare));
-        server.is_some_and(|it| it.len() > 2 && it.ends_with("__"))
+/// Whether an expected call may be one of the tool that an evaluator names: by the same name, or one by the full name of a server's and the
+/// other by the bare one. A bare name says nothing of a server that the scenario does not have.
+fn is_same(expected: &str, named: &str, has: impl Fn(&str) -> bool) -> bool {
+    let server_of = |full: &str, bare: &str| -> Option<String> {
+        let server = full.strip_prefix("mcp__")?.strip_suffix(bare)?;
+        let server = server.strip_suffix("__").filter(|it| !it.is_empty());
+        server.map(str::to_owned)
     };
-    one == other || is_full_of(one, other) || is_full_of(other, one)
+    expected == named
+        || server_of(expected, named).is_some()
+        || server_of(named, expected).is_some_and(|it| has(&it))
 }
 
 #[cfg(test)]
@@ -77,16 +83,18 @@ mod tests {
 
     #[test]
     fn a_full_name_stands_for_the_bare_one() {
-        for (one, other, same) in [
+        for (expected, named, same) in [
             ("pay", "pay", true),
             ("mcp__shop__pay", "pay", true),
             ("pay", "mcp__shop__pay", true),
+            ("pay", "mcp__shopp__pay", false),
             ("mcp__shop__pay", "mcp__bank__pay", false),
             ("mcp__shop__repay", "pay", false),
             ("mcp__pay", "pay", false),
             ("shop__pay", "pay", false),
         ] {
-            assert_eq!(is_same(one, other), same, "{one} {other}");
+            let has = |server: &str| server == "shop" || server == "bank";
+            assert_eq!(is_same(expected, named, has), same, "{expected} {named}");
         }
     }
 }

@@ -66,6 +66,8 @@ mod tests {
             duration_ms: 0.0,
             line: None,
             said_in: None,
+            definition: None,
+            is_gone: false,
             rulings: Vec::new(),
         }
     }

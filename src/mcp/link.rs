@@ -158,6 +158,8 @@ impl<'a> Linking<'a> {
     /// The failure of this server, with what it has said.
     pub(super) async fn failed(mut self, mut problem: String) -> SetupError {
         let mut details = Vec::new();
+        // A program that is not there does not come with another try.
+        let cannot_start = self.child.is_none() && matches!(self.target.launch, Launch::Child(_));
         if let Some(child) = &mut self.child {
             if problem.ends_with(CLOSED) {
                 problem = format!("{problem}: it {}", child.describe_end().await);
@@ -166,7 +168,11 @@ impl<'a> Linking<'a> {
         } else if let (true, Some(why)) = (problem.ends_with(CLOSED), self.stream_end.why()) {
             problem = format!("{problem}: it {why}");
         }
-        setup_error(&self.target.name, &problem, &self.wire, details)
+        let failed = setup_error(&self.target.name, &problem, &self.wire, details);
+        SetupError {
+            trouble: failed.trouble.filter(|_| !cannot_start),
+            ..failed
+        }
     }
 
     async fn start(&mut self, command: &ChildCommand, what: &str) -> Result<Service, NotBegun> {

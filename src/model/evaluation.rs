@@ -24,6 +24,10 @@ pub struct Evaluation {
     pub line: Option<usize>,
     /// `FILE:LINE` where another file says it.
     pub said_in: Option<String>,
+    /// What tells it from another one of the same name, where it cannot look at the run again once that is stored.
+    pub definition: Option<String>,
+    /// It was skipped because the run was stored: what it looks at is not there any more.
+    pub is_gone: bool,
     /// What models said of it, those that evaluators within it asked in their order.
     pub rulings: Vec<Ruling>,
 }

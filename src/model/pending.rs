@@ -20,6 +20,8 @@ pub struct PendingRun {
 pub struct Found {
     /// What the evaluator is called.
     pub evaluator: String,
+    /// What tells it from another one of that name; `None` where an older version has not said.
+    pub definition: Option<String>,
     pub status: EvaluationStatus,
     pub score: Option<f64>,
     pub message: String,

@@ -85,7 +85,12 @@ pub fn verdict(text: &[u8]) -> Result<Verdict, String> {
     if text.trim_ascii().is_empty() {
         return Err("it wrote no verdict to its stdout".to_owned());
     }
-    let read = json::read::<Verdict>(text.trim_ascii());
+    let text = text.trim_ascii();
+    if !text.starts_with(b"{") {
+        // A list of its members in their order is none.
+        return Err("what it wrote to its stdout is no JSON object".to_owned());
+    }
+    let read = json::read::<Verdict>(text);
     let verdict =
         read.map_err(|error| format!("what it wrote to its stdout is no verdict: {error}"))?;
     match verdict.score {

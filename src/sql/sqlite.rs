@@ -1,5 +1,9 @@
 //! A file of SQLite, that a server under test may be writing right now.
 
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -49,12 +53,40 @@ fn open(path: &Path, timeout: Duration) -> Result<Connection, String> {
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let cannot = |error: rusqlite::Error| format!("{} cannot be read: {error}", path.display());
-    let connection = Connection::open_with_flags(path, flags).map_err(cannot)?;
+    let connection = if is_closed_log(path) {
+        Connection::open_with_flags(as_it_is(path), flags | OpenFlags::SQLITE_OPEN_URI)
+    } else {
+        Connection::open_with_flags(path, flags)
+    }
+    .map_err(cannot)?;
     connection.busy_timeout(timeout).map_err(cannot)?;
     connection
         .pragma_update(None, "query_only", true)
         .map_err(cannot)?;
     Ok(connection)
+}
+
+/// Whether a database keeps a write-ahead log that nobody has open. Whoever reads it in the usual way makes one beside it, and leaves that there.
+/// Bytes 18 and 19 of the file say what it keeps: <https://sqlite.org/fileformat.html#file_format_version_numbers>.
+fn is_closed_log(path: &Path) -> bool {
+    let mut header = [0; 20];
+    let read = File::open(path).and_then(|mut it| it.read_exact(&mut header));
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    read.is_ok() && header[18..] == [2, 2] && !Path::new(&log).exists()
+}
+
+/// The address of a file that is read without looking for changes: <https://sqlite.org/uri.html#uriimmutable>.
+fn as_it_is(path: &Path) -> OsString {
+    let mut address = OsString::from("file:");
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'?' | b'#' | b'%' => address.push(format!("%{byte:02x}")),
+            _ => address.push(OsStr::from_bytes(std::slice::from_ref(byte))),
+        }
+    }
+    address.push("?immutable=1");
+    address
 }
 
 fn rows(connection: &Connection, text: &str, parameters: &[Cell]) -> Result<Rows, String> {

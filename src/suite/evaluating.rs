@@ -125,11 +125,7 @@ pub(crate) fn looked_at_again(
 ) -> Vec<Evaluation> {
     let now = of_stored(scenario, trajectory, before).into_iter();
     now.zip(then)
-        .map(|(now, then)| match (now.status, then.status) {
-            (EvaluationStatus::Skipped, EvaluationStatus::Skipped) => now,
-            (EvaluationStatus::Skipped, _) => then.clone(),
-            _ => now,
-        })
+        .map(|(now, then)| if now.is_gone { then.clone() } else { now })
         .collect()
 }
 
@@ -140,11 +136,10 @@ pub(crate) fn only_found_then(
     trajectory: &Trajectory,
 ) -> Vec<Found> {
     let now = of_stored(scenario, trajectory, None);
-    let gone = now.iter().zip(then).filter(|(now, then)| {
-        now.status == EvaluationStatus::Skipped && then.status != EvaluationStatus::Skipped
-    });
+    let gone = now.iter().zip(then).filter(|(now, _)| now.is_gone);
     gone.map(|(_, then)| Found {
         evaluator: then.name.clone(),
+        definition: then.definition.clone(),
         status: then.status,
         score: then.score,
         message: then.message.clone(),
@@ -152,8 +147,7 @@ pub(crate) fn only_found_then(
     .collect()
 }
 
-/// What evaluators found in the runs of a stored result that spoke against them, by the ids of their scenarios; nothing where there is no
-/// such result. What passed then says nothing of an evaluator that may be another one by now.
+/// What evaluators found in the runs of a stored result, by the ids of their scenarios; nothing where there is no such result.
 pub(crate) fn found_in(result: &Path) -> HashMap<String, Vec<Found>> {
     #[derive(Deserialize)]
     struct Said {
@@ -170,48 +164,56 @@ pub(crate) fn found_in(result: &Path) -> HashMap<String, Vec<Found>> {
         return HashMap::new();
     };
     let scenarios = said.scenarios.into_iter().map(|it| {
-        let of_run = it.evaluators.into_iter();
-        let against = of_run.filter(|it| {
-            !matches!(
-                it.status,
-                result::EvaluationStatus::Passed | result::EvaluationStatus::Skipped
-            )
-        });
-        let found = against.map(|it| Found {
-            evaluator: it.name,
-            status: it.status.into(),
-            score: it.score,
-            message: it.message,
-        });
+        let found = it.evaluators.into_iter().map(Found::from);
         (it.id, found.collect())
     });
     scenarios.collect()
 }
 
-/// What evaluators find in a stored run, with what was found by those that cannot look at it again.
+/// What evaluators find in a stored run, with what was found by those that cannot look at it again. One of these that was not asked then has
+/// no say, and cannot get one. Where nobody knows what was found, they are skipped.
 pub(crate) fn with_found(
     scenario: &Scenario,
     trajectory: &Trajectory,
-    found: &[Found],
+    found: Option<&[Found]>,
     before: Option<&OfferedBefore>,
 ) -> Vec<Evaluation> {
     let mut now = of_stored(scenario, trajectory, before);
+    let Some(found) = found else {
+        return now;
+    };
     let mut left: Vec<&Found> = found.iter().collect();
-    for skipped in &mut now {
-        let is_of_it = |it: &&Found| it.evaluator == skipped.name;
-        if skipped.status == EvaluationStatus::Skipped
-            && let Some(at) = left.iter().position(is_of_it)
-        {
-            // Two may be called the same: what one found is not what the other did.
-            let found = left.remove(at);
-            skipped.status = found.status;
-            skipped.score = found.score;
-            skipped.message.clone_from(&found.message);
-            skipped.details.clear();
+    for gone in now.iter_mut().filter(|it| it.is_gone) {
+        let is_of_it = |it: &&Found| match &it.definition {
+            Some(_) => it.definition == gone.definition,
+            // Of an older version, nothing but the name is known.
+            None => it.evaluator == gone.name,
+        };
+        let Some(at) = left.iter().position(is_of_it) else {
+            gone.status = EvaluationStatus::Error;
+            NOT_ASKED.clone_into(&mut gone.message);
+            continue;
+        };
+        // Two may be alike: what one found is not what the other did.
+        let found = left.remove(at);
+        let passed = matches!(
+            found.status,
+            EvaluationStatus::Passed | EvaluationStatus::Skipped
+        );
+        if found.definition.is_none() && passed {
+            // It may be another one by now.
+            continue;
         }
+        gone.status = found.status;
+        gone.score = found.score;
+        gone.message.clone_from(&found.message);
+        gone.details.clear();
     }
     now
 }
+
+/// Why an evaluator cannot judge a stored run that it was not asked about.
+const NOT_ASKED: &str = "it was not asked when this run was made: it is new since then, or was another; run the scenario again";
 
 /// Why gating evaluators fail a run, a sentence each.
 pub(crate) fn reasons(evaluations: &[Evaluation], overall: Option<Overall>) -> Vec<String> {

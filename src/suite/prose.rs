@@ -146,6 +146,8 @@ fn opinion(
         duration_ms,
         line,
         said_in: None,
+        definition: None,
+        is_gone: false,
         rulings: Vec::new(),
     };
     match ruling {

@@ -7,13 +7,12 @@ use super::pending::is_to_decide;
 use super::replay;
 use super::review::{Broken, Refusal, Waiting, bound, clean};
 use crate::input;
-use crate::model::evaluation;
 use crate::model::pending::{Found, Origin, PendingRun};
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::Trajectory;
-use crate::published::result::{Evaluation, EvaluationStatus, Status, parse};
+use crate::published::result::{Status, parse};
 use crate::redact::Secrets;
 use crate::score;
 use crate::store::{self, Baselines, RESULT, Runs, fingerprint};
@@ -179,23 +178,9 @@ fn told(folder: &Path) -> Option<HashMap<String, Told>> {
                 runs: it.passed + it.failed,
                 passed: it.passed,
             }),
-            found: it.evaluators.into_iter().map(found).collect(),
+            found: it.evaluators.into_iter().map(Found::from).collect(),
         };
         (it.id, told)
     });
     Some(told.collect())
-}
-
-fn found(evaluator: Evaluation) -> Found {
-    Found {
-        evaluator: evaluator.name,
-        status: match evaluator.status {
-            EvaluationStatus::Passed => evaluation::EvaluationStatus::Passed,
-            EvaluationStatus::Failed => evaluation::EvaluationStatus::Failed,
-            EvaluationStatus::Skipped => evaluation::EvaluationStatus::Skipped,
-            EvaluationStatus::Error => evaluation::EvaluationStatus::Error,
-        },
-        score: evaluator.score,
-        message: evaluator.message,
-    }
 }

@@ -245,12 +245,15 @@ impl Comparison<'_> {
             evaluations: scenario
                 .map(|it| {
                     let found = self.found.get(&current.scenario);
-                    evaluating::with_found(
-                        it,
-                        &current,
-                        found.map_or(&[][..], Vec::as_slice),
-                        before.as_ref(),
-                    )
+                    let found = found.map(Vec::as_slice);
+                    let mut all = evaluating::with_found(it, &current, found, before.as_ref());
+                    // What is named otherwise is the file of the run.
+                    for evaluation in &mut all {
+                        let line = evaluation.line.take();
+                        let place = line.map(|line| format!("{}:{line}", it.path.display()));
+                        evaluation.said_in = evaluation.said_in.take().or(place);
+                    }
+                    all
                 })
                 .unwrap_or_default(),
             ..stored(file, &current, Status::Error)
@@ -268,6 +271,12 @@ impl Comparison<'_> {
             (&rules, &self.patience),
             self.judging.allow_changed,
         )
+        .map(|mut it| {
+            for check in &mut it.checks {
+                check.line = None;
+            }
+            it
+        })
         .unwrap_or(open)
     }
 

@@ -492,12 +492,69 @@ fn record_compare_and_stored_runs_are_judged_too() {
     let result = project.result(0, &["compare", "--run", run.to_str().unwrap()]);
     let evaluators = &result["scenarios"][0]["evaluators"];
     assert_eq!(evaluators[0]["status"], "passed", "{evaluators}");
-    // Nobody can look again, and what passed then may be asked otherwise now.
-    assert_eq!(evaluators[1]["status"], "skipped", "{evaluators}");
+    // Nobody can look again: it is as it was found then.
+    assert_eq!(evaluators[1]["status"], "passed", "{evaluators}");
     project.expect(1, &["record"]).says("the evaluator");
     project
         .expect(0, &["record", "--allow-failing"])
         .says("failing");
+}
+
+#[test]
+fn a_stored_run_keeps_what_was_found_in_it() {
+    let latest = ["compare", "--run", "latest"];
+    let with = |evaluators: Value| {
+        let project = shop(&evaluators);
+        script(
+            &project,
+            "scenarios/low.sh",
+            "cat > /dev/null; echo '{\"passed\": true, \"score\": 0.2}'",
+        );
+        project.expect(0, &["record", "--allow-failing"]);
+        project
+    };
+    let change = |project: &Project, evaluators: Value| {
+        let text = format!("{SHOP}\nevaluators: {evaluators}\n");
+        project.file("scenarios/shop.yaml", text);
+    };
+    // Another name is no other question, and another question was not asked.
+    let project = with(json!([{ "type": "file", "path": "left.txt" }]));
+    project.expect(1, &["compare"]);
+    change(
+        &project,
+        json!([{ "type": "file", "path": "left.txt", "name": "the file", "weight": 2 }]),
+    );
+    project
+        .expect(1, &latest)
+        .says("there is no file `left.txt`")
+        .says("scenarios/shop.yaml:");
+    for other in [
+        json!([{ "type": "file", "path": "right.txt" }]),
+        json!([{ "type": "command", "command": ["true"] }]),
+        json!([{ "type": "not", "of": { "type": "file", "path": "left.txt" } }]),
+    ] {
+        change(&project, other);
+        project
+            .expect(3, &latest)
+            .says("it was not asked when this run was made");
+    }
+    // What comes of several counts those that cannot look again.
+    let project = with(json!([
+        { "type": "text", "contains": "paid" },
+        { "type": "command", "command": ["./low.sh"], "weight": 3 },
+    ]));
+    let threshold = "name: Shop\nevaluation_threshold: 0.9";
+    project.edit("scenarios/shop.yaml", "name: Shop", threshold);
+    for command in [&["compare"][..], &latest] {
+        project.expect(1, command).says("0.40, below 0.9");
+    }
+    let project = with(json!([{ "type": "any_of", "of": [
+        { "type": "file", "path": "shop.yaml" },
+        { "type": "text", "contains": "nowhere" },
+    ] }]));
+    for command in [&["compare"][..], &latest] {
+        project.expect(0, command);
+    }
 }
 
 #[test]

@@ -83,6 +83,15 @@ fn a_tool_that_nobody_knows_cannot_be_judged() {
             json!({ "type": "tool-calls", "prohibited": ["mcp__shop__wip"] }),
             "mcp__shop__wipe",
         ),
+        // A call of `pay` is expected, and says nothing of such a server.
+        (
+            json!({ "type": "tool-calls", "prohibited": ["mcp__shopp__pay"] }),
+            "mcp__shop__pay",
+        ),
+        (
+            json!({ "type": "not", "of": { "type": "exact-match", "tool": "mcp__shopp__pay", "value": 1 } }),
+            "mcp__shop__pay",
+        ),
         (
             json!({ "type": "not", "of": { "type": "tool-calls", "required": ["finnd"] } }),
             "find",
@@ -288,6 +297,18 @@ fn what_can_never_fail_is_named() {
             .expect(2, &["validate"])
             .says("must not be empty");
     }
+    for regex in ["x*", "(nope)?", "refunded|cancelled|"] {
+        shop(BOTH, &json!([{ "type": "text", "regex": regex }]))
+            .expect(2, &["validate"])
+            .says("finds something in every text");
+    }
+    let never = json!({ "tool": "wipe", "max": 0 });
+    shop(
+        BOTH,
+        &json!([{ "type": "tool-calls", "required": [never] }]),
+    )
+    .expect(2, &["validate"])
+    .says("`prohibited: [wipe]` says that there must be none");
     for (evaluator, says) in [
         (
             json!({ "type": "text", "contains": "a", "at_least": 0 }),
@@ -313,6 +334,18 @@ fn what_can_never_fail_is_named() {
             json!({ "type": "sql-validate", "database": "a.db", "query": "select 1", "rows": [{}, {}] }),
             "write `count: 2`",
         ),
+        (
+            json!({ "type": "exact-match", "tool": "find", "match": "partial", "value": {} }),
+            "any of its kind will do",
+        ),
+        (
+            json!({ "type": "schema-validate", "schema": { "requird": ["id"] } }),
+            "every JSON value is valid by this schema",
+        ),
+        (
+            json!({ "type": "schema-validate", "schema": { "$ref": "#" } }),
+            "every JSON value is valid by this schema",
+        ),
     ] {
         shop(BOTH, &json!([evaluator]))
             .expect(0, &["validate"])
@@ -323,10 +356,69 @@ fn what_can_never_fail_is_named() {
         json!({ "type": "tool-calls", "optional": [{ "tool": "pay", "max": 1 }] }),
         json!({ "type": "tool-calls", "allowed": [] }),
         json!({ "type": "tool-calls", "max_extra": 0 }),
+        json!({ "type": "text", "in": "transcript", "regex": "^$" }),
+        json!({ "type": "schema-validate", "schema": { "type": ["object", "array", "string"] } }),
     ] {
         shop(BOTH, &json!([evaluator]))
             .expect(0, &["validate"])
             .says("0 warnings");
+    }
+}
+
+#[test]
+fn what_cannot_fail_leaves_the_verdict_to_the_judge() {
+    let judge = json!({ "type": "llm-judge", "criteria": "It is paid" });
+    for (other, warned) in [
+        (
+            json!({ "type": "text", "contains": "a", "at_least": 0 }),
+            true,
+        ),
+        (
+            json!({ "type": "tool-calls", "required": [{ "tool": "pay", "min": 0 }] }),
+            true,
+        ),
+        (json!({ "type": "text", "contains": "paid" }), false),
+    ] {
+        let project = Project::new();
+        let scenario = json!({
+            "name": "S",
+            "user_intent": "Pay",
+            "servers": { "shop": { "type": "mock" } },
+            "agent": { "kind": "command", "command": ["./agent.sh"] },
+            "evaluators": [judge, other],
+            "mcp_interactions": { "shop": { "tools": [{ "name": "pay", "responses": [{ "content": "paid" }] }] } },
+        });
+        project.file("scenarios/s.yaml", scenario.to_string());
+        let told = project.expect(0, &["validate"]);
+        let says = format!("{}{}", told.stdout, told.stderr)
+            .contains("only a judge can fail this scenario");
+        assert_eq!(says, warned, "{other}: {told:#?}");
+    }
+}
+
+#[test]
+fn that_something_is_not_there_says_nothing_of_a_run_without_anything() {
+    let project = Project::new();
+    let scenario = |evaluators: Value| {
+        json!({
+            "name": "S",
+            "user_intent": "Pay",
+            "servers": { "shop": { "type": "mock" } },
+            "agent": { "kind": "command", "command": ["echo", ""] },
+            "evaluators": evaluators,
+            "mcp_interactions": { "shop": { "tools": [{ "name": "pay", "responses": [{ "content": "paid" }] }] } },
+        })
+    };
+    for (within, why) in [
+        ("answers", "no tool answered anything"),
+        ("final_text", "the agent said nothing"),
+    ] {
+        let absent = json!([{ "type": "text", "in": within, "contains": "error", "not": true }]);
+        project.file("scenarios/s.yaml", scenario(absent).to_string());
+        project.expect(3, &["run"]).says(why);
+        let there = json!([{ "type": "text", "in": within, "contains": "paid" }]);
+        project.file("scenarios/s.yaml", scenario(there).to_string());
+        project.expect(1, &["run"]);
     }
 }
 

@@ -39,6 +39,49 @@ fn an_error_that_was_meant_is_no_error_and_is_told() {
 }
 
 #[test]
+fn whatever_speaks_against_a_run_has_its_line() {
+    let line = |more: &str, code: i32| -> String {
+        let project = shop(more);
+        let told = project.expect(code, &["run", "--format", "compact"]);
+        let (place, _) = told.stdout.split_once(": error").unwrap();
+        place.to_owned()
+    };
+    let evaluators = "evaluators:\n  - { type: text, contains: paid }\n";
+    let below = SHOP.lines().count() + 3;
+    for (evaluator, code) in [
+        ("{ type: text, contains: nowhere }", 1),
+        // One that cannot judge, too.
+        (r#"{ type: command, command: ["false"] }"#, 3),
+        (
+            r#"{ type: command, command: [sh, -c, "cat > /dev/null; echo '[true]'"] }"#,
+            3,
+        ),
+    ] {
+        let place = line(&format!("{evaluators}  - {evaluator}"), code);
+        assert_eq!(
+            place,
+            format!("scenarios/shop.yaml:{below}:1"),
+            "{evaluator}"
+        );
+    }
+    let place = line("success_criteria:\n  - text: nowhere\n", 1);
+    assert_eq!(place, format!("scenarios/shop.yaml:{}:1", below - 1));
+    let project = shop("");
+    let calls = "agent:\n  calls:\n    - { tool: pay, args: { order: 7 } }";
+    let expected =
+        "expected_trajectory:\n    - { tool: pay, args: { order: 7 }, expect: { text: refused } }";
+    project.edit("scenarios/shop.yaml", calls, expected);
+    project.edit(
+        "scenarios/shop.yaml",
+        ", is_error: true }",
+        ", expect: { is_error: true } }",
+    );
+    project
+        .expect(1, &["run"])
+        .says("the answer to step 1 (`pay`) is not as expected: call 1: the answer does not hold `refused`");
+}
+
+#[test]
 fn an_explicit_allow_empty_wins_and_is_advised_against() {
     let scenario = |allow_empty: &str| {
         let project = Project::new();

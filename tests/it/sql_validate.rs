@@ -218,6 +218,15 @@ fn a_file_of_sqlite_is_judged_as_the_run_left_it() {
     let left = Connection::open(project.path("data/left.db")).unwrap();
     left.execute(ORDERS[0], []).unwrap();
     assert_eq!(judged(&project, "").0, 0);
+    // Nothing is left beside one that keeps a log and that nobody has open.
+    left.pragma_update(None, "journal_mode", "wal").unwrap();
+    left.execute("insert into orders (id) values (4)", [])
+        .unwrap();
+    assert_eq!(judged(&project, "").0, 0);
+    left.close().unwrap();
+    assert_eq!(judged(&project, "").0, 0);
+    let beside = std::fs::read_dir(project.path("data")).unwrap();
+    assert_eq!(beside.count(), 1);
     // A stored run has no database any more.
     project.expect(0, &["record"]);
     std::fs::remove_file(project.path("data/left.db")).unwrap();

@@ -199,6 +199,18 @@ fn a_run_that_did_not_end_in_time_is_run_again() {
 }
 
 #[test]
+fn a_program_that_is_not_there_is_not_tried_again() {
+    let project = Project::new();
+    let gone = json!({ "m": { "type": "stdio", "command": "./no-such-program" } });
+    shaky(&project, "s", DIES_ONCE, &json!({ "servers": gone }));
+    suite(&project, "retries: { on: [transport], backoff: 10ms }\n");
+    let result = run(&project, 3, &[]);
+    let s = &result["scenarios"][0];
+    assert_eq!(s["status"], "error");
+    assert!(s.get("retried").is_none(), "{s}");
+}
+
+#[test]
 fn a_verdict_is_never_retried() {
     let project = project();
     suite(&project, "retries: { on: [failed] }\n");

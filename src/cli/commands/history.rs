@@ -53,7 +53,7 @@ pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, 
             console.note(&format!("History: {}", path.display()));
         }
         None if args.format == HistoryFormat::Terminal => console.result(&text),
-        None => Console::document(text.trim_end()),
+        None => Console::document(&text),
     }
     Ok(exit(&document, args.format))
 }

@@ -8,6 +8,7 @@
 //! - `not` turns round what was judged. A failure that leaves something open – an `any_of` with one failed and one skipped – is not turned
 //!   into a pass, but skipped.
 //! - An error counts as if it was skipped, but what comes of it is an error: it could not be judged.
+//! - Of a run that was stored, some cannot be asked again. Where one of those could turn the verdict, there is none.
 
 use crate::evaluate::finding::Finding;
 use crate::model::evaluation::EvaluationStatus::{self, Error, Failed, Passed, Skipped};
@@ -29,7 +30,7 @@ pub(in crate::evaluate) fn all(found: &[Found]) -> Finding {
             let leaves_open = failed.all(|(_, it)| it.leaves_open);
             Finding::failed(why).scored(score).leaving_open(leaves_open)
         }
-        Some((status, why)) => unjudged(status, why),
+        Some((status, why)) => unjudged(status, why).gone_with(found),
     }
     .with(reasons(found))
 }
@@ -39,6 +40,9 @@ pub(in crate::evaluate) fn any(found: &[Found]) -> Finding {
     let score = scores(found).fold(0.0, f64::max);
     match first(found, &[Passed, Error, Failed, Skipped]) {
         None => Finding::error("there is nothing to choose from"),
+        Some((Failed, _)) if let Some((title, gone)) = found.iter().find(|(_, it)| it.is_gone) => {
+            Finding::gone(format!("{title}: {}", gone.message))
+        }
         Some((Failed, _)) => {
             let judged = found.iter().filter(|(_, it)| it.status == Failed).count();
             let open = |it: &Finding| it.status == Skipped || it.leaves_open;
@@ -52,7 +56,7 @@ pub(in crate::evaluate) fn any(found: &[Found]) -> Finding {
                 .leaving_open(leaves_open)
         }
         Some((Passed, why)) => Finding::passed(why).scored(score),
-        Some((status, why)) => unjudged(status, why),
+        Some((status, why)) => unjudged(status, why).gone_with(found),
     }
     .with(reasons(found))
 }
@@ -74,9 +78,19 @@ pub(in crate::evaluate) fn not(found: &[Found]) -> Finding {
             let found = why.rsplit_once(WANTED).map_or(why.as_str(), |it| it.0);
             Finding::passed(format!("fails, as it should: {found}")).scored(score)
         }
-        status => unjudged(status, why),
+        status => unjudged(status, why).gone_with(found),
     }
     .with(inner.details.clone())
+}
+
+impl Finding {
+    /// The same, and not there any more where one within is not.
+    fn gone_with(self, found: &[Found]) -> Self {
+        Self {
+            is_gone: self.status == Skipped && found.iter().any(|(_, it)| it.is_gone),
+            ..self
+        }
+    }
 }
 
 fn unjudged(status: EvaluationStatus, why: String) -> Finding {

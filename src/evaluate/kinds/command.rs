@@ -7,7 +7,7 @@ use crate::model::evaluator::CommandEvaluator;
 
 pub(in crate::evaluate) async fn look(it: &CommandEvaluator, subject: Subject<'_>) -> Finding {
     let Some(around) = subject.around else {
-        return Finding::skipped("this run was stored, and the command is not run on it again");
+        return Finding::gone("this run was stored, and the command is not run on it again");
     };
     let asked = around.command(it);
     let said = match asked.await {

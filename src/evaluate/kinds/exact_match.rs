@@ -156,8 +156,10 @@ fn tell(wanted: &Value, found: &Value, is_partial: bool, at: &str, told: &mut Ve
             if wanted.len() != found.len() {
                 let place = if at.is_empty() { "the list" } else { at };
                 let (expected, got) = (wanted.len(), found.len());
+                let noun = if got == 1 { "element" } else { "elements" };
+                let verb = if expected == 1 { "is" } else { "are" };
                 told.push(format!(
-                    "{place} has {got} elements, and {expected} are expected"
+                    "{place} has {got} {noun}, and {expected} {verb} expected"
                 ));
             }
         }
@@ -223,7 +225,7 @@ mod tests {
             told,
             [
                 "/a is 2, and 1 is expected",
-                "/b has 1 elements, and 2 are expected",
+                "/b has 1 element, and 2 are expected",
                 "/c is missing, and 3 is expected",
                 "/d is not expected"
             ]

@@ -10,7 +10,7 @@ use crate::model::evaluator::FileEvaluator;
 
 pub(in crate::evaluate) async fn look(it: &FileEvaluator, subject: Subject<'_>) -> Finding {
     let Some(around) = subject.around else {
-        return Finding::skipped(STORED);
+        return Finding::gone(STORED);
     };
     match around.file(&it.file).await {
         Err(unasked) => not_asked(unasked),

@@ -8,7 +8,7 @@ use crate::model::judge::LlmJudge;
 
 pub(in crate::evaluate) async fn look(it: &LlmJudge, subject: Subject<'_>) -> Finding {
     let Some(around) = subject.around else {
-        return Finding::skipped("this run was stored, and the judge is not asked about it again");
+        return Finding::gone("this run was stored, and the judge is not asked about it again");
     };
     let case = Case::of(subject.scenario, subject.trajectory);
     let ruling = match around.judge(it, case).await {

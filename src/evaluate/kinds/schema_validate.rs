@@ -32,7 +32,7 @@ pub(in crate::evaluate) async fn look(it: &SchemaValidate, subject: Subject<'_>)
         },
         SchemaSource::File(file) => {
             let Some(around) = subject.around else {
-                return Finding::skipped(STORED);
+                return Finding::gone(STORED);
             };
             match around.file(file).await {
                 Err(unasked) => not_asked(unasked),

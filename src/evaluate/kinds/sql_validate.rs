@@ -22,7 +22,7 @@ const SHOWN_ROWS: usize = 3;
 
 pub(in crate::evaluate) async fn look(it: &SqlValidate, subject: Subject<'_>) -> Finding {
     let Some(around) = subject.around else {
-        return Finding::skipped(STORED);
+        return Finding::gone(STORED);
     };
     match around.rows(&it.asked).await {
         Err(unasked) => not_asked(unasked),

@@ -32,6 +32,14 @@ pub(in crate::evaluate) fn look(it: &TextEvaluator, subject: Subject<'_>) -> Fin
     let least = it.least() as usize;
     let most = it.at_most.map_or(usize::MAX, |it| it as usize);
     let holds = (least..=most).contains(&count);
+    if holds != it.negated && said.iter().flatten().all(String::is_empty) {
+        // That something is not there says nothing of a run in which nothing is.
+        return Finding::skipped(match it.within {
+            TextSource::FinalText => "the agent said nothing",
+            TextSource::Answers => "no tool answered anything",
+            TextSource::Transcript => "nothing was said",
+        });
+    }
     let found = found(it, count, &said);
     if holds == it.negated {
         Finding::failed(format!("{found}, and {}", expected(it)))

@@ -189,6 +189,17 @@ impl EvaluatorKind {
         matches!(self, Self::TraceNoErrors(it) if it.allow_empty == Some(false))
     }
 
+    /// Whether there is a run that it fails.
+    pub fn can_fail(&self) -> bool {
+        match self {
+            Self::Text(it) => it.negated || it.least() > 0 || it.at_most.is_some(),
+            Self::ToolCalls(it) => it.can_fail(),
+            Self::AllOf(inner) => inner.iter().any(|it| it.kind.can_fail()),
+            Self::AnyOf(inner) => inner.iter().all(|it| it.kind.can_fail()),
+            _ => true,
+        }
+    }
+
     /// Whether it cannot fail a run without a judge that has its say: a judge, and what needs one to fail.
     pub fn fails_by_judge_alone(&self) -> bool {
         match self {

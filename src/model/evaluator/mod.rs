@@ -4,6 +4,7 @@
 
 mod command;
 mod compared;
+mod definition;
 mod exact_match;
 mod file;
 mod kind;

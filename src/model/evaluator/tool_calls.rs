@@ -73,7 +73,23 @@ pub struct AnswerPattern {
     pub exists: Option<bool>,
 }
 
+impl WantedCall {
+    /// Whether there are calls that do not satisfy it.
+    fn can_fail(&self) -> bool {
+        self.min > 0 || self.max.is_some() || self.first || self.last || self.before.is_some()
+    }
+}
+
 impl ToolCalls {
+    /// Whether there are calls that do not satisfy it.
+    pub(super) fn can_fail(&self) -> bool {
+        let mut wanted = self.required.iter().chain(&self.optional);
+        !self.prohibited.is_empty()
+            || self.allowed.is_some()
+            || self.max_extra.is_some()
+            || wanted.any(WantedCall::can_fail)
+    }
+
     /// All that it says of calls.
     pub fn patterns(&self) -> impl Iterator<Item = &CallPattern> {
         let wanted = self.required.iter().chain(&self.optional);

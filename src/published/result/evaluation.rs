@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::TotalUse;
 use crate::model::evaluation as model;
 use crate::model::number::fixed;
+use crate::model::pending::Found;
 
 /// What came of one evaluator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +37,9 @@ pub struct Evaluation {
     /// `FILE:LINE` where another file says it, such as `_defaults.yaml`; absent where none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said_in: Option<String>,
+    /// What tells it from another one of the same name; absent where it can look at a stored run as well as at a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<String>,
     /// What models said of the run, asked by this evaluator or by those within it; absent where none was asked, or where one was asked about several evaluators at once and it stands with the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judges: Vec<Judge>,
@@ -137,6 +141,19 @@ impl EvaluationStatus {
             Self::Failed => "✗",
             Self::Skipped => "?",
             Self::Error => "!",
+        }
+    }
+}
+
+/// As it is kept with a run.
+impl From<Evaluation> for Found {
+    fn from(it: Evaluation) -> Self {
+        Self {
+            evaluator: it.name,
+            definition: it.definition,
+            status: it.status.into(),
+            score: it.score,
+            message: it.message,
         }
     }
 }

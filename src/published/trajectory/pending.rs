@@ -36,6 +36,9 @@ struct Pending {
 #[derive(Serialize, Deserialize)]
 struct Found {
     evaluator: String,
+    /// What tells it from another one of that name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    definition: Option<String>,
     status: Status,
     score: Option<f64>,
     message: String,
@@ -47,23 +50,24 @@ struct Found {
 enum Status {
     Passed,
     Failed,
+    Skipped,
     Error,
 }
 
 impl Found {
-    /// `None` of one that found nothing.
-    fn of(found: &pending::Found) -> Option<Self> {
-        Some(Self {
+    fn of(found: &pending::Found) -> Self {
+        Self {
             evaluator: found.evaluator.clone(),
+            definition: found.definition.clone(),
             status: match found.status {
                 EvaluationStatus::Passed => Status::Passed,
                 EvaluationStatus::Failed => Status::Failed,
                 EvaluationStatus::Error => Status::Error,
-                EvaluationStatus::Skipped => return None,
+                EvaluationStatus::Skipped => Status::Skipped,
             },
             score: found.score,
             message: found.message.clone(),
-        })
+        }
     }
 }
 
@@ -71,9 +75,11 @@ impl From<Found> for pending::Found {
     fn from(found: Found) -> Self {
         Self {
             evaluator: found.evaluator,
+            definition: found.definition,
             status: match found.status {
                 Status::Passed => EvaluationStatus::Passed,
                 Status::Failed => EvaluationStatus::Failed,
+                Status::Skipped => EvaluationStatus::Skipped,
                 Status::Error => EvaluationStatus::Error,
             },
             score: found.score,
@@ -106,7 +112,7 @@ pub fn to_json(pending: &PendingRun) -> String {
                 runs: it.runs,
                 passed: it.passed,
             }),
-            found: pending.found.iter().filter_map(Found::of).collect(),
+            found: pending.found.iter().map(Found::of).collect(),
         },
         trajectory: (&*pending.trajectory).into(),
     };

@@ -9,6 +9,9 @@ use super::key::{Key, masked};
 /// How a criterion begins that asks for a text whatever was recorded.
 const TEXT: &str = "text: ";
 
+/// How a check on the answer to an expected call begins.
+const STEP_ANSWER: &str = "the answer to step ";
+
 /// How the part of a message begins that says what is expected of an answer.
 const ASKED: [&str; 5] = [
     " does not hold `",
@@ -46,6 +49,7 @@ impl Gather<'_> {
                 name: check.name.clone(),
                 message: what_is_asked(&check.message),
             },
+            line: check.line,
             fails: !self.context.scenario.status.is_fine(),
             ..draft
         });
@@ -129,6 +133,9 @@ fn bare(tool: &str) -> String {
 
 fn sentence(check: &Check) -> String {
     let (name, message) = (&check.name, &check.message);
+    if name.starts_with(STEP_ANSWER) {
+        return format!("{name} is not as expected: {message}");
+    }
     // What names a tool in back quotes is a sentence already.
     if name.contains('`') {
         format!("the scenario expects that {name}: {message}")

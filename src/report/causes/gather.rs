@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::published::result::{
-    Call, CauseCall, CauseKind, ExperimentPart, Row, Scenario, Status, Whose,
+    Call, CauseCall, CauseKind, EvaluationStatus, ExperimentPart, Problem, Row, Scenario, Status,
+    Whose,
 };
 
 use super::draft::{Draft, What};
@@ -189,6 +190,7 @@ impl<'a> Gather<'a> {
         };
         self.found.add(Draft {
             key,
+            line: line_of(scenario, problem),
             fails: !scenario.status.is_fine(),
             hint: problem.hint.clone(),
             ..draft
@@ -214,4 +216,12 @@ impl<'a> Gather<'a> {
         cause.add_calls(not_made.iter().map(|it| it.call));
         cause.add_follows(not_made.into_iter().map(|it| it.said));
     }
+}
+
+/// The line of the evaluator that a problem is about, where it is about one.
+fn line_of(scenario: &Scenario, problem: &Problem) -> Option<usize> {
+    let mut evaluators = scenario.evaluators.iter();
+    let broken = evaluators.find(|it| it.gates() && it.status == EvaluationStatus::Error)?;
+    let is_told = problem.message.contains(&format!("`{}`", broken.name));
+    broken.line.filter(|_| is_told)
 }

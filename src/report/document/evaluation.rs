@@ -27,6 +27,7 @@ pub(super) fn evaluation(it: &Evaluation) -> result::Evaluation {
         duration_ms: finite(it.duration_ms),
         line: it.line,
         said_in: it.said_in.clone(),
+        definition: it.definition.clone(),
         judges: it.rulings.iter().map(judge).collect(),
     }
 }

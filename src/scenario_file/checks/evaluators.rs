@@ -264,7 +264,7 @@ impl Document {
 
 /// Whether an evaluator is skipped in every run, so that none fails for it.
 fn is_idle(it: &Evaluator, agent: &Agent) -> bool {
-    never_passes(&it.kind, agent).is_some_and(|it| !it.may_fail)
+    !it.kind.can_fail() || never_passes(&it.kind, agent).is_some_and(|it| !it.may_fail)
 }
 
 /// What to do about a gating evaluator that never judges.

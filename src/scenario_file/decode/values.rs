@@ -116,7 +116,18 @@ impl Decode for Pattern {
             );
             return None;
         }
-        if let Err(error) = regex::Regex::new(&text) {
+        let compiled = regex::Regex::new(&text);
+        // One that finds something in nothing and in a character that nobody thought of.
+        if let Ok(it) = &compiled
+            && it.is_match("")
+            && it.is_match("\u{1f}")
+        {
+            let message = format!("{} finds something in every text", quoted(&text));
+            let hint = "an alternative that is empty, or `*` and `?` around all of it, match nothing as well";
+            findings.error(node.at, message, Some(hint));
+            return None;
+        }
+        if let Err(error) = compiled {
             // The message draws the pattern with a caret; its last line says what is wrong.
             let error = error.to_string();
             let reason = error.lines().last().unwrap_or_default();
@@ -257,13 +268,7 @@ pub(in crate::scenario_file) struct Count(pub(in crate::scenario_file) u32);
 
 impl Decode for Count {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
-        let value = i64::decode(node, findings)?;
-        let count = u32::try_from(value).ok().filter(|it| *it > 0);
-        if count.is_none() {
-            let message = format!("expected a number from 1 to {}, found {value}", u32::MAX);
-            findings.error(node.at, message, NO_HINT);
-        }
-        count.map(Self)
+        from(1, node, findings).map(Self)
     }
 }
 
@@ -273,14 +278,23 @@ pub(in crate::scenario_file) struct Times(pub(in crate::scenario_file) u32);
 
 impl Decode for Times {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
-        let value = i64::decode(node, findings)?;
-        let times = u32::try_from(value).ok();
-        if times.is_none() {
-            let message = format!("expected a number from 0 to {}, found {value}", u32::MAX);
-            findings.error(node.at, message, NO_HINT);
-        }
-        times.map(Self)
+        from(0, node, findings).map(Self)
     }
+}
+
+/// A whole number that is at least this. That there is a largest, too, is told to those alone who have found it.
+fn from(least: u32, node: &Node, findings: &mut Findings) -> Option<u32> {
+    let value = i64::decode(node, findings)?;
+    let fits = u32::try_from(value).ok().filter(|it| *it >= least);
+    if fits.is_none() {
+        let most = match u32::MAX {
+            most if value > i64::from(most) => format!(" to {most}"),
+            _ => " on".to_owned(),
+        };
+        let message = format!("expected a whole number from {least}{most}, found {value}");
+        findings.error(node.at, message, NO_HINT);
+    }
+    fits
 }
 
 /// A port: a whole number from 1 to 65535.

@@ -1,5 +1,7 @@
 //! `type: exact-match`.
 
+use serde_json::Value;
+
 use super::selection::answer_of;
 use crate::model::evaluator::{ExactMatch, Likeness};
 use crate::scenario_file::decode::values::{Count, PathText, Word};
@@ -38,7 +40,7 @@ section! {
         /// The value.
         value: Wanted,
         /// `exact`: the same text, character for character. `deep`: the same JSON; the order of keys does not matter, and 1 is 1.0. `partial`: all of the value is there, and more may be: members by name, elements of lists in their order. `deep` unless given.
-        r#match: Option<LikenessWord>,
+        r#match: Option<At<LikenessWord>>,
     }
 }
 
@@ -57,11 +59,30 @@ impl ExactMatchKeys {
                 findings.error(at, message, NO_HINT);
             }
         }
+        let likeness = self
+            .r#match
+            .as_ref()
+            .map_or(Likeness::Deep, |it| it.value.0);
+        if let (Some(how), Likeness::Partial) = (&self.r#match, likeness)
+            && is_empty(&self.value.0)
+        {
+            let message = "nothing of the value must be there, so that any of its kind will do";
+            findings.warning(how.at, message, Some("say what must be in it"));
+        }
         ExactMatch {
             answer: of_answer.then(|| answer_of(self.tool.as_ref(), self.call.as_ref())),
             path: self.path.as_ref().map(|it| it.0.clone()),
             value: self.value.0.clone(),
-            likeness: self.r#match.map_or(Likeness::Deep, |it| it.0),
+            likeness,
         }
+    }
+}
+
+/// A list or a map without anything in it.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Array(it) => it.is_empty(),
+        Value::Object(it) => it.is_empty(),
+        _ => false,
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::json_schema;
 use crate::scenario_file::decode::section::wrong_kind;
@@ -51,12 +51,39 @@ impl Decode for SchemaValue {
                 return None;
             }
         };
-        if let Err(why) = json_schema::JsonSchema::new(&schema) {
-            findings.error(node.at, format!("the schema {why}"), NO_HINT);
-            return None;
+        match json_schema::JsonSchema::new(&schema) {
+            Err(why) => {
+                findings.error(node.at, format!("the schema {why}"), NO_HINT);
+                return None;
+            }
+            Ok(it) if findings.thorough && accepts_everything(&it) => {
+                let hint = "is a keyword misspelt, or does it refer to itself alone?";
+                let message = "every JSON value is valid by this schema";
+                findings.warning(node.at, message, Some(hint));
+            }
+            Ok(_) => {}
         }
         Some(Self(schema))
     }
+}
+
+/// Whether a schema lets pass whatever comes, told by one value of each kind and some odd ones.
+fn accepts_everything(schema: &json_schema::JsonSchema) -> bool {
+    let values = [
+        json!(null),
+        json!(true),
+        json!(-1.5),
+        json!(7),
+        json!(""),
+        json!("\u{1f}"),
+        json!([]),
+        json!([null, {}, {}]),
+        json!({}),
+        json!({ "\u{1f}": null }),
+    ];
+    values
+        .iter()
+        .all(|it| schema.violations(it).next().is_none())
 }
 
 impl JsonSchema for SchemaValue {

@@ -276,6 +276,7 @@ fn check(section: &ToolCallsKeys, at: Mark, findings: &mut Findings) {
         let hint = "require, limit or prohibit a call";
         findings.warning(at, "passes whatever is called", Some(hint));
     }
+    check_required(section, findings);
     let mut names: Vec<&str> = Vec::new();
     for it in section.required.iter().flatten() {
         if let WantedSection::Tool(tool) = &it.value {
@@ -302,6 +303,23 @@ fn check_wanted(section: &WantedKeys, _: Mark, findings: &mut Findings) {
     {
         let message = "no number is at least `min` and at most `max`";
         findings.error(min.at, message, Some("swap them"));
+    }
+}
+
+/// Says which required calls must not be made.
+fn check_required(section: &ToolCallsKeys, findings: &mut Findings) {
+    for it in section.required.iter().flatten() {
+        if let WantedSection::Call(call) = &it.value
+            && let Some(max) = call.max.as_ref().filter(|it| it.value.0 == 0)
+            && call.min.is_none()
+        {
+            let message = "a required call is made at least once, and at most 0 times are none";
+            let hint = format!(
+                "`prohibited: [{}]` says that there must be none",
+                call.tool.0
+            );
+            findings.error(max.at, message, Some(&hint));
+        }
     }
 }
 

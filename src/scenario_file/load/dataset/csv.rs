@@ -56,7 +56,12 @@ pub(super) fn rows(source: usize, findings: &mut Findings) -> Option<Vec<At<Obje
             }),
             Err(error) => {
                 let at = place(source, &text, error.position(), findings);
-                let hint = "a cell with a comma in it stands in quotes";
+                let hint = match columns.as_slice() {
+                    [only] if only.contains([';', '\t']) => {
+                        "cells are separated by commas, and these seem to be by something else"
+                    }
+                    _ => "a cell with a comma in it stands in quotes",
+                };
                 findings.error(at, wrong_line(&error), Some(hint));
                 is_right = false;
             }
