@@ -1,17 +1,16 @@
 //! A result that was stored by an earlier command.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::cli::failure::Failure;
 use crate::cli::pages;
 use crate::cli::runs;
 use crate::cli::seen_from::SeenFrom;
 use crate::input;
-use crate::published::result::{self, ResultDocument, Scenario, Side};
+use crate::published::result::{self, ResultDocument};
 use crate::report::{causes, html};
-use crate::store::{self, RESULT, Runs};
-use crate::suite::{RUNS, Sides};
+use crate::store::{self, RESULT};
+use crate::suite::{RUNS, stored_sides};
 
 /// A stored result and the folder its file names start from.
 pub(super) struct Stored {
@@ -98,28 +97,6 @@ impl Stored {
         result
     }
 
-    /// The trajectories that the page of a scenario is made from. Why others are not there is added to `gone`.
-    fn sides(&self, scenario: &Scenario, gone: &mut Vec<String>) -> Sides {
-        // Of a report that came from elsewhere, both sides lie beside the pages.
-        let beside = Runs::at(&self.folder.join("trajectories"));
-        let mut load = |side: &Option<Side>, copy: PathBuf| {
-            let file = self.folder.join(side.as_ref()?.file.as_ref()?);
-            let file = if !file.exists() && copy.is_file() {
-                copy
-            } else {
-                file
-            };
-            let loaded = store::load(&file);
-            let loaded = loaded.map_err(|error| gone.push(error.to_string()));
-            loaded.ok().map(Arc::new)
-        };
-        let id = &scenario.id;
-        [
-            load(&scenario.baseline, beside.baseline_path(id)),
-            load(&scenario.current, beside.path(id)),
-        ]
-    }
-
     /// Writes the pages of the result to a folder and returns the trajectories that are gone.
     ///
     /// # Errors
@@ -128,7 +105,7 @@ impl Stored {
     pub(super) fn write_pages(&self, folder: &Path) -> Result<Vec<String>, Failure> {
         let mut gone = Vec::new();
         let scenarios = self.result.scenarios.iter();
-        let sides = scenarios.map(|it| self.sides(it, &mut gone));
+        let sides = scenarios.map(|it| stored_sides(&self.folder, it, &mut gone));
         pages::write_pages(folder, &self.shown_from(folder), sides)?;
         Ok(gone)
     }
@@ -144,7 +121,7 @@ impl Stored {
         // What the result names is seen from its own folder.
         let both = self.result.scenarios.iter().zip(&result.scenarios);
         let pages = both.map(|(scenario, shown)| {
-            let sides = self.sides(scenario, &mut gone);
+            let sides = stored_sides(&self.folder, scenario, &mut gone);
             let [baseline, current] = sides.each_ref().map(Option::as_deref);
             html::scenario_alone(result, shown, baseline, current)
         });

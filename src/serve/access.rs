@@ -15,6 +15,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
+use super::dashboard;
 use super::problem::Problem;
 use super::routes;
 use super::server::Server;
@@ -82,7 +83,8 @@ fn known(server: &Server, request: &Request) -> Result<(), Problem> {
     let Some(token) = &server.options.token else {
         return Ok(());
     };
-    if routes::is_open(request.method(), request.uri().path()) {
+    let path = request.uri().path();
+    if routes::is_open(request.method(), path) || dashboard::is_page(path) {
         return Ok(());
     }
     Ok(shows_token(request.headers(), token)?)

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 
 use super::body;
 use super::cases::may_write;
-use super::execute;
+use super::execute::{self, Waiting as Placed};
 use super::folder::{Folder, shown};
 use super::problem::Problem;
 use super::programs;
@@ -50,7 +50,8 @@ pub(super) async fn record(
         ..server.options.settings.clone()
     };
     let work = |suite, settings| async move { suite::record(suite, &settings).await };
-    let done = execute::command(&server, ("record", scenarios), settings, work).await?;
+    let waiting = execute::admit_command(&server, "record", scenarios)?;
+    let done = execute::command(&server, waiting, settings, work).await?;
     Ok(Json(done))
 }
 
@@ -60,10 +61,33 @@ pub(super) async fn compare(
     request: Request,
 ) -> Result<Json<ResultDocument>, Problem> {
     let request: CompareRequest = body::read(request).await?;
+    let waiting = comparison(&server, &request)?;
+    Ok(Json(compared(&server, waiting, &request).await?))
+}
+
+/// Gives a comparison a place.
+///
+/// # Errors
+///
+/// When it is not allowed, there is no such scenario, or no room for it.
+pub(super) fn comparison(server: &Server, request: &CompareRequest) -> Result<Placed, Problem> {
     if request.pending {
-        may_write(&server)?;
+        may_write(server)?;
     }
-    let scenarios = selected(&server, &request.scenarios)?;
+    let scenarios = selected(server, &request.scenarios)?;
+    execute::admit_command(server, "compare", scenarios)
+}
+
+/// A comparison that has a place, to its end.
+///
+/// # Errors
+///
+/// When the server is ending, or it could not be run at all.
+pub(super) async fn compared(
+    server: &Arc<Server>,
+    waiting: Placed,
+    request: &CompareRequest,
+) -> Result<ResultDocument, Problem> {
     let settings = Settings {
         judging: Judging {
             scoring: ScoreSettings {
@@ -79,8 +103,7 @@ pub(super) async fn compare(
         ..server.options.settings.clone()
     };
     let work = |suite, settings| async move { suite::compare(suite, &settings).await };
-    let done = execute::command(&server, ("compare", scenarios), settings, work).await?;
-    Ok(Json(done))
+    execute::command(server, waiting, settings, work).await
 }
 
 /// The scenarios of these names, or all.
@@ -120,7 +143,7 @@ fn selected(server: &Server, names: &[String]) -> Result<Vec<Scenario>, Problem>
 }
 
 /// What is pending of a scenario, or why that cannot be told.
-type Pending = Result<Waiting, Box<Broken>>;
+pub(super) type Pending = Result<Waiting, Box<Broken>>;
 
 /// `POST /api/test/review`.
 pub(super) async fn review(
@@ -129,6 +152,29 @@ pub(super) async fn review(
 ) -> Result<Json<ReviewReply>, Problem> {
     may_write(&server)?;
     let request: ReviewRequest = body::read(request).await?;
+    Ok(Json(decide(&server, &request, None).await?))
+}
+
+/// What waits for review of these scenarios.
+pub(super) fn waiting(server: &Server, scenarios: &[Scenario]) -> Vec<Pending> {
+    let waiting = scenarios.iter().map(|it| {
+        let of = &server.options.settings.baselines;
+        Waiting::of(it, &replay::baselines(of, it, scenarios.len()))
+    });
+    waiting.filter_map(Result::transpose).collect()
+}
+
+/// Decides on what waits for review, and tells what does by then. Whoever has `seen` a run decides on that one alone.
+///
+/// # Errors
+///
+/// When that is not allowed, nothing of such a name waits, or it cannot be accepted.
+pub(super) async fn decide(
+    server: &Server,
+    request: &ReviewRequest,
+    seen: Option<&str>,
+) -> Result<ReviewReply, Problem> {
+    may_write(server)?;
     let decides = !(request.accept.is_empty() && request.reject.is_empty());
     if let Some(variable) = known_by().filter(|_| decides) {
         let message = format!("nothing is accepted in CI, which this is by `{variable}`");
@@ -137,16 +183,7 @@ pub(super) async fn review(
     let _writing = server.writing.lock().await;
     let folder = Folder::new(&server.options.root);
     let (scenarios, _) = folder.all();
-    let waits = || {
-        let waiting = scenarios.iter().map(|it| {
-            let of = &server.options.settings.baselines;
-            Waiting::of(it, &replay::baselines(of, it, scenarios.len()))
-        });
-        waiting
-            .filter_map(Result::transpose)
-            .collect::<Vec<Pending>>()
-    };
-    let pending = waits();
+    let pending = waiting(server, &scenarios);
     let again = |it: &Scenario| {
         // As it is by now.
         let folder = Folder::new(&server.options.root);
@@ -165,6 +202,15 @@ pub(super) async fn review(
     // None is accepted or rejected unless all can be.
     let accepted = of_names(&request.accept, "/accept", &pending)?;
     let rejected = of_names(&request.reject, "/reject", &pending)?;
+    let unseen = |it: &&&Pending| {
+        let run = it.as_ref().map_or("", Waiting::run_id);
+        seen.is_some_and(|seen| seen != run)
+    };
+    if let Some(other) = accepted.iter().chain(&rejected).find(unseen) {
+        let id = shown(&scenario(other).id);
+        let message = format!("another run of `{id}` waits by now: look at that one first");
+        return Err(Problem::new(StatusCode::CONFLICT, message));
+    }
     for it in &accepted {
         let waiting = it.as_ref().map_err(|it| refused(it.why()))?;
         waiting.refuse(despite).map_err(|it| refused(&it))?;
@@ -195,7 +241,10 @@ pub(super) async fn review(
         done.map_err(|it| refused(&it))?;
         reply.rejected.push(clean(&scenario(it).id));
     }
-    for waiting in waits().iter().filter_map(|it| it.as_ref().ok()) {
+    for waiting in waiting(server, &scenarios)
+        .iter()
+        .filter_map(|it| it.as_ref().ok())
+    {
         reply.pending.push(PendingReply {
             scenario: clean(&waiting.scenario().id),
             run_id: waiting.run_id().to_owned(),
@@ -204,7 +253,7 @@ pub(super) async fn review(
             result: ResultDocument::from(&waiting.judged()),
         });
     }
-    Ok(Json(reply))
+    Ok(reply)
 }
 
 fn scenario(pending: &Pending) -> &Scenario {

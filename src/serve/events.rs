@@ -70,6 +70,13 @@ impl Events {
         (kept.first..=end).contains(&next).then_some(next)
     }
 
+    /// The id of the last event; `None` before the first.
+    pub(super) fn last_id(&self) -> Option<String> {
+        let (_, next) = self.ends();
+        let number = next.checked_sub(1)?;
+        Some(format!("{}-{number}", self.server))
+    }
+
     /// The number of the oldest event that is kept, and of the next one.
     pub(super) fn ends(&self) -> (u64, u64) {
         let kept = self.kept.lock();

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use tempfile::NamedTempFile;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 
+use super::board::Seat;
 use super::prepared::Prepared;
 use super::problem::Problem;
 use super::queue::Place;
@@ -16,7 +18,7 @@ use super::wire::reply::RunReply;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::published::result::ResultDocument;
-use crate::redact::Secrets;
+use crate::redact::{Redactor, Secrets};
 use crate::suite::{self, Finished, Jobs, Settings, Suite};
 
 /// How many go on beside each other, and whether the first that has not passed is the last.
@@ -34,6 +36,55 @@ pub(super) struct Running {
     pub(super) work: JoinHandle<Result<Vec<Redacted<RunReply>>, Problem>>,
 }
 
+/// Runs that have a place, and wait for their turn.
+pub(super) struct Admitted {
+    place: Place,
+    seat: Seat,
+    scenarios: Vec<Scenario>,
+    cases: Cases,
+    /// The ids, in the order of the request.
+    order: Vec<String>,
+    secrets: Secrets,
+    files: Vec<NamedTempFile>,
+}
+
+/// Gives runs a place.
+///
+/// # Errors
+///
+/// When there is no room for them, or the server is ending.
+pub(super) fn admit(server: &Server, prepared: Vec<Prepared>) -> Result<Admitted, Problem> {
+    let place = enter(server, prepared.len())?;
+    let mut files = Vec::new();
+    let (mut cases, mut order) = (Cases::new(), Vec::new());
+    let (mut scenarios, mut secrets) = (Vec::new(), Secrets::default());
+    let mut names = Vec::new();
+    for it in prepared {
+        let mut scenario = it.scenario;
+        scenario.id = unused(&scenario.id, &cases);
+        let name = Redactor::new(&it.secrets, &scenario.redaction).text(&scenario.name);
+        names.push((scenario.id.clone(), name.into_inner()));
+        order.push(scenario.id.clone());
+        let case = Case {
+            asked: it.asked,
+            expected: it.expected,
+        };
+        cases.insert(scenario.id.clone(), case);
+        secrets.extend(&it.secrets);
+        files.extend(it.file);
+        scenarios.push(scenario);
+    }
+    Ok(Admitted {
+        place,
+        seat: server.board.enter("run", names),
+        scenarios,
+        cases,
+        order,
+        secrets,
+        files,
+    })
+}
+
 /// Begins runs once it is their turn.
 ///
 /// # Errors
@@ -44,30 +95,35 @@ pub(super) async fn begin(
     prepared: Vec<Prepared>,
     how: How,
 ) -> Result<Running, Problem> {
-    let place = enter(server, prepared.len())?;
-    let beside = how.beside.min(prepared.len());
+    start(server, admit(server, prepared)?, how).await
+}
+
+/// Begins runs that have a place, once it is their turn.
+///
+/// # Errors
+///
+/// When the server is ending.
+pub(super) async fn start(
+    server: &Arc<Server>,
+    admitted: Admitted,
+    how: How,
+) -> Result<Running, Problem> {
+    let beside = how.beside.min(admitted.scenarios.len());
     let permit = turn(server, beside).await?;
     let (sender, replies) = unbounded_channel();
     let server = Arc::clone(server);
     let working = server.begin();
     let work = tokio::spawn(async move {
+        let Admitted {
+            place,
+            seat,
+            scenarios,
+            cases,
+            order,
+            secrets,
+            files,
+        } = admitted;
         let _held = (place, permit, working);
-        let mut files = Vec::new();
-        let (mut cases, mut order) = (Cases::new(), Vec::new());
-        let (mut scenarios, mut secrets) = (Vec::new(), Secrets::default());
-        for it in prepared {
-            let mut scenario = it.scenario;
-            scenario.id = unused(&scenario.id, &cases);
-            order.push(scenario.id.clone());
-            let case = Case {
-                asked: it.asked,
-                expected: it.expected,
-            };
-            cases.insert(scenario.id.clone(), case);
-            secrets.extend(&it.secrets);
-            files.extend(it.file);
-            scenarios.push(scenario);
-        }
         let settings = Settings {
             jobs: Jobs::AtMost(u16::try_from(beside).unwrap_or(u16::MAX)),
             fail_fast: how.fail_fast,
@@ -75,7 +131,7 @@ pub(super) async fn begin(
         };
         let watching = Arc::new(Watching::new(
             &server,
-            "run",
+            ("run", seat),
             (cases, secrets),
             Some(sender),
         ));
@@ -153,21 +209,57 @@ fn failed(error: &suite::Error) -> Problem {
     }
 }
 
+/// One of the main commands that has a place, and waits for its turn.
+pub(super) struct Waiting {
+    place: Place,
+    seat: Seat,
+    name: &'static str,
+    scenarios: Vec<Scenario>,
+}
+
+/// Gives one of the main commands a place.
+///
+/// # Errors
+///
+/// When there is no room for it, or the server is ending.
+pub(super) fn admit_command(
+    server: &Server,
+    name: &'static str,
+    scenarios: Vec<Scenario>,
+) -> Result<Waiting, Problem> {
+    let place = enter(server, scenarios.len().max(1))?;
+    let names = scenarios.iter().map(|it| {
+        let redactor = Redactor::new(&Secrets::of_environment(), &it.redaction);
+        (it.id.clone(), redactor.text(&it.name).into_inner())
+    });
+    Ok(Waiting {
+        place,
+        seat: server.board.enter(name, names.collect()),
+        name,
+        scenarios,
+    })
+}
+
 /// One of the main commands, to its end: its document, as the command line has it.
 ///
 /// # Errors
 ///
-/// When there is no room for it, the server is ending, or it could not be run at all.
+/// When the server is ending, or it could not be run at all.
 pub(super) async fn command<F>(
     server: &Arc<Server>,
-    (name, scenarios): (&'static str, Vec<Scenario>),
+    waiting: Waiting,
     settings: Settings,
     work: impl FnOnce(Suite, Settings) -> F,
 ) -> Result<ResultDocument, Problem>
 where
     F: Future<Output = Result<Finished, suite::Error>> + Send + 'static,
 {
-    let place = enter(server, scenarios.len().max(1))?;
+    let Waiting {
+        place,
+        seat,
+        name,
+        scenarios,
+    } = waiting;
     let beside = settings.jobs.most(scenarios.len());
     let permit = turn(server, beside).await?;
     let jobs = beside.min(server.queue.concurrent());
@@ -181,7 +273,7 @@ where
     let known = (Cases::new(), Secrets::of_environment());
     let suite = Suite {
         scenarios,
-        observer: Arc::new(Watching::new(server, name, known, None)),
+        observer: Arc::new(Watching::new(server, (name, seat), known, None)),
         interrupt: server.interrupt.clone(),
     };
     let working = work(suite, settings);

@@ -7,7 +7,8 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use futures_util::{StreamExt, stream};
+use futures_util::StreamExt;
+use futures_util::stream::{self, Stream};
 
 use super::problem::Problem;
 use super::server::Server;
@@ -22,21 +23,43 @@ pub(super) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     accepts(&headers, &[EVENT_STREAM])?;
+    let since = last_heard(&headers).map_or(Since::Now, Since::Event);
+    let pieces = told(&server, since);
+    let pieces = pieces.map(|it| Ok::<_, std::convert::Infallible>(Bytes::from(it)));
+    Ok(stream_response(Body::from_stream(pieces)))
+}
+
+/// The id of the event that a client has heard last.
+pub(super) fn last_heard(headers: &HeaderMap) -> Option<&str> {
+    let last = headers.get("last-event-id")?;
+    Some(last.to_str().unwrap_or_default())
+}
+
+/// From when on events are told.
+#[derive(Clone, Copy)]
+pub(super) enum Since<'a> {
+    Now,
+    /// All that are kept.
+    Ever,
+    /// Behind the one of this id.
+    Event(&'a str),
+}
+
+/// The events, until the server has ended.
+pub(super) fn told(server: &Arc<Server>, since: Since<'_>) -> impl Stream<Item = String> + use<> {
     let events = &server.events;
-    let last = headers.get("last-event-id");
-    let last = last.map(|it| it.to_str().unwrap_or_default());
     let (oldest, end) = events.ends();
-    let (begin, first) = match last {
-        None => (end, ": listening\n\n".to_owned()),
-        Some(id) => match events.behind(id) {
+    let (begin, first) = match since {
+        Since::Now => (end, ": listening\n\n".to_owned()),
+        Since::Ever => (oldest, ": listening\n\n".to_owned()),
+        Since::Event(id) => match events.behind(id) {
             Some(next) => (next, ": listening\n\n".to_owned()),
             // What came behind it is lost in part, so whoever asks has to look anew.
             None => (oldest, "event: reset\ndata: {}\n\n".to_owned()),
         },
     };
     let news = events.news();
-    let done = server.done.clone();
-    let watched = Arc::clone(&server);
+    let watched = Arc::clone(server);
     let rest = stream::unfold((watched, news, begin), async |(server, mut news, at)| {
         let (piece, behind) = loop {
             news.borrow_and_update();
@@ -53,11 +76,15 @@ pub(super) async fn events(
         Some((piece, (server, news, behind)))
     });
     // What runs to its end within the grace is told, too.
-    let idle = async move {
-        done.cancelled().await;
+    let idle = idle(server);
+    stream::iter([first]).chain(rest).take_until(Box::pin(idle))
+}
+
+/// Is over when the server ends and nothing runs any more.
+pub(super) fn idle(server: &Arc<Server>) -> impl Future<Output = ()> + use<> {
+    let server = Arc::clone(server);
+    async move {
+        server.done.cancelled().await;
         server.idle().await;
-    };
-    let pieces = stream::iter([first]).chain(rest).take_until(Box::pin(idle));
-    let pieces = pieces.map(|it| Ok::<_, std::convert::Infallible>(Bytes::from(it)));
-    Ok(stream_response(Body::from_stream(pieces)))
+    }
 }

@@ -13,16 +13,20 @@
 //! | `queue` | how many runs at once, and how many wait |
 //! | `execute` | runs scenarios and hands back replies; `watching`: tells of them as they go on; `reply`: what a result becomes |
 //! | `events`, `listen` | what happens, and the stream of it, resumable |
+//! | `board` | what is under way, for those who look |
+//! | `dashboard`, `sessions` | pages for people, and who may see them |
 //! | `handle` | the file by which clients on this machine find a server |
 //! | the others | one file per group of routes |
 
 mod access;
 mod asked;
 mod batch;
+mod board;
 mod body;
 mod case;
 mod cases;
 mod commands;
+mod dashboard;
 mod events;
 mod execute;
 mod folder;
@@ -41,6 +45,7 @@ mod results;
 mod routes;
 mod run;
 mod server;
+mod sessions;
 mod watching;
 pub mod wire;
 
@@ -57,6 +62,7 @@ pub use self::options::{Allowed, Bounds, Finish, Options};
 
 use self::handle::Handle;
 use self::server::Server;
+use self::sessions::Sessions;
 use crate::http_server;
 
 /// What ends a server.
@@ -78,7 +84,10 @@ pub async fn serve(listener: TcpListener, options: Options, endings: Endings) ->
     let address = listener.local_addr()?;
     let _handle = Handle::write(address, options.token.as_deref())?;
     let done = endings.done.clone();
-    let server = Arc::new(Server::new(options, openapi::document(), done));
+    let has_token = options.token.is_some();
+    let sessions = Sessions::new(address.port(), has_token, options.code.clone())?;
+    let own = (openapi::document(), sessions);
+    let server = Arc::new(Server::new(options, own, done));
     let interrupt = server.interrupt.clone();
     let ending = async {
         endings.done.cancelled().await;

@@ -19,6 +19,8 @@ pub type Finish = Arc<dyn Fn(&Finished) -> ResultDocument + Send + Sync>;
 pub struct Options {
     /// What requests must show, but for health; `None` lets everybody on this machine in.
     pub token: Option<String>,
+    /// What signs in to the dashboard once, without the token.
+    pub code: Option<String>,
     pub allowed: Allowed,
     pub bounds: Bounds,
     /// The folder of the scenarios that are served; requests name no file outside of it.

@@ -106,6 +106,10 @@ impl Problem {
         self
     }
 
+    pub(super) fn status(&self) -> StatusCode {
+        self.status
+    }
+
     pub(super) fn into_reply(self) -> ErrorReply {
         let clean = |text: String| redact::environment().text(&text).into_inner();
         ErrorReply {

@@ -223,6 +223,11 @@ fn against(result: &ScenarioResult) -> Vec<String> {
         .collect()
 }
 
+/// The first thing that speaks against a run.
+pub(super) fn first_against(result: &ScenarioResult) -> Option<String> {
+    against(result).into_iter().next()
+}
+
 fn sentence(text: &str) -> String {
     let text = text.trim();
     if text.ends_with(['.', '!', '?']) {

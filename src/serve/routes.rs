@@ -10,6 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use super::batch;
 use super::cases;
 use super::commands;
+use super::dashboard;
 use super::health;
 use super::listen;
 use super::problem::Problem;
@@ -335,6 +336,7 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
         router = router.route(route.path, (route.handler)());
     }
     router
+        .merge(dashboard::router())
         .fallback(async || Problem::unknown("there is no such route"))
         .method_not_allowed_fallback(async || {
             let message = "the route does not take this method";

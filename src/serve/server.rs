@@ -6,10 +6,12 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::board::Board;
 use super::events::Events;
 use super::options::Options;
 use super::queue::Queue;
 use super::reply::Cases;
+use super::sessions::Sessions;
 use super::wire::reply::RunReply;
 use crate::model::redacted::Redacted;
 use crate::published::result::ResultDocument;
@@ -26,6 +28,8 @@ pub(super) struct Server {
     pub(super) open_api: Value,
     pub(super) queue: Queue,
     pub(super) events: Events,
+    pub(super) board: Board,
+    pub(super) sessions: Sessions,
     /// Nothing is begun any more.
     pub(super) done: CancellationToken,
     /// What runs is to stop.
@@ -47,11 +51,17 @@ impl Drop for Working {
 }
 
 impl Server {
-    pub(super) fn new(options: Options, open_api: Value, done: CancellationToken) -> Self {
+    pub(super) fn new(
+        options: Options,
+        (open_api, sessions): (Value, Sessions),
+        done: CancellationToken,
+    ) -> Self {
         Self {
             open_api,
             queue: Queue::new(options.bounds.concurrent, options.bounds.queue),
             events: Events::default(),
+            board: Board::default(),
+            sessions,
             done,
             interrupt: CancellationToken::new(),
             started: Instant::now(),

@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::board::Seat;
 use super::reply::{self, Cases};
 use super::server::Server;
 use super::wire::reply::RunReply;
@@ -26,6 +27,7 @@ pub(super) type Replies = UnboundedSender<Redacted<RunReply>>;
 pub(super) struct Watching {
     server: Arc<Server>,
     command: &'static str,
+    seat: Arc<Seat>,
     run: Arc<OnceLock<String>>,
     pub(super) cases: Cases,
     /// What the request brought that is secret.
@@ -36,13 +38,14 @@ pub(super) struct Watching {
 impl Watching {
     pub(super) fn new(
         server: &Arc<Server>,
-        command: &'static str,
+        (command, seat): (&'static str, Seat),
         (cases, secrets): (Cases, Secrets),
         replies: Option<Replies>,
     ) -> Self {
         Self {
             server: Arc::clone(server),
             command,
+            seat: Arc::new(seat),
             run: Arc::default(),
             cases,
             secrets,
@@ -69,8 +72,11 @@ impl Observer for Watching {
 
     fn begins(&self, scenario: &Scenario) -> Arc<dyn ScenarioObserver> {
         let redactor = Arc::new(Redactor::new(&self.secrets, &scenario.redaction));
+        self.seat.begins(&scenario.id);
         let one = One {
             server: Arc::clone(&self.server),
+            seat: Arc::clone(&self.seat),
+            id: scenario.id.as_str().into(),
             what: Arc::new(json!({
                 "runId": self.run(),
                 "command": self.command,
@@ -95,10 +101,13 @@ impl Observer for Watching {
                 "status": Status::from(it.status),
                 "success": it.status == status::Status::Passed,
                 "duration": it.duration_ms,
+                "score": it.comparison.as_ref().map(|it| it.scores.overall),
+                "reason": reply::first_against(it),
                 "resultId": result_id(self.run(), &it.id),
                 "verdict": reply.as_ref().map(|it| &it.verdict),
             })
         });
+        self.seat.ends(&result.id);
         self.server.events.tell("verdict", &told);
         if let (Some(reply), Some(replies)) = (reply, &*self.replies.lock()) {
             // Where nobody listens any more, it is kept all the same.
@@ -115,6 +124,9 @@ impl Observer for Watching {
 #[derive(Clone)]
 struct One {
     server: Arc<Server>,
+    seat: Arc<Seat>,
+    /// That of its scenario.
+    id: Arc<str>,
     /// What all its events say.
     what: Arc<Value>,
     redactor: Arc<Redactor>,
@@ -131,10 +143,32 @@ impl One {
             }
         }
         // Names of scenarios are clean already, and stay so.
-        self.server
-            .events
-            .tell(kind, &self.redactor.fresh().of_stored().value(data));
+        let told = self.redactor.fresh().of_stored().value(data);
+        if let Some(doing) = doing(&told) {
+            self.seat.does(&self.id, doing);
+        }
+        self.server.events.tell(kind, &told);
     }
+}
+
+/// What an event says of what a scenario is doing, in a few words.
+fn doing(told: &Value) -> Option<String> {
+    let text = |key: &str| told.get(key).and_then(Value::as_str);
+    let words = match (text("tool"), text("doing")) {
+        (Some(tool), _) => {
+            let number = told.get("number").and_then(Value::as_u64).unwrap_or(0);
+            match text("state") {
+                Some("calling") | None => format!("call {number}: {tool}"),
+                Some(state) => format!("call {number}: {tool} – {state}"),
+            }
+        }
+        (None, Some(doing)) => doing.to_owned(),
+        (None, None) => return None,
+    };
+    Some(match told.get("attempt").and_then(Value::as_u64) {
+        Some(attempt) => format!("attempt {attempt}, {words}"),
+        None => words,
+    })
 }
 
 impl run::Observer for One {

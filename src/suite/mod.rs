@@ -78,6 +78,7 @@ pub(crate) mod run_context;
 mod run_folder;
 mod schedule;
 mod secrets;
+mod series;
 mod servers;
 mod set_up;
 mod settings;
@@ -85,6 +86,7 @@ mod shards;
 pub(crate) mod source;
 pub(crate) mod started;
 mod stored;
+mod stored_sides;
 pub(crate) mod suite_context;
 mod surroundings;
 mod versions;
@@ -110,6 +112,7 @@ pub use self::record::record;
 pub use self::retire::retire;
 pub use self::review::{Broken, Despite, Ignored, ReadAgain, Refusal, Waiting};
 pub use self::run_folder::RunFolder;
+pub use self::series::series;
 pub use self::servers::give_servers;
 pub use self::settings::{
     BASELINES, CACHE, Jobs, Judges, Judging, REPORTS, RUNS, Recording, STATE, ScoreSettings,
@@ -117,5 +120,6 @@ pub use self::settings::{
 };
 pub use self::shards::{Part, part};
 pub use self::stored::{Stored, compare_stored, redactor_of};
+pub use self::stored_sides::stored_sides;
 pub use self::versions::Against;
 pub use crate::model::suite::NOT_STARTED;

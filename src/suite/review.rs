@@ -451,6 +451,11 @@ impl Waiting {
         Ok(Ignored { file, places })
     }
 
+    /// What it was compared with, and the run itself.
+    pub fn sides(&self) -> [Option<&Redacted<Trajectory>>; 2] {
+        [self.compared_with(), Some(&self.run.trajectory)]
+    }
+
     pub(super) fn compared_with(&self) -> Option<&Redacted<Trajectory>> {
         let at = self.run.origin.variant.checked_sub(1)?;
         self.accepted.get(at).or_else(|| self.accepted.first())

@@ -110,6 +110,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "model",
             "published",
             "redact",
+            "report",
             "run",
             "scenario_file",
             "sql",

@@ -3,6 +3,8 @@
 mod access;
 mod batches;
 mod cases;
+mod dashboard;
+mod dashboard_shown;
 pub(crate) mod desk;
 mod ending;
 mod events;

@@ -7,10 +7,11 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::json;
 use crate::published::history::HistoryDocument;
-use crate::report::history::{self, Asked, Series};
+use crate::report::history::{self, Asked};
 use crate::report::{e2e, html};
 use crate::store;
-use crate::store::database::{HistoryFilter, HistoryRow};
+use crate::store::database::HistoryFilter;
+use crate::suite::series;
 
 pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, Failure> {
     let database = existing(&args.place)?;
@@ -79,33 +80,6 @@ fn nothing(args: &HistoryArgs, names: &[String]) -> Failure {
         Some((_, near)) => failure.hint(format!("did you mean `{near}`?")),
         None => failure.hint("`mcp-eval history` lists the scenarios that have results"),
     }
-}
-
-/// The results by what they are of.
-fn series(rows: Vec<HistoryRow>) -> Vec<Series> {
-    let mut all: Vec<Series> = Vec::new();
-    for row in rows {
-        let last = all.last_mut();
-        match last
-            .filter(|it| it.id == row.scenario && it.agent == row.agent && it.model == row.model)
-        {
-            Some(series) => {
-                // What it is called may have changed.
-                (series.name, series.path, series.tags) = (row.name, row.path, row.tags);
-                series.results.push(row.result);
-            }
-            None => all.push(Series {
-                id: row.scenario,
-                name: row.name,
-                path: row.path,
-                tags: row.tags,
-                agent: row.agent,
-                model: row.model,
-                results: vec![row.result],
-            }),
-        }
-    }
-    all
 }
 
 fn exit(document: &HistoryDocument, format: HistoryFormat) -> Exit {

@@ -48,7 +48,14 @@ pub(in crate::cli) fn run(args: &ServeArgs, console: Console) -> Result<Exit, Fa
             .hint("--root names the folder of the scenarios that are served"));
     }
     let (token, is_ours) = token(args)?;
-    let options = options(args, token.clone(), console)?;
+    // Whoever has chosen a token has not told it to those who read what is printed.
+    let code = is_ours.then(unguessable).transpose();
+    let code =
+        code.map_err(|error| Failure::incomplete(format!("no link can be made: {error}")))?;
+    let options = Options {
+        code: code.clone(),
+        ..options(args, token.clone(), console)?
+    };
     let threads = options.bounds.concurrent.min(8) + 2;
     let runtime = runtime::beside(threads)?;
     let served = runtime.block_on(async {
@@ -58,6 +65,7 @@ pub(in crate::cli) fn run(args: &ServeArgs, console: Console) -> Result<Exit, Fa
         begun.cancel();
         let signals = interrupt::endings(&begun);
         let mut ready = json!({ "port": address.port(), "url": serve::url(address) });
+        let has_token = token.is_some();
         if let Some(token) = token.filter(|_| is_ours) {
             ready["token"] = json!(token);
         }
@@ -66,6 +74,7 @@ pub(in crate::cli) fn run(args: &ServeArgs, console: Console) -> Result<Exit, Fa
             "mcp-eval test server running on port {}",
             address.port()
         ));
+        console.note(&dashboard(&serve::url(address), code.as_deref(), has_token));
         let endings = Endings {
             done: signals.done,
             abort: signals.abort,
@@ -76,6 +85,17 @@ pub(in crate::cli) fn run(args: &ServeArgs, console: Console) -> Result<Exit, Fa
     // Does not wait for a server that keeps its pipes open.
     runtime.shutdown_background();
     served.map(|()| Exit::Passed)
+}
+
+/// Where people look at it.
+fn dashboard(url: &str, code: Option<&str>, has_token: bool) -> String {
+    match code {
+        Some(code) => format!(
+            "dashboard: {url}/sign-in/{code} (signs in once; later, {url}/ asks for the token)"
+        ),
+        None if has_token => format!("dashboard: {url}/ (asks for the token)"),
+        None => format!("dashboard: {url}/"),
+    }
 }
 
 /// The token that requests must show, and whether it was made up just now.
@@ -115,6 +135,7 @@ fn options(args: &ServeArgs, token: Option<String>, console: Console) -> Result<
     let judge = args.judge.as_ref();
     Ok(Options {
         token,
+        code: None,
         allowed: Allowed {
             programs: args.allow.allow_programs,
             write: args.allow.allow_write,

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use askama::Template;
 
+use super::dashboard::Around;
 use crate::model::number::fixed;
 use crate::model::repeated::percent;
 use crate::model::usage::cost_words;
@@ -23,6 +24,7 @@ pub(super) struct HistoryPage<'a> {
     document: &'a HistoryDocument,
     scenarios: Vec<Section<'a>>,
     rankings: Vec<Ranking<'a>>,
+    around: Option<&'a Around<'a>>,
 }
 
 /// A scenario.
@@ -74,7 +76,7 @@ struct Ranking<'a> {
 }
 
 impl<'a> HistoryPage<'a> {
-    pub(super) fn new(document: &'a HistoryDocument) -> Self {
+    pub(super) fn new(document: &'a HistoryDocument, around: Option<&'a Around<'a>>) -> Self {
         let rankings = [
             (
                 "Slowest",
@@ -93,6 +95,7 @@ impl<'a> HistoryPage<'a> {
             .filter(|(_, ranked, _)| !ranked.is_empty());
         Self {
             document,
+            around,
             scenarios: document.scenarios.iter().map(section).collect(),
             rankings: rankings
                 .map(|(title, ranked, words)| Ranking {

@@ -3,7 +3,7 @@
 use crate::published::result::Link;
 
 /// A relative path as a link: whatever has a meaning in addresses is encoded.
-pub(super) fn link(path: &str) -> String {
+pub fn link(path: &str) -> String {
     let plain = |it: u8| it.is_ascii_alphanumeric() || b"/._-~".contains(&it);
     let encoded = path.bytes().map(|it| match it {
         it if plain(it) => char::from(it).to_string(),

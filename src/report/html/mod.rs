@@ -12,6 +12,7 @@ mod cause;
 mod command;
 mod content;
 mod conversation;
+pub mod dashboard;
 mod direct;
 mod excerpt;
 mod history;
@@ -21,6 +22,7 @@ mod message;
 mod model_use;
 mod page_name;
 mod parameter;
+mod render;
 mod repeated;
 mod scenario;
 mod script;
@@ -35,8 +37,6 @@ mod versions;
 use std::fmt;
 use std::ops::Deref;
 
-use askama::Template;
-
 use crate::model::points::score;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
@@ -46,19 +46,40 @@ use crate::text;
 use crate::text::word_diff::Piece;
 
 use answer::Answers;
+use dashboard::Around;
+use render::render;
 
 pub use answer::PageFile;
+pub use link::link;
 pub use page_name::page_name;
 pub use single::{Single, single};
 
 /// The index of a result: its summary and a line per scenario, each linking to the page of its [`page_name()`].
 pub fn index(result: &ResultDocument) -> String {
-    render(&index::IndexPage::new(result))
+    render(&index::IndexPage::new(result, None))
+}
+
+/// The same as the dashboard shows it.
+pub fn index_within(around: &Around<'_>, result: &ResultDocument) -> String {
+    render(&index::IndexPage::new(result, Some(around)))
 }
 
 /// Results over time, with small charts.
 pub fn history(history: &HistoryDocument) -> String {
-    render(&history::HistoryPage::new(history))
+    render(&history::HistoryPage::new(history, None))
+}
+
+/// The same as the dashboard shows it.
+pub fn history_within(around: &Around<'_>, history: &HistoryDocument) -> String {
+    render(&history::HistoryPage::new(history, Some(around)))
+}
+
+/// What a content security policy calls the scripts of the index and of the page of a scenario: `sha256-…`.
+pub fn script_hashes() -> [String; 2] {
+    [
+        script::hash(&script::IndexScript),
+        script::hash(&script::ScenarioScript),
+    ]
 }
 
 /// A page, and the files that lie beside it.
@@ -75,7 +96,17 @@ pub fn scenario(
     baseline: Option<&Redacted<Trajectory>>,
     current: Option<&Redacted<Trajectory>>,
 ) -> Page {
-    page(result, scenario, [baseline, current], true)
+    page(result, scenario, [baseline, current], true, None)
+}
+
+/// The same page as the dashboard shows it.
+pub fn scenario_within(
+    around: &Around<'_>,
+    result: &ResultDocument,
+    scenario: &Scenario,
+    [baseline, current]: [Option<&Redacted<Trajectory>>; 2],
+) -> Page {
+    page(result, scenario, [baseline, current], true, Some(around))
 }
 
 /// The same page where nothing can lie beside it, as a part of a single file.
@@ -85,7 +116,7 @@ pub fn scenario_alone(
     baseline: Option<&Redacted<Trajectory>>,
     current: Option<&Redacted<Trajectory>>,
 ) -> String {
-    page(result, scenario, [baseline, current], false).html
+    page(result, scenario, [baseline, current], false, None).html
 }
 
 fn page(
@@ -93,6 +124,7 @@ fn page(
     scenario: &Scenario,
     sides: [Option<&Redacted<Trajectory>>; 2],
     has_files: bool,
+    around: Option<&Around<'_>>,
 ) -> Page {
     let name = page_name(&scenario.id);
     let folder = format!("answers/{}", name.trim_end_matches(".html"));
@@ -103,7 +135,7 @@ fn page(
     };
     let answers = Answers::new(&folder, titles, has_files);
     let [baseline, current] = sides.map(|it| it.map(Deref::deref));
-    let page = scenario::ScenarioPage::new(result, scenario, baseline, current, &answers);
+    let page = scenario::ScenarioPage::new(result, scenario, [baseline, current], &answers, around);
     let html = render(&page);
     Page {
         html,
@@ -132,11 +164,6 @@ fn ticked(sentence: &str) -> Vec<Piece> {
         }
     }
     pieces
-}
-
-/// Renders a page. It fails only if the formatting of a value does, which none of ours can; if one did, the page would show the error.
-fn render(page: &impl Template) -> String {
-    page.render().unwrap_or_else(|error| error.to_string())
 }
 
 /// How every value gets into a page: HTML escaped, control and invisible formatting characters made visible.

@@ -18,6 +18,7 @@ use super::catalogue::{self, ToolView};
 use super::cause::{self, Card};
 use super::command::{self, Command};
 use super::conversation::{self, Block};
+use super::dashboard::Around;
 use super::direct::DirectView;
 use super::excerpt::Excerpt;
 use super::link::{ElsewhereView, link};
@@ -77,6 +78,7 @@ pub(super) struct ScenarioPage<'a> {
     is_alone: bool,
     /// The conversations are incomplete because a trajectory was not at hand.
     incomplete: bool,
+    around: Option<&'a Around<'a>>,
 }
 
 /// The comparison, its numbers as text.
@@ -143,9 +145,9 @@ impl<'a> ScenarioPage<'a> {
     pub(super) fn new(
         result: &'a ResultDocument,
         scenario: &'a Scenario,
-        baseline: Option<&'a Trajectory>,
-        current: Option<&'a Trajectory>,
+        [baseline, current]: [Option<&'a Trajectory>; 2],
         answers: &'a Answers<'a>,
+        around: Option<&'a Around<'a>>,
     ) -> Self {
         let mut blocks = conversation::blocks(result, scenario, baseline, current, answers);
         stretch::number_changes(&mut blocks);
@@ -170,6 +172,7 @@ impl<'a> ScenarioPage<'a> {
         Self {
             result,
             scenario,
+            around,
             started_at: moment::words(&result.started_at),
             duration: duration::known(scenario.duration_ms),
             calls: scenario.calls_in_words(&result.command),
@@ -210,6 +213,11 @@ impl<'a> ScenarioPage<'a> {
             incomplete: lacks(scenario.current.as_ref(), current)
                 || (compared && lacks(scenario.baseline.as_ref(), baseline)),
         }
+    }
+
+    /// Whether the page of all scenarios lies beside this one.
+    fn has_index(&self) -> bool {
+        self.around.is_none_or(|it| it.has_index)
     }
 
     /// Whether there is no verdict because another experiment was made, which the causes tell best.

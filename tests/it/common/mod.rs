@@ -1,5 +1,6 @@
 //! A project in a temporary folder, and the real program run in it.
 
+pub(crate) mod devtools;
 mod terminal;
 
 use git2::{IndexAddOption, Repository, Signature};

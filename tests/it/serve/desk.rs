@@ -117,6 +117,19 @@ impl Server {
         assert!(sent.success());
     }
 
+    /// What it says on stderr, up to the first line that holds this: that line. Nothing more of it is heard afterwards.
+    pub(crate) fn first_line_with(&mut self, part: &str) -> String {
+        let child = self.child.as_mut().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut lines = stderr.lines();
+        let line = lines
+            .by_ref()
+            .map(Result::unwrap)
+            .find(|it| it.contains(part));
+        std::thread::spawn(move || lines.count());
+        line.unwrap()
+    }
+
     /// Waits until it has ended; its exit code and what it said on stderr.
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let output = self.child.take().unwrap().wait_with_output().unwrap();

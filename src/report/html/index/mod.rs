@@ -11,6 +11,7 @@ use askama::Template;
 use crate::published::result::ResultDocument;
 use crate::report::{advice, duration, moment};
 
+use super::dashboard::Around;
 use super::link::ElsewhereView;
 use super::script::{self, IndexScript};
 use super::stamps;
@@ -49,10 +50,11 @@ pub(super) struct IndexPage<'a> {
     /// The cells of a matrix.
     grid: Option<Grid<'a>>,
     script_hash: String,
+    around: Option<&'a Around<'a>>,
 }
 
 impl<'a> IndexPage<'a> {
-    pub(super) fn new(result: &'a ResultDocument) -> Self {
+    pub(super) fn new(result: &'a ResultDocument, around: Option<&'a Around<'a>>) -> Self {
         let names = Names::of(result);
         let causes = row::first_causes(result);
         let rows = result.scenarios.iter();
@@ -64,6 +66,7 @@ impl<'a> IndexPage<'a> {
         let (versions, more_versions) = versions::of_all(result);
         Self {
             result,
+            around,
             started_at: moment::words(&result.started_at),
             duration: duration::known(result.duration_ms),
             advice: advice::sentence(result),

@@ -1,0 +1,169 @@
+//! The first page: what runs, what broke, what waits for somebody, what there is to run.
+
+use askama::Template;
+
+use super::frame::Frame;
+use super::pending::Pending;
+use crate::model::number::fixed;
+use crate::published::result::Status;
+use crate::report::html::render::render;
+use crate::report::html::script;
+
+/// What the first page shows.
+#[derive(Debug)]
+pub struct Home<'a> {
+    pub frame: Frame<'a>,
+    /// The folder that is served.
+    pub root: String,
+    pub running: Vec<Running>,
+    pub waits: Waits,
+    /// The id of the last event that this is not behind.
+    pub after: String,
+    /// What could not be run at all, lately.
+    pub troubles: Vec<String>,
+    /// The latest first; or why they are not known.
+    pub results: Result<Vec<ResultLine>, String>,
+    /// How many there are in all.
+    pub total: u64,
+    pub pending: Vec<Pending>,
+    pub more_pending: usize,
+    /// Why nobody may decide on it here, and how they may.
+    pub undecidable: Option<String>,
+    pub scenarios: Vec<ScenarioLine>,
+    pub more_scenarios: usize,
+    pub folder_problem: Option<String>,
+    /// What a comparison cannot do here, and how it could.
+    pub incomparable: Option<String>,
+    pub broken: Vec<Broken>,
+}
+
+/// A scenario that is running.
+#[derive(Debug)]
+pub struct Running {
+    /// Tells it from the others.
+    pub key: String,
+    pub name: String,
+    pub command: String,
+    pub doing: String,
+    /// How long by now, in milliseconds.
+    pub for_ms: f64,
+}
+
+/// What waits for its turn.
+#[derive(Debug, Default)]
+pub struct Waits {
+    pub count: usize,
+    /// The names of the first of them.
+    pub next: Vec<String>,
+}
+
+impl Waits {
+    /// `3 wait for their turn: a, b and 1 more`; empty where none does.
+    pub fn words(&self) -> String {
+        let verb = match self.count {
+            0 => return String::new(),
+            1 => "1 waits for its turn".to_owned(),
+            several => format!("{several} wait for their turn"),
+        };
+        let more = match self.count.saturating_sub(self.next.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{verb}: {}{more}", self.next.join(", "))
+    }
+
+    /// What the server does, in a few words, where so many run.
+    pub fn state(&self, running: usize) -> String {
+        let runs = match running {
+            0 => "Nothing runs".to_owned(),
+            1 => "1 scenario runs".to_owned(),
+            several => format!("{several} scenarios run"),
+        };
+        match self.count {
+            0 => runs,
+            1 => format!("{runs}, 1 waits"),
+            several => format!("{runs}, {several} wait"),
+        }
+    }
+}
+
+/// One of the latest results.
+#[derive(Debug)]
+pub struct ResultLine {
+    pub id: String,
+    pub status: Status,
+    pub name: String,
+    /// The first thing that speaks against it.
+    pub reason: Option<String>,
+    /// 0 to 1; `None` where nothing was compared.
+    pub score: Option<f64>,
+    pub duration_ms: Option<f64>,
+    pub command: String,
+    /// RFC 3339.
+    pub at: String,
+}
+
+impl ResultLine {
+    fn score_words(&self) -> String {
+        self.score.map_or_else(String::new, |it| fixed(it, 2))
+    }
+}
+
+/// A scenario that is served.
+#[derive(Debug)]
+pub struct ScenarioLine {
+    pub id: String,
+    pub name: String,
+    pub path: String,
+    pub tags: Vec<String>,
+    /// Where its history is.
+    pub history: String,
+    /// How its latest result came out, and the id of that.
+    pub latest: Option<(Status, String)>,
+    /// Why it cannot be run here, and how it could.
+    pub refused: Option<String>,
+    /// Whether there is something to compare it with.
+    pub comparable: bool,
+}
+
+/// What is wrong with a scenario file.
+#[derive(Debug)]
+pub struct Broken {
+    /// File, line and column.
+    pub place: String,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+/// Shows what happens while it happens.
+#[derive(Template)]
+#[template(path = "dashboard/live.js", escape = "none")]
+struct LiveScript;
+
+#[derive(Template)]
+#[template(path = "dashboard/home.html", config = "templates/askama.toml")]
+struct HomePage<'a> {
+    frame: Frame<'a>,
+    home: &'a Home<'a>,
+    /// How many scenarios have a latest result, and how many of those are not fine.
+    tried: usize,
+    failing: usize,
+    script_hash: String,
+}
+
+/// What a content security policy calls the script of the first page.
+pub fn script_hash() -> String {
+    script::hash(&LiveScript)
+}
+
+/// The first page.
+pub fn home(home: &Home<'_>) -> String {
+    let latest = || home.scenarios.iter().filter_map(|it| it.latest.as_ref());
+    render(&HomePage {
+        frame: home.frame,
+        home,
+        tried: latest().count(),
+        failing: latest().filter(|(status, _)| !status.is_fine()).count(),
+        script_hash: script_hash(),
+    })
+}

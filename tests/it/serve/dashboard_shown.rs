@@ -1,0 +1,168 @@
+//! The dashboard in a real browser. Skipped, with one line that says so, where there is no Chromium, or no axe-core.
+
+use serde_json::json;
+
+use super::dashboard::{Visitor, price};
+use super::desk::Server;
+use crate::accessible::axe;
+use crate::browser::chromium;
+use crate::common::Project;
+use crate::common::devtools::Browser;
+
+/// A scenario that makes so many calls, each of which takes half a second.
+fn slow(name: &str, calls: usize) -> String {
+    let call = |number| json!({ "tool": "buy", "args": { "n": number } });
+    json!({
+        "name": name,
+        "servers": { "shop": { "type": "mock" } },
+        "agent": { "kind": "scripted", "calls": (1..=calls).map(call).collect::<Vec<_>>() },
+        "mcp_interactions": { "shop": { "tools": [
+            { "name": "buy", "responses": [{ "delay": "500ms", "content": "bought" }] },
+        ] } },
+    })
+    .to_string()
+}
+
+#[test]
+fn somebody_with_a_keyboard_runs_a_scenario_and_sees_it_go_on() {
+    let Some(chromium) = chromium() else { return };
+    let project = Project::new();
+    let hostile = "<b id=injected>Slow</b> \u{202e}order";
+    project
+        .file("scenarios/price.yaml", price("4 euros"))
+        .file("scenarios/slow.yaml", slow(hostile, 6));
+    let server = Server::start(&project, &["--max-concurrent", "1"]);
+    let mut browser = Browser::start(chromium, &project);
+    browser.look(1280, false);
+    browser.go(&server.url);
+    browser.wait_for("document.activeElement.id === 'token'");
+    browser.write(server.token.as_deref().unwrap());
+    browser.press("Enter");
+    browser.wait_for("document.getElementById('running')");
+    let run = format!("Run {}", hostile.replace('\u{202e}', "\\u{202e}"));
+    let passed = browser.tab_to(&run);
+    let unseen = passed.iter().filter(|it| it.starts_with("WITHOUT A RING"));
+    assert_eq!(unseen.collect::<Vec<_>>(), Vec::<&String>::new());
+    browser.press("Enter");
+    // It is shown at once, and goes on while the page stays.
+    browser.wait_for("document.getElementById('running').children.length === 1");
+    browser.ask("window.stays = true");
+    for number in [3, 5] {
+        browser.wait_for(&format!(
+            "document.getElementById('running').textContent.includes('call {number}: mcp__shop__buy')"
+        ));
+    }
+    assert_eq!(
+        browser.ask("document.title"),
+        "1 scenario runs · mcp-eval serve"
+    );
+    browser.wait_for("document.querySelector('#latest tr.new')");
+    browser.wait_for("document.getElementById('running').children.length === 0");
+    assert_eq!(browser.ask("window.stays"), true);
+    let row = browser.ask("document.querySelector('#latest tr').textContent");
+    let row = row.as_str().unwrap().to_owned();
+    assert!(
+        row.contains("passed") && row.contains("\\u{202e}order"),
+        "{row}"
+    );
+    let heard = browser.ask("document.getElementById('heard').textContent");
+    assert!(
+        heard.as_str().unwrap().ends_with("order: passed"),
+        "{heard}"
+    );
+    assert_eq!(
+        browser.ask("document.title"),
+        "Nothing runs · mcp-eval serve"
+    );
+    assert_eq!(
+        browser.ask("document.getElementById('injected')"),
+        json!(null)
+    );
+
+    // What waits for its turn is told, too.
+    for label in [run.as_str(), "Run Price"] {
+        browser.tab_to(label);
+        browser.press("Enter");
+        browser.wait_for(
+            "performance.getEntriesByType('navigation')[0].redirectCount > 0 && !window.asked",
+        );
+        browser.ask("window.asked = true");
+    }
+    browser.wait_for(
+        "document.getElementById('waiting').textContent === '1 waits for its turn: Price'",
+    );
+    browser.wait_for("document.querySelectorAll('#latest tr.new').length === 2");
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_page_of_the_dashboard_can_be_used_by_everybody() {
+    let (Some(chromium), Some(axe)) = (chromium(), axe()) else {
+        return;
+    };
+    let project = Project::new();
+    project
+        .file("scenarios/price.yaml", price("4 euros"))
+        .file(
+            "scenarios/other.yaml",
+            price("x").replace("name: Price", "name: Other"),
+        )
+        .file("scenarios/broken.yaml", "name: Broken\nservrs: {}\n")
+        .file("scenarios/slow.yaml", slow("Slow", 400));
+    project.expect(
+        0,
+        &["record", "scenarios/price.yaml", "scenarios/other.yaml"],
+    );
+    project.run(&["run", "scenarios/price.yaml"]);
+    project.file("scenarios/price.yaml", price("5 euros"));
+    project.expect(1, &["compare", "scenarios/price.yaml"]);
+    let server = Server::start(&project, &["--allow-write"]);
+    let visitor = Visitor::signed_in(&server).await;
+    let (_, kept) = server.get("results?scenario=price").await;
+    let id = kept["results"][0]["resultId"].as_str().unwrap().to_owned();
+    let other = server.get("results?scenario=other").await.1;
+    let other = other["results"][0].clone();
+    let gone = other["resultId"].as_str().unwrap().to_owned();
+    let run = other["runId"].as_str().unwrap();
+    std::fs::remove_dir_all(project.path(format!(".mcp-eval/runs/{run}"))).unwrap();
+    let fields = [("scenario", "slow"), ("command", "run")];
+    assert_eq!(visitor.send("/run", &fields).await.0, 303);
+    let token = server.token.clone().unwrap();
+    let url = server.url.clone();
+    let mut complaints = Vec::new();
+    let mut browser = Browser::start(chromium, &project);
+    let mut check = |browser: &mut Browser, path: &str| {
+        for (width, dark) in [(1280, false), (1280, true), (380, false), (380, true)] {
+            browser.look(width, dark);
+            browser.go(&format!("{url}{path}"));
+            let found = browser.check(&axe).join("\n");
+            if !found.is_empty() {
+                complaints.push(format!("{path} at {width}, dark {dark}: {found}"));
+            }
+        }
+    };
+    check(&mut browser, "/sign-in/nonsense");
+    browser.write(&token);
+    browser.press("Enter");
+    browser.wait_for("document.getElementById('running').children.length > 0");
+    for path in [
+        "/",
+        "/history",
+        "/history/price",
+        &format!("/results/{id}"),
+        &format!("/results/{gone}"),
+        "/pending/price.html",
+        "/results/none",
+    ] {
+        check(&mut browser, path);
+    }
+    assert_eq!(
+        browser.ask("document.querySelector('h1').textContent"),
+        "Not found"
+    );
+    assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
+    // That a page is not there, or nobody has signed in, the browser logs as an error; nothing else.
+    let others = browser.complaints.iter();
+    let others = others.filter(|it| !it.contains("404") && !it.contains("401"));
+    assert_eq!(others.collect::<Vec<_>>(), Vec::<&String>::new());
+}
