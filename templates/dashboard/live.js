@@ -69,10 +69,41 @@
   };
 
   const signs = { passed: "✓", failed: "✗", inconclusive: "?", skipped: "-", recorded: "●" };
+  const badge = (status) => {
+    const element = made("span", "badge");
+    element.classList.add(`status-${String(status).replace(/[^a-z]/g, "")}`);
+    const sign = made("span", "", signs[status] || "!");
+    sign.setAttribute("aria-hidden", "true");
+    element.append(sign, ` ${visible(status)}`);
+    return element;
+  };
+  const page = (it) => `/results/${encodeURIComponent(it.resultId)}`;
+  // The latest result of a scenario of the folder, and how many of them are bad.
+  const scenario = (it) => {
+    const rows = Array.from(document.querySelectorAll(".served tr[data-scenario]"));
+    const row = rows.find((row) => row.dataset.scenario === it.scenario);
+    if (!row) return;
+    row.dataset.status = it.status;
+    const link = made("a");
+    link.href = page(it);
+    link.setAttribute("aria-label", visible(`${it.status}: latest result of ${row.dataset.name}`));
+    link.append(badge(it.status));
+    row.cells[0].replaceChildren(latest ? link : badge(it.status));
+    const tried = rows.filter((row) => row.dataset.status);
+    const bad = tried.filter((row) => row.dataset.status !== "passed" && row.dataset.status !== "recorded");
+    const tally = byId("tally");
+    tally.className = bad.length ? "bad" : "good";
+    tally.hidden = false;
+    tally.firstElementChild.replaceChildren(
+      made("strong", "", bad.length || tried.length),
+      ` of the scenarios below ${bad.length ? "did not pass lately" : "passed lately, and none failed"}`,
+    );
+  };
   const result = (it) => {
     const known = Array.from(latest ? latest.children : []).some((row) => row.dataset.id === it.resultId);
     if (known) return;
     byId("heard").textContent = visible(`${it.name}: ${it.status}`);
+    scenario(it);
     if (it.command !== "run") byId("again").hidden = false;
     if (!latest) {
       // Nothing is kept: this line is all that is told of it.
@@ -81,17 +112,12 @@
     }
     const row = made("tr", "new");
     row.dataset.id = it.resultId;
-    const badge = made("span", "badge");
-    badge.classList.add(`status-${String(it.status).replace(/[^a-z]/g, "")}`);
-    const sign = made("span", "", signs[it.status] || "!");
-    sign.setAttribute("aria-hidden", "true");
-    badge.append(sign, ` ${visible(it.status)}`);
     const state = made("td");
-    state.append(badge);
+    state.append(badge(it.status));
     const name = made("th");
     name.scope = "row";
     const link = made("a", "", it.name);
-    link.href = `/results/${encodeURIComponent(it.resultId)}`;
+    link.href = page(it);
     name.append(link);
     if (it.reason) name.append(made("span", "under", it.reason));
     row.append(
@@ -117,9 +143,8 @@
   const source = new EventSource(`/live?after=${encodeURIComponent(live.dataset.after)}`);
   source.addEventListener("now", (event) => now(JSON.parse(event.data)));
   source.addEventListener("verdict", (event) => result(JSON.parse(event.data)));
-  source.addEventListener("reset", () => {
-    byId("again").hidden = false;
-  });
+  // What was missed is not known any more, or it is another server: the page looks anew.
+  source.addEventListener("reset", () => location.reload());
   source.addEventListener("error", () => {
     lost(source.readyState === EventSource.CLOSED
       ? "The server does not tell any more what happens: load this page again."

@@ -78,9 +78,10 @@ pub(super) fn lies(server: &Server, run: &str, scenario: &str) -> Lies {
     match Stored::open(root, run) {
         Some(stored) => {
             let mut scenarios = stored.result.scenarios.iter();
-            match scenarios.any(|it| it.id == scenario) {
-                true => Lies::There,
-                false => Lies::Gone,
+            if scenarios.any(|it| it.id == scenario) {
+                Lies::There
+            } else {
+                Lies::Gone
             }
         }
         None if Runs::ids(root).iter().any(|it| it == run) => Lies::Unfinished,

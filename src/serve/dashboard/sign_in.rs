@@ -42,6 +42,11 @@ pub(super) async fn by_code(
     }
 }
 
+/// The address of a form is no page: somebody has loaded anew what came of one.
+pub(super) async fn first_page() -> Response {
+    elsewhere("/", None)
+}
+
 /// `POST /sign-out`.
 pub(super) async fn end(State(server): State<Arc<Server>>, sent: Sent) -> Response {
     let cookie = server.sessions.end(&sent.visitor);

@@ -82,20 +82,20 @@ impl Browser {
             number: 0,
             complaints: Vec::new(),
         };
-        let targets = browser.send("Target.getTargets", json!({}));
+        let targets = browser.send("Target.getTargets", &json!({}));
         let pages = targets["targetInfos"].as_array().unwrap();
         let page = pages.iter().find(|it| it["type"] == "page").unwrap();
         let attach = json!({ "targetId": page["targetId"], "flatten": true });
-        let attached = browser.send("Target.attachToTarget", attach);
+        let attached = browser.send("Target.attachToTarget", &attach);
         browser.session = attached["sessionId"].as_str().unwrap().to_owned();
         for domain in ["Page", "Runtime", "Log"] {
-            browser.send(&format!("{domain}.enable"), json!({}));
+            browser.send(&format!("{domain}.enable"), &json!({}));
         }
         browser
     }
 
     /// Sends a command, and waits for what comes of it.
-    pub(crate) fn send(&mut self, method: &str, parameters: Value) -> Value {
+    pub(crate) fn send(&mut self, method: &str, parameters: &Value) -> Value {
         self.number += 1;
         let mut command = json!({ "id": self.number, "method": method, "params": parameters });
         if !self.session.is_empty() {
@@ -126,7 +126,7 @@ impl Browser {
     /// Goes to an address, and waits until the page is there.
     pub(crate) fn go(&mut self, address: &str) {
         // The answer comes once the page has taken the place of the other.
-        self.send("Page.navigate", json!({ "url": address }));
+        self.send("Page.navigate", &json!({ "url": address }));
         self.wait_for("true");
     }
 
@@ -134,7 +134,7 @@ impl Browser {
     pub(crate) fn ask(&mut self, expression: &str) -> Value {
         let asked =
             json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
-        let answer = self.send("Runtime.evaluate", asked);
+        let answer = self.send("Runtime.evaluate", &asked);
         assert!(
             answer["exceptionDetails"].is_null(),
             "{expression}: {answer}"
@@ -185,13 +185,13 @@ impl Browser {
             if kind == "keyDown" && !text.is_empty() {
                 event["text"] = json!(text);
             }
-            self.send("Input.dispatchKeyEvent", event);
+            self.send("Input.dispatchKeyEvent", &event);
         }
     }
 
     /// Types a text into what has the focus.
     pub(crate) fn write(&mut self, text: &str) {
-        self.send("Input.insertText", json!({ "text": text }));
+        self.send("Input.insertText", &json!({ "text": text }));
     }
 
     /// Goes from one thing that can be used to the next until one is reached that is called so; what was passed.
@@ -217,10 +217,10 @@ impl Browser {
     pub(crate) fn look(&mut self, width: u32, dark: bool) {
         let size =
             json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
-        self.send("Emulation.setDeviceMetricsOverride", size);
+        self.send("Emulation.setDeviceMetricsOverride", &size);
         let scheme = if dark { "dark" } else { "light" };
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
-        self.send("Emulation.setEmulatedMedia", media);
+        self.send("Emulation.setEmulatedMedia", &media);
     }
 
     /// What axe finds on the page, and whether the page is wider than its window.
@@ -237,18 +237,5 @@ impl Browser {
         );
         let found = found.as_array().unwrap().iter();
         found.map(|it| it.as_str().unwrap().to_owned()).collect()
-    }
-
-    /// A picture of the whole page.
-    pub(crate) fn picture(&mut self) -> Vec<u8> {
-        use base64::Engine;
-        let shot = self.send(
-            "Page.captureScreenshot",
-            json!({ "captureBeyondViewport": true }),
-        );
-        let data = shot["data"].as_str().unwrap();
-        base64::engine::general_purpose::STANDARD
-            .decode(data)
-            .unwrap()
     }
 }

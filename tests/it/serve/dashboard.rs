@@ -266,7 +266,8 @@ async fn forms_of_others_do_nothing() {
     let request = nobody.request(Method::POST, "/run").form(&fields);
     assert_eq!(request.send().await.unwrap().status(), 401);
     let got = visitor.request(Method::GET, "/run").send().await.unwrap();
-    assert_eq!(got.status(), 405);
+    assert_eq!(got.status(), 303);
+    assert_eq!(got.headers()["location"], "/");
     let (_, results) = server.get("results").await;
     assert_eq!(results["total"], 0, "{results}");
     assert_eq!(visitor.page("/").await.0, 200);

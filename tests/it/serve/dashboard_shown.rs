@@ -49,7 +49,7 @@ fn somebody_with_a_keyboard_runs_a_scenario_and_sees_it_go_on() {
     browser.ask("window.stays = true");
     for number in [3, 5] {
         browser.wait_for(&format!(
-            "document.getElementById('running').textContent.includes('call {number}: mcp__shop__buy')"
+            "document.getElementById('running').textContent.includes('call {number}: buy')"
         ));
     }
     assert_eq!(
