@@ -171,12 +171,11 @@ impl Browser {
         self.until(|it| it["id"] == number)
     }
 
-    /// Presses a key: `Tab`, `Enter`, or a space.
+    /// Presses a key: `Tab` or `Enter`.
     pub(crate) fn press(&mut self, key: &str) {
         let (code, text) = match key {
             "Tab" => (9, ""),
             "Enter" => (13, "\r"),
-            " " => (32, " "),
             _ => unreachable!("{key}"),
         };
         for kind in ["keyDown", "keyUp"] {
@@ -187,6 +186,13 @@ impl Browser {
             }
             self.send("Input.dispatchKeyEvent", &event);
         }
+    }
+
+    /// Presses Enter, and waits for the page that comes of it.
+    pub(crate) fn enter(&mut self) {
+        self.ask("window.isBefore = true");
+        self.press("Enter");
+        self.wait_for("!window.isBefore");
     }
 
     /// Types a text into what has the focus.

@@ -9,6 +9,9 @@ use crate::browser::chromium;
 use crate::common::Project;
 use crate::common::devtools::Browser;
 
+/// How many calls the slow scenario makes: they go on for longer than it takes to look.
+const CALLS: usize = 24;
+
 /// A scenario that makes so many calls, each of which takes half a second.
 fn slow(name: &str, calls: usize) -> String {
     let call = |number| json!({ "tool": "buy", "args": { "n": number } });
@@ -30,69 +33,67 @@ fn somebody_with_a_keyboard_runs_a_scenario_and_sees_it_go_on() {
     let hostile = "<b id=injected>Slow</b> \u{202e}order";
     project
         .file("scenarios/price.yaml", price("4 euros"))
-        .file("scenarios/slow.yaml", slow(hostile, 6));
+        .file("scenarios/slow.yaml", slow(hostile, CALLS));
     let server = Server::start(&project, &["--max-concurrent", "1"]);
     let mut browser = Browser::start(chromium, &project);
     browser.look(1280, false);
     browser.go(&server.url);
     browser.wait_for("document.activeElement.id === 'token'");
     browser.write(server.token.as_deref().unwrap());
-    browser.press("Enter");
+    browser.enter();
     browser.wait_for("document.getElementById('running')");
     let run = format!("Run {}", hostile.replace('\u{202e}', "\\u{202e}"));
     let passed = browser.tab_to(&run);
     let unseen = passed.iter().filter(|it| it.starts_with("WITHOUT A RING"));
     assert_eq!(unseen.collect::<Vec<_>>(), Vec::<&String>::new());
-    browser.press("Enter");
-    // It is shown at once, and goes on while the page stays.
-    browser.wait_for("document.getElementById('running').children.length === 1");
-    browser.ask("window.stays = true");
-    for number in [3, 5] {
-        browser.wait_for(&format!(
-            "document.getElementById('running').textContent.includes('call {number}: buy')"
-        ));
-    }
-    assert_eq!(
-        browser.ask("document.title"),
-        "1 scenario runs · mcp-eval serve"
+    browser.enter();
+    // It is shown at once, and so is what waits behind it.
+    let running = "document.getElementById('running').children.length";
+    browser.wait_for(&format!("{running} === 1"));
+    browser.tab_to("Run Price");
+    browser.enter();
+    let waiting = "document.getElementById('waiting').textContent";
+    browser.wait_for(&format!("{waiting} === '1 waits for its turn: Price'"));
+    // What is shown from now on comes without loading the page again.
+    browser.ask(
+        "window.seen = '';
+        new MutationObserver(() => { seen += document.title + ' ' + document.getElementById('running').textContent + ' '; })
+            .observe(document, { subtree: true, childList: true, characterData: true }); 0",
     );
-    browser.wait_for("document.querySelector('#latest tr.new')");
-    browser.wait_for("document.getElementById('running').children.length === 0");
-    assert_eq!(browser.ask("window.stays"), true);
-    let row = browser.ask("document.querySelector('#latest tr').textContent");
-    let row = row.as_str().unwrap().to_owned();
-    assert!(
-        row.contains("passed") && row.contains("\\u{202e}order"),
-        "{row}"
-    );
-    let heard = browser.ask("document.getElementById('heard').textContent");
-    assert!(
-        heard.as_str().unwrap().ends_with("order: passed"),
-        "{heard}"
-    );
+    browser.wait_for("document.querySelectorAll('#latest tr.new').length === 2");
+    browser.wait_for(&format!("{running} === 0"));
+    let seen = browser.ask("window.seen");
+    let seen = seen.as_str().unwrap();
+    let calls = (1..=CALLS).filter(|it| seen.contains(&format!("call {it}: buy")));
+    assert!(calls.count() > 1, "{seen}");
+    assert!(seen.contains("1 scenario runs, 1 waits"), "{seen}");
     assert_eq!(
         browser.ask("document.title"),
         "Nothing runs · mcp-eval serve"
+    );
+    let rows = browser.ask("document.getElementById('latest').textContent");
+    let rows = rows.as_str().unwrap();
+    assert!(
+        rows.contains("\\u{202e}order") && rows.contains("✓ passed"),
+        "{rows}"
+    );
+    let heard = browser.ask("document.getElementById('heard').textContent");
+    assert_eq!(heard, "Price: passed");
+    let tally = browser.ask("document.getElementById('tally').textContent");
+    assert!(
+        tally
+            .as_str()
+            .unwrap()
+            .starts_with("2 of the scenarios below passed"),
+        "{tally}"
     );
     assert_eq!(
         browser.ask("document.getElementById('injected')"),
         json!(null)
     );
-
-    // What waits for its turn is told, too.
-    for label in [run.as_str(), "Run Price"] {
-        browser.tab_to(label);
-        browser.press("Enter");
-        browser.wait_for(
-            "performance.getEntriesByType('navigation')[0].redirectCount > 0 && !window.asked",
-        );
-        browser.ask("window.asked = true");
-    }
-    browser.wait_for(
-        "document.getElementById('waiting').textContent === '1 waits for its turn: Price'",
-    );
-    browser.wait_for("document.querySelectorAll('#latest tr.new').length === 2");
-    assert_eq!(browser.complaints, Vec::<String>::new());
+    // The browser logs as an error that nobody had signed in.
+    let others = browser.complaints.iter().filter(|it| !it.contains("401"));
+    assert_eq!(others.collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -143,7 +144,7 @@ async fn every_page_of_the_dashboard_can_be_used_by_everybody() {
     };
     check(&mut browser, "/sign-in/nonsense");
     browser.write(&token);
-    browser.press("Enter");
+    browser.enter();
     browser.wait_for("document.getElementById('running').children.length > 0");
     for path in [
         "/",
@@ -161,7 +162,7 @@ async fn every_page_of_the_dashboard_can_be_used_by_everybody() {
         "Not found"
     );
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
-    // That a page is not there, or nobody has signed in, the browser logs as an error; nothing else.
+    // The browser logs as an error that a page is not there, or nobody has signed in.
     let others = browser.complaints.iter();
     let others = others.filter(|it| !it.contains("404") && !it.contains("401"));
     assert_eq!(others.collect::<Vec<_>>(), Vec::<&String>::new());
