@@ -91,6 +91,8 @@ impl Browser {
         for domain in ["Page", "Runtime", "Log"] {
             browser.send(&format!("{domain}.enable"), &json!({}));
         }
+        let focused = json!({ "enabled": true });
+        browser.send("Emulation.setFocusEmulationEnabled", &focused);
         browser
     }
 
