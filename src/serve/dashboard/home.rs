@@ -73,19 +73,18 @@ pub(super) async fn get(State(server): State<Arc<Server>>, visitor: Visitor) -> 
 pub(super) fn under_way(server: &Server) -> (Vec<Running>, Waits) {
     let (mut running, mut waits) = (Vec::new(), Waits::default());
     for line in server.board.lines() {
-        match line.begun {
-            Some((doing, for_ms)) => running.push(Running {
+        if let Some((doing, for_ms)) = line.begun {
+            running.push(Running {
                 key: line.key,
                 name: line.name,
                 command: line.command.to_owned(),
                 doing,
                 for_ms,
-            }),
-            None => {
-                waits.count += 1;
-                if waits.next.len() < NEXT {
-                    waits.next.push(line.name);
-                }
+            });
+        } else {
+            waits.count += 1;
+            if waits.next.len() < NEXT {
+                waits.next.push(line.name);
             }
         }
     }

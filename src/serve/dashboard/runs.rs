@@ -129,7 +129,8 @@ impl Stored {
         }
         // What a page of the report leads to in the folder of the run: logs, and the trajectories of attempts.
         let path = self.folder.join(page);
-        let is_ours = page.ends_with(".log") || page.ends_with(".json");
+        let extension = path.extension();
+        let is_ours = extension.is_some_and(|it| it == "log" || it == "json");
         if !is_ours || !input::is_within(&path, &self.folder) {
             return None;
         }
