@@ -63,6 +63,7 @@ pub use load::loader::{Loaded, Options, check, load};
 pub use load::mocks::{LoadedMocks, mock_tool, mocks};
 pub use load::plain::plain_file;
 pub use load::session::{Session, SessionCall, session_scenario};
+pub use load::would_read::{Wanted, WouldRead};
 pub use scenario::hash::{agent_hash, agent_parts, scenario_hash};
 pub use servers::client_config::{
     ClientConfigError, ClientServers, UnreadServer, client_config, client_servers,

@@ -9,7 +9,7 @@ use super::models::chosen;
 use super::options::Options;
 use super::prepared::{Prepared, distinct};
 use super::problem::Problem;
-use super::programs;
+use super::programs::{self, Permitted};
 use super::wire::agent::AgentConfig;
 use super::wire::case::{RunRequest, ScenarioRequest, YamlRequest};
 use crate::model::scenario::{Agent, Scenario};
@@ -42,7 +42,7 @@ fn of_scenario(
 ) -> Result<Vec<Prepared>, Problem> {
     let scenarios = folder.named(&request.scenario, "/scenario")?;
     let rest = (request.agent_config.as_ref(), request.timeout);
-    finished(scenarios, rest, (options, folder))
+    finished(scenarios, rest, (options, folder), "/scenario")
 }
 
 /// The scenarios of a text.
@@ -62,7 +62,7 @@ fn of_yaml(
         scenario.id = id(&named.text(&scenario.name));
         scenario.text_at = Some(file.path().to_owned());
     }
-    let mut prepared = finished(scenarios, rest, (options, folder))?;
+    let mut prepared = finished(scenarios, rest, (options, folder), "/yaml")?;
     if let Some(last) = prepared.last_mut() {
         last.file = Some(file);
     }
@@ -84,12 +84,19 @@ fn finished(
     scenarios: Vec<Scenario>,
     (config, wanted): (Option<&AgentConfig>, Option<u64>),
     (options, folder): (&Options, &Folder<'_>),
+    at: &str,
 ) -> Result<Vec<Prepared>, Problem> {
     let bound = options.bounds.timeout(wanted);
     let mut prepared = Vec::with_capacity(scenarios.len());
     for mut scenario in scenarios {
         let mut secrets = Secrets::of_environment();
+        let programs = options.allowed.programs;
+        let forbidden = |why: String| Problem::forbidden_at(at, why);
         if let Some(config) = config {
+            // What a request brings knows its own secrets alone.
+            if scenario.text_at.is_none() {
+                programs::refuse_to_tell(&scenario, folder, programs).map_err(forbidden)?;
+            }
             let calls = scenario.agent.calls().to_vec();
             scenario.agent = Agent::Model {
                 settings: Box::new(chosen(config, &mut secrets)),
@@ -97,12 +104,11 @@ fn finished(
             };
         }
         suite::give_servers(&mut scenario.servers, &options.servers);
-        programs::refuse(
-            &scenario,
-            &options.servers,
-            &options.root,
-            options.allowed.programs,
-        )?;
+        let permitted = match scenario.text_at {
+            None => Permitted::to_served(options),
+            Some(_) => Permitted::to_brought(options),
+        };
+        programs::refuse(&scenario, &options.servers, folder, permitted).map_err(forbidden)?;
         scenario.timeouts.scenario = match wanted {
             Some(_) => bound,
             None => bound.min(scenario.timeouts.scenario),

@@ -61,12 +61,8 @@ pub(super) fn of_case(
         }
         None => options.servers.clone(),
     };
-    let agent = agent(
-        case.agent_config.as_ref(),
-        (options, folder),
-        &mut secrets,
-        at,
-    )?;
+    let brought = (case.agent_config.as_ref(), case.server_configs.is_some());
+    let agent = agent(brought, (options, folder), &mut secrets, at)?;
     let timeout = options.bounds.timeout(case.timeout);
     let expected = distinct(&case.expected_tools);
     let mut evaluators = Vec::new();
@@ -262,9 +258,10 @@ fn servers(
                 command, args, env, ..
             } => {
                 if !options.allowed.programs {
-                    return Err(Problem::forbidden(format!(
+                    let message = format!(
                         "the server `{name}` is a program, which a request may start only where the server was started with --allow-programs"
-                    )));
+                    );
+                    return Err(Problem::forbidden_at(at, message));
                 }
                 let env = pairs(env);
                 secrets.named("env", &name, borrowed(&env));

@@ -12,7 +12,7 @@ use axum::http::StatusCode;
 use super::body;
 use super::folder::{Folder, shown};
 use super::problem::Problem;
-use super::programs;
+use super::programs::{self, Permitted};
 use super::server::Server;
 use super::wire::cases::{CaseDocument, CaseEntry, CaseList, NewCase, WrittenCase};
 use super::wire::error::Misfit;
@@ -148,6 +148,11 @@ pub(super) async fn delete(
     is_ours(&server, &file.path)?;
     fs::remove_file(&file.path)
         .map_err(|error| Problem::ours(format!("the case cannot be removed: {error}")))?;
+    // Folders of cases go with the last one. One that holds anything else cannot be removed so.
+    let root = &server.options.root;
+    let above = file.path.ancestors().skip(1);
+    let mut above = above.take_while(|it| *it != root && it.starts_with(root));
+    while above.next().is_some_and(|it| fs::remove_dir(it).is_ok()) {}
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -183,9 +188,12 @@ fn check(server: &Server, file: &str, text: &str) -> Result<(), Problem> {
             "`${…}` may stand for an environment variable, which a request may write only where the server was started with --allow-programs",
         ));
     }
-    let scenarios = folder(server).as_file(file, text, programs, "/yaml")?;
+    let folder = folder(server);
+    let scenarios = folder.as_file(file, text, programs, "/yaml")?;
     for scenario in &scenarios {
-        programs::refuse(scenario, &[], &server.options.root, programs)?;
+        let permitted = Permitted::to_brought(&server.options);
+        programs::refuse(scenario, &[], &folder, permitted)
+            .map_err(|it| Problem::forbidden_at("/yaml", it))?;
     }
     Ok(())
 }

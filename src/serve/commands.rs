@@ -11,7 +11,7 @@ use super::cases::may_write;
 use super::execute::{self, Waiting as Placed};
 use super::folder::{Folder, shown};
 use super::problem::Problem;
-use super::programs;
+use super::programs::{self, Permitted};
 use super::server::Server;
 use super::wire::commands::{
     Accepted, CompareRequest, PendingReply, RecordRequest, ReviewReply, ReviewRequest,
@@ -118,7 +118,7 @@ fn selected(server: &Server, names: &[String]) -> Result<Vec<Scenario>, Problem>
     if names.is_empty() {
         let (all, findings) = folder.all();
         if findings.iter().any(crate::scenario_file::Finding::is_error) {
-            return Err(Problem::of_findings("/scenarios", &findings));
+            return Err(folder.invalid("/scenarios", None, &findings));
         }
         scenarios = all;
     }
@@ -135,8 +135,9 @@ fn selected(server: &Server, names: &[String]) -> Result<Vec<Scenario>, Problem>
         suite::give_servers(&mut scenario.servers, &options.servers);
         let enabled = scenario.enabled;
         if enabled {
-            let allowed = options.allowed.programs;
-            programs::refuse(scenario, &options.servers, &options.root, allowed)?;
+            let permitted = Permitted::to_served(options);
+            programs::refuse(scenario, &options.servers, &folder, permitted)
+                .map_err(|it| Problem::forbidden_at("/scenarios", it))?;
         }
     }
     Ok(scenarios)

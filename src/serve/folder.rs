@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::problem::Problem;
+use super::wire::error::Misfit;
 use crate::model::scenario::Scenario;
-use crate::scenario_file::{self, Finding, Found, Loaded, Options};
+use crate::scenario_file::{self, Finding, Found, Loaded, Options, Wanted, WouldRead};
 
 /// What scenarios of a request are called that lie in no file.
 const UNNAMED: &str = "request.yaml";
@@ -33,6 +34,10 @@ impl<'a> Folder<'a> {
             root,
             listed: OnceLock::new(),
         }
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        self.root
     }
 
     /// All scenario files.
@@ -99,7 +104,7 @@ impl<'a> Folder<'a> {
         let none = || Problem::unknown(format!("there is no scenario `{}`", shown(name)));
         let file = file.ok_or_else(none)?;
         let loaded = scenario_file::load(std::slice::from_ref(file), &Options::default());
-        let mut scenarios = usable(loaded, at)?;
+        let mut scenarios = self.usable(loaded, None, at)?;
         if !self.is_called(file, name) {
             scenarios.retain(|it| it.id == name);
         }
@@ -161,14 +166,74 @@ impl<'a> Folder<'a> {
         at: &str,
     ) -> Result<Vec<Scenario>, Problem> {
         let root = std::path::absolute(self.root).unwrap_or_else(|_| self.root.to_owned());
-        let found = Found::below(root, self.root.join(file)).holding(text);
+        let own = self.root.join(file);
+        let found = Found::below(root, own.clone()).holding(text);
         let loaded = scenario_file::load(&[found], options);
         if loaded.names_others {
-            return Err(Problem::forbidden(
+            return Err(Problem::forbidden_at(
+                at,
                 "the scenario names a file outside of the folder that is served, which a request may do only where the server was started with --allow-programs",
             ));
         }
-        usable(loaded, at)
+        if let Some(would_read) = &loaded.would_read {
+            return Err(Problem::forbidden_at(at, self.why_not(would_read, &own)));
+        }
+        self.usable(loaded, Some(&own), at)
+    }
+
+    /// Why a text that a request brings is not read: it would have something that only whoever started the server may see.
+    fn why_not(&self, WouldRead { path, line, wanted }: &WouldRead, own: &Path) -> String {
+        let what = match wanted {
+            Wanted::Variable(Some(name)) => format!("the environment variable `{name}`"),
+            Wanted::Variable(None) => "an environment variable".to_owned(),
+            Wanted::Secret => "a secret, in the place of its placeholder".to_owned(),
+        };
+        if path == own {
+            return format!(
+                "line {line} stands for {what}, which a request may bring or write only where the server was started with --allow-programs"
+            );
+        }
+        format!(
+            "line {line} of `{}` stands for {what}, and what a request brings or writes would be read with it, and could send it anywhere: start the server with --allow-programs, or say it in scenarios of the folder in the place of defaults",
+            self.below(path)
+        )
+    }
+
+    /// The scenarios of a file that is valid. Of what is wrong in another than `own`, it is said where.
+    fn usable(
+        &self,
+        loaded: Loaded,
+        own: Option<&Path>,
+        at: &str,
+    ) -> Result<Vec<Scenario>, Problem> {
+        if loaded.findings.iter().any(Finding::is_error) {
+            return Err(self.invalid(at, own, &loaded.findings));
+        }
+        Ok(loaded.scenarios)
+    }
+
+    /// What is wrong with the scenarios that a request means at this place in it; `own` is the file that stands for its own text.
+    pub(super) fn invalid(&self, at: &str, own: Option<&Path>, findings: &[Finding]) -> Problem {
+        let errors = findings.iter().filter(|it| it.is_error());
+        let misfits = errors.map(|it| {
+            let file = Path::new(&it.path);
+            let file = (Some(file) != own).then(|| self.below(file));
+            let line = it
+                .line
+                .map(|line| format!("line {line}, column {}", it.column.unwrap_or(1)));
+            let place: Vec<String> = file.into_iter().chain(line).collect();
+            let place = match place.as_slice() {
+                [] => String::new(),
+                parts => format!("{}: ", parts.join(", ")),
+            };
+            let hint = it.hint.as_ref();
+            let hint = hint.map_or_else(String::new, |it| format!(" ({it})"));
+            Misfit {
+                path: at.to_owned(),
+                message: format!("{place}{}{hint}", it.message),
+            }
+        });
+        Problem::malformed(misfits.collect())
     }
 
     /// A scenario without expectations that the defaults of the folder reach; `None` where they cannot be used.
@@ -184,14 +249,6 @@ impl<'a> Folder<'a> {
     pub(super) fn place(&self, id: &str) -> PathBuf {
         self.root.join(format!("{id}.yaml"))
     }
-}
-
-/// The scenarios of a file that is valid.
-fn usable(loaded: Loaded, at: &str) -> Result<Vec<Scenario>, Problem> {
-    if loaded.findings.iter().any(Finding::is_error) {
-        return Err(Problem::of_findings(at, &loaded.findings));
-    }
-    Ok(loaded.scenarios)
 }
 
 /// A name as it may be shown.

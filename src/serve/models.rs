@@ -3,6 +3,7 @@
 use super::folder::Folder;
 use super::options::Options;
 use super::problem::Problem;
+use super::programs;
 use super::wire::agent::{AgentConfig, JudgeConfig, Provider, SYSTEM};
 use crate::model::agent::{ApiKey, MAX_STEPS, ModelAgent, ModelApi, Temperature};
 use crate::model::judge::{JudgeSettings, MAX_INPUT_CHARS, VerdictForm};
@@ -11,9 +12,9 @@ use crate::redact::Secrets;
 use crate::scenario_file;
 use crate::suite;
 
-/// Who makes the calls of a test case.
+/// Who makes the calls of a test case: the agent that it brings, or that of the server, on servers that it brings or not.
 pub(super) fn agent(
-    config: Option<&AgentConfig>,
+    (config, brings_servers): (Option<&AgentConfig>, bool),
     (options, folder): (&Options, &Folder<'_>),
     secrets: &mut Secrets,
     at: &str,
@@ -35,6 +36,14 @@ pub(super) fn agent(
             .map_err(|error| none(&format!(": {error}")))?;
     }
     let [scenario] = scenario;
+    let system = scenario.agent.model().and_then(|it| it.system.as_deref());
+    let heard = programs::heard(&scenario, system.into_iter());
+    if let Some(name) = heard.filter(|_| brings_servers && !options.allowed.programs) {
+        let message = format!(
+            "`agent.system` of `_defaults.yaml` holds the secret variable `{name}`, which the servers of a request may hear only where the server was started with --allow-programs: give `agentConfig`"
+        );
+        return Err(Problem::forbidden_at(format!("{at}/agentConfig"), message));
+    }
     match scenario.agent {
         Agent::Model { settings, .. } => Ok(ModelAgent {
             system: settings.system.clone().or_else(|| Some(SYSTEM.to_owned())),

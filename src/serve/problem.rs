@@ -7,7 +7,6 @@ use axum::response::{IntoResponse, Response};
 use super::wire::error::{ErrorReply, Misfit};
 use crate::http_server::Refusal;
 use crate::redact;
-use crate::scenario_file::Finding;
 
 /// Why a request is not fulfilled.
 #[derive(Debug)]
@@ -50,26 +49,17 @@ impl Problem {
         }
     }
 
-    /// The scenarios of a request, below this place in it, cannot be used.
-    pub(super) fn of_findings(path: &str, findings: &[Finding]) -> Self {
-        let errors = findings.iter().filter(|it| it.is_error());
-        let misfits = errors.map(|it| {
-            let place = it.line.map_or_else(String::new, |line| {
-                format!("line {line}, column {}: ", it.column.unwrap_or(1))
-            });
-            let hint = it.hint.as_ref();
-            let hint = hint.map_or_else(String::new, |it| format!(" ({it})"));
-            Misfit {
-                path: path.to_owned(),
-                message: format!("{place}{}{hint}", it.message),
-            }
-        });
-        Self::malformed(misfits.collect())
-    }
-
     /// Whoever started the server does not allow that.
     pub(super) fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, message)
+    }
+
+    /// The same of what is at this place in the request.
+    pub(super) fn forbidden_at(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            status: StatusCode::FORBIDDEN,
+            ..Self::at(path, message)
+        }
     }
 
     pub(super) fn unknown(message: impl Into<String>) -> Self {

@@ -3,11 +3,39 @@
 
 use std::path::Path;
 
-use super::problem::Problem;
+use super::folder::{Folder, shown};
+use super::options::Options;
 use crate::input;
 use crate::model::evaluator::{Evaluator, EvaluatorKind, FileRoot};
 use crate::model::scenario::{Agent, Scenario, Server, Transport};
 use crate::sql::Database;
+
+/// What a scenario may do besides asking servers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Permitted {
+    /// All of it.
+    programs: bool,
+    /// Name environment variables that hold its keys.
+    environment: bool,
+}
+
+impl Permitted {
+    /// To one that lies in the folder that is served: it has its keys from where it has them on the command line.
+    pub(super) fn to_served(options: &Options) -> Self {
+        Self {
+            programs: options.allowed.programs,
+            environment: true,
+        }
+    }
+
+    /// To one that a request brings or writes.
+    pub(super) fn to_brought(options: &Options) -> Self {
+        Self {
+            environment: options.allowed.programs,
+            ..Self::to_served(options)
+        }
+    }
+}
 
 /// Refuses a scenario that starts a program or a container, or looks at a file outside of the folder that is served. Of its servers, those
 /// were given by whoever started the server.
@@ -18,27 +46,74 @@ use crate::sql::Database;
 pub(super) fn refuse(
     scenario: &Scenario,
     given: &[Server],
-    root: &Path,
-    allowed: bool,
-) -> Result<(), Problem> {
-    if allowed {
+    folder: &Folder<'_>,
+    permitted: Permitted,
+) -> Result<(), String> {
+    if permitted.programs {
         return Ok(());
     }
-    match first(scenario, given, root) {
+    match first(scenario, given, (folder.root(), permitted)) {
         None => Ok(()),
-        Some(what) => Err(Problem::forbidden(format!(
-            "{what}, which a request may do only where the server was started with --allow-programs"
-        ))),
+        Some(what) => Err(format!(
+            "{}: {what}, which a request may do only where the server was started with --allow-programs",
+            named(scenario, folder)
+        )),
+    }
+}
+
+/// Refuses to let the agent of a request hear the secret variables of a scenario that is served, which the environment may have given.
+///
+/// # Errors
+///
+/// The variable that it would hear.
+pub(super) fn refuse_to_tell(
+    scenario: &Scenario,
+    folder: &Folder<'_>,
+    allowed: bool,
+) -> Result<(), String> {
+    let messages = scenario.messages();
+    match heard(scenario, messages.iter().map(String::as_str)).filter(|_| !allowed) {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "{}: its agent is told the secret variable `{name}`, which the agent of a request may hear only where the server was started with --allow-programs",
+            named(scenario, folder)
+        )),
+    }
+}
+
+/// The first secret variable of a scenario that stands in one of these texts.
+pub(super) fn heard<'a>(
+    scenario: &'a Scenario,
+    mut texts: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let secrets = &scenario.redaction.secrets;
+    let stands = |text: &str| secrets.iter().find(|it| text.contains(&it.value));
+    texts.find_map(stands).map(|it| it.name.as_str())
+}
+
+/// A scenario by its id and its file; one that lies in none by its name.
+fn named(scenario: &Scenario, folder: &Folder<'_>) -> String {
+    match scenario.text_at {
+        None => format!(
+            "`{}` ({})",
+            shown(&scenario.id),
+            folder.below(&scenario.path)
+        ),
+        Some(_) => format!("`{}`", shown(&scenario.name)),
     }
 }
 
 /// The first thing that it does which has to be allowed, as the beginning of a sentence.
-fn first(scenario: &Scenario, given: &[Server], root: &Path) -> Option<String> {
+fn first(
+    scenario: &Scenario,
+    given: &[Server],
+    (root, permitted): (&Path, Permitted),
+) -> Option<String> {
     let is_given = |it: &&Server| given.iter().any(|given| given.name == it.name);
     let own = scenario.servers.iter().filter(|it| !is_given(it));
     let servers = own.chain(&scenario.upstreams);
     let mut servers = servers.filter_map(|it| {
-        let does = server(&it.transport)?;
+        let does = server(&it.transport, permitted)?;
         Some(format!("the server `{}` {does}", it.name))
     });
     if let Some(found) = servers.next() {
@@ -62,14 +137,14 @@ fn first(scenario: &Scenario, given: &[Server], root: &Path) -> Option<String> {
     }
     let asked = scenario.agent.model().into_iter();
     let mut asked = asked.chain(scenario.judge.iter().map(|it| &it.asked));
-    if asked.any(|it| it.api_key_env.is_some()) {
+    if !permitted.environment && asked.any(|it| it.api_key_env.is_some()) {
         return Some("`api_key_env` names an environment variable".to_owned());
     }
     let evaluators = Evaluator::with_inner(&scenario.evaluators);
     evaluators.into_iter().find_map(|it| evaluator(it, root))
 }
 
-fn server(transport: &Transport) -> Option<&'static str> {
+fn server(transport: &Transport, permitted: Permitted) -> Option<&'static str> {
     match transport {
         Transport::Stdio { .. } => Some("is a program"),
         Transport::Http { start: Some(_), .. } => Some("is started"),
@@ -79,7 +154,7 @@ fn server(transport: &Transport) -> Option<&'static str> {
         Transport::Http {
             bearer_token_env: Some(_),
             ..
-        } => Some("has its token from an environment variable"),
+        } if !permitted.environment => Some("has its token from an environment variable"),
         Transport::Http { .. } | Transport::Mock | Transport::Recorded { .. } => None,
     }
 }

@@ -14,6 +14,7 @@ use super::dialogue::{self, Dialogue};
 use super::find::{DEFAULTS, Found, absolute};
 use super::others::may_be_of_others;
 use super::usual::UsualServers;
+use super::would_read::{WouldRead, would_read};
 use super::{environment, variables};
 use crate::scenario_file::decode::Decode;
 use crate::scenario_file::file::document::{Document, drop_foreign_defaults};
@@ -36,7 +37,8 @@ pub struct Options {
     pub agent_given: bool,
     /// Where a `config_file` is looked for last.
     pub working_dir: PathBuf,
-    /// The folder that all files must lie in which a scenario names: it comes from somebody who may see no others. `None` for any.
+    /// The folder that all files must lie in which a scenario names: it comes from somebody who may see no others, nor our environment.
+    /// `None` for any.
     pub within: Option<PathBuf>,
     /// Whether `${…}` stands for itself in texts that lie in no file ([`Found::holding`]).
     pub literally: bool,
@@ -51,6 +53,8 @@ pub struct Loaded {
     pub findings: Vec<Finding>,
     /// Whether a file was named that does not lie where it must ([`Options::within`]). It was not looked at.
     pub names_others: bool,
+    /// The first text by which a scenario would have a value of ours that its author may not see ([`Options::within`]).
+    pub would_read: Option<WouldRead>,
 }
 
 /// Reads scenario files with their defaults, variables and configuration files.
@@ -88,6 +92,7 @@ fn loaded(found: &[Found], mut loader: Loader<'_>) -> Loaded {
     Loaded {
         scenarios,
         names_others: loader.findings.names_others,
+        would_read: loader.would_read,
         findings: loader.findings.into_list(),
     }
 }
@@ -124,6 +129,7 @@ pub(in crate::scenario_file) struct Loader<'a> {
     all_parsed: bool,
     /// The files that scenarios were read from so far, whatever these found in them.
     read: HashSet<PathBuf>,
+    would_read: Option<WouldRead>,
 }
 
 impl<'a> Loader<'a> {
@@ -137,6 +143,7 @@ impl<'a> Loader<'a> {
             environments: BTreeSet::new(),
             all_parsed: true,
             read: HashSet::new(),
+            would_read: None,
         };
         loader.findings.agent_given = options.agent_given;
         loader
@@ -246,6 +253,10 @@ impl<'a> Loader<'a> {
         let (declared, secrets) =
             variables::fill(&mut document, overrides, row, &mut self.findings);
         self.variables.extend(declared);
+        if self.options.within.is_some() && self.would_read.is_none() {
+            // What variables put together counts as what is written.
+            self.would_read = would_read(&document, &self.findings);
+        }
         // A name that no column has is said already, wherever it stands.
         if row.is_some_and(|it| it.is_first) && self.findings.errors() == errors {
             variables::refuse_unfilled_rows(&document, &mut self.findings);

@@ -8,6 +8,7 @@
 //! - `config`: the configuration file that a scenario names.
 //! - `dialogue`: how dialogues of the original tool are written here.
 //! - `usual`: the servers of scenarios that name none.
+//! - `would_read`: what a scenario would have of ours that its author may not see.
 //! - `fingerprint`: whether two scenarios are the same.
 //! - `mocks`, `llm`: the mock servers of a file alone, and the script of a stand-in for a model.
 //! - `first`: a scenario file made from what a server offers.
@@ -31,3 +32,4 @@ pub(super) mod session;
 mod started;
 pub(super) mod usual;
 pub(super) mod variables;
+pub(super) mod would_read;

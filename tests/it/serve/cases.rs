@@ -57,6 +57,16 @@ async fn they_are_listed_and_read() {
         assert!(reply["error"].as_str().unwrap().contains("--allow-write"));
     }
     assert_eq!(desk.project.read("scenarios/shop/price.yaml"), price());
+    // What is wrong elsewhere than in the text is told with its file.
+    desk.project
+        .file("scenarios/_defaults.yaml", "tags: [shop]\nnmae: y\n");
+    let (status, reply) = server.post("run", &json!({ "yaml": price() })).await;
+    assert_eq!((status, places(&reply)[0]), (400, "/yaml"));
+    let said = reply["findings"][0]["message"].as_str().unwrap();
+    assert!(
+        said.starts_with("_defaults.yaml, line 2, column 1: "),
+        "{said}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,7 +140,9 @@ async fn they_are_written_as_files_where_that_is_allowed() {
             .0,
         204
     );
-    assert!(!desk.project.path("scenarios/shop/price.yaml").exists());
+    // The folder goes with the last case in it.
+    assert!(!desk.project.path("scenarios/shop").exists());
+    assert!(desk.project.path("scenarios").is_dir());
     assert_eq!(
         answer(server.request(Method::DELETE, "cases/shop%2Fprice"))
             .await

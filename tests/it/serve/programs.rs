@@ -67,11 +67,17 @@ async fn without_it_nothing_is_started_and_nothing_is_looked_at() {
         desk.project.file(&format!("scenarios/{id}.yaml"), &yaml);
         for (route, body) in [
             ("run", json!({ "scenario": id })),
+            ("run-batch", json!({ "testCases": [{ "scenario": id }] })),
             ("record", json!({ "scenarios": [id] })),
             ("compare", json!({ "scenarios": [id] })),
         ] {
             let (status, reply) = server.post(route, &body).await;
             assert_eq!(status, 403, "{route} {yaml}: {reply:#}");
+            let said = reply["error"].as_str().unwrap();
+            assert!(
+                said.contains(&format!("`{id}` ({id}.yaml): ")),
+                "{route}: {said}"
+            );
         }
     }
     let docker = "name: x\ndocker: { image: scratch, port: 1 }\nservers: { s: { url: '${docker.url}/mcp' } }\nagent: { calls: [{ tool: mcp__s__x }] }\n";

@@ -6,7 +6,7 @@ use std::path::Path;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::desk::{Desk, Events, Server, with};
+use super::desk::{Desk, Events, Server, answer, places, with};
 use crate::judge::desk::{Model, verdict};
 
 const KEY: &str = "canary-key-of-a-request-51c09d";
@@ -155,4 +155,183 @@ async fn nothing_of_our_environment_is_put_into_what_a_request_brings() {
     assert!(!reply.to_string().contains(OURS), "{reply:#}");
     let answered = reply["toolCalls"][0]["response"].to_string();
     assert!(!answered.contains("canary"), "{reply:#}");
+}
+
+/// A scenario that asks the shop for a price, with more lines.
+fn asking(item: &str, more: &str) -> String {
+    format!(
+        "name: x\nagent: {{ calls: [{{ tool: mcp__shop__get_price, args: {{ item: '{item}' }} }}] }}\n{more}\n"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_defaults_take_from_the_environment_goes_where_they_say_alone() {
+    let desk = Desk::new();
+    let (shop, model) = (&desk.shop, &desk.model);
+    let env = [("OUR_TOKEN", OURS)];
+    let server = Server::with(&desk.project, &["--allow-write"], &env);
+    let own = asking("tea", "");
+    desk.project.file("scenarios/own.yaml", &own);
+    let header = format!(
+        "servers: {{ shop: {{ type: http, url: '{shop}', headers: {{ X-Sent: '${{OUR_TOKEN}}' }} }} }}\n"
+    );
+    let elsewhere = "servers: { shop: { url: 'http://127.0.0.1:9/mcp' } }";
+    let asked = format!(
+        "agent: {{ kind: openai, model: m, base_url: '{model}', extra_headers: {{ X-Sent: '${{OUR_TOKEN}}' }} }}\n"
+    );
+    for (defaults, brought) in [
+        (header.clone(), asking("tea", elsewhere)),
+        (
+            format!(
+                "variables: {{ host: '{shop}' }}\n{}",
+                header.replace(shop, "{{host}}")
+            ),
+            asking("tea", "variables: { host: 'http://127.0.0.1:9/mcp' }"),
+        ),
+        (
+            "variables: { token: { value: '${OUR_TOKEN}', secret: true } }\n".to_owned(),
+            asking("{{token}}", elsewhere),
+        ),
+        (
+            asked,
+            format!(
+                "name: x\nuser_intent: y\nagent: {{ base_url: 'http://127.0.0.1:9' }}\n{elsewhere}\n"
+            ),
+        ),
+        // It may be the text that names the variable, in parts that no reader sees as one.
+        (
+            format!(
+                "variables: {{ a: a, b: b }}\n{}",
+                header.replace("${OUR_TOKEN}", "{{a}}{{b}}")
+            ),
+            asking("tea", "variables: { a: $, b: '{OUR_TOKEN}' }"),
+        ),
+    ] {
+        desk.project.file("scenarios/_defaults.yaml", &defaults);
+        let batch = json!({ "testCases": [desk.case(&[]), { "yaml": brought }] });
+        for (route, body, at) in [
+            ("run", json!({ "yaml": brought }), "/yaml"),
+            ("run-batch", batch, "/testCases/1/yaml"),
+            (
+                "cases",
+                json!({ "id": "written", "yaml": brought }),
+                "/yaml",
+            ),
+        ] {
+            let (status, reply) = server.post(route, &body).await;
+            assert_eq!(status, 403, "{route} {defaults} {brought}: {reply:#}");
+            assert_eq!(places(&reply), [at]);
+            let said = reply["error"].as_str().unwrap();
+            for word in ["`_defaults.yaml`", "`OUR_TOKEN`", "--allow-programs"] {
+                assert!(said.contains(word), "{word}: {said}");
+            }
+        }
+        let put = server.request(Method::PUT, "cases/own");
+        let (status, reply) = answer(put.json(&json!({ "yaml": brought }))).await;
+        assert_eq!(status, 403, "{defaults} {brought}: {reply:#}");
+    }
+    assert!(!desk.project.path("scenarios/written.yaml").exists());
+    assert_eq!(desk.project.read("scenarios/own.yaml"), own);
+
+    // What whoever serves has written reads it as on the command line.
+    desk.project.file("scenarios/_defaults.yaml", &header);
+    let reply = server.run(&json!({ "scenario": "own" })).await;
+    assert_eq!(reply["success"], true, "{reply:#}");
+    let named = format!(
+        "servers: {{ shop: {{ url: '{shop}', bearer_token_env: OUR_TOKEN, headers: {{}} }} }}"
+    );
+    desk.project
+        .file("scenarios/named.yaml", asking("tea", &named));
+    let reply = server.run(&json!({ "scenario": "named" })).await;
+    assert_eq!(reply["success"], true, "{reply:#}");
+    let lenient = Server::with(&desk.project, &["--allow-programs"], &env);
+    let reply = lenient.run(&json!({ "yaml": asking("tea", "") })).await;
+    assert_eq!(reply["success"], true, "{reply:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_spelling_of_a_variable_or_a_secret_gets_past() {
+    let desk = Desk::new();
+    let env = [("OUR_TOKEN", OURS), ("OPENAI_API_KEY", OURS)];
+    let server = Server::with(&desk.project, &["--allow-write"], &env);
+    let shop = |header: &str| {
+        format!(
+            "servers: {{ shop: {{ type: http, url: '{}', headers: {{ X-Sent: {header} }} }} }}",
+            desk.shop
+        )
+    };
+    let judge = "judge: { provider: openai, model: j }\nevaluators: [{ type: llm-judge, criteria: It works. }]";
+    let with_secret = |item: &str| asking(item, &format!("{judge}\n{}", shop("plain")));
+    let variables = "variables: { a: $, b: '{OUR_TOKEN}' }";
+    for (yaml, brings, what) in [
+        (
+            asking("tea", &shop("\"\\x24{OUR_TOKEN}\"")),
+            200,
+            "`OUR_TOKEN`",
+        ),
+        (
+            asking("tea", &format!("{variables}\n{}", shop("'{{a}}{{b}}'"))),
+            200,
+            "`OUR_TOKEN`",
+        ),
+        // What stands for the key of the judge would be sent to the shop.
+        (
+            with_secret("<secret:env.OPENAI_API_KEY>"),
+            403,
+            "placeholder",
+        ),
+    ] {
+        let written = json!({ "id": "written", "yaml": yaml });
+        let (status, reply) = server.post("cases", &written).await;
+        assert!([400, 403].contains(&status), "{yaml}: {reply:#}");
+        let said = reply["error"].as_str().unwrap();
+        assert!(said.contains(what), "{yaml}: {said}");
+        let (status, reply) = server.post("run", &json!({ "yaml": yaml })).await;
+        assert_eq!(status, brings, "{yaml}: {reply:#}");
+    }
+    assert!(!desk.project.path("scenarios/written.yaml").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_agent_of_a_request_hears_no_secret_of_the_scenarios() {
+    let desk = Desk::new();
+    let server = Server::with(&desk.project, &[], &[("OUR_TOKEN", OURS)]);
+    let told = format!(
+        "name: x\nvariables: {{ token: {{ value: '${{OUR_TOKEN}}', secret: true }} }}\nuser_intent: Log in with {{{{token}}}}.\n\
+         servers: {{ shop: {{ type: http, url: '{}' }} }}\nagent: {{ kind: openai, model: m, base_url: '{}' }}\n",
+        desk.shop, desk.model
+    );
+    desk.project.file("scenarios/told.yaml", told);
+    let reply = server.run(&json!({ "scenario": "told" })).await;
+    assert_eq!(reply["toolCalls"][0]["toolName"], "get_price", "{reply:#}");
+    let before = desk.project.read("asked.jsonl").lines().count();
+    let (status, reply) = server
+        .post(
+            "run",
+            &json!({ "scenario": "told", "agentConfig": desk.agent() }),
+        )
+        .await;
+    assert_eq!(status, 403, "{reply:#}");
+    let said = reply["error"].as_str().unwrap();
+    assert!(
+        said.contains("`told` (told.yaml)") && said.contains("`token`"),
+        "{said}"
+    );
+    assert_eq!(desk.project.read("asked.jsonl").lines().count(), before);
+
+    // Nor do its servers, from an agent of ours.
+    let system = format!(
+        "variables: {{ token: {{ value: '${{OUR_TOKEN}}', secret: true }} }}\nagent: {{ kind: openai, model: m, base_url: '{}', system: 'Log in with {{{{token}}}}.' }}\n",
+        desk.model
+    );
+    desk.project.file("scenarios/_defaults.yaml", system);
+    let mut case = desk.case(&[]);
+    case.as_object_mut().unwrap().remove("agentConfig");
+    let (status, reply) = server.post("run", &case).await;
+    assert_eq!(status, 403, "{reply:#}");
+    let said = reply["error"].as_str().unwrap();
+    assert!(
+        said.contains("`token`") && said.contains("give `agentConfig`"),
+        "{said}"
+    );
 }
