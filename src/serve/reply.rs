@@ -139,7 +139,7 @@ fn verdict(result: &ScenarioResult, status: Status, expected: &[String]) -> Verd
     let passed = status == Status::Passed;
     let mut reasons = against(result);
     let (confidence, mut suggestions) = if let Some(verdict) = judged {
-        reasons.insert(0, verdict.reasoning.clone());
+        reasons.insert(0, sentence(&verdict.reasoning));
         (verdict.confidence, verdict.suggestions.clone())
     } else {
         reasons.insert(0, without_judge(passed, expected.len(), missing.len()));
@@ -151,7 +151,7 @@ fn verdict(result: &ScenarioResult, status: Status, expected: &[String]) -> Verd
     Verdict {
         passed,
         confidence,
-        reasoning: reasons.join(" "),
+        reasoning: reasons.join(" ").trim().to_owned(),
         tool_accuracy: Some(share(expected.len() - missing.len(), expected.len())),
         suggestions,
     }
@@ -230,7 +230,8 @@ pub(super) fn first_against(result: &ScenarioResult) -> Option<String> {
 
 fn sentence(text: &str) -> String {
     let text = text.trim();
-    if text.ends_with(['.', '!', '?']) {
+    // What nobody has said is no sentence.
+    if text.is_empty() || text.ends_with(['.', '!', '?']) {
         text.to_owned()
     } else {
         format!("{text}.")

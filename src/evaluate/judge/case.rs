@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::model::evaluator::EvaluatorKind;
 use crate::model::judge::Dimension;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
@@ -28,6 +29,8 @@ pub enum Expected {
     Nothing,
     /// These, in order, each with its arguments where they are expected, too.
     Tools(Vec<String>),
+    /// All of these, in any order; others may be called, too.
+    InAnyOrder(Vec<String>),
 }
 
 /// A call as a judge is shown it.
@@ -51,10 +54,12 @@ impl Case {
             prompt: scenario.messages(),
             expected: if scenario.expects_no_call {
                 Expected::Nothing
-            } else if expected.is_empty() {
-                Expected::Unsaid
-            } else {
+            } else if !expected.is_empty() {
                 Expected::Tools(expected)
+            } else if scenario.is_test_case {
+                of_test_case(scenario)
+            } else {
+                Expected::Unsaid
             },
             ..Self::of_run(run)
         }
@@ -76,6 +81,21 @@ impl Case {
         }
         case.final_text = case.final_text.filter(|it| !it.trim().is_empty());
         case
+    }
+}
+
+/// The tools that a test case wants to be called: it lists them, and has no trajectory.
+fn of_test_case(scenario: &Scenario) -> Expected {
+    let mut tools = Vec::new();
+    for evaluator in &scenario.evaluators {
+        if let EvaluatorKind::ToolCalls(wanted) = &evaluator.kind {
+            tools.extend(wanted.required.iter().map(|it| it.call.tool.clone()));
+        }
+    }
+    if tools.is_empty() {
+        Expected::Unsaid
+    } else {
+        Expected::InAnyOrder(tools)
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn schema(asked: &LlmJudge, case: &Case) -> Value {
     }
     let accuracy = match case.expected {
         Expected::Unsaid => json!({ "type": "null" }),
-        Expected::Nothing | Expected::Tools(_) => share.clone(),
+        Expected::Nothing | Expected::Tools(_) | Expected::InAnyOrder(_) => share.clone(),
     };
     properties.insert("tool_accuracy".to_owned(), accuracy);
     properties.insert("score".to_owned(), share.clone());

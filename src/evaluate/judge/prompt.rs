@@ -124,6 +124,14 @@ fn expected(expected: &Expected) -> String {
             }
             listed
         }
+        Expected::InAnyOrder(tools) => {
+            let mut listed =
+                "All of these, in any order; others may be called, too.\n\n".to_owned();
+            for tool in tools {
+                let _ = writeln!(listed, "- {}", text::line(tool));
+            }
+            listed
+        }
     }
 }
 
@@ -228,6 +236,9 @@ fn verdict(settings: &JudgeSettings, asked: &LlmJudge, case: &Case) -> String {
         }
         Expected::Nothing | Expected::Tools(_) => {
             "`tool_accuracy` says from 0 to 1 how far the calls are the expected ones."
+        }
+        Expected::InAnyOrder(_) => {
+            "`tool_accuracy` says from 0 to 1 which share of the expected tools was called."
         }
     };
     format!(

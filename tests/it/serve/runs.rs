@@ -220,6 +220,11 @@ async fn a_judge_decides_where_there_is_one() {
         asked.contains("The agent did what it was asked for: What does tea cost?"),
         "{asked}"
     );
+    // It is told which tools were expected, and that more may be called.
+    assert!(
+        asked.contains("All of these, in any order") && asked.contains("- get_price"),
+        "{asked}"
+    );
     let own = json!({ "criteria": ["The price is in euros."] });
     let _ = server.run(&judged(&kind.url, &own)).await;
     assert!(
@@ -247,12 +252,17 @@ async fn a_judge_decides_where_there_is_one() {
             .starts_with("Test execution failed: ")
     );
     // What the expected tools say stands beside it.
+    let brief = Model::new(|_, _| with(&verdict(0.9), &json!({ "reasoning": "Fine" })));
     let wrong = with(
-        &judged(&kind.url, &json!({})),
+        &judged(&brief.url, &json!({})),
         &json!({ "expectedTools": ["buy"] }),
     );
     let reply = server.run(&wrong).await;
     assert_eq!(reply["success"], false, "{reply:#}");
+    assert_eq!(
+        reply["verdict"]["reasoning"], "Fine. `buy` is not called.",
+        "{reply:#}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
