@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::result::{Status, Tokens};
+use crate::model::repeated::percent;
 
 /// The version this program writes.
 pub const FORMAT_VERSION: u32 = 1;
@@ -53,6 +54,9 @@ pub struct History {
     pub passed: usize,
     /// `passed / judged`; `null` without a verdict.
     pub pass_rate: Option<f64>,
+    /// How many have no verdict because something was in the way, and how many because it took too long.
+    pub errors: usize,
+    pub timeouts: usize,
     /// How often the verdict of one and the same state of the code flipped, by the pairs of neighbouring verdicts of one, a result whose own
     /// runs disagreed counting as a flip; `null` where there is no pair.
     pub flakiness: Option<f64>,
@@ -61,7 +65,7 @@ pub struct History {
     pub median_score: Option<f64>,
     /// What the results cost whose cost is known, in sum; `null` where none is.
     pub known_cost: Option<f64>,
-    /// Since when it does not pass; `null` where its latest verdict is good.
+    /// Since when it does not pass, be it by a verdict, an error or a timeout; `null` where it did so at last.
     pub first_bad: Option<FirstBad>,
     /// What became of its duration; `null` where too little is known.
     pub slowdown: Option<Slowdown>,
@@ -118,7 +122,7 @@ pub struct Commit {
 /// Since when a scenario does not pass.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstBad {
-    /// The run with the first bad verdict since the last good one, of those that were looked at.
+    /// The first run that failed, broke or took too long since the last good one, of those that were looked at.
     pub run: String,
     pub at: String,
     pub reason: Option<String>,
@@ -157,9 +161,13 @@ pub struct Slowdown {
 pub struct SlowdownGate {
     /// The largest factor that passes.
     pub max_factor: f64,
-    pub passed: bool,
+    /// Whether nothing that was measured is too slow; `null` where nothing was measured.
+    pub passed: Option<bool>,
     /// How many scenarios were measured; the others have too few results.
     pub measured: usize,
+    /// How many results that passed it takes before the latest, and how many the scenario with most of them has.
+    pub needed: usize,
+    pub most: usize,
     /// Those that are too slow.
     pub too_slow: Vec<TooSlow>,
 }
@@ -194,10 +202,62 @@ impl History {
         self.results.last()
     }
 
+    /// How many passed: `11 of 12 passed (92 %), 1 error`.
+    pub fn passed_words(&self) -> String {
+        let passed = match self.pass_rate {
+            Some(rate) => format!(
+                "{} of {} passed ({})",
+                self.passed,
+                self.judged,
+                percent(rate)
+            ),
+            None => "no verdict".to_owned(),
+        };
+        [passed]
+            .into_iter()
+            .chain(self.broken_words())
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// `2 errors, 1 timeout`; `None` where there is neither.
+    pub fn broken_words(&self) -> Option<String> {
+        let counted = [(self.errors, "error"), (self.timeouts, "timeout")];
+        let words = counted.into_iter().filter_map(|(count, what)| match count {
+            0 => None,
+            1 => Some(format!("1 {what}")),
+            several => Some(format!("{several} {what}s")),
+        });
+        let words: Vec<String> = words.collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+
     /// Who drove it: `openai gpt-5`; empty where nothing ran.
     pub fn driver(&self) -> String {
         let parts = [self.agent.as_deref(), self.model.as_deref()];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl SlowdownGate {
+    /// What came of it.
+    pub fn words(&self) -> String {
+        if self.measured > 0 {
+            return format!(
+                "{} of {} measured scenarios took more than {} × as long as usual",
+                self.too_slow.len(),
+                self.measured,
+                self.max_factor
+            );
+        }
+        let there = match self.most {
+            0 => "none".to_owned(),
+            most => format!("{most} at most"),
+        };
+        format!(
+            "nothing could be measured: it takes {} results of one scenario that passed before its latest, with the same agent and model, and there are {there}",
+            self.needed
+        )
     }
 }
 
@@ -213,6 +273,14 @@ impl HistoryResult {
             Status::Passed => Some(true),
             Status::Failed => Some(false),
             _ => None,
+        }
+    }
+
+    /// Whether it went well: an error and a timeout, which have no verdict, did not. `None` where it decides nothing.
+    pub fn went_well(&self) -> Option<bool> {
+        match self.status {
+            Status::Error | Status::Timeout => Some(false),
+            _ => self.verdict(),
         }
     }
 }

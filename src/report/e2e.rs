@@ -1,8 +1,9 @@
-//! The lines that end-to-end tests look for: `Test PASSED` or `Test FAILED`, and `Verdict: …`, at the end.
+//! The lines that end-to-end tests look for: `Test PASSED` or `Test FAILED`, and `Verdict: …`, at the end. Where nothing was judged, it is
+//! `No verdict`.
 
 use std::fmt::Write as _;
 
-use crate::published::history::{History, HistoryDocument};
+use crate::published::history::{History, HistoryDocument, HistoryResult};
 use crate::published::result::{ResultDocument, Scenario, Status};
 use crate::report::duration;
 use crate::text;
@@ -33,54 +34,75 @@ pub fn result(document: &ResultDocument) -> String {
     let problem = document.problem.as_ref().map(|it| it.message.clone());
     let sentence = document.gate.as_ref().map(|it| it.sentence.clone());
     let verdict = reasoning.or(problem).or(sentence).unwrap_or_default();
-    end(&mut lines, passed, &verdict);
+    end(&mut lines, Some(passed), &verdict);
     lines
 }
 
-/// The latest result of each scenario in such lines.
+/// What each scenario came to when it was last run to an end that decides something, in such lines.
 pub fn history(document: &HistoryDocument) -> String {
     let mut lines = String::new();
     for it in &document.scenarios {
-        if let Some(latest) = it.latest() {
+        if let Some(last) = decisive(it).or_else(|| it.latest()) {
             line(
                 &mut lines,
                 &it.name,
-                latest.status,
-                latest.duration_ms,
-                latest.reason.as_deref(),
+                last.status,
+                last.duration_ms,
+                last.reason.as_deref(),
             );
         }
     }
-    let all = document.scenarios.len();
-    let good = document.scenarios.iter().filter(|it| is_good(it)).count();
     let mut verdict = match &document.scenarios[..] {
-        [only] => {
-            let latest = only.latest();
-            let reason = latest.and_then(|it| it.reason.clone());
-            reason.unwrap_or_else(|| latest.map_or("", |it| it.status.name()).to_owned())
+        [only] => match decisive(only) {
+            Some(last) => (last.reason.clone()).unwrap_or_else(|| last.status.name().to_owned()),
+            None => "it was recorded only, and not judged since".to_owned(),
+        },
+        several => {
+            let good = several.iter().filter(|it| came_out(it) == Some(true));
+            let open = several.iter().filter(|it| came_out(it).is_none()).count();
+            let mut words = format!(
+                "{} of {} scenarios passed when they were run last",
+                good.count(),
+                several.len()
+            );
+            if open > 0 {
+                let _ = write!(words, "; {open} were recorded only, and not judged since");
+            }
+            words
         }
-        _ => format!("{good} of {all} scenarios passed when they were run last"),
     };
-    if let Some(gate) = document.gate.as_ref().filter(|it| !it.passed) {
-        let _ = write!(
-            verdict,
-            "; {} of {} took too long",
-            gate.too_slow.len(),
-            gate.measured
-        );
+    if let Some(gate) = document.gate.as_ref().filter(|it| it.passed != Some(true)) {
+        let _ = write!(verdict, "; {}", gate.words());
     }
     end(&mut lines, passed(document), &verdict);
     lines
 }
 
-/// Whether everything passed when it was run last, and nothing has become too slow.
-pub fn passed(document: &HistoryDocument) -> bool {
-    document.scenarios.iter().all(is_good) && document.gate.as_ref().is_none_or(|it| it.passed)
+/// Whether everything passed when it was run last, and nothing has become too slow; `None` where nothing speaks against that, and something
+/// was never judged or could not be measured.
+pub fn passed(document: &HistoryDocument) -> Option<bool> {
+    let gate = document.gate.iter().map(|it| it.passed);
+    let all: Vec<Option<bool>> = document
+        .scenarios
+        .iter()
+        .map(came_out)
+        .chain(gate)
+        .collect();
+    if all.contains(&Some(false)) {
+        return Some(false);
+    }
+    all.iter().all(Option::is_some).then_some(true)
 }
 
-fn is_good(it: &History) -> bool {
-    it.latest()
-        .is_some_and(|it| it.status.is_fine() || it.status == Status::Inconclusive)
+/// The last result that decides something: what is recorded is not judged.
+fn decisive(it: &History) -> Option<&HistoryResult> {
+    let mut results = it.results.iter();
+    results.rfind(|it| it.status == Status::Inconclusive || it.went_well().is_some())
+}
+
+/// Whether that is good. What too few runs cannot tell fails no gate.
+fn came_out(it: &History) -> Option<bool> {
+    decisive(it).map(|it| it.went_well().unwrap_or(true))
 }
 
 /// What a judge said of a scenario, or else what speaks against it.
@@ -113,7 +135,11 @@ fn line(
     lines.push('\n');
 }
 
-fn end(lines: &mut String, passed: bool, verdict: &str) {
-    let word = if passed { "PASSED" } else { "FAILED" };
-    let _ = writeln!(lines, "Test {word}\nVerdict: {}", text::line(verdict));
+fn end(lines: &mut String, passed: Option<bool>, verdict: &str) {
+    let word = match passed {
+        Some(true) => "Test PASSED",
+        Some(false) => "Test FAILED",
+        None => "No verdict",
+    };
+    let _ = writeln!(lines, "{word}\nVerdict: {}", text::line(verdict));
 }

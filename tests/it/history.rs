@@ -136,8 +136,15 @@ fn what_is_looked_at_can_be_chosen() {
     assert_eq!(ids(&["--since", "2020-01-02"]), ["tea"]);
     place
         .expect(3, &["history", "milk", "--since", "2020-01-02"])
-        .says("there are no results of `milk`")
-        .says("there are some without --since");
+        .says("there are results of `milk`, and --since 2020-01-02T00:00:00Z leaves none of them")
+        .says("the latest is of 2020-01-01");
+    place
+        .expect(3, &["history", "--tag", "nosuchtag"])
+        .says("there are results, and --tag nosuchtag leaves none of them")
+        .says("their tags are dairy, nightly, shop");
+    place
+        .expect(3, &["history", "--since", "2027-01-01"])
+        .says("there are results, and --since 2027-01-01T00:00:00Z leaves none of them");
     place
         .expect(3, &["history", "miln"])
         .says("did you mean `milk`?");
@@ -244,9 +251,16 @@ fn what_has_become_slow_fails_a_gate() {
     place.expect(2, &["history", "--max-slowdown", "0.5"]);
     // Those of another model are none of those before.
     place.execute("update results set model = 'other' where duration_ms < 105");
-    place
-        .expect(0, &["history", "--max-slowdown", "1"])
-        .says("0 of 0 measured");
+    let unmeasured = "nothing could be measured: it takes 3 results of one scenario that passed before its latest, with the same agent and model, and there are 1 at most";
+    let gated = ["history", "--max-slowdown", "1"];
+    place.expect(3, &gated).says(unmeasured);
+    let told = place.expect(3, &[&gated[..], &["--format", "json"]].concat());
+    told.says(unmeasured);
+    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    let gate = json!({ "max_factor": 1.0, "passed": null, "measured": 0, "needed": 3, "most": 1, "too_slow": [] });
+    assert_eq!(told["gate"], gate);
+    let end = place.expect(3, &[&gated[..], &["--format", "e2e"]].concat());
+    end.says("No verdict").says_not("Test ");
     let told = document(&place, &["tea"]);
     assert_eq!(told["scenarios"].as_array().unwrap().len(), 2);
     let end = place.expect(0, &["history", "--format", "e2e"]).stdout;
@@ -254,6 +268,93 @@ fn what_has_become_slow_fails_a_gate() {
         end.ends_with("Test PASSED\nVerdict: 2 of 2 scenarios passed when they were run last\n"),
         "{end}"
     );
+}
+
+#[test]
+fn the_latest_duration_counts_however_that_result_came_out() {
+    for status in ["failed", "timeout", "error", "recorded"] {
+        let place = lasting(&[
+            (400.0, "passed"),
+            (433.0, "passed"),
+            (450.0, "passed"),
+            (2200.0, status),
+        ]);
+        place
+            .expect(1, &["history", "--max-slowdown", "2"])
+            .says("tea took 2.2 s, 5.08 × the median 433 ms of the 3 before (at most 2)");
+    }
+}
+
+#[test]
+fn an_error_and_a_timeout_are_bad_runs() {
+    let place = lasting(&[
+        (1.0, "passed"),
+        (1.0, "error"),
+        (1.0, "timeout"),
+        (1.0, "error"),
+    ]);
+    for (at, commit) in [(0, "aaaa"), (1, "bbbb"), (2, "bbbb"), (3, "bbbb")] {
+        place.execute(&format!(
+            "update results set source_commit = '{commit}', source_short = '{commit}', source_dirty = 0 where created_at like '%:0{at}.%'"
+        ));
+    }
+    let runs = place.rows("select run_id from results order by created_at");
+    let told = document(&place, &["tea"]);
+    let tea = &told["scenarios"][0];
+    assert_eq!(
+        (
+            &tea["judged"],
+            &tea["passed"],
+            &tea["errors"],
+            &tea["timeouts"]
+        ),
+        (&json!(1), &json!(1), &json!(2), &json!(1))
+    );
+    let first = &tea["first_bad"];
+    assert_eq!(
+        (&first["last_good"], &first["run"]),
+        (&runs[0][0], &runs[1][0])
+    );
+    place
+        .expect(0, &["history", "tea"])
+        .says("4 results, 1 of 1 passed (100 %), 2 errors, 1 timeout")
+        .says(&format!("first bad run: {}", runs[1][0].as_str().unwrap()))
+        .says("between them, in the source: aaaa..bbbb")
+        .says("mcp-eval bisect scenarios/tea.yaml --good aaaa --bad bbbb");
+    place
+        .expect(0, &["history"])
+        .says("1/1, 2 errors, 1 timeout");
+}
+
+#[test]
+fn what_was_recorded_alone_is_no_verdict() {
+    let recorded = (1.0, "recorded");
+    for (results, code, end) in [
+        (
+            &[recorded][..],
+            3,
+            "No verdict\nVerdict: it was recorded only, and not judged since\n",
+        ),
+        (
+            &[(1.0, "passed"), recorded],
+            0,
+            "Test PASSED\nVerdict: passed\n",
+        ),
+        (
+            &[(1.0, "failed"), recorded],
+            1,
+            "Test FAILED\nVerdict: failed\n",
+        ),
+        (
+            &[(1.0, "passed"), (1.0, "error")],
+            1,
+            "Test FAILED\nVerdict: error\n",
+        ),
+    ] {
+        let place = lasting(results);
+        let out = place.expect(code, &["history", "--format", "e2e"]).stdout;
+        assert!(out.ends_with(end), "{results:?}: {out}");
+    }
 }
 
 #[test]

@@ -11,7 +11,8 @@ use super::database::DbPlaceArgs;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 shown · 1 something has become too slow (`--max-slowdown`), or with `--format e2e` something\n\
-                  does not pass · 2 wrong usage · 3 there are no results, or they cannot be read"
+                  does not pass · 2 wrong usage · 3 there are no results, they cannot be read, nothing could be measured\n\
+                  (`--max-slowdown`), or with `--format e2e` something was never judged"
 )]
 pub(in crate::cli) struct HistoryArgs {
     /// A scenario, by id or name: all that was looked at of it; without, a line for each
@@ -25,8 +26,8 @@ pub(in crate::cli) struct HistoryArgs {
     /// How many of the latest results of each scenario with each agent and model to look at
     #[arg(long, value_name = "N", default_value = "50", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(in crate::cli) last: u32,
-    /// Fail where the latest result took more than so many times the median of those before that passed, at least three of them, of the same
-    /// agent and model: `1.5`, or `50%` more
+    /// Fail where the latest result, however it came out, took more than so many times the median of those before that passed, at least three
+    /// of them, of the same agent and model: `1.5`, or `50%` more
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, value_parser = parse_factor)]
     pub(in crate::cli) max_slowdown: Option<f64>,
     /// How it is printed

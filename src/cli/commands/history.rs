@@ -1,5 +1,7 @@
 //! `mcp-eval history`: the results of scenarios over time.
 
+use std::collections::BTreeSet;
+
 use crate::cli::args::{HistoryArgs, HistoryFormat};
 use crate::cli::console::Console;
 use crate::cli::database::{answered, existing};
@@ -8,10 +10,13 @@ use crate::cli::failure::Failure;
 use crate::json;
 use crate::published::history::HistoryDocument;
 use crate::report::history::{self, Asked};
-use crate::report::{e2e, html};
+use crate::report::{e2e, html, moment};
 use crate::store;
-use crate::store::database::HistoryFilter;
+use crate::store::database::{HistoryFilter, HistoryRow};
 use crate::suite::series;
+
+/// How many tags are named where none of them was asked for.
+const TAGS: usize = 20;
 
 pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, Failure> {
     let database = existing(&args.place)?;
@@ -32,8 +37,15 @@ pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, 
     };
     let rows = answered(&database, database.history(&filter), console)?;
     if rows.is_empty() {
+        let unfiltered = HistoryFilter {
+            tags: Vec::new(),
+            since: None,
+            last: 1,
+            ..filter
+        };
+        let left_out = answered(&database, database.history(&unfiltered), console)?;
         let names = answered(&database, database.names(), console)?;
-        return Err(nothing(args, &names));
+        return Err(nothing(args, &left_out, &names));
     }
     let asked = Asked {
         database: database.place().to_string(),
@@ -56,21 +68,27 @@ pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, 
         None if args.format == HistoryFormat::Terminal => console.result(&text),
         None => Console::document(&text),
     }
+    // People read it in the text itself.
+    let unmeasured = document.gate.as_ref().filter(|it| it.passed.is_none());
+    let is_told = args.format == HistoryFormat::Terminal && args.output.is_none();
+    if let Some(gate) = unmeasured.filter(|_| !is_told) {
+        console.note(&gate.words());
+    }
     Ok(exit(&document, args.format))
 }
 
-/// What there is to say where nothing was found.
-fn nothing(args: &HistoryArgs, names: &[String]) -> Failure {
-    let failure = Failure::incomplete(match &args.name {
-        Some(name) => format!("there are no results of `{name}`"),
-        None => "there are no results".to_owned(),
-    });
+/// What there is to say where nothing was found. `left_out` are the latest results without what `--tag` and `--since` ask for.
+fn nothing(args: &HistoryArgs, left_out: &[HistoryRow], names: &[String]) -> Failure {
+    let of = (args.name.as_ref()).map_or_else(String::new, |it| format!(" of `{it}`"));
+    if !left_out.is_empty() {
+        return filtered(args, left_out, &of);
+    }
+    let failure = Failure::incomplete(format!("there are no results{of}"));
     let Some(name) = &args.name else {
         return failure.hint("`mcp-eval run` and `mcp-eval compare` write results");
     };
     if names.contains(name) {
-        return failure
-            .hint("there are some without --since and --tag, or which were not run to their end");
+        return failure.hint("there are some that were not run to their end");
     }
     let near = names.iter().map(|it| (strsim::osa_distance(name, it), it));
     match near
@@ -82,11 +100,39 @@ fn nothing(args: &HistoryArgs, names: &[String]) -> Failure {
     }
 }
 
+/// What there is to say where there are results, and none is left of them.
+fn filtered(args: &HistoryArgs, left_out: &[HistoryRow], of: &str) -> Failure {
+    let tags = args.tag.iter().map(|it| format!("--tag {it}"));
+    let since = args.since.iter().map(|it| format!("--since {it}"));
+    let asked: Vec<String> = tags.chain(since).collect();
+    let mut failure = Failure::incomplete(format!(
+        "there are results{of}, and {} leaves none of them",
+        asked.join(" ")
+    ));
+    if let Some(latest) = left_out.iter().map(|it| &it.result.at).max() {
+        failure = failure.hint(format!("the latest is of {}", moment::words(latest)));
+    }
+    let known: BTreeSet<&str> = (left_out.iter())
+        .flat_map(|it| it.tags.iter().map(String::as_str))
+        .collect();
+    if args.tag.is_empty() {
+        return failure;
+    }
+    if known.is_empty() {
+        return failure.hint("none has a tag");
+    }
+    let known: Vec<String> = known.into_iter().take(TAGS).map(str::to_owned).collect();
+    failure.hint(format!("their tags are {}", known.join(", ")))
+}
+
 fn exit(document: &HistoryDocument, format: HistoryFormat) -> Exit {
-    let is_slow = document.gate.as_ref().is_some_and(|it| !it.passed);
-    let is_bad = format == HistoryFormat::E2e && !e2e::passed(document);
-    if is_slow || is_bad {
+    let gate = document.gate.iter().map(|it| it.passed);
+    let end = (format == HistoryFormat::E2e).then(|| e2e::passed(document));
+    let all: Vec<Option<bool>> = gate.chain(end).collect();
+    if all.contains(&Some(false)) {
         Exit::Failed
+    } else if all.contains(&None) {
+        Exit::Incomplete
     } else {
         Exit::Passed
     }

@@ -66,11 +66,14 @@ fn history(series: Series) -> History {
         reason = "nobody has so many results that a double could not count them"
     )]
     let pass_rate = (judged > 0).then(|| passed as f64 / judged as f64);
+    let count = |status| results.iter().filter(|it| it.status == status).count();
     let costs: Vec<f64> = results.iter().filter_map(|it| it.cost).collect();
     History {
         judged,
         passed,
         pass_rate,
+        errors: count(Status::Error),
+        timeouts: count(Status::Timeout),
         flakiness: flakiness(results),
         median_duration_ms: median(results.iter().filter_map(|it| it.duration_ms)),
         median_score: median(results.iter().filter_map(|it| it.score)),
@@ -137,19 +140,19 @@ fn is_same_state(before: &HistoryResult, now: &HistoryResult) -> bool {
     before.servers == now.servers && is_clean(before) && is_clean(now) && ids(before) == ids(now)
 }
 
-/// Since when a scenario does not pass.
+/// Since when a scenario does not pass: what broke or took too long is as bad as what failed.
 fn first_bad(series: &Series) -> Option<FirstBad> {
-    let judged: Vec<&HistoryResult> = series
+    let decided: Vec<&HistoryResult> = series
         .results
         .iter()
-        .filter(|it| it.verdict().is_some())
+        .filter(|it| it.went_well().is_some())
         .collect();
-    if judged.last()?.verdict() != Some(false) {
+    if decided.last()?.went_well() != Some(false) {
         return None;
     }
-    let last_good = judged.iter().rposition(|it| it.verdict() == Some(true));
-    let first = judged[last_good.map_or(0, |at| at + 1)];
-    let good = last_good.map(|at| judged[at]);
+    let last_good = decided.iter().rposition(|it| it.went_well() == Some(true));
+    let first = decided[last_good.map_or(0, |at| at + 1)];
+    let good = last_good.map(|at| decided[at]);
     let range = good.and_then(|good| range(good, first));
     let bisect = range.as_ref().filter(|it| it.of_source).map(|it| {
         // The row of a data set and the cell of a matrix are in the file of their scenario.
@@ -184,17 +187,9 @@ fn between(good: Option<&Commit>, bad: Option<&Commit>, of_source: bool) -> Opti
     })
 }
 
-/// The latest duration by the median of those before. Only what passed tells how long it takes.
+/// The latest duration by the median of those before.
 fn slowdown(results: &[HistoryResult]) -> Option<Slowdown> {
-    let latest = results.iter().rfind(|it| it.status == Status::Passed)?;
-    let latest_ms = latest.duration_ms.filter(|it| *it > 0.0)?;
-    let before = results.iter().filter(|it| {
-        it.status == Status::Passed
-            && it.id != latest.id
-            && it.servers == latest.servers
-            && it.attempts == latest.attempts
-    });
-    let before: Vec<f64> = before.filter_map(|it| it.duration_ms).collect();
+    let (latest_ms, before) = usual(results)?;
     let of = before.len();
     let median_ms = median(before.into_iter()).filter(|it| *it > 0.0)?;
     (of >= FEWEST).then(|| Slowdown {
@@ -203,6 +198,21 @@ fn slowdown(results: &[HistoryResult]) -> Option<Slowdown> {
         of,
         factor: latest_ms / median_ms,
     })
+}
+
+/// The latest duration, however that result came out, and those of the results before that are like it. Only what passed tells how long it
+/// takes.
+fn usual(results: &[HistoryResult]) -> Option<(f64, Vec<f64>)> {
+    let known = |it: &HistoryResult| it.duration_ms.filter(|it| *it > 0.0);
+    let at = results.iter().rposition(|it| known(it).is_some())?;
+    let latest = &results[at];
+    let before = results[..at].iter().filter(|it| {
+        it.status == Status::Passed
+            // What never came as far as a server does not tell which it would have been.
+            && (latest.servers.is_none() || it.servers == latest.servers)
+            && it.attempts == latest.attempts.max(1)
+    });
+    Some((known(latest)?, before.filter_map(known).collect()))
 }
 
 fn gate(scenarios: &[History], max_factor: f64) -> SlowdownGate {
@@ -217,10 +227,14 @@ fn gate(scenarios: &[History], max_factor: f64) -> SlowdownGate {
             slowdown,
         });
     let too_slow: Vec<TooSlow> = too_slow.collect();
+    let measured = measured.count();
+    let most = scenarios.iter().filter_map(|it| usual(&it.results));
     SlowdownGate {
         max_factor,
-        passed: too_slow.is_empty(),
-        measured: measured.count(),
+        passed: (measured > 0).then_some(too_slow.is_empty()),
+        measured,
+        needed: FEWEST,
+        most: most.map(|(_, before)| before.len()).max().unwrap_or(0),
         too_slow,
     }
 }

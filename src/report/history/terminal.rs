@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::words::{add_measures, passed};
+use super::words::add_measures;
 use crate::model::number::fixed;
 use crate::model::repeated::percent;
 use crate::model::usage::cost_words;
@@ -104,9 +104,7 @@ fn counts(it: &History) -> String {
         1 => "1 result".to_owned(),
         several => format!("{several} results"),
     };
-    if let Some(passed) = passed(it) {
-        let _ = write!(words, ", {passed}");
-    }
+    let _ = write!(words, ", {}", it.passed_words());
     add_measures(&mut words, it);
     words
 }
@@ -156,7 +154,7 @@ fn overview(text: &mut String, document: &HistoryDocument) {
                 latest.map_or("-", |it| it.status.symbol()).to_owned(),
                 shown(&it.id),
                 shown(&it.driver()),
-                format!("{}/{}", it.passed, it.judged),
+                passed(it),
                 scores(it),
                 it.median_score
                     .map_or_else(|| "–".to_owned(), |it| fixed(it, 2)),
@@ -195,6 +193,13 @@ fn overview(text: &mut String, document: &HistoryDocument) {
     }
 }
 
+/// `11/12, 1 error`.
+fn passed(it: &History) -> String {
+    let share = format!("{}/{}", it.passed, it.judged);
+    let words = [share].into_iter().chain(it.broken_words());
+    words.collect::<Vec<_>>().join(", ")
+}
+
 fn ranking(text: &mut String, title: &str, ranked: &[Ranked], words: fn(f64) -> String) {
     if ranked.is_empty() {
         return;
@@ -224,12 +229,8 @@ fn slow(text: &mut String, gate: &SlowdownGate) {
             gate.max_factor
         );
     }
-    let slow = gate.too_slow.len();
-    let _ = writeln!(
-        text,
-        "{slow} of {} measured scenarios took more than {} × as long as usual",
-        gate.measured, gate.max_factor
-    );
+    let sign = if gate.passed.is_none() { "? " } else { "" };
+    let _ = writeln!(text, "{sign}{}", gate.words());
 }
 
 /// Rows with their columns aligned; columns that are empty everywhere are left out.

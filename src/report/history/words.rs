@@ -8,17 +8,6 @@ use crate::model::usage::cost_words;
 use crate::published::history::History;
 use crate::report::duration;
 
-/// `11 of 12 passed (92 %)`; `None` where nothing was judged.
-pub(in crate::report) fn passed(it: &History) -> Option<String> {
-    let rate = it.pass_rate?;
-    Some(format!(
-        "{} of {} passed ({})",
-        it.passed,
-        it.judged,
-        percent(rate)
-    ))
-}
-
 /// Adds how steady, how fast and how expensive it is, as far as that is known: `, median 340 ms`.
 pub(in crate::report) fn add_measures(words: &mut String, it: &History) {
     if let Some(flakiness) = it.flakiness.filter(|it| *it > 0.0) {

@@ -9,7 +9,7 @@ use crate::model::number::fixed;
 use crate::model::repeated::percent;
 use crate::model::usage::cost_words;
 use crate::published::history::{History, HistoryDocument, HistoryResult, Ranked};
-use crate::report::history::{add_measures, passed};
+use crate::report::history::add_measures;
 use crate::report::{duration, moment};
 
 /// The size of a chart, and how far its line stays from its edges.
@@ -145,7 +145,7 @@ fn section(history: &History) -> Section<'_> {
 }
 
 fn counts(it: &History) -> String {
-    let mut words = passed(it).unwrap_or_else(|| "no verdict".to_owned());
+    let mut words = it.passed_words();
     add_measures(&mut words, it);
     words
 }
