@@ -60,10 +60,12 @@ use tokio_util::sync::CancellationToken;
 pub use self::handle::{Announced, FILE, announced, url};
 pub use self::options::{Allowed, Bounds, Finish, Options};
 
+use self::folder::Folder;
 use self::handle::Handle;
 use self::server::Server;
 use self::sessions::Sessions;
 use crate::http_server;
+use crate::suite;
 
 /// What ends a server.
 #[derive(Debug, Clone)]
@@ -82,7 +84,10 @@ pub struct Endings {
 pub async fn serve(listener: TcpListener, options: Options, endings: Endings) -> io::Result<()> {
     let grace = options.bounds.grace;
     let address = listener.local_addr()?;
-    let _handle = Handle::write(address, options.token.as_deref())?;
+    let handle = options
+        .announces
+        .then(|| Handle::write(address, options.token.as_deref()));
+    let _handle = handle.transpose()?;
     let done = endings.done.clone();
     let has_token = options.token.is_some();
     let sessions = Sessions::new(address.port(), has_token, options.code.clone())?;
@@ -102,6 +107,16 @@ pub async fn serve(listener: TcpListener, options: Options, endings: Endings) ->
     let guarded = middleware::from_fn_with_state(Arc::clone(&server), access::guard);
     let router = routes::router(&server).layer(guarded);
     http_server::serve_until(listener, router, &endings.done, ending).await
+}
+
+/// Whether test cases that name no agent have one where these options choose it.
+///
+/// # Errors
+///
+/// What the choice lacks. Of defaults that are broken, requests tell.
+pub fn check_agent(options: &Options) -> Result<(), suite::Error> {
+    let scenario = Folder::new(&options.root).of_defaults();
+    scenario.map_or(Ok(()), |it| suite::choose(&mut [it], &options.agent))
 }
 
 /// The `OpenAPI` document.

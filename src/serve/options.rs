@@ -23,6 +23,8 @@ pub struct Options {
     pub code: Option<String>,
     pub allowed: Allowed,
     pub bounds: Bounds,
+    /// Whether it leaves the file by which clients on this machine find it ([`super::FILE`]).
+    pub announces: bool,
     /// The folder of the scenarios that are served; requests name no file outside of it.
     pub root: PathBuf,
     /// The servers of test cases that name none; they win over a scenario's own of the same name.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +18,7 @@ use crate::cli::interrupt;
 use crate::cli::reports::Reports;
 use crate::cli::runtime;
 use crate::cli::suite::program;
+use crate::client::TestClient;
 use crate::http_server::unguessable;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Server;
@@ -26,6 +28,9 @@ use crate::suite::{AgentChoice, Choice, Finished, Settings};
 
 /// The environment variable that holds the token, where somebody has chosen one.
 const TOKEN: &str = "MCP_EVAL_TOKEN";
+
+/// How long another server of this folder may take to answer.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The shortest token that somebody may choose.
 const SHORTEST_TOKEN: usize = 16;
@@ -52,10 +57,11 @@ pub(in crate::cli) fn run(args: &ServeArgs, console: Console) -> Result<Exit, Fa
     let code = is_ours.then(unguessable).transpose();
     let code =
         code.map_err(|error| Failure::incomplete(format!("no link can be made: {error}")))?;
-    let options = Options {
+    let mut options = Options {
         code: code.clone(),
         ..options(args, token.clone(), console)?
     };
+    serve::check_agent(&options)?;
     let threads = options.bounds.concurrent.min(8) + 2;
     let runtime = runtime::beside(threads)?;
     let served = runtime.block_on(async {
@@ -64,7 +70,15 @@ pub(in crate::cli) fn run(args: &ServeArgs, console: Console) -> Result<Exit, Fa
         let begun = CancellationToken::new();
         begun.cancel();
         let signals = interrupt::endings(&begun);
-        let mut ready = json!({ "port": address.port(), "url": serve::url(address) });
+        let url = serve::url(address);
+        if let Some(other) = announced_by_another(&url).await {
+            console.note(&format!(
+                "note: {} leads to the server at {other}, which still runs: name this one by its address, and its token by {TOKEN}",
+                serve::FILE
+            ));
+            options.announces = false;
+        }
+        let mut ready = json!({ "port": address.port(), "url": url });
         let has_token = token.is_some();
         if let Some(token) = token.filter(|_| is_ours) {
             ready["token"] = json!(token);
@@ -96,6 +110,13 @@ fn dashboard(url: &str, code: Option<&str>, has_token: bool) -> String {
         None if has_token => format!("dashboard: {url}/ (asks for the token)"),
         None => format!("dashboard: {url}/"),
     }
+}
+
+/// The address of another server that was started in this folder and still answers to the token that it has left there.
+async fn announced_by_another(own: &str) -> Option<String> {
+    let other = serve::announced().filter(|it| it.url != own)?;
+    let client = TestClient::new(&other.url, other.token).with_patience(PATIENCE);
+    client.status().await.ok().map(|_| other.url)
 }
 
 /// The token that requests must show, and whether it was made up just now.
@@ -148,6 +169,7 @@ fn options(args: &ServeArgs, token: Option<String>, console: Console) -> Result<
             run_timeout: args.bounds.timeout,
             grace: args.bounds.grace,
         },
+        announces: true,
         root: args.root.clone(),
         servers: mcp_config.map_or(Ok(Vec::new()), |it| servers(it))?,
         judge: judge.map(|it| judged_by(it)).transpose()?,

@@ -63,20 +63,41 @@ async fn the_file_that_tells_clients_is_for_its_owner_alone_and_goes_with_the_se
     let told: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(told["url"], server.url);
     assert_eq!(told["token"].as_str(), server.token.as_deref());
-    // Another server in the same folder takes the file over, and the first one leaves it alone.
+    // Another server in the same folder leaves it alone, as long as the first one answers.
     let other = Server::start(&project, &[]);
-    server.signal("-INT");
-    assert_eq!(server.end().0, Some(0));
-    let told: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    assert_eq!(told["url"], other.url);
     other.signal("-TERM");
     let (code, said) = other.end();
     assert_eq!(code, Some(0), "{said}");
-    assert!(!file.exists());
     assert!(
-        said.contains("mcp-eval test server running on port "),
+        said.contains(".mcp-eval/serve.json leads to the server at") && said.contains(&server.url),
         "{said}"
     );
+    let still: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(still, told);
+    // It is taken over from one that was killed.
+    server.signal("-KILL");
+    let _ = server.end();
+    let heir = Server::start(&project, &[]);
+    let told: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(told["url"], heir.url);
+    heir.signal("-INT");
+    let (code, said) = heir.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!file.exists());
+    assert!(
+        said.contains("mcp-eval test server running on port ") && !said.contains("leads to"),
+        "{said}"
+    );
+}
+
+#[test]
+fn an_agent_that_could_never_run_is_refused_at_once() {
+    let project = Project::new();
+    project.file("scenarios/_defaults.yaml", "tags: [shop]\n");
+    project
+        .expect(2, &["serve", "--port", "0", "--agent", "openai"])
+        .says("--model");
+    assert!(!project.path(".mcp-eval/serve.json").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
