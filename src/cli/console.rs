@@ -81,6 +81,12 @@ impl Console {
         }
     }
 
+    /// Prints to stderr what is lost, or nearly was, also where it was asked to be quiet.
+    pub(super) fn warning(self, text: &str) {
+        self.note(text);
+        self.said_to_quiet(text);
+    }
+
     /// Prints a note to stderr for those alone who asked to be quiet: they need it, and the others were told.
     pub(super) fn said_to_quiet(self, text: &str) {
         Self {

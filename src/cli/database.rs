@@ -35,11 +35,12 @@ pub(super) fn of(args: &DatabaseArgs) -> Result<Option<Database>, Failure> {
         full: args.db_full,
         anonymous: args.no_identity,
         runs: Some(PathBuf::from(RUNS)),
+        existing: false,
     };
     Ok(Some(Database::new(place(&args.place)?, options)))
 }
 
-/// The one that is asked. A file that is not there is not made for that.
+/// The one that is asked. One that is not there is not made for that.
 ///
 /// # Errors
 ///
@@ -48,21 +49,30 @@ pub(super) fn existing(args: &DbPlaceArgs) -> Result<Database, Failure> {
     let place = place(args)?;
     if let Some(path) = place.path().filter(|it| !it.exists()) {
         let message = format!("there are no results yet: there is no {}", path.display());
-        return Err(Failure::incomplete(message).hint(
-            "`mcp-eval run` and `mcp-eval compare` write results; `mcp-eval db rebuild` takes them from the files of runs",
-        ));
+        return Err(Failure::incomplete(message).hint(format!(
+            "`mcp-eval run` and `mcp-eval compare` write results; {} takes them from the files of runs",
+            place.rebuilding()
+        )));
     }
-    Ok(open(place, false))
+    let options = Options {
+        existing: true,
+        ..options(false)
+    };
+    Ok(Database::new(place, options))
 }
 
 /// One that is made where there is none.
 pub(super) fn open(place: Place, full: bool) -> Database {
-    let options = Options {
+    Database::new(place, options(full))
+}
+
+fn options(full: bool) -> Options {
+    Options {
         full,
         anonymous: true,
         runs: Some(PathBuf::from(RUNS)),
-    };
-    Database::new(place, options)
+        existing: false,
+    }
 }
 
 /// Waits for what was asked, and says what there is to tell besides.
@@ -83,9 +93,9 @@ pub(super) fn answered<T>(
     })
 }
 
-/// Says what there is to tell of a database.
+/// Says what there is to tell of a database: what is not in it, or what became of it.
 pub(super) fn tell(notes: &[String], console: Console) {
     for note in notes {
-        console.note(&format!("note: {}", redact::environment().text(note)));
+        console.warning(&format!("note: {}", redact::environment().text(note)));
     }
 }

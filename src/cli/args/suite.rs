@@ -210,13 +210,14 @@ pub(in crate::cli) struct RunArgs {
     #[command(flatten)]
     pub(in crate::cli) watch: WatchArgs,
     /// Let a test server run them, at this address or, with `auto`, wherever one is found (`mcp-eval discover`), and report here what comes of
-    /// it. Its scenarios must be those that are here
+    /// it. Its scenarios must be those that are here; its token is that of `MCP_EVAL_TOKEN`, or of `.mcp-eval/serve.json`. It writes to its own
+    /// database, whatever `MCP_EVAL_DB` says
     #[arg(long, value_name = "URL|auto", conflicts_with_all = NOT_REMOTE)]
     pub(in crate::cli) remote: Option<String>,
 }
 
 /// What decides how scenarios are run and judged, which a test server does as its own options say.
-const NOT_REMOTE: [&str; 24] = [
+const NOT_REMOTE: [&str; 25] = [
     "agent",
     "agent_command",
     "agent_format",
@@ -241,4 +242,5 @@ const NOT_REMOTE: [&str; 24] = [
     "baseline",
     "watch",
     "db_full",
+    "no_identity",
 ];

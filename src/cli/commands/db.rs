@@ -182,8 +182,8 @@ fn import(args: &DbImportArgs, console: Console) -> Result<Exit, Failure> {
     let path = &args.file;
     let file = File::open(path)
         .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
-    let lines = Lines::begin(BufReader::new(file))
-        .map_err(|why| Failure::usage(format!("{}: {why}", path.display())))?;
+    let lines =
+        Lines::begin(BufReader::new(file), path.display().to_string()).map_err(Failure::usage)?;
     let database = open(place(&args.place)?, true);
     // Whoever wrote it has taken secrets out; what somebody added since may hold some.
     let redactor = Redactor::default().of_stored();

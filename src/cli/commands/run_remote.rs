@@ -32,6 +32,15 @@ pub(super) fn run(
     reports: &Reports,
     (output, console): (OutputArgs, Console),
 ) -> Result<Exit, Failure> {
+    let database = &args.execute.database;
+    // What stands in the environment is meant for whatever runs here.
+    let by_variable = std::env::var("MCP_EVAL_DB").ok();
+    if database.place.db.is_some() && database.place.db != by_variable {
+        return Err(Failure::usage(
+            "`--db` goes with what runs here, and `--remote` lets a server run it",
+        )
+        .hint("the server writes to the database that it was started with"));
+    }
     let args_of_plan = (&args.select, &args.plan, &args.execute);
     let planned = to_run(&Round::default(), args_of_plan, (purpose, "run"), console)?;
     let to_run = match planned {
@@ -106,6 +115,9 @@ async fn are_there(client: &TestClient, scenarios: &[Scenario]) -> Result<(), Fa
 fn failed(error: &ClientError) -> Failure {
     let message = error.to_string();
     match error {
+        ClientError::Status { status: 401, .. } => Failure::usage(message).hint(
+            "set MCP_EVAL_TOKEN to the token that the server has printed; where it was started in this folder, .mcp-eval/serve.json has it",
+        ),
         ClientError::Status {
             status: 400..=499, ..
         } => Failure::usage(message),

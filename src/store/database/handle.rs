@@ -330,20 +330,23 @@ impl Database {
         mut lines: Lines<R>,
         redact: &dyn Fn(Value) -> Redacted<Value>,
     ) -> Result<Copied, DatabaseError> {
+        // Of lines that cannot be read, no database is made.
+        let mut rows = transfer::batch(&mut lines, redact).map_err(DatabaseError::new)?;
         let import = self.ask(PATIENCE, Import::begin).await?;
         let import = Arc::new(Mutex::new(import));
-        loop {
-            let rows = transfer::batch(&mut lines, redact).map_err(DatabaseError::new)?;
-            if rows.is_empty() {
-                let copied = import.lock().copied();
-                return Ok(copied);
-            }
-            let import = Arc::clone(&import);
+        while !rows.is_empty() {
+            let adding = Arc::clone(&import);
             self.ask(PATIENCE, move |connection| {
-                import.lock().add(connection, &rows)
+                adding.lock().add(connection, &rows)
             })
             .await?;
+            rows = transfer::batch(&mut lines, redact).map_err(|why| {
+                let added = import.lock().copied().rows;
+                DatabaseError::new(format!("{why}; {added} rows before it were added"))
+            })?;
         }
+        let copied = import.lock().copied();
+        Ok(copied)
     }
 
     /// Removes all runs but so many of the latest, with all that belongs to them; with `dry_run`, only tells what would go.

@@ -14,4 +14,6 @@ pub struct Options {
     pub anonymous: bool,
     /// The folder of the runs, from which a damaged file is made anew; `None` leaves the new one empty.
     pub runs: Option<PathBuf>,
+    /// Only one that is there is used: where there is none, none is made.
+    pub existing: bool,
 }

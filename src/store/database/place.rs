@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::error::DatabaseError;
+use super::options::DEFAULT;
 
 /// Where a results database is. `Display` and `Debug` show nothing of a URL that gives access.
 #[derive(Clone, PartialEq, Eq)]
@@ -66,6 +67,22 @@ impl Place {
         }
     }
 
+    /// The command that adds what the files of runs hold, in words. Nothing of a URL that gives access stands in it.
+    pub fn rebuilding(&self) -> String {
+        match &self.0 {
+            Kind::File(path) if path == Path::new(DEFAULT) => "`mcp-eval db rebuild`".to_owned(),
+            Kind::File(path) => {
+                format!(
+                    "`mcp-eval db rebuild --db {}`",
+                    quoted(&path.to_string_lossy())
+                )
+            }
+            Kind::Postgres(_) => {
+                "`mcp-eval db rebuild`, with the same --db or MCP_EVAL_DB,".to_owned()
+            }
+        }
+    }
+
     /// The whole URL, where it is one.
     pub(super) fn url(&self) -> Option<&str> {
         match &self.0 {
@@ -88,6 +105,15 @@ impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+}
+
+/// A path as a shell takes it for one word.
+fn quoted(path: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-./+=:@%,".contains(it);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', "'\\''"))
 }
 
 /// A URL without user, password and parameters, any of which may give access.

@@ -132,27 +132,34 @@ pub(super) struct Line {
 /// Reads the lines of such a file.
 pub struct Lines<R> {
     from: R,
+    /// What errors call it.
+    name: String,
     number: usize,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Reads the first line, which says what it is.
+    /// Reads the first line, which says what it is. Errors call it by this name.
     ///
     /// # Errors
     ///
     /// When it says something else.
-    pub fn begin(from: R) -> Result<Self, String> {
-        let mut lines = Self { from, number: 0 };
+    pub fn begin(from: R, name: impl Into<String>) -> Result<Self, String> {
+        let mut lines = Self {
+            from,
+            name: name.into(),
+            number: 0,
+        };
         let head = lines.next_value()?.unwrap_or(Value::Null);
+        let name = &lines.name;
         if head["kind"] != KIND {
-            return Err(
-                "it is no export of a results database: its first line does not say so".to_owned(),
-            );
+            return Err(format!(
+                "{name}: it is no export of a results database: its first line does not say so"
+            ));
         }
         match head["format_version"].as_u64() {
             Some(FORMAT_VERSION) => Ok(lines),
             _ => Err(format!(
-                "format version {} of exports is not known here: this mcp-eval reads version {FORMAT_VERSION}",
+                "{name}: format version {} of exports is not known here: this mcp-eval reads version {FORMAT_VERSION}",
                 head["format_version"]
             )),
         }
@@ -173,7 +180,7 @@ impl<R: BufRead> Lines<R> {
         loop {
             line.clear();
             self.number += 1;
-            let at = |why: String| format!("line {}: {why}", self.number);
+            let at = |why: String| format!("{}, line {}: {why}", self.name, self.number);
             let mut limited = (&mut self.from).take(LONGEST);
             limited
                 .read_until(b'\n', &mut line)
@@ -185,9 +192,12 @@ impl<R: BufRead> Lines<R> {
                 return Err(at("it is too long".to_owned()));
             }
             if !line.iter().all(u8::is_ascii_whitespace) {
-                return json::read(&line)
-                    .map(Some)
-                    .map_err(|error| at(error.to_string()));
+                return json::read(&line).map(Some).map_err(|error| {
+                    let why = error.to_string();
+                    // That is the line of the text alone which was read.
+                    let why = why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why);
+                    at(why.to_owned())
+                });
             }
         }
     }

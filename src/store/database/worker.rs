@@ -181,8 +181,9 @@ impl Worker {
                 several => format!("{several} results are"),
             };
             notes.push(format!(
-                "{what} not in the results database {}: {why} (`mcp-eval db rebuild` adds what the files of the runs hold)",
-                self.place
+                "{what} not in the results database {}: {why} ({} adds what the files of the runs hold)",
+                self.place,
+                self.place.rebuilding()
             ));
         }
         notes
@@ -192,7 +193,8 @@ impl Worker {
     fn with<T>(&mut self, mut work: impl FnMut(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         let mut tried = false;
         loop {
-            let done = self.connect().and_then(|()| work(self));
+            let makes = !self.options.existing;
+            let done = self.connect(makes).and_then(|()| work(self));
             match done {
                 Err(Fault::Damaged(why)) if !tried => {
                     self.connection = None;
@@ -215,8 +217,9 @@ impl Worker {
         }
     }
 
-    /// Opens the database, where it is not open, or another file has been put in its place.
-    fn connect(&mut self) -> Result<(), Fault> {
+    /// Opens the database, where it is not open, or another file has been put in its place. `makes` says whether one is made where there is
+    /// none.
+    fn connect(&mut self, makes: bool) -> Result<(), Fault> {
         if self.connection.as_ref().is_some_and(|it| it.is_current()) {
             return Ok(());
         }
@@ -224,13 +227,19 @@ impl Worker {
         let mut connection: Box<dyn Connection> = match (self.place.path(), self.place.url()) {
             (Some(path), _) => {
                 let mut opened = Sqlite::open(path)?;
-                if opened.version()? < VERSION {
+                let version = opened.version()?;
+                if version < VERSION && (makes || version > 0) {
                     opened.share()?;
                 }
                 Box::new(opened)
             }
             (None, url) => Box::new(Postgres::open(url.unwrap_or_default())?),
         };
+        if !makes && connection.version()? == 0 {
+            return Err(Fault::Other(
+                "there is no mcp-eval database there".to_owned(),
+            ));
+        }
         migrate(&mut *connection)?;
         self.connection = Some(connection);
         // Whether all of it is there is not known of another file, nor of a server that was gone.
@@ -274,7 +283,7 @@ impl Worker {
         let Some(aside) = Sqlite::set_aside(&path, &format!("damaged-{now}"))? else {
             return Ok(());
         };
-        self.connect()?;
+        self.connect(true)?;
         let mut added = 0;
         if let (Some(runs), Some(connection)) = (&self.options.runs, &mut self.connection) {
             added = rebuild(&mut **connection, runs, self.options.full)?.results;

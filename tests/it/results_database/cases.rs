@@ -60,6 +60,7 @@ pub(super) const ALL: &[(&str, Case)] = &[
     ),
     ("bisect_writes_too", bisect_writes_too),
     ("history_is_told", history_is_told),
+    ("reading_makes_nothing", reading_makes_nothing),
 ];
 
 macro_rules! on_a_file {
@@ -94,6 +95,7 @@ on_a_file!(
     a_killed_run_keeps_what_it_finished,
     bisect_writes_too,
     history_is_told,
+    reading_makes_nothing,
 );
 
 fn every_command_writes(place: &Place) {
@@ -470,7 +472,7 @@ fn hostile_lines_are_refused(place: &Place) {
             2,
             "format version 9 of exports is not known here",
         ),
-        (&format!("{head}\n{{"), 3, "line 2: "),
+        (&format!("{head}\n{{"), 3, "hostile.jsonl, line 2: EOF"),
         (
             &format!("{head}\n{{\"sqlite_master\": {{}}}}\n"),
             3,
@@ -500,6 +502,26 @@ fn hostile_lines_are_refused(place: &Place) {
     place
         .expect(2, &["db", "import", "nowhere.jsonl"])
         .says("cannot read nowhere.jsonl");
+}
+
+fn reading_makes_nothing(place: &Place) {
+    if place.is_file() {
+        place.project.file(".mcp-eval/results.db", "");
+    }
+    for command in [&["history"][..], &["history", "--names"], &["db", "info"]] {
+        place
+            .expect(3, command)
+            .says("there is no mcp-eval database there");
+    }
+    if place.is_file() {
+        assert_eq!(place.project.read(".mcp-eval/results.db"), "");
+    } else {
+        let tables = "select count(*) from information_schema.tables where table_schema = 'public'";
+        assert_eq!(place.scalar(tables), 0);
+    }
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["run"]);
+    place.expect(0, &["history"]).says("tea");
 }
 
 fn old_runs_go(place: &Place) {

@@ -246,3 +246,35 @@ fn a_file_that_cannot_be_written_is_read_and_costs_a_warning() {
         .says("not in the results database kept/other.db");
     assert!(!place.project.path("kept/other.db").exists());
 }
+
+#[test]
+fn who_asked_to_be_quiet_is_told_what_is_lost_and_how_it_comes_back() {
+    let place = Place::file();
+    shop(&place.project, "tea", "7.50", "");
+    fs::create_dir(place.project.path("a folder")).unwrap();
+    for quiet in [&["run"][..], &["run", "-q"]] {
+        let said = place.expect(0, &[quiet, &["--db", "a folder"]].concat());
+        assert_eq!(
+            said.stderr.matches("not in the results").count(),
+            1,
+            "{said:#?}"
+        );
+        said.says("1 result is not in the results database a folder")
+            .says("`mcp-eval db rebuild --db 'a folder'` adds");
+    }
+}
+
+#[test]
+fn a_file_that_ends_too_early_makes_no_database() {
+    let place = Place::file();
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["run"]);
+    place.expect(0, &["db", "export", "all.jsonl"]);
+    let whole = place.project.read("all.jsonl");
+    let cut = whole.trim_end();
+    place.project.file("cut.jsonl", &cut[..cut.len() - 3]);
+    let said = place.expect(3, &["db", "import", "cut.jsonl", "--db", "new.db"]);
+    said.says(&format!("cut.jsonl, line {}: EOF", whole.lines().count()));
+    assert_eq!(said.stderr.matches(" line ").count(), 1, "{said:#?}");
+    assert!(!place.project.path("new.db").exists());
+}

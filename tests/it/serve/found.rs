@@ -157,6 +157,16 @@ fn scenarios_run_on_a_server_and_are_reported_here() {
     remote(2, &["scenarios/new.yaml"]).says("has no scenario `new`");
     remote(0, &[price]);
     remote(2, &[price, "--model", "m"]).says("--remote");
+    // Nor does what says where results of runs here go.
+    remote(2, &[price, "--db", "own.db"]).says("`--db` goes with what runs here");
+    remote(2, &[price, "--no-identity"]).says("--remote");
+    let mut elsewhere = here.command();
+    elsewhere
+        .env("MCP_EVAL_TOKEN", &token)
+        .env("MCP_EVAL_DB", "own.db");
+    let elsewhere = crate::common::ran(elsewhere.args(["run", price, "--remote", &server.url]));
+    assert_eq!(elsewhere.code, 0, "{elsewhere:#?}");
+    assert!(!here.path("own.db").exists());
     let mut nowhere = here.command();
     let nowhere = crate::common::ran(nowhere.args(["run", "--remote", "http://127.0.0.1:9"]));
     assert_eq!(nowhere.code, 3, "{nowhere:#?}");
@@ -164,5 +174,7 @@ fn scenarios_run_on_a_server_and_are_reported_here() {
     let mut stranger = here.command();
     let stranger = crate::common::ran(stranger.args(["run", price, "--remote", &server.url]));
     assert_eq!(stranger.code, 2, "{stranger:#?}");
-    stranger.says("Test execution failed: 401");
+    stranger
+        .says("Test execution failed: 401")
+        .says("set MCP_EVAL_TOKEN");
 }
