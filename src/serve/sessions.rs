@@ -200,7 +200,7 @@ mod tests {
     fn a_code_signs_in_once() {
         let code = Some("c0de".to_owned());
         let sessions = Sessions::new(1, true, code).expect("there is randomness");
-        let mut by = |code| sessions.begin_by(code).expect("there is randomness");
+        let by = |code| sessions.begin_by(code).expect("there is randomness");
         assert_eq!(by("other"), None);
         assert!(by("c0de").is_some());
         assert_eq!(by("c0de"), None);

@@ -7,7 +7,7 @@ use axum::response::Response;
 
 use super::reply::{elsewhere, refused};
 use super::visitor::Sent;
-use crate::serve::case;
+use crate::serve::asked;
 use crate::serve::commands;
 use crate::serve::execute::{self, How};
 use crate::serve::folder::{Folder, shown};
@@ -38,7 +38,7 @@ fn run(server: &Arc<Server>, scenario: String) -> Result<(), Problem> {
         agent_config: None,
         timeout: None,
     });
-    let prepared = case::only(case::prepare(request, &server.options, &folder)?)?;
+    let prepared = asked::only(asked::prepare(request, &server.options, &folder)?)?;
     let admitted = execute::admit(server, vec![prepared])?;
     let how = How {
         beside: 1,

@@ -11,7 +11,7 @@ use crate::report::html::{link, page_name};
 use crate::scenario_file::Finding;
 use crate::serve::commands::{Pending as Found, waiting};
 use crate::serve::folder::Folder;
-use crate::serve::programs;
+use crate::serve::programs::{self, Permitted};
 use crate::serve::server::Server;
 use crate::suite::ci::known_by;
 use crate::suite::replay;
@@ -65,10 +65,10 @@ fn scenario(server: &Server, scenario: &Scenario, folder: &Folder<'_>, all: usiz
     let redactor = Redactor::new(&Secrets::of_environment(), &scenario.redaction);
     let clean = |text: &str| redactor.text(text).into_inner();
     let options = &server.options;
-    let allowed = options.allowed.programs;
     let refused = if scenario.enabled {
-        let refused = programs::refuse(scenario, &options.servers, &options.root, allowed);
-        refused.err().map(|it| sentence(&it.into_reply().error))
+        let permitted = Permitted::to_served(options);
+        let refused = programs::refuse(scenario, &options.servers, folder, permitted);
+        refused.err().map(|it| sentence(&it))
     } else {
         Some("It is disabled.".to_owned())
     };

@@ -1,7 +1,7 @@
 //! The dashboard: who is let in, what its pages show, what its forms do.
 
 use reqwest::redirect::Policy;
-use reqwest::{Client, Method, RequestBuilder, Response};
+use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use serde_json::{Value, json};
 
 use super::desk::{Server, answer};
@@ -13,6 +13,14 @@ const PRICE: &str = "name: Price\nservers: { shop: { type: mock } }\n\
 /// A scenario that asks a mock server for a price.
 pub(super) fn price(text: &str) -> String {
     format!("{PRICE}{}", super::desk::SHOP.replace("4 euros", text))
+}
+
+/// As browsers send forms.
+fn form(request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
+    let coded = Url::parse_with_params("http://form", fields).unwrap();
+    request
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(coded.query().unwrap_or_default().to_owned())
 }
 
 /// A browser without a screen: it keeps cookies, and says of forms where they come from.
@@ -52,7 +60,7 @@ impl Visitor {
     async fn sign_in(&mut self, token: &str) -> Response {
         let request = self.request(Method::POST, "/session");
         let request = request.header("origin", &self.url);
-        let response = request.form(&[("token", token)]).send().await.unwrap();
+        let response = form(request, &[("token", token)]).send().await.unwrap();
         self.keep(&response);
         response
     }
@@ -105,7 +113,7 @@ impl Visitor {
         let csrf = self.csrf().await;
         let fields = [fields, &[("csrf", csrf.as_str())]].concat();
         let request = self.request(Method::POST, path).header("origin", &self.url);
-        let response = request.form(&fields).send().await.unwrap();
+        let response = form(request, &fields).send().await.unwrap();
         let status = response.status().as_u16();
         (status, response.text().await.unwrap())
     }
@@ -253,14 +261,14 @@ async fn forms_of_others_do_nothing() {
         for path in ["/run", "/review", "/sign-out"] {
             let request = visitor.request(Method::POST, path).header(name, value);
             let fields = [("csrf", csrf), ("scenario", "price"), ("command", "run")];
-            let response = request.form(&fields).send().await.unwrap();
+            let response = form(request, &fields).send().await.unwrap();
             assert_eq!(response.status(), 403, "{name}: {value} {path}");
         }
     }
     // Without a cookie, the right value is worth nothing; and forms are sent, not gone to.
     let nobody = Visitor::new(&server);
     let fields = [("csrf", csrf), ("scenario", "price"), ("command", "run")];
-    let request = nobody.request(Method::POST, "/run").form(&fields);
+    let request = form(nobody.request(Method::POST, "/run"), &fields);
     assert_eq!(request.send().await.unwrap().status(), 401);
     let got = visitor.request(Method::GET, "/run").send().await.unwrap();
     assert_eq!(got.status(), 303);
