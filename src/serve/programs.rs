@@ -170,11 +170,19 @@ fn evaluator(evaluator: &Evaluator, root: &Path) -> Option<String> {
         EvaluatorKind::SqlValidate(it) => {
             let asked = &it.asked;
             // What stands for something may stand for anything.
-            let database = Database::parse(&asked.database);
-            if let Ok(Database::Sqlite(path)) = database
-                && !is_plain_file(&asked.folder, &path.to_string_lossy(), root)
-            {
-                return outside("a database");
+            match Database::parse(&asked.database) {
+                Ok(Database::Sqlite(path)) => {
+                    if !is_plain_file(&asked.folder, &path.to_string_lossy(), root) {
+                        return outside("a database");
+                    }
+                }
+                Ok(database) if database.is_of_files() => {
+                    return Some(
+                        "an evaluator asks a database by a socket or a file of this machine"
+                            .to_owned(),
+                    );
+                }
+                _ => {}
             }
         }
         _ => {}

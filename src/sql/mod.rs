@@ -17,7 +17,7 @@ mod rows;
 mod sqlite;
 mod statement;
 
-pub use self::query::{Database, Query, named};
+pub use self::query::{Database, Query, named, no_address};
 pub use self::rows::{MOST_ROWS, Rows};
 pub use self::statement::refused;
 

@@ -2,7 +2,7 @@
 
 use mysql_async::consts::ColumnType;
 use mysql_async::prelude::Queryable;
-use mysql_async::{Column, Conn, Opts, Params, TxOpts, Value as Cell};
+use mysql_async::{Column, Conn, Opts, OptsBuilder, Params, TxOpts, Value as Cell};
 use serde_json::{Number, Value};
 
 use super::query::{Query, unbound, wrong_count};
@@ -14,6 +14,8 @@ pub(super) async fn ask(url: &str, query: &Query) -> Result<Rows, String> {
     let parameters: Vec<Cell> = parameters.collect::<Result<_, _>>()?;
     let opts = Opts::from_url(url)
         .map_err(|error| format!("the address of the database cannot be read: {error}"))?;
+    // A server of this machine could lead to any socket here by telling that it listens there, too.
+    let opts = OptsBuilder::from_opts(opts).prefer_socket(false);
     let mut connection = Conn::new(opts)
         .await
         .map_err(|error| format!("no connection to the database: {}", said(&error)))?;
@@ -21,6 +23,11 @@ pub(super) async fn ask(url: &str, query: &Query) -> Result<Rows, String> {
     // The answer is there; a server that is slow to say goodbye changes nothing.
     let _ = connection.disconnect().await;
     answered
+}
+
+/// Whether a URL leads to a socket that is a file.
+pub(super) fn is_of_a_socket(url: &str) -> bool {
+    Opts::from_url(url).is_ok_and(|it| it.socket().is_some())
 }
 
 async fn rows(connection: &mut Conn, query: &Query, parameters: Vec<Cell>) -> Result<Rows, String> {

@@ -67,6 +67,13 @@ where
     }))
 }
 
+/// Whether a URL leads to sockets that are files.
+pub(super) fn is_of_sockets(url: &str) -> bool {
+    let config: Result<Config, _> = url.parse();
+    // One that cannot be read leads nowhere.
+    config.is_ok_and(|it| it.get_hosts().iter().any(|it| matches!(it, Host::Unix(_))))
+}
+
 fn is_of_this_machine(config: &Config) -> bool {
     config.get_hosts().iter().all(|it| match it {
         Host::Tcp(name) => matches!(name.as_str(), "localhost" | "127.0.0.1" | "::1"),

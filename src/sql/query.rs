@@ -34,8 +34,12 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// Which databases there are, for a URL of another kind.
+    /// Which databases there are, for a URL of another kind, and how a URL is written, for what looks like the address of a server and is
+    /// none. Nothing of the address is in it but its kind.
     pub fn parse(text: &str) -> Result<Self, String> {
+        if let Some(why) = no_address(text) {
+            return Err(why);
+        }
         let Some((scheme, rest)) = text.split_once("://") else {
             let path = text.strip_prefix("sqlite:").unwrap_or(text);
             return Ok(Self::Sqlite(PathBuf::from(path)));
@@ -49,6 +53,74 @@ impl Database {
             )),
         }
     }
+
+    /// Whether asking it opens a file of this machine, or a socket that is one.
+    pub fn is_of_files(&self) -> bool {
+        let url = match self {
+            Self::Sqlite(_) => return true,
+            Self::Postgres(url) | Self::MySql(url) => url,
+        };
+        let names_one = named(url).any(|(name, _)| NAMES_OF_FILES.contains(&name));
+        names_one
+            || match self {
+                Self::Postgres(url) => super::postgres::is_of_sockets(url),
+                Self::MySql(url) => super::mysql::is_of_a_socket(url),
+                Self::Sqlite(_) => true,
+            }
+    }
+}
+
+/// Parameters of URLs that name files, whether or not what reads the URL knows them.
+const NAMES_OF_FILES: [&str; 8] = [
+    "sslcert",
+    "sslkey",
+    "sslrootcert",
+    "sslcrl",
+    "passfile",
+    "service",
+    "servicefile",
+    "socket",
+];
+
+/// How the words begin that other programs name a database of PostgreSQL by.
+const KEYWORDS: [&str; 11] = [
+    "host", "hostaddr", "server", "port", "user", "username", "password", "passfile", "dbname",
+    "database", "sslmode",
+];
+
+/// Why a text that looks like the address of a server is none, in a sentence without the address, which may hold a password; `None` for
+/// all others.
+pub fn no_address(text: &str) -> Option<String> {
+    let (scheme, rest) = match text.split_once("://") {
+        Some((scheme, rest)) => (Some(scheme), rest),
+        None => (None, text),
+    };
+    // What reads a URL would take a part of such a password for the host.
+    if matches!(scheme, Some("postgres" | "postgresql")) && rest.matches('@').count() > 1 {
+        return Some("the URL has more than one `@`: write `@` in a password as `%40`".to_owned());
+    }
+    let is_url = scheme.is_some_and(|it| {
+        it.bytes()
+            .all(|it| it.is_ascii_alphanumeric() || b"+-.:".contains(&it))
+    });
+    if is_url || text.contains("${") {
+        return None;
+    }
+    let has_keyword = text.split([' ', '\t', '\n', ';']).any(|it| {
+        let name = it.split_once('=').map(|it| it.0.to_ascii_lowercase());
+        name.is_some_and(|it| KEYWORDS.contains(&it.as_str()))
+    });
+    let is_kind = ["postgres:", "postgresql:", "mysql:", "mariadb:"]
+        .iter()
+        .any(|it| text.starts_with(it));
+    let first = text.split('/').next().unwrap_or_default();
+    let gives_access = first
+        .split_once('@')
+        .is_some_and(|(before, _)| before.contains(':') && !before.contains(' '));
+    (has_keyword || is_kind || gives_access).then(|| {
+        "it is neither a URL nor the path of a file: write postgres://USER:PASSWORD@HOST:PORT/NAME, or `./` before the name of a file"
+            .to_owned()
+    })
 }
 
 /// The parts of a database's address that have names, those of its parameters, and the address itself, so that secrets in it are known.
@@ -82,4 +154,58 @@ pub(super) fn wrong_count(wanted: usize, given: usize) -> String {
         "placeholders"
     };
     format!("the query has {wanted} {noun}, and {given} parameters are given")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Database, no_address};
+
+    #[test]
+    fn what_may_hold_a_password_is_never_taken_for_the_name_of_a_file() {
+        for text in [
+            "postgres://u:sec@retPART@host/x",
+            "postgres://u:s@ret/PART@host/x",
+            "host=h password=PART",
+            "password='PART' host=h",
+            "Host=h;Password=PART",
+            "postgres:u:PART@host",
+            "u:PART@host/x",
+            "password=PART host=x://y",
+        ] {
+            let why = no_address(text).unwrap_or_else(|| panic!("{text}"));
+            assert!(!why.contains("PART"), "{why}");
+            assert!(Database::parse(text).is_err(), "{text}");
+        }
+        for text in [
+            "results.db",
+            "./host=h.db",
+            "sqlite:a/b.db",
+            "file:///a@b:c@d.db",
+            "a=b.db",
+            "postgres://u:p%40w@host/x",
+            "${DATABASE}",
+        ] {
+            assert_eq!(no_address(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_that_lead_to_files_are_known() {
+        for (text, is) in [
+            ("a.db", true),
+            ("postgres://root@%2ftmp%2fsock/x", true),
+            ("postgres://h/x?host=/tmp", true),
+            ("postgres://h/x?host=%2Ftmp", true),
+            ("postgres://a,%2ftmp/x", true),
+            ("postgres://h/x?sslrootcert=/etc/passwd", true),
+            ("postgres://h/x?sslmode=require", false),
+            ("postgres://u:p@h:5433/x", false),
+            ("mysql://h/x?socket=/tmp/s", true),
+            ("mysql://h/x?socket=%2Ftmp%2Fs", true),
+            ("mariadb://h/x", false),
+        ] {
+            let database = Database::parse(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+            assert_eq!(database.is_of_files(), is, "{text}");
+        }
+    }
 }

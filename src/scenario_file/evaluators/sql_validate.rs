@@ -55,6 +55,8 @@ impl SqlKeys {
         if !database.0.contains("${")
             && let Err(why) = Database::parse(&database.0)
         {
+            // The line that is shown holds it, and it may hold a password.
+            findings.is_secret("database", &database.0);
             findings.error(database.at, why, NO_HINT);
         }
         let wanted = self.wanted(at, findings)?;

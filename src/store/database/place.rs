@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::DatabaseError;
 use super::options::DEFAULT;
+use crate::sql::no_address;
 
 /// Where a results database is. `Display` and `Debug` show nothing of a URL that gives access.
 #[derive(Clone, PartialEq, Eq)]
@@ -26,6 +27,9 @@ impl Place {
     pub fn parse(text: &str) -> Result<Self, DatabaseError> {
         if text.trim().is_empty() {
             return Err(DatabaseError::new("the path of the database is empty"));
+        }
+        if let Some(why) = no_address(text) {
+            return Err(DatabaseError::new(why));
         }
         let Some((scheme, rest)) = text.split_once("://") else {
             let path = text.strip_prefix("sqlite:").unwrap_or(text);
@@ -168,6 +172,11 @@ mod tests {
                 "mysql://me:s3cret@host/r",
                 "`mysql://` is no results database",
             ),
+            (
+                "postgres://me:a@s3cret@db.example/r",
+                "`@` in a password as `%40`",
+            ),
+            ("host=db.example password=s3cret", "is neither a URL nor"),
             (" ", "is empty"),
         ] {
             let error = Place::parse(url).expect_err(url).to_string();

@@ -13,6 +13,11 @@ fn reaching_out(desk: &Desk) -> Vec<(&'static str, String)> {
             "name: x\nuser_intent: y\nservers: {{ shop: {{ url: '{shop}' }} }}\nagent: {{ calls: [{{ tool: mcp__shop__buy }}] }}\n{more}\n"
         )
     };
+    let asking = |database: &str| {
+        with(&format!(
+            "evaluators: [{{ type: sql-validate, database: '{database}', query: SELECT 1, equals: 1 }}]"
+        ))
+    };
     vec![
         ("is a program", "name: x\nservers: { s: { command: touch, args: [touched] } }\nagent: { calls: [{ tool: mcp__s__x }] }\n".to_owned()),
         ("is started", "name: x\nservers: { s: { url: 'http://127.0.0.1:9/mcp', start: { command: touch, args: [touched] } } }\nagent: { calls: [{ tool: mcp__s__x }] }\n".to_owned()),
@@ -26,6 +31,12 @@ fn reaching_out(desk: &Desk) -> Vec<(&'static str, String)> {
         ("looks at a file outside", with("evaluators: [{ type: file, path: /etc/hostname }]")),
         ("looks at a file outside", with("evaluators: [{ type: file, path: link/shop.yaml }]")),
         ("looks at a database outside", with("evaluators: [{ type: sql-validate, database: ../other.db, query: SELECT 1, equals: 1 }]")),
+        ("a socket or a file", asking("postgres://root@%2ftmp%2fsock/x")),
+        ("a socket or a file", asking("postgres://root@db.example/x?host=/tmp/sock")),
+        ("a socket or a file", asking("postgres://root@db.example/x?sslrootcert=/etc/hostname")),
+        ("a socket or a file", asking("postgres://root@db.example/x?passfile=/etc/hostname")),
+        ("a socket or a file", asking("postgres://root@db.example/x?service=here")),
+        ("a socket or a file", asking("mysql://root@db.example/x?socket=/tmp/sock")),
         ("prepare its source", with("source: { repo: ., prepare: [[touch, touched]] }")),
         ("`source.repo` lies outside", with("source: { repo: .. }")),
     ]
