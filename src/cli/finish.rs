@@ -480,6 +480,21 @@ pub(super) fn elsewhere(
     } else {
         gates::exit(&result, (false, false))
     };
+    // What the gate says is found here, too.
+    let options = ReportOptions {
+        reports,
+        threshold: None,
+        keep: 0,
+        baselines: Path::new(BASELINES),
+        strict_statistics: false,
+        strict: false,
+        suite: None,
+        shard: None,
+        shuffle_seed: None,
+        bisected: None,
+        pending: 0,
+    };
+    set_gate(&mut result, exit, &options);
     let folder = match &reports.output {
         Some(folder) => folder.clone(),
         None => Path::new(REPORTS).join(&result.run_id),

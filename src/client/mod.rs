@@ -32,6 +32,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::http_client::{self, Asked};
+use crate::published::result::ResultDocument;
 use crate::serve::wire::{
     BatchReply, CaseList, ErrorReply, Health, ResultList, RunReply, Statistics, Status,
 };
@@ -159,6 +160,11 @@ impl TestClient {
     /// One result.
     pub async fn result(&self, id: &str) -> Result<RunReply, ClientError> {
         self.get(&format!("results/{}", escaped(id))).await
+    }
+
+    /// The result of a run, as the command line has it.
+    pub async fn document(&self, run: &str) -> Result<ResultDocument, ClientError> {
+        self.get(&format!("runs/{}/document", escaped(run))).await
     }
 
     /// The scenarios that are served.

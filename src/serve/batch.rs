@@ -13,6 +13,7 @@ use futures_util::{StreamExt, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio_util::sync::DropGuard;
 
 use super::asked;
 use super::body;
@@ -76,7 +77,9 @@ pub(super) async fn post(
 }
 
 async fn all(running: Running) -> Result<Vec<RunReply>, Problem> {
-    let done = running.work.await;
+    let Running { work, client, .. } = running;
+    let done = work.await;
+    drop(client);
     let replies =
         done.unwrap_or_else(|_| Err(Problem::ours("the batch itself failed: this is a bug")))?;
     Ok(replies
@@ -99,8 +102,15 @@ fn wants_stream(headers: &HeaderMap) -> bool {
 
 /// The replies as they come, and the sum behind them.
 fn streamed(running: Running, began: Instant) -> Response {
-    let Running { replies, work } = running;
-    let told = Told::default();
+    let Running {
+        replies,
+        work,
+        client,
+    } = running;
+    let told = Told {
+        ids: Vec::new(),
+        _client: client,
+    };
     let events = stream::unfold(
         (replies, Some(work), told),
         move |(mut replies, mut work, mut told)| async move {
@@ -133,10 +143,10 @@ fn streamed(running: Running, began: Instant) -> Response {
     stream_response(Body::from_stream(events))
 }
 
-/// What was told already.
-#[derive(Default)]
+/// What was told already, and that somebody listens.
 struct Told {
     ids: Vec<String>,
+    _client: DropGuard,
 }
 
 fn event(kind: &str, data: &Value) -> String {

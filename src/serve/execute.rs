@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tempfile::NamedTempFile;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
+use tokio_util::sync::DropGuard;
 
 use super::board::Seat;
 use super::prepared::Prepared;
@@ -32,8 +33,11 @@ pub(super) struct How {
 pub(super) struct Running {
     /// Replies, as they come.
     pub(super) replies: UnboundedReceiver<Redacted<RunReply>>,
-    /// All of them, in the order of the request. The work goes on where nobody waits for it any more.
+    /// All of them, in the order of the request.
     pub(super) work: JoinHandle<Result<Vec<Redacted<RunReply>>, Problem>>,
+    /// Held by whoever waits for them. When it is dropped before they are there, because the client has gone, they are interrupted: what
+    /// was finished stays, servers end, and others get their turn.
+    pub(super) client: DropGuard,
 }
 
 /// Runs that have a place, and wait for their turn.
@@ -113,6 +117,8 @@ pub(super) async fn start(
     let (sender, replies) = unbounded_channel();
     let server = Arc::clone(server);
     let working = server.begin();
+    let interrupt = server.interrupt.child_token();
+    let client = interrupt.clone().drop_guard();
     let work = tokio::spawn(async move {
         let Admitted {
             place,
@@ -138,7 +144,7 @@ pub(super) async fn start(
         let suite = Suite {
             scenarios,
             observer: Arc::clone(&watching) as Arc<dyn suite::Observer>,
-            interrupt: server.interrupt.clone(),
+            interrupt,
         };
         let finished = suite::run(suite, &settings).await;
         drop(files);
@@ -148,7 +154,11 @@ pub(super) async fn start(
         server.finish(&finished);
         Ok(replies)
     });
-    Ok(Running { replies, work })
+    Ok(Running {
+        replies,
+        work,
+        client,
+    })
 }
 
 /// An id that no other scenario of the same run has.
@@ -271,10 +281,13 @@ where
         ..settings
     };
     let known = (Cases::new(), Secrets::of_environment());
+    // A client that goes takes its work with it.
+    let interrupt = server.interrupt.child_token();
+    let _client = interrupt.clone().drop_guard();
     let suite = Suite {
         scenarios,
         observer: Arc::new(Watching::new(server, (name, seat), known, None)),
-        interrupt: server.interrupt.clone(),
+        interrupt,
     };
     let working = work(suite, settings);
     let (server, guard) = (Arc::clone(server), server.begin());

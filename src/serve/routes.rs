@@ -138,7 +138,7 @@ pub(super) const ROUTES: &[Route] = &[
         "/api/test/run",
         (
             "run",
-            "Run a test case or a scenario, and wait for what comes of it",
+            "Run a test case or a scenario, and wait for what comes of it; it is interrupted when the client hangs up",
         ),
         (of::<RunRequest>, of::<RunReply>),
         RUNS,
@@ -150,7 +150,7 @@ pub(super) const ROUTES: &[Route] = &[
             "/api/test/run-batch",
             (
                 "runBatch",
-                "Run several; results come as they are there, where the client accepts `text/event-stream`",
+                "Run several; results come as they are there, where the client accepts `text/event-stream`; what has not finished is interrupted when the client hangs up",
             ),
             (of::<BatchRequest>, of::<BatchReply>),
             RUNS,

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::asked;
 use super::body;
-use super::execute::{self, How};
+use super::execute::{self, How, Running};
 use super::folder::{Folder, shown};
 use super::problem::Problem;
 use super::server::Server;
@@ -28,8 +28,9 @@ pub(super) async fn post(
         beside: 1,
         fail_fast: false,
     };
-    let running = execute::begin(&server, vec![prepared], how).await?;
-    let done = running.work.await;
+    let Running { work, client, .. } = execute::begin(&server, vec![prepared], how).await?;
+    let done = work.await;
+    drop(client);
     let mut replies =
         done.unwrap_or_else(|_| Err(Problem::ours("the run itself failed: this is a bug")))?;
     let reply = replies.pop();

@@ -99,7 +99,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "text",
         ],
     ),
-    ("client", &["http_client", "json", "serve"]),
+    ("client", &["http_client", "json", "published", "serve"]),
     (
         "serve",
         &[

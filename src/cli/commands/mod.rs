@@ -21,6 +21,7 @@ pub(super) mod merge;
 pub(super) mod mock;
 mod mock_llm;
 pub(super) mod record;
+mod remote_answer;
 pub(super) mod report;
 pub(super) mod retrieval;
 pub(super) mod review;

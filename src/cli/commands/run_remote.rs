@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use super::remote_answer::settled;
 use crate::cli::args::{OutputArgs, RunArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -17,7 +18,6 @@ use crate::cli::suite::settings;
 use crate::cli::to_run::{Planned, to_run};
 use crate::client::{ClientError, TestClient};
 use crate::model::scenario::Scenario;
-use crate::published::result::ResultDocument;
 use crate::scenario_file;
 use crate::serve::wire::{BatchReply, CaseList};
 use crate::suite::{self, Jobs};
@@ -81,11 +81,8 @@ pub(super) fn run(
         let batch: BatchReply = client.run_batch(&batch).await.map_err(|it| failed(&it))?;
         let run = batch.results.first().map(|it| it.run_id.as_str());
         let run = run.ok_or_else(|| Failure::incomplete("the server has run nothing"))?;
-        let path = format!("runs/{run}/document");
-        client
-            .get::<ResultDocument>(&path)
-            .await
-            .map_err(|it| failed(&it))
+        let document = client.document(run).await.map_err(|it| failed(&it))?;
+        settled(&scenarios, &batch, document)
     })?;
     finish::elsewhere(result, reports, output, console)
 }

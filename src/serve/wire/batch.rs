@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::case::RunRequest;
 use super::reply::RunReply;
+use crate::published::result::Status;
 
 /// Several test cases and scenarios.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,9 +43,14 @@ pub struct BatchReply {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
+    /// All of them: those that passed, failed, and were skipped.
     pub total: usize,
     pub passed: usize,
+    /// Those that did not pass, whatever stood in the way.
     pub failed: usize,
+    /// Those that were not begun, because of `failFast` or because they are disabled.
+    #[serde(default)]
+    pub skipped: usize,
     /// Of all together, in milliseconds.
     pub duration: f64,
 }
@@ -52,10 +58,13 @@ pub struct Summary {
 impl Summary {
     pub fn of(results: &[RunReply], duration: f64) -> Self {
         let passed = results.iter().filter(|it| it.success).count();
+        let skipped = results.iter().filter(|it| it.status == Status::Skipped);
+        let skipped = skipped.count();
         Self {
             total: results.len(),
             passed,
-            failed: results.len() - passed,
+            failed: results.len() - passed - skipped,
+            skipped,
             duration,
         }
     }
