@@ -89,6 +89,10 @@ pub async fn serve(listener: TcpListener, options: Options, endings: Endings) ->
         .then(|| Handle::write(address, options.token.as_deref()));
     let _handle = handle.transpose()?;
     let done = endings.done.clone();
+    if let Some(database) = &options.settings.database {
+        // An earlier server may have been killed.
+        database.settle();
+    }
     let has_token = options.token.is_some();
     let sessions = Sessions::new(address.port(), has_token, options.code.clone())?;
     let own = (openapi::document(), sessions);

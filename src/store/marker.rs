@@ -55,6 +55,14 @@ pub(super) fn is_held(folder: &Path) -> bool {
     matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
+/// Whether whoever made this folder for a run of this id, and held it, is gone. Where that cannot be known, as on a file system without
+/// locks, it is not.
+pub(super) fn is_let_go(folder: &Path, id: &str) -> bool {
+    let marker = folder.join(MARKER);
+    fs::read_to_string(&marker).is_ok_and(|it| it.trim_end() == id)
+        && File::open(marker).is_ok_and(|it| it.try_lock().is_ok())
+}
+
 /// Whether a folder says of itself, truly or not, who made it.
 pub(super) fn has_one(folder: &Path) -> bool {
     fs::symlink_metadata(folder.join(MARKER)).is_ok()

@@ -81,7 +81,7 @@ pub(in crate::cli) struct DbRebuildArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DbExportArgs {
-    /// Where the rows go [default: stdout]
+    /// Where the rows go; `-` is stdout [default: stdout]
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: Option<PathBuf>,
     #[command(flatten)]

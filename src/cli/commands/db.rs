@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter};
 use std::path::Path;
 
 use serde::Serialize;
@@ -17,6 +17,7 @@ use crate::cli::failure::Failure;
 use crate::json;
 use crate::redact::Redactor;
 use crate::report::bytes;
+use crate::store::Growing;
 use crate::store::database::{Copied, Info, Lines};
 
 pub(in crate::cli) fn run(command: &DbCommand, console: Console) -> Result<Exit, Failure> {
@@ -147,7 +148,7 @@ fn copied(copied: Copied, done: &str) -> String {
 
 fn export(args: &DbExportArgs, console: Console) -> Result<Exit, Failure> {
     let database = existing(&args.place)?;
-    let Some(path) = &args.file else {
+    let Some(path) = args.file.as_ref().filter(|it| *it != Path::new("-")) else {
         answered(
             &database,
             database.export(BufWriter::new(io::stdout())),
@@ -155,21 +156,10 @@ fn export(args: &DbExportArgs, console: Console) -> Result<Exit, Failure> {
         )?;
         return Ok(Exit::Passed);
     };
-    let failed =
-        |error: io::Error| Failure::incomplete(format!("cannot write {}: {error}", path.display()));
-    // Beside its place, so that nothing half-written stands there.
-    let folder = path
-        .parent()
-        .filter(|it| *it != Path::new(""))
-        .unwrap_or(Path::new("."));
-    let beside = tempfile::Builder::new()
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
-        .tempfile_in(folder)
-        .map_err(failed)?;
-    let out = BufWriter::new(beside.as_file().try_clone().map_err(failed)?);
+    let growing = Growing::begin(path)?;
+    let out = BufWriter::new(growing.file()?);
     let exported = answered(&database, database.export(out), console)?;
-    beside.as_file().flush().map_err(failed)?;
-    beside.persist(path).map_err(|error| failed(error.error))?;
+    growing.put()?;
     console.result(&format!(
         "{}: {}\n",
         path.display(),
@@ -180,10 +170,16 @@ fn export(args: &DbExportArgs, console: Console) -> Result<Exit, Failure> {
 
 fn import(args: &DbImportArgs, console: Console) -> Result<Exit, Failure> {
     let path = &args.file;
-    let file = File::open(path)
-        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
-    let lines =
-        Lines::begin(BufReader::new(file), path.display().to_string()).map_err(Failure::usage)?;
+    let begun = || {
+        let file = File::open(path)
+            .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+        Lines::begin(BufReader::new(file), path.display().to_string()).map_err(Failure::usage)
+    };
+    if path.is_file() {
+        // Nothing is added where anything of it is wrong. What comes through a pipe is checked as it comes.
+        begun()?.check().map_err(Failure::incomplete)?;
+    }
+    let lines = begun()?;
     let database = open(place(&args.place)?, true);
     // Whoever wrote it has taken secrets out; what somebody added since may hold some.
     let redactor = Redactor::default().of_stored();

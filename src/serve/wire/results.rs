@@ -111,7 +111,7 @@ pub struct RunList {
 pub struct RunEntry {
     pub run_id: String,
     pub command: String,
-    /// `running`, `completed` or `interrupted`; one that was killed stays `running`.
+    /// `running`, `completed` or `interrupted`; one that was killed stays `running` until the next command or server in its folder.
     pub status: String,
     pub started_at: String,
     pub completed_at: Option<String>,

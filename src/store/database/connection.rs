@@ -38,6 +38,9 @@ pub(super) trait Connection: Send {
     /// Sets it, within the transaction of the migration.
     fn set_version(&mut self, version: u32) -> Result<(), Fault>;
 
+    /// The names of all tables that are there, whoever has made them.
+    fn tables(&mut self) -> Result<Vec<String>, Fault>;
+
     /// The names of a table's columns.
     fn columns(&mut self, table: &str) -> Result<Vec<String>, Fault>;
 

@@ -29,6 +29,15 @@ pub(super) enum Fault {
          name another one with `--db`"
     )]
     Newer { found: u32, known: u32 },
+    /// Its tables are not those of its version.
+    #[error("{why}: {way}")]
+    Misshapen { why: String, way: &'static str },
+    /// What was given is nothing that it holds; it is as it should be itself.
+    #[error("{0}")]
+    Unfit(String),
+    /// Nothing is heard of it: another try would wait as long again.
+    #[error("{0}")]
+    Silent(String),
     /// The connection has ended, or somebody else holds the database for too long: another try may go otherwise.
     #[error("{0}")]
     Lost(String),

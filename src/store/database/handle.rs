@@ -140,6 +140,12 @@ impl Database {
         let _ = self.hand(Box::new(move |worker| worker.result(&finished)));
     }
 
+    /// Says of runs whose process was killed that they were interrupted, before anything else is asked. Does not wait for it. Whatever is
+    /// written does so, too, at its first beginning; a server, which only answers at first, asks for it. Where there is no file, none is made.
+    pub fn settle(&self) {
+        let _ = self.hand(Box::new(Worker::settle));
+    }
+
     /// Waits until all that was handed over is written; returns what there is to tell, for people: at most a few sentences, however many
     /// results are concerned.
     pub async fn flush(&self) -> Vec<String> {
@@ -294,6 +300,8 @@ impl Database {
     /// When the database cannot be written.
     pub async fn rebuild(&self, runs: &Path) -> Result<Rebuilt, DatabaseError> {
         let (runs, full) = (runs.to_owned(), self.0.options.full);
+        // A file whose tables are not ours any more is made anew.
+        self.wait(LONG_PATIENCE, Worker::mend).await??;
         self.ask(LONG_PATIENCE, move |connection| {
             rebuild::rebuild(connection, &runs, full)
         })

@@ -16,13 +16,15 @@
 //! | `schema`, `tables.sql`, `views.sql` | the migrations |
 //! | `head`, `told` | what is written of a run and of a result |
 //! | `write`, `rebuild` | how it gets there: as it happens, and from files |
+//! | `settle` | runs that were killed |
 //! | `rows`, `results`, `history` | what is asked for |
-//! | `transfer`, `prune` | all rows as lines of JSON, and rows that go |
+//! | `transfer`, `checked`, `prune` | all rows as lines of JSON, what such lines may hold, and rows that go |
 //! | `cell`, `time`, `error` | values, times and faults as both kinds have them |
 //!
 //! The SQL is written once: both kinds read it alike.
 
 mod cell;
+mod checked;
 mod connection;
 mod error;
 mod handle;
@@ -37,6 +39,7 @@ mod rebuild;
 mod results;
 mod rows;
 mod schema;
+mod settle;
 mod sqlite;
 mod time;
 mod told;

@@ -17,6 +17,9 @@ use crate::sql::postgres::{Parameter, connect, said};
 /// How long the server may take for any one thing.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How much later than the server, which tells of it, we give up.
+const MARGIN: Duration = Duration::from_secs(1);
+
 /// Names the lock under which the schema is changed: any number that nobody else takes.
 const LOCK: i64 = 0x6d63_705f_6576_616c;
 
@@ -35,24 +38,31 @@ impl Postgres {
     pub(super) fn open(url: &str) -> Result<Self, Fault> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Fault::Other(error.to_string()))?;
+        // The server gives up, too: it would go on without us.
+        let limit = PATIENCE.as_millis();
+        let settings = format!(
+            "SET statement_timeout = {limit}; SET lock_timeout = {limit}; SET client_min_messages = warning;"
+        );
         let connected = runtime.block_on(async {
-            match tokio::time::timeout(PATIENCE, connect(url)).await {
+            let connected = async {
+                let (client, connection) = connect(url).await.map_err(Fault::Lost)?;
+                let set = client.batch_execute(&settings).await;
+                set.map_err(|error| fault(&error))?;
+                Ok::<_, Fault>((client, connection))
+            };
+            match tokio::time::timeout(PATIENCE, connected).await {
                 Ok(connected) => connected,
-                Err(_) => Err(format!("no connection within {PATIENCE:?}")),
+                Err(_) => Err(Fault::Silent(format!("no connection within {PATIENCE:?}"))),
             }
         });
-        let (client, connection) = connected.map_err(Fault::Lost)?;
-        let mut opened = Self {
+        let (client, connection) = connected?;
+        Ok(Self {
             client,
             _connection: connection,
             prepared: HashMap::new(),
             is_lost: false,
             runtime,
-        };
-        // The server gives up, too: it would go on without us.
-        let limit = PATIENCE.as_millis();
-        opened.batch(&format!("SET statement_timeout = {limit}; SET lock_timeout = {limit}; SET client_min_messages = warning;"))?;
-        Ok(opened)
+        })
     }
 
     /// Waits for an answer, which is given up after a while.
@@ -60,12 +70,13 @@ impl Postgres {
         (runtime, is_lost): (&Runtime, &mut bool),
         asked: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, Fault> {
-        let answer = match runtime.block_on(async { tokio::time::timeout(PATIENCE, asked).await }) {
+        let asked = async { tokio::time::timeout(PATIENCE + MARGIN, asked).await };
+        let answer = match runtime.block_on(asked) {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(fault(&error)),
-            Err(_) => Err(Fault::Lost(format!("no answer within {PATIENCE:?}"))),
+            Err(_) => Err(Fault::Silent(format!("no answer within {PATIENCE:?}"))),
         };
-        *is_lost |= matches!(answer, Err(Fault::Lost(_)));
+        *is_lost |= matches!(answer, Err(Fault::Lost(_) | Fault::Silent(_)));
         answer
     }
 
@@ -209,6 +220,14 @@ impl Connection for Postgres {
             &[i64::from(version).into()],
         )?;
         Ok(())
+    }
+
+    fn tables(&mut self) -> Result<Vec<String>, Fault> {
+        let rows = self.query(
+            "SELECT tablename::text AS name FROM pg_tables WHERE schemaname = ANY (current_schemas(false))",
+            &[],
+        )?;
+        Ok(rows.iter().map(|it| it.string("name")).collect())
     }
 
     fn columns(&mut self, table: &str) -> Result<Vec<String>, Fault> {

@@ -4,7 +4,10 @@ use super::connection::{Connection, transaction};
 use super::error::Fault;
 
 /// What is done to come from each version to the next. What has been published here never changes: a change is one more.
-const MIGRATIONS: &[&str] = &[include_str!("tables.sql"), include_str!("views.sql")];
+const MIGRATIONS: &[&str] = &[TABLES_TEXT, include_str!("views.sql")];
+
+/// What makes the tables.
+pub(super) const TABLES_TEXT: &str = include_str!("tables.sql");
 
 /// The tables, those that others refer to first.
 pub(super) const TABLES: [&str; 6] = [
@@ -20,6 +23,45 @@ pub(super) const TABLES: [&str; 6] = [
 #[expect(clippy::cast_possible_truncation, reason = "there are a few")]
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
 
+/// The first of our tables that is not among these.
+pub(super) fn missing(tables: &[String]) -> Option<&'static str> {
+    let mut ours = TABLES.into_iter();
+    ours.find(|it| !tables.iter().any(|there| there == it))
+}
+
+/// Whether a database of this version has our tables: all of them, or, with none of our versions, none.
+///
+/// # Errors
+///
+/// Which one is missing, or is there.
+pub(super) fn fits(version: u32, connection: &mut dyn Connection) -> Result<(), Fault> {
+    let tables = connection.tables()?;
+    let why = if version > 0 {
+        missing(&tables).map(|it| format!("it lacks the table `{it}`"))
+    } else {
+        let ours = TABLES.into_iter();
+        let mut there = ours.filter(|it| tables.iter().any(|there| there == it));
+        let found = there.next();
+        // Somebody may just have made them, all at once with their version.
+        if found.is_some() && connection.version()? > 0 {
+            return Ok(());
+        }
+        found.map(|it| {
+            format!("a table `{it}` already exists there, and nothing says of which version it is")
+        })
+    };
+    let Some(why) = why else {
+        return Ok(());
+    };
+    // Whose tables they are on a server, nobody knows.
+    let way = if connection.kind() == "sqlite" {
+        "`mcp-eval db rebuild` sets the file aside, and makes a new one from the files of the runs"
+    } else {
+        "name another database with `--db`"
+    };
+    Err(Fault::Misshapen { why, way })
+}
+
 /// Brings a database to the latest version. Where there is something in it already, that is kept beside first.
 pub(super) fn migrate(connection: &mut dyn Connection) -> Result<(), Fault> {
     let check = |version: u32| {
@@ -32,6 +74,7 @@ pub(super) fn migrate(connection: &mut dyn Connection) -> Result<(), Fault> {
         Ok(version)
     };
     let version = check(connection.version()?)?;
+    fits(version, connection)?;
     if version == VERSION {
         return Ok(());
     }

@@ -12,6 +12,7 @@ use rusqlite::{Connection as Handle, ErrorCode, OpenFlags, ToSql, params_from_it
 use super::cell::{Cell, Row};
 use super::connection::Connection;
 use super::error::Fault;
+use super::schema::missing;
 
 /// How long another process may write until we give up for now.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -156,10 +157,14 @@ impl Sqlite {
             let found: String =
                 file.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
             let ours: i32 = file.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-            let tables: i64 =
-                file.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| row.get(0))?;
+            let version: u32 = file.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+            let names = "SELECT name FROM sqlite_master WHERE type = 'table'";
+            let mut names = file.prepare(names)?;
+            let tables = names.query_map([], |row| row.get(0))?;
+            let tables: Vec<String> = tables.collect::<Result<_, _>>()?;
+            let is_whole = version > 0 && missing(&tables).is_none();
             // Somebody may just have made it.
-            Ok(found == "ok" && (ours == APPLICATION || tables == 0))
+            Ok(found == "ok" && (ours == APPLICATION && is_whole || tables.is_empty()))
         };
         checked().unwrap_or(false)
     }
@@ -370,6 +375,11 @@ impl Connection for Sqlite {
         let text =
             format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {version};");
         self.batch(&text)
+    }
+
+    fn tables(&mut self) -> Result<Vec<String>, Fault> {
+        let rows = self.query("SELECT name FROM sqlite_master WHERE type = 'table'", &[])?;
+        Ok(rows.iter().map(|it| it.string("name")).collect())
     }
 
     fn columns(&mut self, table: &str) -> Result<Vec<String>, Fault> {

@@ -9,6 +9,7 @@ use std::io::{BufRead, Write};
 use serde_json::{Map, Value, json};
 
 use super::cell::{Cell, Record, Row};
+use super::checked::Checked;
 use super::connection::{Connection, Existing, put, transaction};
 use super::error::Fault;
 use super::schema::{TABLES, VERSION};
@@ -129,11 +130,12 @@ pub(super) struct Line {
     members: Map<String, Value>,
 }
 
-/// Reads the lines of such a file.
+/// Reads the lines of such a file, and checks what they hold.
 pub struct Lines<R> {
     from: R,
     /// What errors call it.
     name: String,
+    checked: Checked,
     number: usize,
 }
 
@@ -147,6 +149,7 @@ impl<R: BufRead> Lines<R> {
         let mut lines = Self {
             from,
             name: name.into(),
+            checked: Checked::default(),
             number: 0,
         };
         let head = lines.next_value()?.unwrap_or(Value::Null);
@@ -154,6 +157,14 @@ impl<R: BufRead> Lines<R> {
         if head["kind"] != KIND {
             return Err(format!(
                 "{name}: it is no export of a results database: its first line does not say so"
+            ));
+        }
+        if let Some(newer) = head["schema"]
+            .as_u64()
+            .filter(|it| *it > u64::from(VERSION))
+        {
+            return Err(format!(
+                "{name}, line 1: its schema is version {newer}, and this mcp-eval knows versions up to {VERSION}: a newer mcp-eval can read it"
             ));
         }
         match head["format_version"].as_u64() {
@@ -171,7 +182,22 @@ impl<R: BufRead> Lines<R> {
     ///
     /// What is wrong with it, with its line.
     pub fn next_row(&mut self) -> Result<Option<Value>, String> {
-        self.next_value()
+        let row = self.next_value()?;
+        if let Some(row) = &row {
+            let checked = self.checked.row(row);
+            checked.map_err(|why| format!("{}, line {}: {why}", self.name, self.number))?;
+        }
+        Ok(row)
+    }
+
+    /// Reads and checks all that is left.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong with it, with its line.
+    pub fn check(mut self) -> Result<(), String> {
+        while self.next_row()?.is_some() {}
+        Ok(())
     }
 
     fn next_value(&mut self) -> Result<Option<Value>, String> {
@@ -262,7 +288,7 @@ impl Import {
     }
 
     fn add_one(&mut self, connection: &mut dyn Connection, row: &Value) -> Result<(), Fault> {
-        let Line { table, members } = Line::of(row.clone()).map_err(Fault::Other)?;
+        let Line { table, members } = Line::of(row.clone()).map_err(Fault::Unfit)?;
         let known = &self.columns[table];
         let mut record = Record::default();
         for (name, value) in members {
@@ -278,7 +304,12 @@ impl Import {
             );
         }
         self.rename(connection, table, &mut record)?;
-        let is_new = put(connection, table, keys(table), &record, Existing::Stays)?;
+        let put = put(connection, table, keys(table), &record, Existing::Stays);
+        let is_new = put.map_err(|fault| match fault {
+            // The database is as it should be: the row is nothing that it takes.
+            Fault::Other(why) => Fault::Unfit(format!("a row of `{table}` is not taken: {why}")),
+            fault => fault,
+        })?;
         if is_new {
             self.copied.count(table, 1);
         } else {

@@ -14,13 +14,17 @@ use super::options::{DEFAULT, Options};
 use super::place::Place;
 use super::postgres::Postgres;
 use super::rebuild::rebuild;
-use super::schema::{VERSION, migrate};
+use super::schema::{VERSION, fits, migrate};
+use super::settle::settle;
 use super::sqlite::Sqlite;
 use super::told::{FinishedScenario, Rows};
 use super::write::{self, Identity};
 
 /// How long nothing is tried again after it has gone wrong, at first; twice as long each time after that.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// The same where nothing was heard of it: most commands do not last so long, and have waited for it once.
+const SILENCE: Duration = Duration::from_secs(60);
 
 /// How many runs are remembered that have ended: more than end while somebody puts another file in the place of the one they were written to.
 const REMEMBERED: usize = 16;
@@ -55,6 +59,10 @@ pub(super) struct Worker {
     journals: VecDeque<Journal>,
     /// Until when nothing is tried, and how long it is the next time.
     pause: Option<(Instant, Duration)>,
+    /// Until when it counts as silent, and why.
+    silent: Option<(Instant, String)>,
+    /// It was looked for runs that were killed.
+    is_settled: bool,
     /// What went wrong last.
     problem: Option<String>,
     /// That something is not written has been told.
@@ -77,6 +85,8 @@ impl Worker {
             connection: None,
             journals: VecDeque::new(),
             pause: None,
+            silent: None,
+            is_settled: false,
             problem: None,
             is_told: false,
             notes: Vec::new(),
@@ -139,6 +149,9 @@ impl Worker {
 
     /// Writes what is not written yet, unless that went wrong a moment ago.
     fn write(&mut self) {
+        if self.journals.is_empty() {
+            return;
+        }
         if self.pause.is_some_and(|(until, _)| Instant::now() < until) {
             return;
         }
@@ -161,7 +174,9 @@ impl Worker {
 
     /// Writes what is not written yet, and what went wrong; and says what is lost, and what else there is to tell.
     pub(super) fn flush(&mut self) -> Vec<String> {
-        self.write_now();
+        if !self.journals.is_empty() {
+            self.write_now();
+        }
         let mut lost = 0_usize;
         for journal in &mut self.journals {
             let left = &journal.entries[journal.written..];
@@ -191,6 +206,11 @@ impl Worker {
 
     /// Does something with the connection. Where that is lost, or the file is damaged, another one is made, once.
     fn with<T>(&mut self, mut work: impl FnMut(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+        if let Some((until, why)) = &self.silent
+            && Instant::now() < *until
+        {
+            return Err(Fault::Silent(why.clone()));
+        }
         let mut tried = false;
         loop {
             let makes = !self.options.existing;
@@ -206,6 +226,9 @@ impl Worker {
                     self.connection = None;
                 }
                 done => {
+                    if let Err(Fault::Silent(why)) = &done {
+                        self.silent = Some((Instant::now() + SILENCE, why.clone()));
+                    }
                     if done.is_err() && self.connection.as_ref().is_some_and(|it| !it.is_current())
                     {
                         self.connection = None;
@@ -236,6 +259,9 @@ impl Worker {
             (None, url) => Box::new(Postgres::open(url.unwrap_or_default())?),
         };
         if !makes && connection.version()? == 0 {
+            if self.place.path().is_some() {
+                fits(0, &mut *connection)?;
+            }
             return Err(Fault::Other(
                 "there is no mcp-eval database there".to_owned(),
             ));
@@ -254,6 +280,13 @@ impl Worker {
         let Some(connection) = &mut self.connection else {
             return Ok(());
         };
+        if !self.is_settled {
+            self.is_settled = true;
+            if let Some(runs) = &self.options.runs {
+                // What stands in the way of that stands in the way of what is written, too, which tells it.
+                let _ = settle(&mut **connection, runs);
+            }
+        }
         for journal in &mut self.journals {
             while let Some(entry) = journal.entries.get(journal.written) {
                 transaction(&mut **connection, |connection| match entry {
@@ -267,6 +300,27 @@ impl Worker {
             }
         }
         Ok(())
+    }
+
+    /// Ends runs that were killed, before anything is written.
+    pub(super) fn settle(&mut self) {
+        if self.place.path().is_some_and(|it| !it.exists()) {
+            return;
+        }
+        // Whoever writes is told what is wrong with it.
+        let _ = self.with(Self::catch_up);
+    }
+
+    /// Sets a file aside whose tables are not those of its version; others stay as they are.
+    pub(super) fn mend(&mut self) -> Result<(), DatabaseError> {
+        let done = match self.with(|_| Ok(())) {
+            Err(Fault::Misshapen { why, .. }) if self.place.path().is_some() => {
+                self.set_aside(&why)
+            }
+            // Whatever else is wrong is told by what is asked next.
+            _ => Ok(()),
+        };
+        done.map_err(|fault| self.unusable(&fault))
     }
 
     /// Moves a damaged file away, and makes a new one from the files of the runs.
@@ -306,11 +360,16 @@ impl Worker {
             Some(connection) => work(&mut **connection),
             None => Err(Fault::Lost("it is not open".to_owned())),
         });
-        answer.map_err(|fault| {
-            DatabaseError::new(format!(
-                "the results database {} cannot be used: {fault}",
-                self.place
-            ))
+        answer.map_err(|fault| match fault {
+            Fault::Unfit(why) => DatabaseError::new(why),
+            fault => self.unusable(&fault),
         })
+    }
+
+    fn unusable(&self, fault: &Fault) -> DatabaseError {
+        DatabaseError::new(format!(
+            "the results database {} cannot be used: {fault}",
+            self.place
+        ))
     }
 }

@@ -101,6 +101,10 @@ async fn a_server_that_is_killed_loses_no_result_that_was_finished() {
     }
     let (_, list) = server.get("results").await;
     assert_eq!(list["total"], 3, "{list:#}");
+    // What went on then goes on no more.
+    let killed = one.data["runId"].as_str().unwrap();
+    let (_, killed) = server.get(&format!("runs/{killed}")).await;
+    assert_eq!(killed["status"], "interrupted", "{killed:#}");
     let told: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(told["url"], server.url);
     assert_eq!(server.run(&quick(3)).await["success"], true);
