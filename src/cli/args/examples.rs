@@ -69,7 +69,8 @@ pub(super) const SERVE: &str = "Examples:\n  \
     mcp-eval serve --allow-programs --allow-write\n\n\
     The first line of stdout is JSON with `url` and `token`; `.mcp-eval/serve.json` holds the same for\n\
     clients on this machine. Requests show the token: `Authorization: Bearer TOKEN`. MCP_EVAL_TOKEN\n\
-    chooses one. `GET /api/test/openapi.json` describes all routes; `mcp-eval help serve` explains them.\n\n\
+    chooses one, which is not printed. `GET /api/test/openapi.json` describes all routes, and\n\
+    `mcp-eval help serve` explains them.\n\n\
     At `/`, people with a browser have a dashboard: what runs now, results, history, what waits for review.\n\
     stderr names a link that signs in once; later, the token does.\n\n\
     SIGINT or SIGTERM ends it: what runs may end within --grace, and a second signal stops it at once.\n\n\
