@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::published::result::Summary;
+use crate::published::result::{Summary, UNDECIDED};
 
 /// The exit codes; scripts and CI depend on these numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub(super) enum Exit {
     Unchanged,
     /// There was nothing to do here, in a part of a suite that has something to do elsewhere.
     EmptyShard,
+    /// All scenarios are quarantined, and the suite has no other gate, so that nothing was there to decide.
+    Undecided,
     /// Nothing failed, but a drop was seen that too few runs cannot tell from chance.
     Inconclusive,
     /// Something failed its gate.
@@ -30,7 +32,11 @@ pub(super) enum Exit {
 impl Exit {
     pub(super) fn code(self) -> u8 {
         match self {
-            Self::Passed | Self::Unchanged | Self::EmptyShard | Self::Inconclusive => 0,
+            Self::Passed
+            | Self::Unchanged
+            | Self::EmptyShard
+            | Self::Undecided
+            | Self::Inconclusive => 0,
             Self::Failed => 1,
             Self::Usage => 2,
             Self::Incomplete => 3,
@@ -45,6 +51,7 @@ impl Exit {
             Self::Passed => "passed",
             Self::Unchanged => "unchanged",
             Self::EmptyShard => "empty_shard",
+            Self::Undecided => UNDECIDED,
             Self::Inconclusive => "inconclusive",
             Self::Failed => "failed",
             Self::Usage => "usage",
@@ -60,6 +67,7 @@ impl Exit {
             Self::Passed => "everything passed",
             Self::Unchanged => "nothing has changed, so nothing was run",
             Self::EmptyShard => "this part of the suite has no scenarios, so nothing was run",
+            Self::Undecided => "nothing gates, because all scenarios are quarantined",
             Self::Inconclusive => {
                 "nothing failed its gate, but something is inconclusive (`--strict-statistics` makes that exit code 3)"
             }
@@ -95,7 +103,7 @@ impl Exit {
     #[must_use]
     pub(super) fn and(self, other: Self) -> Self {
         let weight = |exit| match exit {
-            Self::Passed | Self::Unchanged | Self::EmptyShard => 0,
+            Self::Passed | Self::Unchanged | Self::EmptyShard | Self::Undecided => 0,
             Self::Inconclusive => 1,
             Self::Incomplete => 2,
             Self::Failed => 3,

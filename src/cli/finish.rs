@@ -379,6 +379,14 @@ fn set_gate(result: &mut ResultDocument, exit: Exit, options: &ReportOptions<'_>
     }
     let within = result.scenarios.iter().filter_map(Scenario::share);
     let within: BTreeSet<&String> = within.collect();
+    if exit == Exit::Undecided {
+        let _ = write!(
+            gate.sentence,
+            "; {} of {} passed",
+            summary.succeeded(),
+            summary.selected
+        );
+    }
     if exit == Exit::Passed && (!within.is_empty() || summary.quarantined > 0) {
         gate.sentence = format!("{} of {} passed", summary.succeeded(), summary.selected);
         if summary.quarantined > 0 {
@@ -402,6 +410,10 @@ fn set_gate(result: &mut ResultDocument, exit: Exit, options: &ReportOptions<'_>
     }
     for kept in within.iter().filter(|_| exit == Exit::Passed) {
         let _ = write!(gate.sentence, "; {kept}");
+    }
+    if let (Exit::Incomplete, left @ 1..) = (exit, gates::not_begun(result)) {
+        let noun = if left == 1 { "scenario" } else { "scenarios" };
+        let _ = write!(gate.sentence, "; {left} {noun} not begun (`--fail-fast`)");
     }
     let suite = result.suite.iter().flat_map(|it| &it.gates);
     let broken = suite.filter(|it| matches!(it.state, GateState::Broken | GateState::Unknown));

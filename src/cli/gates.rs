@@ -5,7 +5,8 @@ use jiff::civil::Date;
 use crate::cli::exit::Exit;
 use crate::model::suite_file::{Bounds, Quarantined, SuiteFile};
 use crate::published::result::{
-    GateKind, GateState, Quarantine, ResultDocument, Scenario, Status, SuiteGate, SuiteOf, Summary,
+    GateKind, GateState, Quarantine, QuarantineOf, ResultDocument, Scenario, Status, SuiteGate,
+    SuiteOf, Summary,
 };
 use crate::redact;
 use crate::report::duration;
@@ -49,12 +50,24 @@ pub(super) fn follow(document: &mut ResultDocument, file: &SuiteFile, today: Dat
     document.suite = Some(SuiteOf {
         name: clean(&file.name),
         path: clean(&file.path.display().to_string()),
+        quarantine: Some(quarantined(file, &clean)),
         gates: all
             .flat_map(|(tag, bounds)| gates(tag.map(String::as_str), *bounds))
             .collect(),
     });
     document.summary = Summary::of(&document.scenarios, document.summary.selected);
     decide(document);
+}
+
+/// What a suite file says of scenarios that decide nothing, in a stable order.
+fn quarantined(file: &SuiteFile, clean: &dyn Fn(&str) -> String) -> Vec<QuarantineOf> {
+    let quarantine = file.quarantine.iter().map(|it| QuarantineOf {
+        scenario: clean(&it.name),
+        until: it.until.to_string(),
+    });
+    let mut quarantine: Vec<QuarantineOf> = quarantine.collect();
+    quarantine.sort();
+    quarantine
 }
 
 /// The gates that these bounds are, before anything is known.
@@ -90,7 +103,7 @@ pub(super) fn decide(document: &mut ResultDocument) {
         } else {
             judged(gate, document)
         };
-        gate.sentence = sentence(gate);
+        gate.sentence = sentence(gate, document);
     }
     document.suite = Some(suite);
 }
@@ -110,15 +123,9 @@ fn judged(gate: &SuiteGate, document: &ResultDocument) -> (Option<f64>, GateStat
                     _ => open += 1,
                 }
             }
+            // What is quarantined keeps no share, nor does what is not there.
             if all == 0 {
-                let mut of_gate = document.scenarios.iter().filter(|it| is_about(gate, it));
-                // What is quarantined decides nothing, and leaves nothing open.
-                let state = if of_gate.any(Scenario::is_quarantined) {
-                    GateState::Kept
-                } else {
-                    GateState::Unknown
-                };
-                return (None, state);
+                return (None, GateState::Unknown);
             }
             let share = |count: u32| f64::from(count) / f64::from(all);
             let state = if share(passed) >= gate.bound {
@@ -183,7 +190,7 @@ pub(super) fn was_to_run(scenario: &Scenario) -> bool {
     scenario.status != Status::Skipped || why.starts_with(NOT_STARTED)
 }
 
-fn sentence(gate: &SuiteGate) -> String {
+fn sentence(gate: &SuiteGate, document: &ResultDocument) -> String {
     let written = |value: f64| match gate.what {
         GateKind::MinPassRate => format!("{:.1} %", value * 100.0),
         GateKind::MaxCost => format!("{value}"),
@@ -196,14 +203,36 @@ fn sentence(gate: &SuiteGate) -> String {
     match (gate.state, gate.value.map(written)) {
         (GateState::Open, _) => format!("{name}{of}: {bound}, which `mcp-eval merge` decides"),
         (GateState::Kept, Some(value)) => format!("{name}{of}: {value}, within {bound}"),
-        (GateState::Kept, None) => format!("{name}{of}: all scenarios are quarantined"),
+        (GateState::Kept, None) => format!("{name}{of}: within {bound}"),
         (GateState::Broken, Some(value)) => {
             format!("{name}{of}: {value}, and the bound is {bound}")
         }
         (GateState::Broken, None) => format!("{name}{of}: above {bound}, by what is known alone"),
         (_, Some(value)) => format!("{name}{of}: {value} so far, and the bound is {bound}"),
-        (_, None) => format!("{name}{of}: not known, and the bound is {bound}"),
+        (_, None) => {
+            let why = nothing_counts(gate, document);
+            format!("{name}{of}: not known{why}, and the bound is {bound}")
+        }
     }
+}
+
+/// Why a share of scenarios is not known, where none of them counts.
+fn nothing_counts(gate: &SuiteGate, document: &ResultDocument) -> &'static str {
+    let mut of_gate = document.scenarios.iter().filter(|it| is_about(gate, it));
+    if gate.what != GateKind::MinPassRate || of_gate.clone().any(decides) {
+        ""
+    } else if of_gate.any(Scenario::is_quarantined) {
+        " (all its scenarios are quarantined)"
+    } else {
+        " (it is about no scenario that was to run)"
+    }
+}
+
+/// How many scenarios that decide were not begun, because an earlier one had not passed.
+pub(super) fn not_begun(document: &ResultDocument) -> usize {
+    let left_out = document.scenarios.iter();
+    let left_out = left_out.filter(|it| it.status == Status::Skipped && decides(it));
+    left_out.count()
 }
 
 /// The code of a result, with the gates of its suite where it has some. With `strict`, what passed on a later try alone has failed.
@@ -221,6 +250,17 @@ pub(super) fn exit(document: &ResultDocument, (strict_statistics, strict): (bool
     summary.failed = summary.failed.saturating_sub(tolerated);
     summary.passed += tolerated;
     let mut exit = Exit::of(summary, strict_statistics);
+    let mut to_run = document.scenarios.iter().filter(|it| was_to_run(it));
+    let is_decided = gates
+        .iter()
+        .any(|it| matches!(it.state, GateState::Kept | GateState::Broken));
+    if exit == Exit::Passed && !is_decided && to_run.all(Scenario::is_quarantined) {
+        exit = Exit::Undecided;
+    }
+    // A share may be reached without them, and yet nobody knows what they come to.
+    if not_begun(document) > 0 {
+        exit = exit.and(Exit::Incomplete);
+    }
     for gate in gates {
         exit = exit.and(match gate.state {
             GateState::Kept | GateState::Open => Exit::Passed,
@@ -228,7 +268,8 @@ pub(super) fn exit(document: &ResultDocument, (strict_statistics, strict): (bool
             GateState::Unknown => Exit::Incomplete,
         });
     }
-    if strict && summary.flaky > 0 {
+    let is_flaky = |it: &Scenario| it.flaky && !it.is_quarantined();
+    if strict && document.scenarios.iter().any(is_flaky) {
         exit = exit.and(Exit::Failed);
     }
     exit

@@ -7,10 +7,11 @@ use crate::published::result::{Band, ResultDocument, Scenario, Selection, Status
 /// How it is said of scenarios that something stood in their way.
 const NOT_RUN: &str = "could not be run";
 
-/// What to do: deploy, monitor, review, stop, or find out what stood in the way. `None` for commands that compare with no baseline.
+/// What to do: deploy, monitor, review, stop, or find out what stood in the way. `None` for commands that compare with no baseline, and where
+/// nothing gates.
 pub fn sentence(result: &ResultDocument) -> Option<String> {
     let summary = result.summary;
-    if result.command != "compare" {
+    if result.command != "compare" || result.is_undecided() {
         return None;
     }
     let failed = (result.scenarios.iter()).filter(|it| it.status == Status::Failed);

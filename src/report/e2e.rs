@@ -1,5 +1,5 @@
-//! The lines that end-to-end tests look for: `Test PASSED` or `Test FAILED`, and `Verdict: …`, at the end. Where nothing was judged, it is
-//! `No verdict`.
+//! The lines that end-to-end tests look for: `Test PASSED` or `Test FAILED`, and `Verdict: …`, at the end. Where nothing was judged, or nothing
+//! gates, it is `No verdict`.
 
 use std::fmt::Write as _;
 
@@ -27,14 +27,16 @@ pub fn result(document: &ResultDocument) -> String {
         Some(gate) => gate.exit_code == 0,
         None => document.scenarios.iter().all(|it| it.status.is_fine()),
     };
+    let passed = (!document.is_undecided()).then_some(passed);
     let reasoning = match &document.scenarios[..] {
+        _ if document.is_undecided() => None,
         [only] => said(only),
         _ => None,
     };
     let problem = document.problem.as_ref().map(|it| it.message.clone());
     let sentence = document.gate.as_ref().map(|it| it.sentence.clone());
     let verdict = reasoning.or(problem).or(sentence).unwrap_or_default();
-    end(&mut lines, Some(passed), &verdict);
+    end(&mut lines, passed, &verdict);
     lines
 }
 

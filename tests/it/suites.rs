@@ -608,3 +608,107 @@ fn an_environment_has_other_values_for_variables() {
     );
     project.expect(2, &["validate"]).says("expected a map");
 }
+
+#[test]
+fn what_fail_fast_has_left_out_is_open_although_a_share_is_reached() {
+    let project = project();
+    for gates in [
+        "min_pass_rate: 0.5",
+        "min_pass_rate: 0.25",
+        "min_pass_rate: 0",
+        "tags: { slow: { min_pass_rate: 0.5 } }",
+    ] {
+        let text = format!("jobs: 1\nfail_fast: true\ngates: {{ {gates} }}\n");
+        suite(&project, &text);
+        let result = run(&project, 3, &[]);
+        assert_eq!(result["summary"]["passed"], 2, "{gates}: {result:#}");
+        assert_eq!(result["summary"]["skipped"], 1);
+        let sentence = result["gate"]["sentence"].as_str().unwrap();
+        assert!(sentence.contains("1 scenario not begun"), "{sentence}");
+        // The same of parts that are put together: `a` and `c`, `b` and `d`.
+        suite(&project, &format!("order: [c]\n{text}"));
+        let parts = ["1", "2"].map(|at| {
+            let (shard, folder) = (format!("{at}/2"), format!("parts/{at}"));
+            let arguments = ["--shard", &shard, "--output", &folder];
+            let all = [&["run", "--suite", "nightly"][..], &arguments].concat();
+            project.run(&all).code
+        });
+        let merged = project.expect(3, &["merge", "parts"]);
+        merged.says("not begun (`--fail-fast`)");
+        assert_eq!(parts, [3, 0], "{gates}");
+    }
+    // Where it breaks whatever becomes of the rest, and where nothing was left out.
+    suite(
+        &project,
+        "jobs: 1\nfail_fast: true\ngates: { min_pass_rate: 0.8 }\n",
+    );
+    run(&project, 1, &[]);
+    suite(
+        &project,
+        "jobs: 1\nfail_fast: true\norder: [a, b, flows/*, c]\ngates: { min_pass_rate: 0.5 }\n",
+    );
+    run(&project, 0, &[]);
+}
+
+#[test]
+fn where_all_is_quarantined_nothing_gates_and_that_is_said() {
+    let project = Project::new();
+    scenario(&project, "a", &["slow"], "fine");
+    scenario(&project, "b", &["slow"], "wrong");
+    let quarantine = |gates: &str| {
+        let entry = |id: &str| format!("  - {{ name: {id}, reason: r, until: 2999-12-31 }}\n");
+        let entries = entry("a") + &entry("b");
+        suite(&project, &format!("quarantine:\n{entries}{gates}"));
+    };
+    quarantine("");
+    let files = [
+        "--report",
+        "markdown=out.md",
+        "--report",
+        "e2e=out.txt",
+        "--output",
+        "pages",
+    ];
+    let result = run(&project, 0, &files);
+    assert_eq!(result["gate"]["name"], "undecided");
+    let sentence = "nothing gates, because all scenarios are quarantined; 1 of 2 passed";
+    assert_eq!(result["gate"]["sentence"], sentence);
+    let markdown = project.read("out.md");
+    let heading = markdown.lines().next().unwrap();
+    assert!(
+        heading.contains(sentence) && !heading.contains('✓'),
+        "{heading}"
+    );
+    let lines = project.read("out.txt");
+    let end = format!("No verdict\nVerdict: {sentence}\n");
+    assert!(lines.ends_with(&end), "{lines}");
+    assert!(project.read("pages/index.html").contains(sentence));
+    let told = project.expect(0, &["run", "--suite", "nightly"]);
+    told.says(&format!("Exit 0: {sentence}"));
+    // That all of them pass says no more.
+    scenario(&project, "b", &["slow"], "fine");
+    let e2e = ["run", "--suite", "nightly", "--format", "e2e"];
+    let told = project.expect(0, &e2e);
+    told.says("No verdict").says_not("Test PASSED");
+    // A share of nothing is not known.
+    for gates in [
+        "gates: { min_pass_rate: 0.5 }\n",
+        "gates: { min_pass_rate: 0 }\n",
+        "gates: { tags: { slow: { min_pass_rate: 1 } } }\n",
+    ] {
+        quarantine(gates);
+        let result = run(&project, 3, &[]);
+        assert_eq!(result["suite"]["gates"][0]["state"], "unknown", "{gates}");
+        let told = project.expect(3, &["run", "--suite", "nightly"]);
+        told.says("not known (all its scenarios are quarantined)");
+        for at in ["1", "2"] {
+            let (shard, folder) = (format!("{at}/2"), format!("parts/{at}"));
+            run(&project, 0, &["--shard", &shard, "--output", &folder]);
+        }
+        let merged = project.result(3, &["merge", "parts"]);
+        assert_eq!(merged["suite"]["gates"][0]["state"], "unknown", "{gates}");
+    }
+    // Another bound is kept or broken all the same.
+    quarantine("gates: { max_duration: 10m }\n");
+    assert_eq!(run(&project, 0, &[])["gate"]["name"], "passed");
+}

@@ -140,7 +140,7 @@ pub(in crate::cli) enum Format {
     Ctrf,
     /// One line per scenario that did not pass unchanged, `file:line:column: …`, for grep and editors
     Compact,
-    /// The lines that end-to-end tests look for: `Test PASSED` or `Test FAILED`, and `Verdict: …`
+    /// The lines that end-to-end tests look for: `Test PASSED` or `Test FAILED`, and `Verdict: …`; `No verdict` where nothing gates
     E2e,
 }
 

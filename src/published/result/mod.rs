@@ -56,7 +56,7 @@ pub use scenario::{Check, ExperimentChange, ExperimentPart, Problem, Scenario, U
 pub use shard::{Merged, MergedShard, PlannedScenario, Shard, ShardPlan};
 pub use side::{BindingSummary, CallLabel, LearnedSummary, ServerSummary, Side, SideStamp};
 pub use status::Status;
-pub use suite::{GateKind, GateState, Quarantine, Retried, SuiteGate, SuiteOf};
+pub use suite::{GateKind, GateState, Quarantine, QuarantineOf, Retried, SuiteGate, SuiteOf};
 pub use upstream::{
     ArgumentDifference, Causes, Upstream, UpstreamCall, UpstreamHeader, UpstreamRow,
 };
@@ -178,6 +178,9 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
+/// The name of the exit code where nothing was there to decide: all scenarios are quarantined, and the suite has no other gate.
+pub const UNDECIDED: &str = "undecided";
+
 /// What the command told the shell, and on what ground.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
@@ -280,7 +283,19 @@ pub fn json_schema() -> Value {
     schemars::schema_for!(ResultDocument).to_value()
 }
 
+impl Gate {
+    /// Whether nothing was there to decide, so that exit code 0 says nothing of the scenarios.
+    pub fn is_undecided(&self) -> bool {
+        self.name == UNDECIDED
+    }
+}
+
 impl ResultDocument {
+    /// Whether nothing gated: all scenarios are quarantined.
+    pub fn is_undecided(&self) -> bool {
+        self.gate.as_ref().is_some_and(Gate::is_undecided)
+    }
+
     /// The document with what the command told the shell.
     #[must_use]
     pub fn with_gate(mut self, gate: Gate) -> Self {

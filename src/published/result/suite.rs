@@ -12,6 +12,9 @@ pub struct SuiteOf {
     pub name: String,
     /// The file.
     pub path: String,
+    /// The scenarios that it lets decide nothing until a day, whether they are in this part of it or not; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quarantine: Option<Vec<QuarantineOf>>,
     /// The bounds for all scenarios, then those for the scenarios with a tag.
     pub gates: Vec<SuiteGate>,
 }
@@ -54,6 +57,16 @@ pub enum GateState {
     Unknown,
     /// The result is of a part of the suite: `merge` decides it for all.
     Open,
+}
+
+/// A scenario that a suite file lets decide nothing.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct QuarantineOf {
+    /// Its id; its name where the selected scenarios have none that is called so.
+    pub scenario: String,
+    /// The last day, in UTC.
+    #[schemars(extend("format" = "date"))]
+    pub until: String,
 }
 
 /// Why a scenario decides nothing, and until when.

@@ -16,6 +16,7 @@ use super::limits::{
 pub(super) fn head(result: &ResultDocument) -> String {
     let gate = result.gate.as_ref();
     let sign = match gate.map(|it| it.exit_code) {
+        Some(0) if result.is_undecided() => "-",
         Some(0) if result.summary.changed > 0 => "~",
         Some(0) => "✓",
         _ => "✗",

@@ -27,7 +27,9 @@ impl Page<'_> {
         // A part of a suite may have nothing to do.
         let is_green = result.gate.as_ref().is_some_and(|it| it.exit_code == 0);
         let fine = summary.succeeded() == summary.selected && (summary.selected > 0 || is_green);
+        let undecided = result.is_undecided();
         let style = match (fine, summary.recorded_failing, summary.changed) {
+            _ if undecided => YELLOW,
             (false, _, _) => RED,
             (true, 1.., _) => YELLOW,
             (true, 0, 1..) => MAGENTA,
@@ -73,7 +75,7 @@ impl Page<'_> {
         if !told.is_empty() {
             self.indented(0, "", DIM, &format!("Suite: {}", told.join("; ")));
         }
-        let did_nothing = summary.selected == 0;
+        let did_nothing = summary.selected == 0 || undecided;
         let notable = |it: &&Gate| it.exit_code != 0 || summary.inconclusive > 0 || did_nothing;
         if let Some(gate) = result.gate.as_ref().filter(notable) {
             let words = format!("Exit {}: {}", gate.exit_code, gate.sentence);
