@@ -16,12 +16,7 @@ const NAMES: usize = 8_000;
 
 /// Runs these scenarios again in the same way; all there are where their files are more than `most`, or have very long names.
 pub fn again(result: &ResultDocument, scenarios: &[&Scenario], most: usize) -> String {
-    let command = match result.command.as_str() {
-        // What servers do to answers is judged as `run` does.
-        "run" if result.scenarios.iter().any(|it| it.direct.is_some()) => "compare --direct",
-        known @ ("run" | "record") => known,
-        _ => "compare",
-    };
+    let command = command(result);
     let mut paths: Vec<&str> = scenarios.iter().map(|it| it.path.as_str()).collect();
     paths.sort_unstable();
     paths.dedup();
@@ -48,6 +43,27 @@ pub fn again(result: &ResultDocument, scenarios: &[&Scenario], most: usize) -> S
         Some(called) => words.extend(called.options.iter().map(option)),
         None => words.extend(shared_options(command, scenarios)),
     }
+    here(result, &words.join(" "))
+}
+
+/// The command that makes such a result, as it is typed.
+fn command(result: &ResultDocument) -> &'static str {
+    match result.command.as_str() {
+        // What servers do to answers is judged as `run` does.
+        "run" if result.scenarios.iter().any(|it| it.direct.is_some()) => "compare --direct",
+        "run" => "run",
+        "record" => "record",
+        _ => "compare",
+    }
+}
+
+/// Runs another part of the suite that a result is a part of, such as `2/7`, as this one was run. What picked the scenarios is not known.
+pub fn part(result: &ResultDocument, shard: &str) -> String {
+    let mut words = vec![format!("mcp-eval {}", command(result))];
+    let called = result.called.iter();
+    words.extend(called.clone().flat_map(|it| &it.paths).map(|it| quoted(it)));
+    words.push(format!("--shard {}", quoted(shard)));
+    words.extend(called.flat_map(|it| &it.options).map(option));
     here(result, &words.join(" "))
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::replay;
 use crate::model::scenario::Scenario;
 use crate::published::result::{PlannedScenario, Shard, ShardPlan};
+use crate::scenario_file::Fingerprints;
 
 /// One part of a suite.
 #[derive(Debug)]
@@ -38,13 +39,16 @@ pub fn part(scenarios: Vec<Scenario>, (index, count): (u32, u32), baselines: &Pa
         .collect();
     let ids: Vec<&str> = scenarios.iter().map(|it| it.id.as_str()).collect();
     let places = spread(&ids, &durations, count);
+    let mut fingerprints = Fingerprints::default();
     let plan = (1..=count).map(|shard| {
         let here = (0..places.len()).filter(|at| places[*at] == shard);
         let here: Vec<usize> = here.collect();
         ShardPlan {
             shard,
             expected_ms: is_known.then(|| here.iter().map(|at| durations[*at]).sum()),
-            scenarios: here.iter().map(|at| planned(&scenarios[*at])).collect(),
+            scenarios: (here.iter())
+                .map(|at| planned(&scenarios[*at], &mut fingerprints))
+                .collect(),
         }
     });
     let plan = plan.collect();
@@ -57,11 +61,12 @@ pub fn part(scenarios: Vec<Scenario>, (index, count): (u32, u32), baselines: &Pa
     }
 }
 
-fn planned(scenario: &Scenario) -> PlannedScenario {
+fn planned(scenario: &Scenario, fingerprints: &mut Fingerprints) -> PlannedScenario {
     PlannedScenario {
         id: scenario.id.clone(),
         path: scenario.path.display().to_string(),
         row_of: scenario.row_of.clone(),
+        fingerprint: Some(fingerprints.of(scenario)),
     }
 }
 

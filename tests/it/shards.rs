@@ -6,7 +6,7 @@ use std::fs;
 use mcp_eval::published::result;
 use serde_json::{Value, json};
 
-use crate::common::{Project, commit_all, copy};
+use crate::common::{Project, commit_all, copy, ran};
 
 /// A scenario with a mock that answers this.
 fn scenario(project: &Project, id: &str, answer: &str) {
@@ -59,6 +59,21 @@ fn change(project: &Project, part: u32, change: impl FnOnce(&mut Value)) {
     let mut document: Value = serde_json::from_str(&project.read(&path)).unwrap();
     change(&mut document);
     project.file(&path, document.to_string());
+}
+
+/// Lets a scenario of a part have come out otherwise, with all that says so.
+fn came_to(project: &Project, part: u32, status: &str) {
+    change(project, part, |it| {
+        let was = it["scenarios"][0]["status"].as_str().unwrap().to_owned();
+        let mut count = |status: &str, by: i64| {
+            let counted = it["summary"][status].as_i64().unwrap_or_default();
+            it["summary"][status] = json!(counted + by);
+        };
+        count(&was, -1);
+        count(status, 1);
+        it["scenarios"][0]["status"] = json!(status);
+        it["gate"]["exit_code"] = json!(i32::from(status == "failed"));
+    });
 }
 
 /// What all parts are called by in every result, without what each says of itself.
@@ -289,6 +304,9 @@ fn a_hole_is_named_and_never_green() {
     let hole = project.expect(3, &["merge", "parts"]);
     hole.says("part 2/3 has left no result, and 2 scenarios are missing: b, e")
         .says("mcp-eval compare --shard 2/3");
+    let merged = project.result(3, &["merge", "parts"]);
+    let hint = merged["scenarios"][1]["problem"]["hint"].as_str().unwrap();
+    assert!(hint.contains("mcp-eval compare --shard 2/3"), "{hint}");
     let result = project.result(3, &["merge", "parts"]);
     assert_eq!(result["merged"]["missing"], json!(["b", "e"]));
     assert_eq!(result["summary"]["error"], 2);
@@ -300,13 +318,9 @@ fn a_hole_is_named_and_never_green() {
             .ends_with("2 scenarios are missing")
     );
     // What failed weighs more, as everywhere.
-    change(&project, 1, |it| {
-        it["scenarios"][0]["status"] = json!("failed");
-    });
+    came_to(&project, 1, "failed");
     project.expect(1, &["merge", "parts"]).says("missing: b, e");
-    change(&project, 1, |it| {
-        it["scenarios"][0]["status"] = json!("passed");
-    });
+    came_to(&project, 1, "passed");
     let allowed = project.result(0, &["merge", "parts", "--allow-missing"]);
     assert_eq!(allowed["merged"]["missing"], json!(["b", "e"]));
     assert_eq!(allowed["summary"]["skipped"], 2);
@@ -336,10 +350,8 @@ fn a_hole_is_named_and_never_green() {
 fn an_interrupted_part_has_no_verdict() {
     let project = suite();
     run_parts(&project, "compare", 2, &[]);
-    change(&project, 2, |it| {
-        it["interrupted"] = json!(true);
-        it["scenarios"][0]["status"] = json!("interrupted");
-    });
+    came_to(&project, 2, "interrupted");
+    change(&project, 2, |it| it["interrupted"] = json!(true));
     let result = project.result(3, &["merge", "parts"]);
     assert_eq!(result["summary"]["interrupted"], 1);
 }
@@ -350,7 +362,14 @@ fn the_same_scenario_in_two_results_is_refused() {
     run_parts(&project, "compare", 2, &[]);
     scenario(&project, "b", "wrong");
     project.run(&["compare", "--shard", "2/2", "--output", "parts/again"]);
-    let refused = project.expect(2, &["merge", "parts", "--report", "json=out.json"]);
+    project
+        .expect(2, &["merge", "parts"])
+        .says("the scenario `b` is not the same in both");
+    let arguments = ["merge", "parts", "--allow-different"];
+    let refused = project.expect(
+        2,
+        &[&arguments[..], &["--report", "json=out.json"]].concat(),
+    );
     refused
         .says("several results have the same scenario: b, d")
         .says("parts/2/result.json")
@@ -358,7 +377,7 @@ fn the_same_scenario_in_two_results_is_refused() {
         .says("--allow-overlap");
     let told: Value = serde_json::from_str(&project.read("out.json")).unwrap();
     assert_eq!(told["gate"]["exit_code"], 2);
-    let later = project.result(1, &["merge", "parts", "--allow-overlap"]);
+    let later = project.result(1, &[&arguments[..], &["--allow-overlap"]].concat());
     assert_eq!(later["summary"]["failed"], 1);
     assert_eq!(later["scenarios"].as_array().unwrap().len(), 5);
     // A copy of one and the same result is no second one: a report and the run it is of.
@@ -507,9 +526,7 @@ fn strict_statistics_hold_for_all_parts_together() {
         "parts/1",
     ];
     project.expect(0, &arguments);
-    change(&project, 1, |it| {
-        it["scenarios"][0]["status"] = json!("inconclusive");
-    });
+    came_to(&project, 1, "inconclusive");
     project.expect(3, &["merge", "parts"]);
     change(&project, 1, |it| {
         it["gate"]["strict_statistics"] = json!(false);
@@ -533,4 +550,173 @@ fn untimed(value: &Value) -> Value {
         Value::Array(items) => items.iter().map(untimed).collect(),
         other => other.clone(),
     }
+}
+
+/// Runs the two parts of a suite, each with options of its own.
+fn two(project: &Project, one: &[&str], other: &[&str]) {
+    for (at, more) in ["1", "2"].into_iter().zip([one, other]) {
+        let (shard, folder) = (format!("{at}/2"), format!("parts/{at}"));
+        let arguments = ["run", "--shard", &shard, "--output", &folder];
+        project.run(&[&arguments[..], more].concat());
+    }
+}
+
+#[test]
+fn parts_that_were_judged_otherwise_are_refused() {
+    let project = Project::new();
+    for id in ["a", "b"] {
+        scenario(&project, id, "fine");
+    }
+    let defaults = "variables: { word: x }\nenvironments: { staging: { word: y } }\n";
+    project.file("scenarios/_defaults.yaml", defaults);
+    let options: [(&[&str], &str); 5] = [
+        (&["--strict"], "`--strict`"),
+        (&["--environment", "staging"], "`--environment staging`"),
+        (&["--var", "word=z"], "`--var word=z`"),
+        (&["--repeat", "2"], "`--repeat 2`"),
+        (
+            &["--repeat", "2", "--pass-threshold", "0.5"],
+            "`--pass-threshold 0.5`, `--repeat 2`",
+        ),
+    ];
+    for (given, told) in options {
+        two(&project, given, &[]);
+        let refused = project.expect(2, &["merge", "parts"]);
+        refused
+            .says("parts/1/result.json and parts/2/result.json are not parts of one run")
+            .says(&format!("their options are {told} and none"));
+        project.expect(0, &["merge", "parts", "--allow-different"]);
+        // An older program has not told how it was called.
+        change(&project, 1, |it| {
+            it.as_object_mut().unwrap().remove("called");
+            for part in it["shard"]["plan"].as_array_mut().unwrap() {
+                for scenario in part["scenarios"].as_array_mut().unwrap() {
+                    scenario.as_object_mut().unwrap().remove("fingerprint");
+                }
+            }
+        });
+        project.expect(0, &["merge", "parts"]);
+        two(&project, given, given);
+        project.expect(0, &["merge", "parts"]);
+    }
+    // A file of servers may lie elsewhere on each machine.
+    for name in ["here/s.json", "there/s.json", "there/t.json"] {
+        project.file(name, "{\"mcpServers\": {}}");
+    }
+    let path = |it: &str| project.path(it).display().to_string();
+    let [here, there, other] = ["here/s.json", "there/s.json", "there/t.json"].map(path);
+    let config = |it| ["--mcp-config", it];
+    two(&project, &config(&here), &config(&there));
+    project.expect(0, &["merge", "parts"]);
+    two(&project, &config(&here), &config(&other));
+    project
+        .expect(2, &["merge", "parts"])
+        .says("`--mcp-config …/s.json` and `--mcp-config …/t.json`");
+}
+
+#[test]
+fn parts_of_other_scenarios_and_of_other_quarantines_are_refused() {
+    let project = Project::new();
+    for id in ["a", "b"] {
+        scenario(&project, id, "fine");
+    }
+    let (suite, one) = (["--suite", "s"], ["run", "--shard", "1/2"]);
+    let quarantine = |until: &str| {
+        let text = format!("quarantine: [{{ name: b, reason: r, until: {until} }}]\n");
+        project.file("scenarios/_suites/s.yaml", text);
+    };
+    quarantine("2999-01-01");
+    two(&project, &suite, &suite);
+    project.expect(0, &["merge", "parts"]);
+    quarantine("2999-01-02");
+    let again = [&one[..], &suite, &["--output", "parts/1"]].concat();
+    project.expect(0, &again);
+    project
+        .expect(2, &["merge", "parts"])
+        .says("quarantined are `b` until 2999-01-02 and `b` until 2999-01-01");
+    // What another part runs is not the same either, although its own part is.
+    two(&project, &suite, &suite);
+    project.edit("scenarios/b.yaml", "\"fine\"}]", "\"fin\"}]");
+    project.expect(0, &again);
+    project
+        .expect(2, &["merge", "parts"])
+        .says("the scenario `b` is not the same in both");
+    // Where the parts lie makes no difference, nor do the values of secrets.
+    let secret = "variables: { key: { value: \"${KEY}\", secret: true } }\n";
+    project.file("scenarios/_defaults.yaml", secret);
+    let elsewhere = Project::new();
+    copy(
+        &project.path("scenarios"),
+        &elsewhere.path("deep/scenarios"),
+    );
+    for (at, project) in [("1", &project), ("2", &elsewhere)] {
+        let (shard, folder) = (format!("{at}/2"), format!("parts/{at}"));
+        let mut command = project.command();
+        if at == "2" {
+            command.current_dir(project.path("deep"));
+        }
+        let arguments = ["run", "--shard", &shard, "--output", &folder];
+        let key = format!("k3y-of-machine-{at}");
+        let ran = ran(command.args(arguments).env("KEY", key));
+        assert_eq!(ran.code, 0, "{ran:#?}");
+    }
+    copy(&elsewhere.path("deep/parts/2"), &project.path("parts/2"));
+    project.expect(0, &["merge", "parts"]);
+}
+
+#[test]
+fn a_hole_is_told_with_the_options_that_its_part_needs() {
+    let project = Project::new();
+    for id in ["a", "b"] {
+        scenario(&project, id, "fine");
+    }
+    project.file(
+        "scenarios/_suites/g.yaml",
+        "gates: { min_pass_rate: 0.5 }\n",
+    );
+    two(&project, &["--suite", "g", "--strict"], &["--suite", "g"]);
+    fs::remove_dir_all(project.path("parts/2")).unwrap();
+    let hole = project.expect(3, &["merge", "parts"]);
+    hole.says("run it again: `mcp-eval run --shard 2/2 --suite g --strict`");
+}
+
+#[test]
+fn a_result_that_contradicts_itself_is_left_out() {
+    let project = Project::new();
+    scenario(&project, "a", "wrong");
+    scenario(&project, "b", "fine");
+    two(&project, &[], &[]);
+    project.expect(1, &["merge", "parts"]);
+    let before = project.read("parts/1/result.json");
+    change(&project, 1, |it| {
+        it["scenarios"][0]["status"] = json!("passed");
+    });
+    let refused = project.expect(3, &["merge", "parts"]);
+    refused
+        .says("left out: parts/1/result.json: contradicts itself: `a` passed, and yet")
+        .says("part 1/2 has left no result");
+    // Each that says otherwise is enough.
+    change(&project, 1, |it| it["scenarios"][0]["checks"] = json!([]));
+    project
+        .expect(3, &["merge", "parts"])
+        .says("its summary counts 0 passed, and there are 1");
+    change(&project, 1, |it| {
+        it["summary"]["passed"] = json!(1);
+        it["summary"]["failed"] = json!(0);
+    });
+    project
+        .expect(3, &["merge", "parts"])
+        .says("its exit code is 1, and nothing in it has failed");
+    project.file("parts/1/result.json", before);
+    let named = ["merge", "parts/1/result.json", "parts/2"];
+    project.expect(1, &named);
+    // As does an evaluator that gates.
+    let evaluator = "\"evaluators\":[{\"type\":\"text\",\"contains\":\"nowhere\"}],\"servers\"";
+    project.edit("scenarios/a.yaml", "\"servers\"", evaluator);
+    project.edit("scenarios/a.yaml", "\"wrong\"", "\"fine\"");
+    two(&project, &[], &[]);
+    change(&project, 1, |it| {
+        it["scenarios"][0]["status"] = json!("passed");
+    });
+    project.expect(3, &named).says("contradicts itself");
 }

@@ -1,5 +1,7 @@
 //! The part of a suite that one of several machines runs, and what a result was put together from.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +37,10 @@ pub struct PlannedScenario {
     /// The scenario file whose data set it is a row of, by its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_of: Option<String>,
+    /// Digits that tell it from another version of it, on whichever machine: they are made of its files and of all that it becomes with its
+    /// defaults, variables and agent, but for secrets. Absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
 }
 
 /// What a result was put together from.
@@ -82,6 +88,18 @@ impl Shard {
             ids.collect()
         };
         self.count == other.count && ids(self) == ids(other)
+    }
+
+    /// The scenarios of the plan that are not the same in another plan, by id, as far as both tell what they are.
+    pub fn differing<'a>(&'a self, other: &'a Self) -> Vec<&'a str> {
+        let told = |it: &'a Self| {
+            let scenarios = it.plan.iter().flat_map(|it| &it.scenarios);
+            scenarios.filter_map(|it| Some((it.id.as_str(), it.fingerprint.as_deref()?)))
+        };
+        let theirs: BTreeMap<&str, &str> = told(other).collect();
+        let differs = |(id, own): &(&str, &str)| theirs.get(id).is_some_and(|it| it != own);
+        let differing = told(self).filter(differs);
+        differing.map(|(id, _)| id).collect()
     }
 
     /// What is wrong with it, where something is.

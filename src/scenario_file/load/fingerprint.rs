@@ -1,5 +1,6 @@
 //! Whether two scenarios are the same, on whichever machine they lie.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -26,15 +27,61 @@ pub fn fingerprint(scenario: &Scenario) -> String {
             add(&text);
         }
     }
-    // With variables that were given beside the files, and servers of whoever runs it.
+    add(as_loaded(scenario).as_bytes());
+    hex::encode(hash.finalize())
+}
+
+/// What a scenario has become, with variables that were given beside the files, and servers of whoever runs it.
+fn as_loaded(scenario: &Scenario) -> String {
     let told = Scenario {
         path: PathBuf::new(),
         read_from: Vec::new(),
         defaults_root: PathBuf::new(),
         ..scenario.clone()
     };
-    add(beside(&format!("{told:?}"), root).as_bytes());
-    hex::encode(hash.finalize())
+    beside(&format!("{told:?}"), &scenario.defaults_root)
+}
+
+/// How many digits of a hash tell one version of a scenario from another, in plans that name thousands.
+const DIGITS: usize = 16;
+
+/// What tells many scenarios from other versions of them, on whichever machine.
+#[derive(Debug, Default)]
+pub struct Fingerprints {
+    /// The hashes of the files that were read so far: the rows of a data set all come from the same.
+    files: HashMap<PathBuf, Option<Vec<u8>>>,
+}
+
+impl Fingerprints {
+    /// The first digits of a hash of all that a scenario is made of, as with [`fingerprint`], without the values of secret variables: each
+    /// machine may have its own.
+    pub fn of(&mut self, scenario: &Scenario) -> String {
+        let root = &scenario.defaults_root;
+        let mut hash = Sha256::new();
+        let mut add = |part: &[u8]| {
+            hash.update(part.len().to_le_bytes());
+            hash.update(part);
+        };
+        add(scenario.id.as_bytes());
+        for path in &scenario.read_from {
+            let digest = self.files.entry(path.clone()).or_insert_with(|| {
+                let text = input::read(path).ok()?;
+                Some(Sha256::digest(text).to_vec())
+            });
+            if let Some(digest) = digest {
+                add(relative(root, path).as_bytes());
+                add(digest);
+            }
+        }
+        let mut text = as_loaded(scenario);
+        for secret in scenario.redaction.values().filter(|it| !it.is_empty()) {
+            text = text.replace(secret, "");
+        }
+        add(text.as_bytes());
+        let mut digits = hex::encode(hash.finalize());
+        digits.truncate(DIGITS);
+        digits
+    }
 }
 
 /// A text in which paths begin at this folder, or the one that holds it.

@@ -1,10 +1,11 @@
 //! Whether results are the parts of one and the same plan, and what is missing of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use super::parts::Part;
 use crate::cli::failure::Failure;
-use crate::published::result::PlannedScenario;
+use crate::published::result::{CalledOption, PlannedScenario};
 use crate::published::stamp::Git;
 
 /// How many scenarios one line names.
@@ -39,7 +40,8 @@ impl Hole {
     }
 }
 
-/// Whether all results are of one command, and unless that is allowed, of one plan, commit, threshold and version.
+/// Whether all results are of one command, and unless that is allowed, of one plan, commit, threshold and version, with the same options, and
+/// of the same scenarios.
 ///
 /// # Errors
 ///
@@ -49,13 +51,15 @@ pub(super) fn check(parts: &[Part], allow_different: bool) -> Result<(), Failure
         return Ok(());
     };
     for other in others {
-        let differ = |what: &str, (now, was): (String, String)| {
+        let apart = |why: String| {
             Failure::usage(format!(
-                "{} and {} are not parts of one run: {what} {was} and {now}",
+                "{} and {} are not parts of one run: {why}",
                 first.file.display(),
                 other.file.display()
             ))
         };
+        let differ =
+            |what: &str, (now, was): (String, String)| apart(format!("{what} {was} and {now}"));
         let both = |of: &dyn Fn(&Part) -> String| (of(other), of(first));
         let (now, was) = both(&|it| format!("`{}`", it.result.command));
         if now != was {
@@ -67,7 +71,8 @@ pub(super) fn check(parts: &[Part], allow_different: bool) -> Result<(), Failure
             let threshold = gate.and_then(|it| it.threshold);
             threshold.map_or_else(|| "that of the scenarios".to_owned(), |it| it.to_string())
         };
-        let looked_at: [(&str, (String, String)); 5] = [
+        let quarantine = (quarantine(other), quarantine(first));
+        let looked_at: [(&str, (String, String)); 6] = [
             (
                 "they were made by the versions",
                 both(&|it| it.result.mcp_eval.clone()),
@@ -75,6 +80,10 @@ pub(super) fn check(parts: &[Part], allow_different: bool) -> Result<(), Failure
             ("the commits are", both(&|it| commit(&it.result.git))),
             ("the thresholds are", both(&threshold)),
             ("the suites are", both(&suite)),
+            (
+                "quarantined are",
+                (quarantine.0.zip(quarantine.1)).unwrap_or_default(),
+            ),
             (
                 "they are of plans for so many parts:",
                 both(&|it| it.shard.count.to_string()),
@@ -84,12 +93,17 @@ pub(super) fn check(parts: &[Part], allow_different: bool) -> Result<(), Failure
         let plans = "their plans part the scenarios otherwise: the selection, the scenarios or the durations in the baselines are not the same";
         let failure = match different.next() {
             Some((what, values)) => differ(what, values),
-            None if !first.shard.is_of_the_plan_of(&other.shard) => Failure::usage(format!(
-                "{} and {} are not parts of one run: {plans}",
-                first.file.display(),
-                other.file.display()
-            )),
-            None => continue,
+            None if !first.shard.is_of_the_plan_of(&other.shard) => apart(plans.to_owned()),
+            None => match different_options(first, other) {
+                Some((was, now)) => differ("their options are", (now, was)),
+                None => match first.shard.differing(&other.shard)[..] {
+                    [] => continue,
+                    [id] => apart(format!("the scenario `{id}` is not the same in both")),
+                    [id, ..] => apart(format!(
+                        "several scenarios are not the same in both, the first of them `{id}`"
+                    )),
+                },
+            },
         };
         if !allow_different {
             return Err(failure
@@ -114,6 +128,60 @@ fn suite(part: &Part) -> String {
     });
     let gates: Vec<String> = gates.collect();
     format!("`{}` ({})", suite.name, gates.join(", "))
+}
+
+/// The scenarios that the suite lets decide nothing; `None` where that is not known.
+fn quarantine(part: &Part) -> Option<String> {
+    let quarantine = part.result.suite.as_ref()?.quarantine.as_ref()?;
+    let named = quarantine.iter();
+    let named: Vec<String> = named
+        .map(|it| format!("`{}` until {}", it.scenario, it.until))
+        .collect();
+    Some(if named.is_empty() {
+        "none".to_owned()
+    } else {
+        named.join(", ")
+    })
+}
+
+/// Options that name files, which may lie elsewhere on each machine.
+const NAME_FILES: [&str; 3] = ["--mcp-config", "--judge", "--baseline"];
+
+/// What may differ between the parts of one run: it decides nothing about a scenario.
+const FREE: [&str; 2] = ["--budget", "--suite"];
+
+/// The options that either part was called with and the other one was not; `None` where there are none, or where that is not known.
+fn different_options(first: &Part, other: &Part) -> Option<(String, String)> {
+    let options = |it: &Part| -> Option<BTreeSet<String>> {
+        let called = it.result.called.as_ref()?;
+        let options = called.options.iter();
+        let options = options.filter(|it| !FREE.contains(&it.name.as_str()));
+        Some(options.map(option).collect())
+    };
+    let (first, other) = (options(first)?, options(other)?);
+    let alone = |of: &BTreeSet<String>, beside: &BTreeSet<String>| {
+        let alone: Vec<String> = of.difference(beside).map(|it| format!("`{it}`")).collect();
+        if alone.is_empty() {
+            "none".to_owned()
+        } else {
+            alone.join(", ")
+        }
+    };
+    (first != other).then(|| (alone(&first, &other), alone(&other, &first)))
+}
+
+/// An option as it was written, but for the folder of a file that lies where one machine alone has it.
+fn option(option: &CalledOption) -> String {
+    let CalledOption { name, value } = option;
+    let Some(value) = value else {
+        return name.clone();
+    };
+    let path = Path::new(value);
+    let file = path.file_name().filter(|_| path.is_absolute());
+    match file.filter(|_| NAME_FILES.contains(&name.as_str())) {
+        Some(file) => format!("{name} …/{}", file.to_string_lossy()),
+        None => format!("{name} {value}"),
+    }
 }
 
 /// The commit that a command was started at, as far as that is known.

@@ -1,9 +1,11 @@
 //! `mcp-eval merge`: put the results of several machines together into one run, with one report and one exit code.
 //!
-//! `parts` finds the results, `agree` says whether they are parts of one and the same plan, `whole` makes one result of them.
+//! `parts` finds the results, `sound` leaves out those that contradict themselves, `agree` says whether they are parts of one and the same
+//! plan, `whole` makes one result of them.
 
 mod agree;
 mod parts;
+mod sound;
 mod whole;
 
 use std::path::Path;
@@ -15,6 +17,8 @@ use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
+use crate::published::result::ResultDocument;
+use crate::report::command;
 use crate::suite::BASELINES;
 
 use self::agree::{Hole, NAMED};
@@ -36,7 +40,7 @@ pub(in crate::cli) fn run(
         console.note(&note);
     }
     for hole in &holes {
-        let told = told(hole, parts[0].result.command.as_str());
+        let told = told(hole, &parts[0].result);
         if args.allow_missing {
             console.note(&format!("note: {}", told.message));
         } else {
@@ -61,7 +65,7 @@ pub(in crate::cli) fn run(
 }
 
 /// What is missing of one part, by name, and how to get it.
-fn told(hole: &Hole, command: &str) -> Failure {
+fn told(hole: &Hole, of: &ResultDocument) -> Failure {
     let ids: Vec<&str> = hole.scenarios.iter().map(|it| it.id.as_str()).collect();
     let named = ids[..ids.len().min(NAMED)].join(", ");
     let more = match ids.len().saturating_sub(NAMED) {
@@ -71,8 +75,8 @@ fn told(hole: &Hole, command: &str) -> Failure {
     let failure = Failure::incomplete(format!("{}: {named}{more}", hole.words()));
     failure
         .hint(format!(
-            "run it again: `mcp-eval {command} --shard {}`, with all else as it was",
-            hole.shard
+            "run it again: `{}`, with all else as it was",
+            command::part(of, &hole.shard)
         ))
         .hint("or judge what is there: `--allow-missing`")
 }

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use memchr::memmem;
 use walkdir::{DirEntry, WalkDir};
 
+use super::sound;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::runs;
@@ -108,6 +109,7 @@ fn read(file: &Path) -> Result<Option<Part>, Failure> {
         return Ok(None);
     };
     check(&result, &shard).map_err(unreadable)?;
+    sound::check(&result, &shard).map_err(unreadable)?;
     let folder = file.parent().unwrap_or(Path::new("")).to_owned();
     let own = Path::new(RUNS).join(&result.run_id);
     let folders = [

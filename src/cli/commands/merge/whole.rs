@@ -23,7 +23,7 @@ use crate::published::result::{
     Called, Dataset, Link, Merged, MergedShard, ResultDocument, Scenario, Summary,
 };
 use crate::redact;
-use crate::report::{causes, document};
+use crate::report::{causes, command, document};
 use crate::store::{self, Runs, StoreError};
 use crate::suite::{self, RUNS};
 
@@ -61,7 +61,7 @@ impl Whole {
             scenarios.push(scenario);
         }
         for hole in holes {
-            let missing = missing(hole, &first.command, allow_missing);
+            let missing = missing(hole, first, allow_missing);
             scenarios.extend(missing);
         }
         scenarios.sort_by(|a, b| a.id.cmp(&b.id));
@@ -181,7 +181,7 @@ fn plain_file(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// The results of scenarios that nothing is known of.
-fn missing(hole: &Hole, command: &str, allowed: bool) -> Vec<Scenario> {
+fn missing(hole: &Hole, first: &ResultDocument, allowed: bool) -> Vec<Scenario> {
     let status = if allowed {
         Status::Skipped
     } else {
@@ -192,7 +192,8 @@ fn missing(hole: &Hole, command: &str, allowed: bool) -> Vec<Scenario> {
         problem: Some(Problem {
             message: format!("{MISSING}no result of part {shard} has it"),
             hint: Some(format!(
-                "run that part again: `mcp-eval {command} --shard {shard}`, with all else as it was"
+                "run that part again: `{}`, with all else as it was",
+                command::part(first, shard)
             )),
             details: Vec::new(),
         }),
@@ -202,7 +203,7 @@ fn missing(hole: &Hole, command: &str, allowed: bool) -> Vec<Scenario> {
     });
     let results = results.map(|it| redact::environment().result(it));
     results
-        .map(|it| document::of_scenario(&it, command))
+        .map(|it| document::of_scenario(&it, &first.command))
         .collect()
 }
 
