@@ -712,3 +712,51 @@ fn where_all_is_quarantined_nothing_gates_and_that_is_said() {
     quarantine("gates: { max_duration: 10m }\n");
     assert_eq!(run(&project, 0, &[])["gate"]["name"], "passed");
 }
+
+#[test]
+fn an_environment_has_values_for_variables_that_scenarios_declare() {
+    let project = Project::new();
+    let scenario = |id: &str, more: &str| {
+        let text = format!(
+            "name: {id}\nservers: {{ m: {{ type: mock }} }}\nexpected_trajectory: [{{ tool: look, args: {{}} }}]\n\
+             mcp_interactions: {{ m: {{ tools: [{{ name: look, responses: [{{ content: fine }}] }}] }} }}\n{more}"
+        );
+        project.file(&format!("scenarios/{id}.yaml"), text);
+    };
+    scenario("a", "");
+    scenario("deep/b", "variables: { port: 1 }\n");
+    let defaults = |staging: &str| {
+        let text = format!("variables: {{ host: local }}\nenvironments:\n  staging: {staging}\n");
+        project.file("scenarios/_defaults.yaml", text);
+    };
+    defaults("{ host: stage, port: 2 }");
+    project.expect(0, &["validate"]);
+    // The scenario that has the variable need not be among those that are named.
+    project.expect(0, &["run", "scenarios/a.yaml", "--environment", "staging"]);
+    defaults("{ hots: stage }");
+    for command in [
+        &["validate"][..],
+        &["run"],
+        &["compare", "--environment", "staging"],
+        &["run", "scenarios/a.yaml"],
+        &["record"],
+    ] {
+        let refused = project.expect(2, command);
+        refused
+            .says("scenarios/_defaults.yaml:3:14: error: no scenario declares the variable `hots`")
+            .says("did you mean `host`?");
+    }
+    // And in a scenario, of which the others say nothing.
+    defaults("{ host: stage }");
+    scenario("a", "environments: { prod: { port: 2 } }\n");
+    project
+        .expect(2, &["validate"])
+        .says("scenarios/a.yaml:5:25: error: no scenario declares the variable `port`");
+    project.expect(2, &["run", "scenarios/a.yaml"]);
+    // What a text names is one that each environment gives.
+    scenario(
+        "a",
+        "user_intent: \"Look at {{port}}\"\nenvironments: { prod: { port: 2 } }\n",
+    );
+    project.expect(0, &["run", "scenarios/a.yaml", "--environment", "prod"]);
+}

@@ -11,7 +11,7 @@ use super::config::ConfigFile;
 use super::dataset::folders::folded;
 use super::dataset::{self, Row};
 use super::dialogue::{self, Dialogue};
-use super::find::{DEFAULTS, Found, absolute};
+use super::find::{DEFAULTS, Found, absolute, find};
 use super::others::may_be_of_others;
 use super::usual::UsualServers;
 use super::would_read::{WouldRead, would_read};
@@ -88,6 +88,7 @@ fn loaded(found: &[Found], mut loader: Loader<'_>) -> Loaded {
     loader.check_rows(&scenarios);
     if loader.all_parsed && !found.is_empty() {
         loader.check_overrides();
+        loader.check_environments();
     }
     Loaded {
         scenarios,
@@ -125,6 +126,8 @@ pub(in crate::scenario_file) struct Loader<'a> {
     variables: BTreeSet<String>,
     /// The environments that any scenario has values for.
     environments: BTreeSet<String>,
+    /// What the environments that reach any scenario have values for.
+    given: environment::Given,
     /// Whether the variables of all scenarios are known.
     all_parsed: bool,
     /// The files that scenarios were read from so far, whatever these found in them.
@@ -141,6 +144,7 @@ impl<'a> Loader<'a> {
             usual_servers: UsualServers::default(),
             variables: BTreeSet::new(),
             environments: BTreeSet::new(),
+            given: environment::Given::default(),
             all_parsed: true,
             read: HashSet::new(),
             would_read: None,
@@ -172,6 +176,7 @@ impl<'a> Loader<'a> {
         let (mut document, are_right) = self.over_defaults(own, found);
         let environment = self.options.environment.as_deref();
         self.environments.extend(environment::names(&document));
+        self.given.note(&document);
         if let Some(name) = environment {
             environment::choose(&mut document, name);
         }
@@ -431,6 +436,34 @@ impl<'a> Loader<'a> {
                     .with_hint(Some("give the row another id, or the file another name"));
                 self.findings.push(finding);
             }
+        }
+    }
+
+    /// No environment has a value for a variable that no scenario has. What stands in defaults may be meant for scenarios that nobody has
+    /// named here, so that these are looked at, too.
+    fn check_environments(&mut self) {
+        let folders = self.given.in_vain().map(|at| {
+            let file = self.findings.path(at.source);
+            let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
+            folder.unwrap_or(Path::new(".")).to_owned()
+        });
+        let folders: Vec<PathBuf> = folders.collect::<BTreeSet<_>>().into_iter().collect();
+        if folders.is_empty() {
+            return;
+        }
+        let (others, _) = find(&folders);
+        // What is wrong with files that nobody has named is not told.
+        let findings = self.findings.clone();
+        let mut are_known = true;
+        for found in others.iter().filter(|it| !may_be_of_others(&it.path)) {
+            match self.merged(found) {
+                Some(document) => self.given.note_other(&document, &self.findings),
+                None => are_known = false,
+            }
+        }
+        self.findings = findings;
+        if are_known {
+            self.given.refuse_those_in_vain(&mut self.findings);
         }
     }
 
