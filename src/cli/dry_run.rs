@@ -1,10 +1,11 @@
 //! `--dry-run`: what would be run, and what it may cost.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde::Serialize;
 
-use crate::cli::args::{ExecuteArgs, Format};
+use crate::cli::args::{ExecuteArgs, Format, PlanArgs, ReportingArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -77,6 +78,29 @@ struct PlannedServer {
     name: String,
     /// `stdio`, `http`, `mock` or `recorded`.
     kind: &'static str,
+}
+
+/// Refuses what a plan has no use for: nothing is run, so there is no result to report.
+///
+/// # Errors
+///
+/// When a report is asked for.
+pub(super) fn check(
+    plan: &PlanArgs,
+    reporting: &ReportingArgs,
+    output: Option<&Path>,
+) -> Result<(), Failure> {
+    let report = reporting.reports.first().map(ToString::to_string);
+    let output = output.map(|it| format!("--output {}", it.display()));
+    match report.or(output).filter(|_| plan.dry_run) {
+        None => Ok(()),
+        Some(option) => {
+            let why = format!("--dry-run runs nothing, so there is no result for `{option}`");
+            Err(Failure::usage(why).hint(
+                "leave it out: the plan is printed, and `--dry-run --format json > FILE` keeps it",
+            ))
+        }
+    }
 }
 
 /// Prints the plan.

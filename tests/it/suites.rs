@@ -760,3 +760,21 @@ fn an_environment_has_values_for_variables_that_scenarios_declare() {
     );
     project.expect(0, &["run", "scenarios/a.yaml", "--environment", "prod"]);
 }
+
+#[test]
+fn a_plan_writes_no_report() {
+    let project = project();
+    for (command, option) in [
+        (
+            ["run", "--report", "junit=out.xml"],
+            "`--report junit=out.xml`",
+        ),
+        (["compare", "--output", "pages"], "`--output pages`"),
+    ] {
+        let arguments = [&command[..], &["--dry-run"]].concat();
+        project
+            .expect(2, &arguments)
+            .says(option)
+            .says("--dry-run --format json > FILE");
+    }
+}

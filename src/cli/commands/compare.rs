@@ -32,6 +32,7 @@ pub(in crate::cli) fn run(
     console: Console,
 ) -> Result<Exit, Failure> {
     let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
+    dry_run::check(&args.plan, reporting, args.output.as_deref())?;
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
     let baseline = match &args.against {
         Some(AgainstChoice::Baselines(folder)) => Some(folder),

@@ -95,16 +95,28 @@ fn gate(args: &JudgeCheckArgs, checked: &CheckedJudge) -> Gate {
     };
     at_least("agreement", checked.agreement.share(), args.min_agreement);
     at_least("Cohen's kappa", checked.agreement.kappa(), args.min_kappa);
-    let flips = [("order", &checked.order), ("verbosity", &checked.verbosity)];
-    if args.max_flips.is_some() && flips.iter().all(|(_, it)| it.share().is_none()) {
-        reasons
-            .push("whether verdicts flip cannot be told: nothing was asked otherwise".to_owned());
-    }
-    for (name, flips) in flips {
-        if let (Some(most), Some(share)) = (args.max_flips, flips.share())
-            && share > most
-        {
-            reasons.push(format!("{name} bias is {share:.2}, above {most}"));
+    let flips = [
+        (
+            "order",
+            "could calls or dimensions be listed in reverse",
+            &checked.order,
+        ),
+        (
+            "verbosity",
+            "could the last words be padded",
+            &checked.verbosity,
+        ),
+    ];
+    for (name, lacking, flips) in flips {
+        match (args.max_flips, flips.share()) {
+            (None, _) => {}
+            (Some(_), None) => reasons.push(format!(
+                "{name} bias cannot be told: of no example with a verdict {lacking}"
+            )),
+            (Some(most), Some(share)) if share > most => {
+                reasons.push(format!("{name} bias is {share:.2}, above {most}"));
+            }
+            (Some(_), Some(_)) => {}
         }
     }
     Gate { reasons }

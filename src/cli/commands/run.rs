@@ -34,6 +34,7 @@ pub(in crate::cli) fn run(
         agent_given: args.execute.gives_agent(),
     };
     let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
+    dry_run::check(&args.plan, reporting, args.output.as_deref())?;
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
     if let Some(remote) = &args.remote {
         return run_remote::run(args, remote, purpose, &reports, (output, console));

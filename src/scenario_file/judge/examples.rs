@@ -11,7 +11,7 @@ use crate::model::judge::LlmJudge;
 use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, Decode, Field, NO_HINT, section, shapes};
 use crate::scenario_file::evaluators::llm_judge::StandardKeys;
-use crate::scenario_file::yaml::finding::Finding;
+use crate::scenario_file::yaml::finding::{Finding, quoted};
 use crate::scenario_file::yaml::parse::parse;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
@@ -142,12 +142,40 @@ fn read(path: &Path, findings: &mut Findings) -> Option<JudgeExamples> {
         Some(Field::Given(section)) => Some(loaded(section)?),
     };
     let examples = (1..).zip(head.examples.iter());
-    let examples = examples.map(|(number, it)| it.example(number, it.at, findings));
+    let examples = examples.map(|(number, it)| (it.at, it.example(number, it.at, findings)));
+    let examples: Vec<(Mark, JudgeExample)> = examples.collect();
+    refuse_two_labels(&examples, findings);
     Some(JudgeExamples {
         judge,
         asked: standard.judge()?,
-        examples: examples.collect(),
+        examples: examples.into_iter().map(|(_, it)| it).collect(),
     })
+}
+
+/// One and the same run cannot both pass and fail: one of its labels is a slip, and every verdict would agree with the other.
+fn refuse_two_labels(examples: &[(Mark, JudgeExample)], findings: &mut Findings) {
+    for (index, (at, example)) in examples.iter().enumerate() {
+        let is_other_label = |(_, other): &&(Mark, JudgeExample)| {
+            let same = JudgeExample {
+                name: other.name.clone(),
+                line: other.line,
+                passed: other.passed,
+                ..example.clone()
+            };
+            same == *other && example.passed != other.passed
+        };
+        if let Some((_, other)) = examples[..index].iter().find(is_other_label) {
+            let label = |passed: bool| if passed { "passed" } else { "failed" };
+            let message = format!(
+                "{} is labelled {} here and {} in line {}, and the run is the same",
+                quoted(&example.name),
+                label(example.passed),
+                label(other.passed),
+                other.line
+            );
+            findings.error(*at, message, Some("keep one of the two"));
+        }
+    }
 }
 
 /// An example is either stored or written out.

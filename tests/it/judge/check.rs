@@ -242,5 +242,26 @@ fn what_was_not_measured_is_below_no_bound() {
     let arguments = ["judge", "check", "e.yaml", "--max-flips", "0"];
     let ran = asked(&project, &model.url, &arguments);
     assert_eq!(ran.code, 1, "{ran:#?}");
-    ran.says("whether verdicts flip cannot be told");
+    ran.says("order bias cannot be told");
+    ran.says("verbosity bias cannot be told");
+    // Nor is one kind that was not measured green because another one was.
+    let worded = "\n  - { name: paid, passed: true, calls: [{ tool: pay, args: {}, answer: { id: 7 } }], final_text: Paid. }\n";
+    project.file("e.yaml", examples("provider: custom", CRITERIA, worded));
+    let found = document(&project, &model.url, 1, &arguments);
+    assert_eq!(found["verbosity_bias"]["of"], 1);
+    let reasons = found["reasons"].as_array().unwrap();
+    assert_eq!(reasons.len(), 1, "{reasons:?}");
+    assert!(reasons[0].as_str().unwrap().starts_with("order bias"));
+}
+
+#[test]
+fn one_run_has_one_label() {
+    let project = Project::new();
+    let twice = "\n  - { name: paid, passed: true, final_text: Paid. }\n  - { passed: true, final_text: Paid. }\n  - { name: paid, passed: false, final_text: Paid. }\n";
+    project.file("e.yaml", examples("provider: custom", CRITERIA, twice));
+    let arguments = ["judge", "check", "e.yaml"];
+    let ran = asked(&project, "http://localhost:1", &arguments);
+    assert_eq!(ran.code, 2, "{ran:#?}");
+    ran.says("e.yaml:6:")
+        .says("`paid` is labelled failed here and passed in line 4");
 }
