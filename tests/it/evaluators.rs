@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, ran};
+use crate::common::{Project, ran, stand_in};
 
 /// A shop whose mock takes orders.
 const SHOP: &str = r"
@@ -382,6 +382,19 @@ fn every_type_passes_fails_and_cannot_judge() {
             "nowhere",
         ),
         (
+            json!({ "type": "all_of", "of": [{ "type": "file", "path": "." }, { "type": "text", "contains": "nowhere" }] }),
+            "failed",
+            "nowhere",
+        ),
+        (
+            json!({ "type": "not", "of": { "type": "all_of", "of": [
+                { "type": "text", "contains": "nowhere" },
+                { "type": "any_of", "of": [{ "type": "text", "contains": "nowhere" }, { "type": "within", "tokens": 1 }] },
+            ] } }),
+            "passed",
+            "as it should",
+        ),
+        (
             json!({ "type": "any_of", "of": [{ "type": "text", "contains": "nowhere" }, { "type": "text", "contains": "paid" }] }),
             "passed",
             "once",
@@ -418,6 +431,156 @@ fn every_type_passes_fails_and_cannot_judge() {
         assert!(message.contains(says), "{evaluator}: {message}");
         assert_eq!(code, expected, "{evaluator}: {message}");
     }
+}
+
+/// The status of an evaluator of these calls, whatever else is said of the run.
+fn status_after(calls: &Value, evaluator: &Value) -> String {
+    let project = Project::new();
+    let (before, behind) = SHOP.split_once("expected_trajectory:").unwrap();
+    let (_, mock) = behind.split_once("mcp_interactions:").unwrap();
+    let mock = mock.replace("total: 2 }", "total: 2, note: null }");
+    project.file(
+        "scenarios/shop.yaml",
+        format!("{before}expected_trajectory: {calls}\nevaluators: [{evaluator}]\nmcp_interactions:{mock}"),
+    );
+    let ran = project.run(&["run", "--format", "json"]);
+    let result: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let found = &result["scenarios"][0]["evaluators"][0]["status"];
+    found.as_str().unwrap_or("none").to_owned()
+}
+
+#[test]
+fn calls_of_one_tool_are_told_apart() {
+    let find = json!({ "tool": "mcp__shop__find", "args": { "word": "tea", "in": ["a", "b"] } });
+    let paid = json!({ "tool": "mcp__shop__pay", "args": { "order": 7 } });
+    let wrong = json!({ "tool": "mcp__shop__pay", "args": { "order": 9 } });
+    let mut meant = wrong.clone();
+    meant["is_error"] = json!(true);
+    let calls = json!([find, meant, find, paid]);
+    let required = |it: Value| json!({ "type": "tool-calls", "required": [it] });
+    for (calls, evaluator, status) in [
+        (
+            &calls,
+            required(json!({ "tool": "pay", "last": true })),
+            "passed",
+        ),
+        (
+            &calls,
+            required(json!({ "tool": "find", "last": true })),
+            "failed",
+        ),
+        // The first of them is.
+        (
+            &calls,
+            required(json!({ "tool": "find", "before": "pay" })),
+            "passed",
+        ),
+        // What is required need not be allowed besides.
+        (
+            &calls,
+            json!({ "type": "tool-calls", "required": ["find"], "allowed": ["pay"] }),
+            "passed",
+        ),
+        (
+            &calls,
+            required(json!({ "tool": "find", "answer": { "path": "/note", "exists": true } })),
+            "failed",
+        ),
+        (
+            &calls,
+            required(json!({ "tool": "find", "args": { "in": ["a"] }, "match": "regex" })),
+            "failed",
+        ),
+        (
+            &calls,
+            json!({ "type": "schema-validate", "call": 2, "schema": {} }),
+            "failed",
+        ),
+        // Bounds that nobody could measure are not kept, whatever others are.
+        (
+            &calls,
+            json!({ "type": "within", "steps": 4, "tokens": 5 }),
+            "skipped",
+        ),
+        // Each element of a list stands for one, in its order.
+        (
+            &calls,
+            json!({ "type": "exact-match", "call": 1, "match": "partial", "value": { "items": [{ "id": 7 }, { "id": 7 }] } }),
+            "failed",
+        ),
+        (
+            &calls,
+            json!({ "type": "exact-match", "call": 1, "path": "/total", "match": "exact", "value": 2.0 }),
+            "failed",
+        ),
+        // So many retries, of what is done right behind it.
+        (
+            &json!([wrong, wrong, paid]),
+            json!({ "type": "trace-no-errors", "max_retries": 2 }),
+            "passed",
+        ),
+        (
+            &json!([wrong, wrong, paid]),
+            json!({ "type": "trace-no-errors", "max_retries": 1 }),
+            "failed",
+        ),
+        (
+            &json!([paid, wrong]),
+            json!({ "type": "trace-no-errors", "max_retries": 1 }),
+            "failed",
+        ),
+    ] {
+        assert_eq!(status_after(calls, &evaluator), status, "{evaluator}");
+    }
+}
+
+#[test]
+fn what_a_model_uses_may_be_all_that_is_allowed() {
+    let project = shop(&json!([{ "type": "within", "tokens": 150, "cost": 150 }]));
+    project.file(
+        "llm.yaml",
+        "llm_interactions:\n  - text: Done\n    usage: { input: 120, output: 30 }\n",
+    );
+    let (_model, url) = stand_in(&project, "llm.yaml");
+    // A cost of 1 for each token.
+    let agent = format!(
+        "user_intent: Buy.\nagent: {{ kind: openai, model: m, base_url: \"{url}\", price: {{ input: 1000000, output: 1000000 }} }}\nservers:"
+    );
+    project.edit("scenarios/shop.yaml", "servers:", &agent);
+    let found = |project: &Project| {
+        let ran = project.run(&["run", "--format", "json"]);
+        let result: Value = serde_json::from_str(&ran.stdout).unwrap();
+        result["scenarios"][0]["evaluators"][0].clone()
+    };
+    let kept = found(&project);
+    assert_eq!(kept["status"], "passed", "{kept:#}");
+    for (bound, less) in [
+        ("\"tokens\":150", "\"tokens\":149"),
+        ("\"cost\":150", "\"cost\":149.5"),
+    ] {
+        project.edit("scenarios/shop.yaml", bound, less);
+        assert_eq!(found(&project)["status"], "failed", "{less}");
+        project.edit("scenarios/shop.yaml", less, bound);
+    }
+}
+
+#[test]
+fn the_last_words_are_those_behind_all_calls() {
+    let last = json!({ "type": "text", "in": "final_text", "equals": "Done" });
+    let project = shop(&json!([last]));
+    project.file(
+        "llm.yaml",
+        "llm_interactions:\n  - text: Let me see\n    tool_calls: [{ name: mcp__shop__find, arguments: { word: tea } }]\n  - text: Done\n",
+    );
+    let (_model, url) = stand_in(&project, "llm.yaml");
+    let agent = format!(
+        "user_intent: Buy.\nagent: {{ kind: openai, model: m, base_url: \"{url}\" }}\nservers:"
+    );
+    project.edit("scenarios/shop.yaml", "servers:", &agent);
+    let ran = project.run(&["run", "--format", "json"]);
+    let result: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let found = &result["scenarios"][0]["evaluators"][0];
+    assert_eq!(found["status"], "passed", "{found:#}");
 }
 
 #[test]
@@ -471,6 +634,17 @@ fn weights_are_worked_numbers_and_a_threshold_gates() {
         assert_eq!(evaluation["score"], 0.875, "{evaluation}");
         assert_eq!(evaluation["passed"], code == 0);
     }
+    // The mean of three times 0.7 comes out a hair below that, and reaches it.
+    let same = json!({ "type": "command", "command": ["./most.sh"] });
+    let project = shop(&json!([same, same, same]));
+    let most = "cat > /dev/null; echo '{\"passed\": true, \"score\": 0.7}'";
+    script(&project, "scenarios/most.sh", most);
+    project.edit(
+        "scenarios/shop.yaml",
+        "name: Shop",
+        "name: Shop\nevaluation_threshold: 0.7",
+    );
+    project.expect(0, &["run"]);
 }
 
 #[test]
@@ -711,6 +885,7 @@ expected_trajectory: [{ tool: echo, args: { say: "{{token}}" } }]
 evaluators:
   - { type: exact-match, value: "said {{token}}" }
   - { type: command, command: [sh, -c, "cat >&2; echo '{\"passed\": true}'"] }
+  - { type: not, of: { type: text, contains: "unsaid {{token}}" } }
 mcp_interactions:
   s: { tools: [{ name: echo, responses: [{ content: "said {{args.say}}" }] }] }
 "#,
@@ -722,6 +897,18 @@ mcp_interactions:
         .env("MY_TOKEN", secret));
     assert_eq!(ran.code, 0, "{ran:#?}");
     assert!(!ran.all().contains(secret), "{ran:#?}");
+    // A stored run does not tell one secret from another, on whichever level it is compared.
+    let again = |arguments: &[&str]| {
+        let mut command = project.command();
+        crate::common::ran(command.args(arguments).env("MY_TOKEN", secret))
+    };
+    again(&["record"]);
+    again(&["compare"]);
+    let looked = again(&["compare", "--run", "latest", "--format", "json"]);
+    let result: Value = serde_json::from_str(&looked.stdout).unwrap();
+    let found = result["scenarios"][0]["evaluators"].as_array().unwrap();
+    let statuses: Vec<&Value> = found.iter().map(|it| &it["status"]).collect();
+    assert_eq!(statuses, ["skipped"; 3], "{result:#}");
 }
 
 #[test]
@@ -737,6 +924,12 @@ fn times_of_calls_are_judged_over_all_runs() {
             .contains("6 calls in 3 runs"),
         "{found}"
     );
+    // Within others, those of each run are.
+    let within = json!({ "type": "within", "call_duration": "30s" });
+    let project = shop(&json!([{ "type": "all_of", "of": [within] }]));
+    let result = project.result(0, &["run", "--repeat", "2"]);
+    let found = &result["scenarios"][0]["evaluators"][0];
+    assert_eq!(found["status"], "passed", "{found}");
     let project = shop(&json!([{ "type": "within", "call_duration": "1ms", "tool": "pay" }]));
     project.edit(
         "scenarios/shop.yaml",

@@ -130,6 +130,27 @@ fn what_is_looked_at_can_be_chosen() {
     assert_eq!(ids(&["--since", "1h"]), ["milk", "tea"]);
     let told = document(&place, &["tea", "--last", "2"]);
     assert_eq!(told["scenarios"][0]["results"].as_array().unwrap().len(), 2);
+    // Each model has a course, and as many results, of its own.
+    let counts = |arguments: &[&str]| -> Vec<usize> {
+        let told = document(&place, arguments);
+        let scenarios = told["scenarios"].as_array().unwrap().iter();
+        scenarios
+            .map(|it| it["results"].as_array().unwrap().len())
+            .collect()
+    };
+    place.execute("update results set model = 'other' where status = 'failed'");
+    assert_eq!(counts(&["tea", "--last", "2"]), [2, 2]);
+    place.execute("update results set model = null");
+    // The slowest comes first.
+    place.execute("update results set duration_ms = case scenario_id when 'tea' then 2 else 1 end");
+    let slowest = document(&place, &[])["slowest"].clone();
+    assert_eq!(
+        (&slowest[0]["id"], &slowest[1]["id"]),
+        (&json!("tea"), &json!("milk"))
+    );
+    // What was interrupted says nothing.
+    place.execute("update results set status = 'interrupted' where status = 'recorded'");
+    assert_eq!(counts(&["tea"]), [3]);
     place.execute(
         "update results set created_at = '2020-01-01T00:00:00.000000Z' where scenario_id = 'milk'",
     );
@@ -249,6 +270,12 @@ fn what_has_become_slow_fails_a_gate() {
         .says("0 of 1 measured");
     place.expect(1, &["history", "tea", "--max-slowdown", "149%"]);
     place.expect(2, &["history", "--max-slowdown", "0.5"]);
+    // Runs that were made several times take longer, whatever they are of.
+    place.execute("update results set attempts = 3 where duration_ms = 250");
+    place
+        .expect(0, &["history", "--max-slowdown", "1"])
+        .says("0 of 0 measured");
+    place.execute("update results set attempts = 1");
     // Those of another model are none of those before.
     place.execute("update results set model = 'other' where duration_ms < 105");
     let unmeasured = "nothing could be measured: it takes 3 results of one scenario that passed before its latest, with the same agent and model, and there are 1 at most";
@@ -367,6 +394,15 @@ fn verdicts_that_flip_by_themselves_are_flaky() {
     ]);
     let flips = |place: &Place| document(place, &["tea"])["scenarios"][0]["flakiness"].clone();
     assert_eq!(flips(&steady), json!(1.0 / 3.0));
+    // Other servers or changes that are in no commit may be why, too.
+    steady.execute(
+        "update results set servers = 'recorded' where created_at > '2026-01-01T00:00:01.5'",
+    );
+    assert_eq!(flips(&steady), json!(0.0));
+    steady.execute("update results set servers = 'live', scenarios_commit = 'a', scenarios_short = 'a', scenarios_dirty = 0");
+    assert_eq!(flips(&steady), json!(1.0 / 3.0));
+    steady.execute("update results set scenarios_dirty = 1 where created_at like '%:02.%'");
+    assert_eq!(flips(&steady), json!(0.0));
     // Where the code changed in between, that may be why.
     for (at, commit) in [(0, "a"), (1, "a"), (2, "b"), (3, "b")] {
         steady.execute(&format!(
@@ -379,6 +415,18 @@ fn verdicts_that_flip_by_themselves_are_flaky() {
     steady.execute("update results set flaky = 1 where created_at like '%:01.%'");
     assert_eq!(flips(&steady), json!(1.0 / 3.0));
     assert_eq!(document(&steady, &[])["flakiest"][0]["id"], "tea");
+}
+
+#[test]
+fn the_first_bad_run_is_behind_the_last_good_one() {
+    let statuses = ["passed", "failed", "passed", "failed", "failed"];
+    let place = lasting(&statuses.map(|it| (1.0, it)));
+    let runs = place.rows("select run_id from results order by created_at");
+    let first = &document(&place, &["tea"])["scenarios"][0]["first_bad"];
+    assert_eq!(
+        (&first["run"], &first["last_good"]),
+        (&runs[3][0], &runs[2][0])
+    );
 }
 
 #[test]

@@ -305,6 +305,12 @@ fn a_drop_fails_only_where_chance_does_not_explain_it() {
     assert_eq!(result["scenarios"][0]["status"], "inconclusive");
     assert_eq!(result["summary"]["inconclusive"], 1);
     assert_eq!(result["gate"]["name"], "inconclusive");
+    // Nor does the database say that it has passed.
+    let kept = rusqlite::Connection::open(project.path(".mcp-eval/results.db")).unwrap();
+    let sql = "select verdict from results where status = 'inconclusive'";
+    let verdict: String = kept.query_row(sql, [], |row| row.get(0)).unwrap();
+    let verdict: Value = serde_json::from_str(&verdict).unwrap();
+    assert_eq!(verdict["passed"], Value::Null, "{verdict}");
     assert_eq!(
         result["scenarios"][0]["repeated"]["difference"]["significant"],
         false

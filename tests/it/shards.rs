@@ -357,6 +357,21 @@ fn an_interrupted_part_has_no_verdict() {
 }
 
 #[test]
+fn links_that_all_parts_have_are_those_of_the_whole() {
+    let project = suite();
+    run_parts(&project, "compare", 2, &[]);
+    let link = |name: &str| json!({ "name": name, "url": format!("https://example.com/{name}") });
+    change(&project, 1, |it| {
+        it["links"] = json!([link("job-1"), link("commit")]);
+    });
+    change(&project, 2, |it| {
+        it["links"] = json!([link("commit"), link("job-2")])
+    });
+    let merged = project.result(0, &["merge", "parts"]);
+    assert_eq!(merged["links"], json!([link("commit")]));
+}
+
+#[test]
 fn the_same_scenario_in_two_results_is_refused() {
     let project = suite();
     run_parts(&project, "compare", 2, &[]);
@@ -467,6 +482,8 @@ fn nothing_in_a_result_leads_out_of_its_folder() {
         ("/run_id", "../../elsewhere"),
         ("/scenarios/0/id", "../../../etc/passwd"),
         ("/shard/plan/0/scenarios/0/id", "/etc/passwd"),
+        // Of no part of the plan.
+        ("/scenarios/0/id", "f"),
     ] {
         let before = project.read("parts/1/result.json");
         change(&project, 1, |it| {
@@ -483,10 +500,15 @@ fn nothing_in_a_result_leads_out_of_its_folder() {
     let of_a = project.path("parts/1/trajectories/current/a.json");
     fs::remove_file(&of_a).unwrap();
     std::os::unix::fs::symlink(project.path("secret.json"), &of_a).unwrap();
+    project.file(
+        "parts/1/trajectories/current/c.json",
+        "{ \"secret\": true }",
+    );
     fs::remove_dir_all(project.path(".mcp-eval/runs")).unwrap();
     let merged = project.expect(0, &["merge", "parts", "--output", "merged"]);
-    merged.says("the trajectories of 1 scenario do not lie beside the results");
+    merged.says("the trajectories of 2 scenarios do not lie beside the results");
     assert!(!project.path("merged/trajectories/current/a.json").exists());
+    assert!(!project.path("merged/trajectories/current/c.json").exists());
     assert!(project.path("merged/trajectories/current/b.json").exists());
 }
 
@@ -534,6 +556,8 @@ fn strict_statistics_hold_for_all_parts_together() {
     project.expect(0, &["merge", "parts"]);
     // Every attempt comes along.
     let run = project.result(0, &["merge", "parts"]);
+    let attempt = &run["scenarios"][0]["repeated"]["attempts"][1];
+    assert!(attempt["file"].is_string(), "{attempt:#}");
     let run = run["run_id"].as_str().unwrap();
     let attempts = project.path(format!(".mcp-eval/runs/{run}/attempts"));
     assert!(attempts.join("2/current/a.json").is_file());

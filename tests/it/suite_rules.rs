@@ -114,6 +114,21 @@ fn the_last_day_of_a_quarantine_stops_nothing() {
 }
 
 #[test]
+fn a_quarantined_row_stops_nothing() {
+    let project = Project::new();
+    let mut rows = fails();
+    rows["dataset"] = json!([{ "id": "x" }, { "id": "y" }]);
+    scenario(&project, "a", &rows);
+    scenario(&project, "b", &json!({}));
+    suite(
+        &project,
+        "fail_fast: true\nquarantine: [{ name: a, reason: r, until: 2999-12-31 }]\n",
+    );
+    let result = run(&project, 0, &[]);
+    assert_eq!(result["scenarios"][2]["status"], "passed", "{result:#}");
+}
+
+#[test]
 fn rows_and_cells_begin_where_their_scenario_is_meant_and_each_once() {
     let project = Project::new();
     scenario(&project, "a", &json!({ "before": noting("a") }));
@@ -130,6 +145,14 @@ fn rows_and_cells_begin_where_their_scenario_is_meant_and_each_once() {
     suite(&project, "order: [b]\njobs: 1\n");
     run(&project, 0, &["--matrix", "model=good,good one"]);
     assert_eq!(project.read("began.txt"), "b\nb\na\na\n");
+
+    // `*` stays in its folder.
+    let project = Project::new();
+    scenario(&project, "a/x", &json!({ "before": noting("x") }));
+    scenario(&project, "b", &json!({ "before": noting("b") }));
+    suite(&project, "order: [\"*\"]\njobs: 1\n");
+    run(&project, 0, &[]);
+    assert_eq!(project.read("began.txt"), "b\nx\n");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Suite files: which scenarios run together, what is run around them and again, what decides nothing, and what gates.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
 
 use mcp_eval::published::result;
 use mcp_eval::scenario_file;
@@ -144,6 +146,9 @@ fn what_could_not_be_run_is_run_again_and_marked_flaky() {
     assert_eq!(s["retried"][0]["trouble"], "transport");
     assert_eq!(s["retried"][0]["status"], "error");
     assert_eq!(result["summary"]["flaky"], 1);
+    let kept = rusqlite::Connection::open(project.path(".mcp-eval/results.db")).unwrap();
+    let flaky = kept.query_row("select sum(flaky) from results", [], |row| row.get(0));
+    assert_eq!(flaky, Ok(1));
     assert!(
         project
             .read("junit.xml")
@@ -163,6 +168,16 @@ fn what_could_not_be_run_is_run_again_and_marked_flaky() {
             .unwrap()
             .contains("1 flaky")
     );
+    // Nor do the parts of a suite forget it when they are one again.
+    again();
+    let part = ["--strict", "--shard", "1/1", "--output", "parts/1"];
+    run(&project, 1, &part);
+    project.expect(1, &["merge", "parts"]);
+    // Each attempt may be run again.
+    again();
+    let repeated = run(&project, 0, &["--repeat", "2"]);
+    let retried = repeated["scenarios"][0]["retried"].as_array();
+    assert_eq!(retried.map(Vec::len), Some(1), "{repeated:#}");
     // Once is not twice.
     again();
     let twice = "test -e been2 || { test -e been && touch been2; touch been; exit 1; }";
@@ -186,6 +201,32 @@ fn what_could_not_be_run_is_run_again_and_marked_flaky() {
     );
     let schema = jsonschema::validator_for(&result::json_schema()).unwrap();
     assert!(schema.is_valid(&result));
+}
+
+#[test]
+fn a_try_that_was_not_made_is_not_told() {
+    let project = Project::new();
+    shaky(&project, "s", "exit 1", &json!({}));
+    suite(&project, "retries: { on: [transport], backoff: 60s }\n");
+    let mut child = project
+        .command()
+        .args(["run", "--suite", "nightly", "-v", "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let waits = |line: std::io::Result<String>| line.unwrap().contains("until it is run again");
+    assert!(said.any(waits), "it is not run again");
+    let id = child.id().to_string();
+    let mut kill = Command::new("kill");
+    assert!(kill.args(["-INT", &id]).status().unwrap().success());
+    said.for_each(drop);
+    let output = child.wait_with_output().unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let scenario = &result["scenarios"][0];
+    assert_eq!(scenario["status"], "error", "{scenario:#}");
+    assert_eq!(scenario["retried"], Value::Null, "{scenario:#}");
 }
 
 #[test]
@@ -307,6 +348,9 @@ fn a_quarantined_scenario_decides_nothing_until_its_day_is_over() {
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
     quarantine(&today);
     run(&project, 0, &[]);
+    project
+        .expect(0, &["validate"])
+        .says_not("it decides again");
 }
 
 #[test]
@@ -331,6 +375,28 @@ fn gates_hold_for_all_scenarios_together() {
     }
     let told = project.expect(1, &["run", "--suite", "nightly"]);
     told.says("max_duration: ").says("and the bound is 1.0 ms");
+    // One part of one is all of it.
+    suite(&project, "gates: { min_pass_rate: 0.76 }\n");
+    let result = run(&project, 1, &["--shard", "1/1"]);
+    assert_eq!(result["suite"]["gates"][0]["state"], "broken");
+    // Where all are quarantined, nothing is asked for.
+    suite(
+        &project,
+        "tags: { out: [smoke] }\ngates: { tags: { slow: { min_pass_rate: 1 } } }\n\
+         quarantine: [{ name: c, reason: r, until: 2999-12-31 }]\n",
+    );
+    let result = run(&project, 0, &[]);
+    assert_eq!(
+        result["suite"]["gates"][0]["sentence"],
+        "min_pass_rate of `slow`: all scenarios are quarantined"
+    );
+    // What was left out may have passed.
+    suite(
+        &project,
+        "order: [c]\nfail_fast: true\ngates: { min_pass_rate: 0.75 }\n",
+    );
+    let result = run(&project, 3, &[]);
+    assert_eq!(result["suite"]["gates"][0]["state"], "unknown");
     // What could not be run may have passed.
     suite(&project, "gates: { min_pass_rate: 0.75 }\n");
     project.edit(

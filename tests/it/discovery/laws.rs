@@ -127,6 +127,46 @@ proptest! {
 }
 
 #[test]
+fn figures_of_seven_that_are_relevant_are_worked_numbers() {
+    let ids: Vec<String> = (0..7).map(|it| format!("s:t{it}")).collect();
+    let grades = Grades::new(ids.iter().map(|it| (it.clone(), 1)));
+    let figures = figures(&refs(&ids), &grades);
+    // Five of seven are not all of them, although no more can be among the first five.
+    assert_eq!(figures.complete.0, [0.0, 0.0, 0.0, 1.0]);
+    assert!((figures.recall.at(5) - 5.0 / 7.0).abs() < 1e-12);
+}
+
+#[test]
+fn an_interval_leaves_out_one_in_forty_on_each_side() {
+    // The mean of a hundred, half of them ones, deviates by 0.05, and 95 % lie within 1.96 deviations.
+    let values: Vec<f64> = (0..100_u8).map(|it| f64::from(it % 2)).collect();
+    let interval = bootstrap(&values).unwrap();
+    assert!((interval.low - 0.402).abs() < 0.011, "{interval:?}");
+    assert!((interval.high - 0.598).abs() < 0.011, "{interval:?}");
+}
+
+#[test]
+fn ties_matter_where_they_reach_into_the_first_ten() {
+    let ids: Vec<String> = (0..12).map(|it| format!("s:t{it}")).collect();
+    let grades = Grades::new([(ids[0].clone(), 1), (ids[10].clone(), 1)]);
+    let found = |last: u8| {
+        let scores = (0..12_u8).map(|it| Some(-f64::from(it.min(last))));
+        ties(&refs(&ids), &scores.collect::<Vec<_>>(), &grades)
+    };
+    assert_eq!(found(10), None);
+    let (worst, best) = found(9).unwrap();
+    assert!(worst.ndcg < best.ndcg, "{worst:?} {best:?}");
+}
+
+#[test]
+fn all_or_none_lie_at_an_end_of_their_interval() {
+    for of in 1..1000 {
+        assert_eq!(wilson(0, of).unwrap().low.to_bits(), 0.0_f64.to_bits());
+        assert_eq!(wilson(of, of).unwrap().high.to_bits(), 1.0_f64.to_bits());
+    }
+}
+
+#[test]
 fn of_many_differences_signs_are_drawn() {
     let alike: Vec<f64> = (0..40)
         .map(|it| if it % 2 == 0 { 0.5 } else { -0.5 })

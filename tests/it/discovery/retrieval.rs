@@ -37,6 +37,13 @@ const FOUND: &[(&str, &[&str])] = &[
     ("nowhere", &["a:one", "a:two", "a:three"]),
 ];
 
+/// The same, and what was not found in another order.
+const TURNED: &[(&str, &[&str])] = &[
+    FOUND[0],
+    FOUND[1],
+    ("nowhere", &["a:two", "a:one", "a:three"]),
+];
+
 fn project() -> Project {
     let project = Project::new();
     project.file("corpus.json", corpus().to_string());
@@ -219,6 +226,36 @@ fn every_miss_has_a_reason_and_every_tie_its_two_cases() {
 }
 
 #[test]
+fn the_eleventh_is_ranked_below_and_what_was_graded_0_is_known() {
+    const MANY: [&str; 12] = [
+        "a:t0", "a:t1", "a:t2", "a:t3", "a:t4", "a:t5", "a:t6", "a:t7", "a:t8", "a:t9", "a:t10",
+        "a:t11",
+    ];
+    let project = Project::new();
+    let tools = MANY.map(|id| {
+        json!({ "tool_id": id, "server": "a", "tool": &id[2..], "description": "does something" })
+    });
+    let corpus = json!({ "version": "v1", "generated_from": "by hand", "tools": tools });
+    project.file("corpus.json", corpus.to_string());
+    let labels =
+        json!([{ "tool_id": "a:t10", "relevance": 1 }, { "tool_id": "a:t0", "relevance": 0 }]);
+    let golden = json!({ "corpus_version": "v1", "queries": [{ "id": "q", "query": "something", "labels": labels }] });
+    project.file("sets/golden_v1.json", golden.to_string());
+    let proxy = Proxy::new(|asked, _| match asked.path.as_str() {
+        "/api/v1/tools" => (200, catalogue(&MANY)),
+        _ => (200, results(&MANY, asked.limit)),
+    });
+    measure(&project, &proxy.url, 0, &[]);
+    let report = report(&project);
+    let miss = &report["per_query"][0]["misses"][0];
+    assert_eq!(
+        (&miss["why"], &miss["rank"]),
+        (&json!("ranked_below"), &json!(11))
+    );
+    assert_eq!(report["further"]["unlabelled_share"], json!(0.9));
+}
+
+#[test]
 fn a_query_without_an_answer_is_no_zero() {
     let project = project();
     for (body, told) in [
@@ -304,6 +341,8 @@ fn queries_are_lost_and_won_one_by_one() {
     let before = Proxy::finding(&IDS, FOUND);
     measure(&project, &before.url, 0, &[]);
     project.file("base.json", project.read("reports/retrieval/report.json"));
+    let as_before = ["--baseline", "base.json", "--tolerance", "0"];
+    measure(&project, &before.url, 0, &as_before).says("Gate (recall_at_5): PASS");
     let after = Proxy::finding(
         &IDS,
         &[
@@ -347,6 +386,25 @@ fn queries_are_lost_and_won_one_by_one() {
         &[&gate[..], &["--allow-lost", "allowed.json"]].concat(),
     )
     .says("`q2` may not be lost any more");
+    // What is found in another order has moved, although it is as wrong as before.
+    let turned = Proxy::finding(&IDS, TURNED);
+    measure(&project, &turned.url, 0, &["--baseline", "base.json"])
+        .says("moved, against the baseline: q3");
+    // A query that is asked no more is told.
+    let mut fewer = golden();
+    fewer["queries"].as_array_mut().unwrap().pop();
+    project.file("sets/golden_v1.json", fewer.to_string());
+    measure(&project, &before.url, 0, &["--baseline", "base.json"]);
+    assert_eq!(report(&project)["compared"]["only_there"], json!(["q4"]));
+    // What is asked for on the command line wins over what the baseline bears.
+    let lenient = json!({ "recall_at": { "5": 0.9 }, "tolerance": { "recall_at_5": 0.9 } });
+    project.file("lenient.json", lenient.to_string());
+    let gate_of = |code: i32, more: &[&str]| {
+        let with = [&["--baseline", "lenient.json"], more].concat();
+        measure(&project, &before.url, code, &with)
+    };
+    gate_of(0, &[]);
+    gate_of(1, &["--tolerance", "0.1"]);
     // A baseline of means alone does not know its queries.
     project.file(
         "means.json",

@@ -165,6 +165,57 @@ fn a_scan_that_crashed_is_not_a_clean_one() {
             .read("reports/security/report.html")
             .contains("<polyline")
     );
+    // Together with another, which alone judges `b3`, nobody is asked about that.
+    let mut other = file;
+    other["detector"]["name"] = json!("t");
+    for it in other["entries"].as_array_mut().unwrap() {
+        (it["status"], it["score"]) = (json!("ok"), Value::Null);
+        it["flagged"] = json!(it["id"] == "b3");
+    }
+    project.file("w.json", other.to_string());
+    let both = ["--verdicts", "v.json", "w.json", "--allow-errors", "1"];
+    project.run(&[&["security"], &both[..]].concat());
+    let found = self::report(&project);
+    let any = &found["security"]["joined"][0];
+    assert_eq!((&any["fp"], &any["tn"]), (&json!(1), &json!(1)), "{any:#}");
+}
+
+#[test]
+fn a_bound_that_is_just_reached_is_kept_and_equal_scores_stay_together() {
+    let project = Project::new();
+    project.file("v.json", verdicts((4, 5), (1, 10)).to_string());
+    let bounds = ["--fpr-ceiling", "0.1", "--recall-floor", "0.8"];
+    let with = ["--verdicts", "v.json"];
+    measure(&project, 0, &[&with[..], &bounds].concat())
+        .says("Overall gate (fpr<=0.1 AND recall>=0.8): PASS");
+    // It takes 35, and no more.
+    for (benign, told) in [(34, true), (35, false)] {
+        project.file("v.json", verdicts((20, 20), (0, benign)).to_string());
+        let ran = measure(&project, 0, &with);
+        assert_eq!(ran.all().contains("benign entries are too few"), told);
+    }
+    let scores = |entries: Vec<Value>| {
+        let file = json!({ "format_version": 2, "detector": { "name": "s", "version": "1", "threshold": 0.5 }, "run": { "seed": 1 }, "entries": entries });
+        project.file("v.json", file.to_string());
+        project.run(&["security", "--verdicts", "v.json"]);
+        report(&project)["security"]["per_detector"][0]["scores"].clone()
+    };
+    let entry = |id: &str, score: f64| {
+        let label = if id.starts_with('m') {
+            "malicious"
+        } else {
+            "benign"
+        };
+        json!({ "id": id, "label": label, "category": "x", "status": "ok", "score": score, "flagged": score > 0.5 })
+    };
+    // No threshold lies between two that are equal.
+    let equal = scores(vec![entry("m", 0.6), entry("b", 0.6)]);
+    assert_eq!(equal["roc"], json!([[0.0, 0.0], [1.0, 1.0]]));
+    assert_eq!(equal["auc"], json!(0.5));
+    // One of a hundred is just one in a hundred.
+    let mut all = vec![entry("m0", 0.9), entry("m1", 0.7), entry("b0", 0.8)];
+    all.extend((1..100).map(|it| entry(&format!("b{it}"), 0.1)));
+    assert_eq!(scores(all)["recall_at_fpr_1"], json!(1.0));
 }
 
 #[test]
@@ -173,7 +224,7 @@ fn scanners_of_others_are_read_and_compared() {
     let corpus = json!({ "entries": [
         { "id": "s:bad", "label": "malicious", "category": "poisoning", "pair": "p" },
         { "id": "s:good", "label": "benign", "category": "hard_negative", "pair": "p" },
-        { "id": "s:plain", "label": "benign", "category": "benign" }] });
+        { "id": "s:plain", "label": "benign", "category": "benign", "pair": "of one" }] });
     project.file("c.json", corpus.to_string());
     let tool = |name: &str| json!({ "name": name });
     let scan = json!({ "/home/x/.cursor/mcp.json": { "path": "x", "error": null,

@@ -37,6 +37,18 @@ pub(super) const ALL: &[(&str, Case)] = &[
         runs_come_back_from_their_files,
     ),
     (
+        "what_was_known_last_of_a_scenario_stays",
+        what_was_known_last_of_a_scenario_stays,
+    ),
+    (
+        "merged_results_are_those_of_their_parts",
+        merged_results_are_those_of_their_parts,
+    ),
+    (
+        "a_run_that_goes_on_is_not_over",
+        a_run_that_goes_on_is_not_over,
+    ),
+    (
         "rows_move_to_another_database",
         rows_move_to_another_database,
     ),
@@ -83,6 +95,9 @@ on_a_file!(
     options_leave_out,
     no_secret_gets_in,
     runs_come_back_from_their_files,
+    what_was_known_last_of_a_scenario_stays,
+    merged_results_are_those_of_their_parts,
+    a_run_that_goes_on_is_not_over,
     rows_move_to_another_database,
     hostile_lines_are_refused,
     old_runs_go,
@@ -327,7 +342,15 @@ fn what_is_not_known_is_null(place: &Place) {
 
 fn arguments_are_kept_on_request(place: &Place) {
     shop(&place.project, "tea", "7.50", "");
+    place.project.edit(
+        "scenarios/tea.yaml",
+        "content: \"7.50\"",
+        "content: \"7.50\", structured_content: { price: 7.5 }",
+    );
     place.expect(0, &["run", "--db-full"]);
+    let bytes = place.scalar("select answer_bytes from tool_calls where number = 1");
+    let answer = [r#"{"type":"text","text":"7.50"}"#, r#"{"price":7.5}"#];
+    assert_eq!(bytes, answer.concat().len());
     let rows = place.rows("select arguments, answer from tool_calls order by number");
     assert_eq!(rows[0][0], r#"{"item":"tea"}"#);
     assert!(rows[0][1].as_str().unwrap().contains("7.50"), "{rows:?}");
@@ -432,12 +455,60 @@ fn runs_come_back_from_their_files(place: &Place) {
     again
         .expect(0, &["db", "rebuild"])
         .says("1 folder holds no result that can be read");
+    // A copy that is called otherwise is no run of its own.
+    let run = again.scalar("select id from runs where exit_code = 0 and command = 'compare'");
+    let run = again
+        .project
+        .path(format!(".mcp-eval/runs/{}", run.as_str().unwrap()));
+    copy(&run, &again.project.path(".mcp-eval/runs/copy"));
+    again
+        .expect(0, &["db", "rebuild"])
+        .says("0 runs and 0 results added; 2 folders hold no result that can be read");
+}
+
+fn what_was_known_last_of_a_scenario_stays(place: &Place) {
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["run", "--no-db"]);
+    place
+        .project
+        .edit("scenarios/tea.yaml", "name: tea", "name: Green tea");
+    place.expect(0, &["run"]);
+    // The older run comes later, and tells nothing new.
+    place
+        .expect(0, &["db", "rebuild"])
+        .says("1 runs and 1 results added");
+    assert_eq!(
+        place.rows("select test_name from results order by created_at"),
+        [[json!("tea")], [json!("Green tea")]]
+    );
+    assert_eq!(place.scalar("select name from scenarios"), "Green tea");
+}
+
+fn merged_results_are_those_of_their_parts(place: &Place) {
+    for name in ["milk", "tea"] {
+        shop(&place.project, name, "7.50", "");
+    }
+    for part in ["1", "2"] {
+        let (shard, folder) = (format!("{part}/2"), format!("parts/{part}"));
+        place.expect(0, &["run", "--shard", &shard, "--output", &folder]);
+    }
+    place.expect(0, &["merge", "parts"]);
+    assert_eq!(place.scalar("select count(*) from runs"), 2);
+    place
+        .expect(0, &["db", "rebuild"])
+        .says("3 runs read, 0 runs and 0 results added");
+    assert_eq!(place.scalar("select count(*) from results"), 2);
 }
 
 fn rows_move_to_another_database(place: &Place) {
     shop(&place.project, "tea", "7.50", "");
     place.expect(0, &["run"]);
     place.expect(0, &["run", "--repeat", "2", "--db-full"]);
+    // More of them than are read at once.
+    place.execute(
+        "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500) \
+         insert into scenarios (id, name, created_at, updated_at) select 's' || i, 's', 'x', 'x' from n",
+    );
     place
         .expect(0, &["db", "export", "all.jsonl"])
         .says("2 runs and 2 results written");
@@ -455,6 +526,29 @@ fn rows_move_to_another_database(place: &Place) {
     let printed = other.expect(0, &["db", "export"]).stdout;
     assert_eq!(printed, place.project.read("all.jsonl"));
     assert!(printed.lines().count() > 2 + 2 + 1 + 2 + 6, "{printed}");
+    assert_eq!(other.scalar("select count(*) from scenarios"), 2501);
+    // Runs of the same names that began at another time are others, with all that is theirs.
+    let later = place.project.read("all.jsonl");
+    let later = later.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if let Some(run) = line.get_mut("runs") {
+            run["started_at"] = json!("2031-01-02T03:04:05.678901Z");
+        }
+        format!("{line}\n")
+    });
+    other.project.file("later.jsonl", later.collect::<String>());
+    other
+        .expect(0, &["db", "import", "later.jsonl"])
+        .says("2 runs and 2 results added");
+    for table in ["attempts", "tool_calls"] {
+        let own = "select count(*), count(distinct result_id) from";
+        let before = place.rows(&format!("{own} {table}"))[0].clone();
+        let twice: Vec<Value> = before
+            .iter()
+            .map(|it| json!(it.as_i64().unwrap() * 2))
+            .collect();
+        assert_eq!(other.rows(&format!("{own} {table}")), [twice], "{table}");
+    }
     let none = place
         .project
         .expect(3, &["db", "export", "--db", "none.db"]);
@@ -498,6 +592,16 @@ fn hostile_lines_are_refused(place: &Place) {
         place
             .expect(code, &["db", "import", "hostile.jsonl"])
             .says(why);
+    }
+    // What came before a bad line is not kept without what was to come behind it.
+    let run = json!({ "runs": { "id": "r", "run": "r", "name": "run", "command": "run", "status": "completed",
+        "started_at": "2026-01-01T00:00:00.000000Z", "mcp_eval": "1", "total": 0, "passed": 0, "failed": 0, "inconclusive": 0,
+        "errors": 0, "timeouts": 0, "interrupted": 0, "skipped": 0, "recorded": 0, "quarantined": 0 } });
+    for (rest, code, left) in [("{\"nothing\": {}}", 3, 0), ("", 0, 1)] {
+        let lines = format!("{head}\n{run}\n{rest}\n");
+        place.project.file("hostile.jsonl", lines);
+        place.expect(code, &["db", "import", "hostile.jsonl"]);
+        assert_eq!(place.scalar("select count(*) from runs"), left);
     }
     place
         .expect(2, &["db", "import", "nowhere.jsonl"])
@@ -551,6 +655,26 @@ fn old_runs_go(place: &Place) {
     place
         .expect(0, &["db", "info"])
         .says("2 runs, 2 results of 1 scenarios, 4 tool calls");
+    prune_leaves_what_goes_on(place);
+}
+
+/// Of four runs, two go: one of those that stay is not over, and nobody has asked for the milk but one of those that go.
+fn prune_leaves_what_goes_on(place: &Place) {
+    place.expect(0, &["run"]);
+    fs::remove_file(place.project.path("scenarios/milk.yaml")).unwrap();
+    place.expect(0, &["run"]);
+    place.execute(
+        "update runs set status = 'running' where started_at = (select min(started_at) from runs)",
+    );
+    assert_eq!(place.scalar("select count(*) from scenarios"), 2);
+    place
+        .expect(0, &["db", "prune", "--keep", "1"])
+        .says("2 runs with 3 results removed, 2 runs stay");
+    assert_eq!(
+        place.rows("select status from runs order by started_at"),
+        [[json!("running")], [json!("completed")]]
+    );
+    assert_eq!(place.scalar("select id from scenarios"), "tea");
     let info = place.expect(0, &["db", "info", "--format", "json"]).stdout;
     let info: Value = serde_json::from_str(&info).unwrap();
     assert_eq!(
@@ -802,6 +926,17 @@ fn it_answers_by_filters(place: &Place) {
             .1,
             0
         );
+        let page = database.results(&all).await.unwrap();
+        let since = page.rows[0].created_at.parse().ok();
+        assert_eq!(
+            of(ResultFilter {
+                since,
+                ..all.clone()
+            })
+            .await,
+            (vec!["tea".to_owned()], 1),
+            "the moment itself is in it"
+        );
         let id = result_id(&first.id, "bad");
         let detail = database.result_of(&id).await.unwrap().unwrap();
         assert_eq!(detail.result.status, Status::Failed);
@@ -835,12 +970,18 @@ fn it_answers_by_filters(place: &Place) {
         );
         assert_eq!(database.flush().await, [""; 0]);
     });
+    // What did not end in time is an error, and has no part in the share.
+    place.execute("update results set status = 'timeout' where test_name = 'bad'");
+    let stats = runtime().block_on(database.stats()).unwrap();
+    assert_eq!((stats.failed, stats.errors), (0, 1));
+    assert_eq!(stats.pass_rate, Some(1.0));
 }
 
-fn a_killed_run_keeps_what_it_finished(place: &Place) {
+/// A run whose first scenario is done, and whose second one never ends.
+fn stuck(place: &Place) -> Child {
     shop(&place.project, "a", "7.50", "");
     place.project.faulty("b", &["hang"], &[("echo", json!({}))]);
-    let mut child = place
+    let child = place
         .command()
         .args(["run", "--jobs", "1"])
         .stdout(Stdio::null())
@@ -862,6 +1003,20 @@ fn a_killed_run_keeps_what_it_finished(place: &Place) {
         );
         std::thread::sleep(Duration::from_millis(20));
     }
+    child
+}
+
+fn a_run_that_goes_on_is_not_over(place: &Place) {
+    let mut child = stuck(place);
+    place.expect(0, &["db", "rebuild"]);
+    let status = place.scalar("select status from runs");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(status, "running");
+}
+
+fn a_killed_run_keeps_what_it_finished(place: &Place) {
+    let mut child = stuck(place);
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(
@@ -930,6 +1085,26 @@ fn bisect_writes_too(place: &Place) {
     let last = place.rows("select source_commit, status from results where is_final = 1");
     assert_eq!(last, [[json!(commits[2]), json!("failed")]]);
     assert_eq!(place.scalar("select count(*) from test_results"), 1);
+    let database = Database::new(
+        Address::parse(&place.absolute()).unwrap(),
+        Options::default(),
+    );
+    let listed = runtime().block_on(database.results(&ResultFilter::default()));
+    assert_eq!(listed.unwrap().total, 1);
+    // A search is no course of things: it went back and forth.
+    place
+        .expect(3, &["history", "tea"])
+        .says("there are no results of `tea`");
+    let again = place.another();
+    copy(
+        &place.project.path(".mcp-eval/runs"),
+        &again.project.path(".mcp-eval/runs"),
+    );
+    again.expect(0, &["db", "rebuild"]);
+    assert_eq!(
+        again.rows("select source_commit, status from results where is_final = 1"),
+        last
+    );
 }
 
 fn history_is_told(place: &Place) {

@@ -137,6 +137,7 @@ async fn pages_of_other_sites_and_other_names_of_this_machine_are_refused() {
         headers["access-control-allow-origin"],
         "http://localhost:5173"
     );
+    assert_eq!(headers["vary"], "origin");
     assert!(
         headers["access-control-allow-headers"]
             .to_str()

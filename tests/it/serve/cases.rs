@@ -121,6 +121,13 @@ async fn they_are_written_as_files_where_that_is_allowed() {
         assert_eq!(status, 400, "{id:?}: {reply}");
         assert_eq!(places(&reply), ["/id"], "{id:?}");
     }
+    // A file of either ending has the id.
+    desk.project.file("scenarios/old.yml", price());
+    let (status, reply) = server
+        .post("cases", &json!({ "id": "old", "yaml": price() }))
+        .await;
+    assert_eq!(status, 409, "{reply}");
+    std::fs::remove_file(desk.project.path("scenarios/old.yml")).unwrap();
     // A link in the folder leads nobody out of it.
     std::fs::create_dir(desk.project.path("elsewhere")).unwrap();
     std::os::unix::fs::symlink("../elsewhere", desk.project.path("scenarios/out")).unwrap();

@@ -1,5 +1,8 @@
 //! Finding a server, and the client in Rust.
 
+use axum::Router;
+use axum::http::StatusCode;
+use axum::routing::get;
 use mcp_eval::client::{ClientError, TestClient};
 use serde_json::json;
 
@@ -49,6 +52,18 @@ async fn the_client_runs_cases_and_tells_what_is_wrong() {
     }
     let found = TestClient::find(Some(&server.url)).await.unwrap();
     assert_eq!(found.url(), server.url);
+    let slash = TestClient::new(format!("{}/", server.url), None);
+    assert!(slash.health().await.unwrap().database);
+    // One that is not well is none.
+    let ill = crate::http::serve_app(|| {
+        let answer = || async { (StatusCode::INTERNAL_SERVER_ERROR, r#"{"testing": true}"#) };
+        Router::new().route("/api/test/health", get(answer))
+    });
+    assert!(
+        TestClient::find(Some(&format!("http://{ill}")))
+            .await
+            .is_err()
+    );
 }
 
 #[test]
@@ -153,6 +168,15 @@ fn scenarios_run_on_a_server_and_are_reported_here() {
         serde_json::json!({ "mcpServers": { "far": { "url": format!("{}?other", desk.shop) } } });
     here.file("servers.json", servers.to_string());
     remote(2, &[price, "--mcp-config", "servers.json"]).says("is another one than here");
+    // The token of another server is not shown to this one.
+    let _another = Server::start(here, &[]);
+    remote(0, &[price]);
+    // What is disabled here is not asked for.
+    let off = here
+        .read(price)
+        .replace("name: Price", "name: Off\nenabled: false");
+    here.file("scenarios/off.yaml", off);
+    remote(0, &[price, "scenarios/off.yaml"]).says("Running 1 scenario at");
     here.file("scenarios/new.yaml", scenario(&desk));
     remote(2, &["scenarios/new.yaml"]).says("has no scenario `new`");
     remote(0, &[price]);

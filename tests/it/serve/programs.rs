@@ -37,6 +37,9 @@ fn reaching_out(desk: &Desk) -> Vec<(&'static str, String)> {
         ("a socket or a file", asking("postgres://root@db.example/x?passfile=/etc/hostname")),
         ("a socket or a file", asking("postgres://root@db.example/x?service=here")),
         ("a socket or a file", asking("mysql://root@db.example/x?socket=/tmp/sock")),
+        ("looks at a file outside", with("evaluators: [{ type: file, path: '${HOME}/shop.yaml' }]")),
+        ("names an environment variable", with("judge: { provider: custom, model: j, base_url: 'http://127.0.0.1:9', api_key_env: HOME }\nevaluators: [{ type: llm-judge, criteria: It is bought. }]")),
+        ("the server `behind` is a program", format!("name: x\nservers: {{ shop: {{ url: '{shop}', headers: {{ X-Behind: '{{{{upstream.behind.url}}}}' }} }} }}\nupstreams: {{ behind: {{ command: touch, args: [touched], tap: true }} }}\nagent: {{ calls: [{{ tool: mcp__shop__buy }}] }}\n")),
         ("prepare its source", with("source: { repo: ., prepare: [[touch, touched]] }")),
         ("`source.repo` lies outside", with("source: { repo: .. }")),
     ]

@@ -304,6 +304,32 @@ async fn a_run_that_cannot_be_made_is_a_failed_test_and_no_failed_request() {
     let reply = server.run(&asked).await;
     assert_eq!(reply["status"], "timeout", "{reply:#}");
     assert_eq!(reply["success"], false);
+    let (_, runs) = server.get("runs?limit=1").await;
+    assert_eq!(runs["runs"][0]["errors"], 1, "{runs:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_takes_no_longer_than_the_shortest_bound_allows() {
+    let desk = Desk::with_model("llm_interactions: [{ fault: hang }]\n");
+    let timed = |timeout: &str| {
+        format!(
+            "name: x\nuser_intent: y\nservers: {{ shop: {{ url: '{}' }} }}\nagent: {{ kind: openai, model: m, base_url: '{}' }}\ntimeout: {timeout}\n",
+            desk.shop, desk.model
+        )
+    };
+    // What a case, and what a scenario asks for is bounded by the server, and that by the scenario.
+    let strict = Server::start(&desk.project, &["--run-timeout", "2"]);
+    let patient = Server::start(&desk.project, &["--run-timeout", "100"]);
+    let case = with(&desk.case(&[]), &json!({ "timeout": 100_000 }));
+    for (server, asked) in [
+        (&strict, case),
+        (&strict, json!({ "yaml": timed("100s") })),
+        (&patient, json!({ "yaml": timed("2s") })),
+    ] {
+        let reply = server.run(&asked).await;
+        assert_eq!(reply["status"], "timeout", "{reply:#}");
+        assert!(reply["duration"].as_f64().unwrap() < 90_000.0, "{reply:#}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -44,7 +44,11 @@ llm_interactions:
 "
     ));
     // The stand-in logs what it is asked, redacted by what it knows; that file is not ours.
-    let judge = Model::new(|_, _| verdict(0.9));
+    // It says its own key, too.
+    let judge = Model::new(|_, _| {
+        let said = json!({ "reasoning": format!("My key is {JUDGES_KEY}.") });
+        with(&verdict(0.9), &said)
+    });
     let server = Server::start(&desk.project, &[]);
     let mut events = Events::open(server.request(Method::GET, "events")).await;
     let shop = json!([{ "type": "http", "name": "shop", "url": desk.shop, "headers": { "X-Api-Key": HEADER } }]);
@@ -82,6 +86,35 @@ llm_interactions:
         holding(desk.project.path(".").as_path(), secret, &mut found);
         found.retain(|it| !it.ends_with("model.yaml") && !it.ends_with("asked.jsonl"));
         assert!(found.is_empty(), "{secret}: {found:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_server_is_sent_in_secret_is_told_nowhere() {
+    let desk = Desk::new();
+    let server = Server::start(&desk.project, &[]);
+    for kind in ["http", "sse"] {
+        let nobody = json!([{ "type": kind, "url": "http://127.0.0.1:9", "headers": { "X-Api-Key": HEADER } }]);
+        let more = json!({ "prompt": format!("Say {HEADER}"), "serverConfigs": nobody });
+        let reply = server.run(&with(&desk.case(&[]), &more)).await;
+        assert_eq!(reply["status"], "error", "{reply:#}");
+        assert!(!reply.to_string().contains(HEADER), "{kind}: {reply:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_case_is_told_without_what_our_environment_keeps_secret() {
+    let desk = Desk::new();
+    let case = format!(
+        "name: x\ndescription: {OURS}\nuser_intent: y\nservers: {{ shop: {{ url: '{}' }} }}\n",
+        desk.shop
+    );
+    desk.project.file("scenarios/x.yaml", case);
+    let server = Server::with(&desk.project, &[], &[("OUR_TOKEN", OURS)]);
+    for path in ["cases", "cases/x"] {
+        let (status, reply) = server.get(path).await;
+        assert_eq!(status, 200, "{reply:#}");
+        assert!(!reply.to_string().contains(OURS), "{reply:#}");
     }
 }
 
