@@ -484,7 +484,7 @@ async fn without_a_database_a_token_or_files_that_can_be_read_pages_say_so() {
     }
     // Forms want their value here, too.
     let fields = [("scenario", "price"), ("command", "run")];
-    let request = visitor.request(Method::POST, "/run").form(&fields);
+    let request = form(visitor.request(Method::POST, "/run"), &fields);
     assert_eq!(request.send().await.unwrap().status(), 403);
     assert_eq!(visitor.send("/run", &fields).await.0, 303);
 
