@@ -88,7 +88,7 @@ pub fn verdict(text: &[u8]) -> Result<Verdict, String> {
     let text = text.trim_ascii();
     if !text.starts_with(b"{") {
         // A list of its members in their order is none.
-        return Err("what it wrote to its stdout is no JSON object".to_owned());
+        return Err("what it wrote to its stdout is no verdict: it is no JSON object".to_owned());
     }
     let read = json::read::<Verdict>(text);
     let verdict =
@@ -126,6 +126,7 @@ mod tests {
             ("", "no verdict"),
             ("fine", "no verdict"),
             ("{}", "passed"),
+            ("[true]", "no JSON object"),
             (r#"{"passed": "yes"}"#, "no verdict"),
             (r#"{"passed": true, "scores": 1}"#, "scores"),
             (r#"{"passed": true, "score": 1.5}"#, "from 0 to 1"),
