@@ -885,7 +885,6 @@ expected_trajectory: [{ tool: echo, args: { say: "{{token}}" } }]
 evaluators:
   - { type: exact-match, value: "said {{token}}" }
   - { type: command, command: [sh, -c, "cat >&2; echo '{\"passed\": true}'"] }
-  - { type: not, of: { type: text, contains: "unsaid {{token}}" } }
 mcp_interactions:
   s: { tools: [{ name: echo, responses: [{ content: "said {{args.say}}" }] }] }
 "#,
@@ -897,18 +896,23 @@ mcp_interactions:
         .env("MY_TOKEN", secret));
     assert_eq!(ran.code, 0, "{ran:#?}");
     assert!(!ran.all().contains(secret), "{ran:#?}");
-    // A stored run does not tell one secret from another, on whichever level it is compared.
-    let again = |arguments: &[&str]| {
-        let mut command = project.command();
-        crate::common::ran(command.args(arguments).env("MY_TOKEN", secret))
-    };
-    again(&["record"]);
-    again(&["compare"]);
-    let looked = again(&["compare", "--run", "latest", "--format", "json"]);
+}
+
+#[test]
+fn a_stored_run_does_not_tell_one_secret_from_another() {
+    let key = "sk-ant-api03-zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz";
+    let says = json!({ "type": "text", "contains": key });
+    let mut never = says.clone();
+    never["not"] = json!(true);
+    // On whichever level it is compared.
+    let project = shop(&json!([never, { "type": "not", "of": says }]));
+    project.expect(0, &["record"]);
+    project.expect(0, &["compare"]);
+    let looked = project.run(&["compare", "--run", "latest", "--format", "json"]);
     let result: Value = serde_json::from_str(&looked.stdout).unwrap();
     let found = result["scenarios"][0]["evaluators"].as_array().unwrap();
     let statuses: Vec<&Value> = found.iter().map(|it| &it["status"]).collect();
-    assert_eq!(statuses, ["skipped"; 3], "{result:#}");
+    assert_eq!(statuses, ["skipped", "skipped"], "{result:#}");
 }
 
 #[test]

@@ -365,7 +365,7 @@ fn links_that_all_parts_have_are_those_of_the_whole() {
         it["links"] = json!([link("job-1"), link("commit")]);
     });
     change(&project, 2, |it| {
-        it["links"] = json!([link("commit"), link("job-2")])
+        it["links"] = json!([link("commit"), link("job-2")]);
     });
     let merged = project.result(0, &["merge", "parts"]);
     assert_eq!(merged["links"], json!([link("commit")]));

@@ -37,7 +37,6 @@ fn reaching_out(desk: &Desk) -> Vec<(&'static str, String)> {
         ("a socket or a file", asking("postgres://root@db.example/x?passfile=/etc/hostname")),
         ("a socket or a file", asking("postgres://root@db.example/x?service=here")),
         ("a socket or a file", asking("mysql://root@db.example/x?socket=/tmp/sock")),
-        ("looks at a file outside", with("evaluators: [{ type: file, path: '${HOME}/shop.yaml' }]")),
         ("names an environment variable", with("judge: { provider: custom, model: j, base_url: 'http://127.0.0.1:9', api_key_env: HOME }\nevaluators: [{ type: llm-judge, criteria: It is bought. }]")),
         ("the server `behind` is a program", format!("name: x\nservers: {{ shop: {{ url: '{shop}', headers: {{ X-Behind: '{{{{upstream.behind.url}}}}' }} }} }}\nupstreams: {{ behind: {{ command: touch, args: [touched], tap: true }} }}\nagent: {{ calls: [{{ tool: mcp__shop__buy }}] }}\n")),
         ("prepare its source", with("source: { repo: ., prepare: [[touch, touched]] }")),
@@ -105,6 +104,15 @@ async fn without_it_nothing_is_started_and_nothing_is_looked_at() {
             .contains("starts containers"),
         "{reply:#}"
     );
+    // Nobody knows where a variable leads to.
+    let home = format!(
+        "name: x\nuser_intent: y\nservers: {{ shop: {{ url: '{}' }} }}\nagent: {{ calls: [{{ tool: mcp__shop__buy }}] }}\n\
+         evaluators: [{{ type: file, path: '${{HOME}}/shop.yaml' }}]\n",
+        desk.shop
+    );
+    desk.project.file("scenarios/home.yaml", home);
+    let (status, reply) = server.post("run", &json!({ "scenario": "home" })).await;
+    assert_eq!(status, 403, "{reply:#}");
     assert!(!desk.project.path("touched").exists());
     assert_eq!(server.get("results").await.1["total"], 0);
 }

@@ -318,8 +318,8 @@ async fn a_run_takes_no_longer_than_the_shortest_bound_allows() {
         )
     };
     // What a case, and what a scenario asks for is bounded by the server, and that by the scenario.
-    let strict = Server::start(&desk.project, &["--run-timeout", "2"]);
-    let patient = Server::start(&desk.project, &["--run-timeout", "100"]);
+    let strict = Server::start(&desk.project, &["--timeout", "2"]);
+    let patient = Server::start(&desk.project, &["--timeout", "100"]);
     let case = with(&desk.case(&[]), &json!({ "timeout": 100_000 }));
     for (server, asked) in [
         (&strict, case),

@@ -90,19 +90,6 @@ llm_interactions:
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_server_is_sent_in_secret_is_told_nowhere() {
-    let desk = Desk::new();
-    let server = Server::start(&desk.project, &[]);
-    for kind in ["http", "sse"] {
-        let nobody = json!([{ "type": kind, "url": "http://127.0.0.1:9", "headers": { "X-Api-Key": HEADER } }]);
-        let more = json!({ "prompt": format!("Say {HEADER}"), "serverConfigs": nobody });
-        let reply = server.run(&with(&desk.case(&[]), &more)).await;
-        assert_eq!(reply["status"], "error", "{reply:#}");
-        assert!(!reply.to_string().contains(HEADER), "{kind}: {reply:#}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_case_is_told_without_what_our_environment_keeps_secret() {
     let desk = Desk::new();
     let case = format!(
