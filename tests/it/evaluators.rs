@@ -732,6 +732,29 @@ fn a_stored_run_keeps_what_was_found_in_it() {
 }
 
 #[test]
+fn two_of_one_name_keep_what_each_of_them_found() {
+    let project = shop(&json!([{ "type": "trace-no-errors" }]));
+    project.expect(0, &["record"]);
+    script(
+        &project,
+        "scenarios/no.sh",
+        "cat > /dev/null; echo '{\"passed\": false}'",
+    );
+    script(&project, "scenarios/broken.sh", "exit 4");
+    let checks = ["./no.sh", "./broken.sh"]
+        .map(|it| json!({ "type": "command", "name": "check", "command": [it] }));
+    let text = format!("{SHOP}\nevaluators: {}\n", json!(checks));
+    project.file("scenarios/shop.yaml", text);
+    project.run(&["compare"]);
+    // They are not run again, and what they found is known from the result.
+    let again = project.run(&["compare", "--run", "latest", "--format", "json"]);
+    let result: Value = serde_json::from_str(&again.stdout).unwrap();
+    let found = result["scenarios"][0]["evaluators"].as_array().unwrap();
+    let statuses: Vec<&Value> = found.iter().map(|it| &it["status"]).collect();
+    assert_eq!(statuses, ["failed", "error"], "{result:#}");
+}
+
+#[test]
 fn steps_say_what_their_answers_must_hold() {
     let step = |expect: &str, code: i32, says: &str| {
         let project = Project::new();

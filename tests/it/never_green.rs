@@ -55,6 +55,18 @@ fn what_fail_fast_leaves_out_is_open() {
 }
 
 #[test]
+fn no_later_call_makes_good_what_a_script_meant_to_work() {
+    let project = Project::new();
+    let refuses = json!([{ "match": { "id": 9 }, "is_error": true, "content": "none" }, { "content": "fine" }]);
+    let tools = json!({ "m": { "tools": [{ "name": "look", "responses": refuses }] } });
+    let look = |id: u8| json!({ "tool": "look", "args": { "id": id } });
+    let calls = json!([look(9), look(7)]);
+    let more = json!({ "expected_trajectory": calls, "mcp_interactions": tools });
+    scenario(&project, "s", &more);
+    project.expect(1, &["run"]).says("none");
+}
+
+#[test]
 fn a_quarantine_is_of_one_scenario() {
     let project = Project::new();
     scenario(&project, "bad", &json!({}));

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::desk::{Desk, Server, with};
+use crate::common::copy;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn results_are_found_by_what_is_known_of_them() {
@@ -120,6 +121,15 @@ async fn what_the_command_line_ran_is_there_too() {
         "{kept}"
     );
     assert_eq!(kept["success"], true);
+    // Its document is there, and none from beside the runs.
+    let run = ran["run_id"].as_str().unwrap();
+    let runs = desk.project.path(".mcp-eval/runs");
+    copy(&runs.join(run), &desk.project.path(".mcp-eval/beside"));
+    let document = async |id: &str| server.get(&format!("runs/{id}/document")).await;
+    let (status, found) = document(run).await;
+    assert_eq!((status, &found["run_id"]), (200, &ran["run_id"]));
+    let (status, found) = document("..%2Fbeside").await;
+    assert_eq!(status, 404, "{found}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
