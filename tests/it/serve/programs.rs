@@ -37,7 +37,6 @@ fn reaching_out(desk: &Desk) -> Vec<(&'static str, String)> {
         ("a socket or a file", asking("postgres://root@db.example/x?passfile=/etc/hostname")),
         ("a socket or a file", asking("postgres://root@db.example/x?service=here")),
         ("a socket or a file", asking("mysql://root@db.example/x?socket=/tmp/sock")),
-        ("names an environment variable", with("judge: { provider: custom, model: j, base_url: 'http://127.0.0.1:9', api_key_env: HOME }\nevaluators: [{ type: llm-judge, criteria: It is bought. }]")),
         ("the server `behind` is a program", format!("name: x\nservers: {{ shop: {{ url: '{shop}', headers: {{ X-Behind: '{{{{upstream.behind.url}}}}' }} }} }}\nupstreams: {{ behind: {{ command: touch, args: [touched], tap: true }} }}\nagent: {{ calls: [{{ tool: mcp__shop__buy }}] }}\n")),
         ("prepare its source", with("source: { repo: ., prepare: [[touch, touched]] }")),
         ("`source.repo` lies outside", with("source: { repo: .. }")),
@@ -104,6 +103,17 @@ async fn without_it_nothing_is_started_and_nothing_is_looked_at() {
             .contains("starts containers"),
         "{reply:#}"
     );
+    // A judge that a request brings has no key of ours either.
+    let judged = format!(
+        "name: x\nuser_intent: y\nservers: {{ shop: {{ url: '{}' }} }}\nagent: {{ calls: [{{ tool: mcp__shop__buy }}] }}\n\
+         judge: {{ provider: custom, model: j, base_url: 'http://127.0.0.1:9', api_key_env: HOME }}\n\
+         evaluators: [{{ type: llm-judge, criteria: It is bought. }}]\n",
+        desk.shop
+    );
+    let (status, reply) = server.post("run", &json!({ "yaml": judged })).await;
+    assert_eq!(status, 403, "{reply:#}");
+    let written = json!({ "id": "judged", "yaml": judged });
+    assert_eq!(server.post("cases", &written).await.0, 403);
     // Nobody knows where a variable leads to.
     let home = format!(
         "name: x\nuser_intent: y\nservers: {{ shop: {{ url: '{}' }} }}\nagent: {{ calls: [{{ tool: mcp__shop__buy }}] }}\n\
