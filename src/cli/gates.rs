@@ -191,9 +191,11 @@ pub(super) fn was_to_run(scenario: &Scenario) -> bool {
 }
 
 fn sentence(gate: &SuiteGate, document: &ResultDocument) -> String {
+    let digits = digits(gate);
     let written = |value: f64| match gate.what {
-        GateKind::MinPassRate => format!("{:.1} %", value * 100.0),
+        GateKind::MinPassRate => format!("{:.digits$} %", value * 100.0),
         GateKind::MaxCost => format!("{value}"),
+        GateKind::MaxDuration if digits > FEW_DIGITS => format!("{value:.digits$} ms"),
         GateKind::MaxDuration => duration::words(value),
     };
     let of = gate.tag.as_ref();
@@ -215,6 +217,31 @@ fn sentence(gate: &SuiteGate, document: &ResultDocument) -> String {
         }
     }
 }
+
+/// How many digits stand behind the point of what is rounded.
+const FEW_DIGITS: usize = 1;
+
+/// So many digits that a value which misses its bound does not look as if it were reached.
+fn digits(gate: &SuiteGate) -> usize {
+    let Some(value) = gate.value.filter(|it| it.to_bits() != gate.bound.to_bits()) else {
+        return FEW_DIGITS;
+    };
+    let look_alike = |digits: usize| match gate.what {
+        GateKind::MaxDuration if digits == FEW_DIGITS => {
+            duration::words(value) == duration::words(gate.bound)
+        }
+        GateKind::MaxDuration => format!("{value:.digits$}") == format!("{:.digits$}", gate.bound),
+        GateKind::MinPassRate | GateKind::MaxCost => {
+            let percent = |it: f64| format!("{:.digits$}", it * 100.0);
+            percent(value) == percent(gate.bound)
+        }
+    };
+    let mut enough = FEW_DIGITS..MANY_DIGITS;
+    enough.find(|it| !look_alike(*it)).unwrap_or(MANY_DIGITS)
+}
+
+/// More digits than that are noise.
+const MANY_DIGITS: usize = 12;
 
 /// Why a share of scenarios is not known, where none of them counts.
 fn nothing_counts(gate: &SuiteGate, document: &ResultDocument) -> &'static str {

@@ -8,6 +8,7 @@ use crate::cli::args::{AgentChoice, Axis, AxisName};
 use crate::cli::failure::Failure;
 use crate::model::cell::{Cell, Setting};
 use crate::model::scenario::Scenario;
+use crate::scenario_file::folded;
 use crate::store::Baselines;
 use crate::suite::{self, Choice};
 
@@ -19,7 +20,7 @@ const MOST: usize = 1000;
 ///
 /// # Errors
 ///
-/// When a value is named twice, there are too many cells, or one would be called as a scenario is.
+/// When a value is named twice, or two that some file systems take for one, there are too many cells, or one would be called as a scenario is.
 pub(super) fn spread(scenarios: Vec<Scenario>, axes: &[Axis]) -> Result<Vec<Scenario>, Failure> {
     if axes.is_empty() {
         return Ok(scenarios);
@@ -31,8 +32,8 @@ pub(super) fn spread(scenarios: Vec<Scenario>, axes: &[Axis]) -> Result<Vec<Scen
         all.collect::<Vec<Scenario>>()
     };
     let all: Vec<Scenario> = scenarios.iter().flat_map(in_each).collect();
-    let ids: HashSet<&str> = scenarios.iter().map(|it| it.id.as_str()).collect();
-    if let Some(twice) = all.iter().find(|it| ids.contains(it.id.as_str())) {
+    let ids: HashSet<String> = scenarios.iter().map(|it| folded(&it.id)).collect();
+    if let Some(twice) = all.iter().find(|it| ids.contains(&folded(&it.id))) {
         let message = format!(
             "a cell of the matrix would be called `{}`, as a scenario is",
             twice.id
@@ -140,6 +141,19 @@ fn word(name: AxisName) -> &'static str {
     }
 }
 
+/// The folder of a cell that has this setting alone.
+fn folder(name: AxisName, value: &str) -> String {
+    let setting = Setting {
+        name: word(name).to_owned(),
+        value: value.to_owned(),
+    };
+    let cell = Cell {
+        scenario: String::new(),
+        settings: vec![setting],
+    };
+    cell.folder()
+}
+
 fn no_agent(value: &str) -> Failure {
     let known = AgentChoice::value_variants().iter();
     let known = known.filter_map(ValueEnum::to_possible_value);
@@ -163,6 +177,16 @@ fn combinations(given: &[Axis]) -> Result<Vec<Vec<Setting>>, Failure> {
                 let message = format!("--matrix names {}={value} twice", word(*name));
                 return Err(Failure::usage(message)
                     .hint("a cell is run once; `--repeat N` runs each scenario N times"));
+            }
+            let folder = folder(*name, value);
+            let mut others = axes[at].1.iter().map(|it| (it, self::folder(*name, it)));
+            if let Some((other, _)) = others.find(|(_, it)| folded(it) == folded(&folder)) {
+                let message = format!(
+                    "--matrix names {0}={other} and {0}={value}: some file systems take both for one folder of baselines",
+                    word(*name)
+                );
+                let hint = "capitals, and another way to write an accent, make no other cell";
+                return Err(Failure::usage(message).hint(hint));
             }
             axes[at].1.push(value);
         }

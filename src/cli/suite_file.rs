@@ -11,7 +11,7 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::select::{broken, plural};
 use crate::model::scenario::Scenario;
-use crate::model::suite_file::SuiteFile;
+use crate::model::suite_file::{SaidBelow, SuiteFile};
 use crate::scenario_file::{
     self, Finding, LoadedSuite, SUITES, Severity, SuiteFound, did_you_mean,
 };
@@ -27,7 +27,9 @@ pub(super) fn load(name: &str, paths: &[PathBuf], console: Console) -> Result<Su
     let Some(wanted) = found.iter().find(|it| it.name == name) else {
         return Err(unknown(name, &found));
     };
-    let LoadedSuite { suite, findings } = scenario_file::suite(wanted);
+    let LoadedSuite {
+        suite, findings, ..
+    } = scenario_file::suite(wanted);
     if let Some(failure) = broken(&findings) {
         return Err(failure);
     }
@@ -176,7 +178,7 @@ pub(super) fn check(paths: &[PathBuf], scenarios: &[Scenario], today: Date) -> V
     for it in &found {
         let loaded = scenario_file::suite(it);
         findings.extend(loaded.findings);
-        if let Some(suite) = loaded.suite {
+        if let Some(suite) = loaded.readable {
             findings.extend(doubts(&suite, scenarios, today));
         }
     }
@@ -190,8 +192,14 @@ fn doubts(suite: &SuiteFile, scenarios: &[Scenario], today: Date) -> Vec<Finding
         .iter()
         .flat_map(|it| it.tags.iter().map(String::as_str))
         .collect();
-    let at = |severity, message: String, word: &str| {
-        Finding::at_word(&suite.path, severity, message, word)
+    let at = |severity, message: String, (below, word): (SaidBelow, &str)| {
+        // Of what is said twice, the later one is too much.
+        let mut said = suite.said.iter().rev();
+        let said = said.find(|it| it.below == below && it.word == word);
+        match said {
+            Some(said) => Finding::at_place(&suite.path, said.place, severity, message),
+            None => Finding::about(suite.path.display(), severity, message),
+        }
     };
     let mut findings = Vec::new();
     let gated = suite.gates.tags.iter().map(|(tag, _)| tag);
@@ -199,6 +207,7 @@ fn doubts(suite: &SuiteFile, scenarios: &[Scenario], today: Date) -> Vec<Finding
         if !tags.contains(tag.as_str()) {
             let message = format!("no scenario has the tag `{tag}`");
             let hint = did_you_mean(tag, tags.iter().copied());
+            let tag = (SaidBelow::Tags, tag.as_str());
             findings.push(at(Severity::Warning, message, tag).with_hint(hint));
         }
     }
@@ -206,6 +215,7 @@ fn doubts(suite: &SuiteFile, scenarios: &[Scenario], today: Date) -> Vec<Finding
         if !scenarios.iter().any(|it| is_meant(pattern, it)) {
             let message = format!("`{pattern}` is no id of a scenario, and matches none");
             let hint = did_you_mean(pattern, ids.iter().copied());
+            let pattern = (SaidBelow::Order, pattern.as_str());
             findings.push(at(Severity::Warning, message, pattern).with_hint(hint));
         }
     }
@@ -214,27 +224,30 @@ fn doubts(suite: &SuiteFile, scenarios: &[Scenario], today: Date) -> Vec<Finding
     let mut quarantined = BTreeSet::new();
     for it in &suite.quarantine {
         let meant = meant(&it.name, scenarios);
+        let name = (SaidBelow::Quarantine, it.name.as_str());
         if let [id] = meant[..]
             && !quarantined.insert(id)
         {
             let message = format!("`{id}` is quarantined twice: the later of both days counts");
-            findings.push(at(Severity::Warning, message, &it.name));
+            findings.push(at(Severity::Warning, message, name));
         }
         if meant.len() > 1 {
             let message = ambiguous(&it.name, &meant);
-            let finding = at(Severity::Error, message, &it.name);
+            let finding = at(Severity::Error, message, name);
             findings.push(finding.with_hint(Some(USE_AN_ID)));
         } else if meant.is_empty() {
             let message = format!("`{}` is neither id nor name of a scenario", it.name);
             let hint = did_you_mean(&it.name, known.iter().copied());
-            findings.push(at(Severity::Error, message, &it.name).with_hint(hint));
+            findings.push(at(Severity::Error, message, name).with_hint(hint));
         } else if it.until < today {
             let message = format!(
                 "the quarantine of `{}` ended with {}: it decides again",
                 it.name, it.until
             );
             let hint = Some("repair it and take the entry away, or name a later day");
-            findings.push(at(Severity::Warning, message, &it.until.to_string()).with_hint(hint));
+            let until = it.until.to_string();
+            let until = (SaidBelow::Until, until.as_str());
+            findings.push(at(Severity::Warning, message, until).with_hint(hint));
         }
     }
     findings

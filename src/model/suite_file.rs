@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::civil::Date;
 
 use crate::model::hook::Hook;
+use crate::model::scenario::Place;
 use crate::model::trouble::Trouble;
 
 /// What a suite file says.
@@ -30,6 +31,28 @@ pub struct SuiteFile {
     pub around: Around,
     pub quarantine: Vec<Quarantined>,
     pub gates: Gates,
+    /// Where it says what of scenarios and tags that it is not known whether there are any.
+    pub said: Vec<Said>,
+}
+
+/// A word of a suite file, with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    pub below: SaidBelow,
+    pub word: String,
+    pub place: Place,
+}
+
+/// The key that a word stands below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SaidBelow {
+    /// `tags`, of the suite or of its gates.
+    Tags,
+    Order,
+    /// The name of a scenario that is quarantined.
+    Quarantine,
+    /// The day until which one is.
+    Until,
 }
 
 /// What is run once before all scenarios, and once after them.

@@ -49,12 +49,8 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
         )
     } else if let Some(part) = part {
         return Some(of_part(result, part) + &skipped(result));
-    } else if let Some(lowest) = monitored(result) {
-        format!(
-            "Deploy and monitor: everything passed, but {} less like what was recorded than usual ({}).",
-            several(lowest.0, "scenario is", "scenarios are"),
-            lowest.1
-        )
+    } else if let Some(doubts) = monitored(result) {
+        format!("Deploy and monitor: everything passed, but {doubts}.")
     } else if summary.changed > 0 {
         format!(
             "Deploy when you have seen what changed: {} with changes.",
@@ -176,16 +172,40 @@ fn is_unchanged_or_left_out(scenario: &Scenario) -> bool {
     scenario.status == Status::Skipped || scenario.is_unchanged()
 }
 
-/// How many scenarios passed with a score that is not good, where their own threshold is so low, and the lowest score.
-fn monitored(result: &ResultDocument) -> Option<(usize, String)> {
+/// What speaks for a look although everything passed: runs that failed, of a scenario of which only a share has to pass, and scores that are
+/// not good, where the scenario's own threshold is so low. `None` where nothing does.
+fn monitored(result: &ResultDocument) -> Option<String> {
     let passed = result.scenarios.iter();
     let passed = passed.filter(|it| it.status == Status::Passed);
     let low = passed.filter(|it| it.band().is_some_and(|it| it < Band::Good));
-    let mut scores: Vec<f64> = low.filter_map(Scenario::score).collect();
+    let failed_runs = |it: &&Scenario| it.repeated.as_ref().is_some_and(|it| it.failed > 0);
+    let (now_and_then, low): (Vec<&Scenario>, Vec<&Scenario>) = low.partition(failed_runs);
+    let mut doubts = Vec::new();
+    if let Some(worst) = (now_and_then.iter())
+        .filter_map(|it| it.repeated.as_ref())
+        .min_by(|a, b| {
+            a.pass_rate
+                .unwrap_or(0.0)
+                .total_cmp(&b.pass_rate.unwrap_or(0.0))
+        })
+    {
+        doubts.push(format!(
+            "{} not in every run ({} of {} runs)",
+            several(now_and_then.len(), "scenario passed", "scenarios passed"),
+            worst.passed,
+            worst.runs
+        ));
+    }
+    let mut scores: Vec<f64> = low.into_iter().filter_map(Scenario::score).collect();
     scores.sort_by(f64::total_cmp);
-    let lowest = scores.first()?;
-    let words = format!("score {}", points::score(*lowest));
-    Some((scores.len(), words))
+    if let Some(lowest) = scores.first() {
+        doubts.push(format!(
+            "{} less like what was recorded than usual (score {})",
+            several(scores.len(), "scenario is", "scenarios are"),
+            points::score(*lowest)
+        ));
+    }
+    (!doubts.is_empty()).then(|| doubts.join(", and "))
 }
 
 fn several(count: usize, one: &str, many: &str) -> String {

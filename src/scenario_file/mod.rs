@@ -55,6 +55,7 @@ pub use expand::places::{Place, Templates};
 pub use file::schema::{json_schema, mock_json_schema};
 pub use judge::examples::{ExampleCall, JudgeExample, JudgeExamples, judge_examples};
 pub use judge::file::{LoadedJudge, judge_file};
+pub use load::dataset::folders::folded;
 pub use load::find::{Found, find, id_of_folder};
 pub use load::fingerprint::{Fingerprints, fingerprint};
 pub use load::first::{FirstCall, FirstScenario, first_scenario};

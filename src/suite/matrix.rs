@@ -188,6 +188,9 @@ fn sentence(
         return match with_verdict {
             0 => "no cell has a verdict".to_owned(),
             1 => "only one cell has a verdict".to_owned(),
+            _ if cells.iter().all(|it| it.pass_rate.unwrap_or(0.0) <= 0.0) => {
+                "no cell has passed anything".to_owned()
+            }
             _ => "several cells pass most, equally often".to_owned(),
         };
     };

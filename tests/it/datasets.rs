@@ -348,3 +348,16 @@ fn answers_of_rows_that_have_finished_are_not_kept_in_memory() {
         "{many} KiB for 60 rows, {few} KiB for 20, whose answers are {answers} KiB less"
     );
 }
+
+#[test]
+fn a_file_with_another_sign_between_its_columns_says_so() {
+    let project = project("rows.csv");
+    for (sign, told) in [(";", "separated by `;`"), ("\t", "separated by tabs")] {
+        let text = "id;word;count\na;tea;1\n".replace(';', sign);
+        project.file("scenarios/rows.csv", text);
+        project
+            .expect(2, &["validate"])
+            .says("the variable `row.word` is not declared")
+            .says(told);
+    }
+}

@@ -1013,6 +1013,12 @@ fn kinds_are_listed_as_the_schema_has_them() {
     project
         .expect(0, &["list", "--evaluators"])
         .says("trace-no-errors");
+    for picked in [&["nope.yaml"][..], &["--tag", "x"], &["--var", "a=b"]] {
+        let arguments = [&["list", "--evaluators"], picked].concat();
+        project
+            .expect(2, &arguments)
+            .says("--evaluators lists what any scenario may choose from");
+    }
     for schema in ["evaluator-input", "evaluator-verdict"] {
         assert!(
             project

@@ -240,3 +240,21 @@ fn a_scenario_is_run_again_where_any_of_its_cells_failed() {
     let result = project.result(0, &["run", "--last-failed", "--model", "good"]);
     assert!(ids(&result).contains(&"s1"), "{result:#}");
 }
+
+#[test]
+fn cells_have_folders_that_every_file_system_tells_apart() {
+    let project = project(1);
+    let told = "some file systems take both for one folder";
+    for matrix in ["model=A,a", "model=Å,\u{212b}"] {
+        project.expect(2, &["run", "--matrix", matrix]).says(told);
+    }
+    // Dots at the end are written otherwise in names of folders, and no cell is called as a device is.
+    project.expect(0, &["run", "--dry-run", "--matrix", "model=a,a.,con,nul"]);
+}
+
+#[test]
+fn where_no_cell_passes_none_passes_most() {
+    let project = project(1);
+    let result = project.result(1, &["run", "--matrix", "model=bad,worse"]);
+    assert_eq!(result["matrix"]["sentence"], "no cell has passed anything");
+}

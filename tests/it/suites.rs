@@ -392,6 +392,14 @@ fn gates_hold_for_all_scenarios_together() {
 }
 
 #[test]
+fn a_bound_that_is_just_missed_does_not_look_reached() {
+    let project = project();
+    suite(&project, "gates: { min_pass_rate: 0.7500001 }\n");
+    let told = project.expect(1, &["run", "--suite", "nightly"]);
+    told.says("min_pass_rate: 75.00000 %, and the bound is 75.00001 %");
+}
+
+#[test]
 fn merge_decides_the_gates_of_all_parts() {
     let project = project();
     suite(&project, "gates: { min_pass_rate: 0.75 }\nquarantine: []\n");
@@ -455,6 +463,9 @@ fn what_is_wrong_in_a_suite_is_told_at_its_place() {
         .says("nightly.yaml:3:7")
         .says("did you mean `retries`?")
         .says("`2026-02-30` is no day")
+        // What could be read is looked at all the same.
+        .says("nightly.yaml:1:14: warning: no scenario has the tag `smok`")
+        .says("nightly.yaml:2:9: warning: `flow/*` is no id of a scenario")
         .says("expected a number from 0 to 1, found 1.5");
     project
         .expect(2, &["run", "--suite", "nightly"])
@@ -472,7 +483,9 @@ fn what_is_wrong_in_a_suite_is_told_at_its_place() {
         .says("no scenario has the tag `smok`")
         .says("did you mean `smoke`?")
         .says("did you mean `flows/d`?")
-        .says("`cc` is neither id nor name of a scenario");
+        .says("nightly.yaml:1:14: warning: no scenario has the tag `smok`")
+        .says("nightly.yaml:2:9: warning: `flow/d` is no id of a scenario")
+        .says("nightly.yaml:3:22: error: `cc` is neither id nor name of a scenario");
     // Of one file, nobody asks what else there is.
     project.expect(0, &["validate", "scenarios/a.yaml"]);
 }

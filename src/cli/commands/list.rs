@@ -93,6 +93,7 @@ struct Source {
 
 pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Failure> {
     if args.evaluators || args.agents {
+        list_kinds::check(args)?;
         list_kinds::run(args, console);
         return Ok(Exit::Passed);
     }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::cli::args::{ListArgs, ResultFormat};
 use crate::cli::console::Console;
+use crate::cli::failure::Failure;
 use crate::json;
 use crate::model::evaluator::KINDS;
 
@@ -39,6 +40,27 @@ struct KindsDocument {
 struct Kind {
     name: &'static str,
     about: &'static str,
+}
+
+/// Refuses what picks scenarios: none are listed, and all scenarios have the same to choose from.
+///
+/// # Errors
+///
+/// When something picks some.
+pub(in crate::cli) fn check(args: &ListArgs) -> Result<(), Failure> {
+    let select = &args.select;
+    let sets = select.environment.is_some() || !select.variables.is_empty();
+    if select.are_default() && !select.picks() && !sets {
+        return Ok(());
+    }
+    let option = if args.evaluators {
+        "--evaluators"
+    } else {
+        "--agents"
+    };
+    let why =
+        format!("{option} lists what any scenario may choose from, so no scenario can be picked");
+    Err(Failure::usage(why).hint("leave out paths and whatever else picks scenarios"))
 }
 
 /// Prints the kinds that are asked for.

@@ -169,6 +169,23 @@ impl<'a> Filling<'a> {
         }
     }
 
+    /// What to say where rows have one column whose name looks like those of several, with another sign between them than a comma.
+    fn separated_otherwise(&self) -> Option<String> {
+        let mut columns = self.declared.keys().filter_map(|it| it.strip_prefix(ROW));
+        let (only, None) = (columns.next()?, columns.next()) else {
+            return None;
+        };
+        let sign = [';', '\t', '|'].into_iter().find(|it| only.contains(*it))?;
+        let sign = match sign {
+            '\t' => "tabs".to_owned(),
+            sign => format!("`{sign}`"),
+        };
+        Some(format!(
+            "the rows have one column, {}: the file seems to be separated by {sign}, and a .csv file is by commas",
+            quoted(only)
+        ))
+    }
+
     /// What a reference stands for; `None` when it stays as it is.
     pub(super) fn value(&mut self, reference: &str, at: Mark) -> Option<Content> {
         if self.findings.is_full(at) {
@@ -189,7 +206,9 @@ impl<'a> Filling<'a> {
             let at = self.findings.find_word(at, reference);
             let message = format!("the variable {} is not declared", quoted(name));
             let known = self.declared.keys().map(String::as_str);
-            let hint = did_you_mean(name, known).unwrap_or_else(|| {
+            let separated = self.separated_otherwise().filter(|_| name.starts_with(ROW));
+            let hint = separated.or_else(|| did_you_mean(name, known));
+            let hint = hint.unwrap_or_else(|| {
                 let way_out = if name.starts_with("row.") {
                     "a column of the scenario's `dataset` is meant by `row.` and its name"
                 } else {

@@ -8,14 +8,16 @@ use serde_json::Value;
 
 use super::section::{SuiteSection, up_to};
 use crate::model::hook::Hook;
-use crate::model::suite_file::{Around, Gates, Quarantined, Retries, SuiteFile};
-use crate::scenario_file::decode::Decode;
+use crate::model::scenario::Place;
+use crate::model::suite_file::{Around, Gates, Quarantined, Retries, Said, SaidBelow, SuiteFile};
+use crate::scenario_file::decode::values::Word;
+use crate::scenario_file::decode::{At, Decode};
 use crate::scenario_file::file::document::given;
 use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::yaml::finding::Finding;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::parse::parse;
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// The folder of suite files, in a folder of scenarios.
 pub const FOLDER: &str = "_suites";
@@ -42,6 +44,8 @@ pub struct SuiteFound {
 pub struct LoadedSuite {
     /// `None` when anything is wrong.
     pub suite: Option<SuiteFile>,
+    /// What could be read of it, whatever is wrong with the rest.
+    pub readable: Option<SuiteFile>,
     /// Everything that is wrong, sorted by line and column.
     pub findings: Vec<Finding>,
 }
@@ -106,7 +110,8 @@ pub fn suite(found: &SuiteFound) -> LoadedSuite {
     let suite = suite.or_else(|| is_empty.then(|| empty(found)));
     let is_right = findings.errors() == 0;
     LoadedSuite {
-        suite: suite.filter(|_| is_right),
+        suite: suite.clone().filter(|_| is_right),
+        readable: suite,
         findings: findings.into_list(),
     }
 }
@@ -125,6 +130,7 @@ fn empty(found: &SuiteFound) -> SuiteFile {
         around: Around::default(),
         quarantine: Vec::new(),
         gates: Gates::default(),
+        said: Vec::new(),
     }
 }
 
@@ -133,9 +139,7 @@ fn of_section(section: &SuiteSection, found: &SuiteFound, findings: &mut Finding
     let tags = given(section.tags.as_ref());
     let words = |of: Option<&Vec<_>>| -> Vec<String> {
         let words = of.into_iter().flatten();
-        words
-            .map(|it: &crate::scenario_file::decode::values::Word| it.0.clone())
-            .collect()
+        words.map(|it: &At<Word>| it.value.0.clone()).collect()
     };
     let retries = given(section.retries.as_ref());
     if let Some(retries) = retries.filter(|it| it.on.value.is_empty()) {
@@ -172,7 +176,7 @@ fn of_section(section: &SuiteSection, found: &SuiteFound, findings: &mut Finding
             .map(|it| Quarantined {
                 name: it.name.value.0.clone(),
                 reason: it.reason.0.clone(),
-                until: it.until.0,
+                until: it.until.value.0,
                 line: it.name.mark().line,
             })
             .collect(),
@@ -185,8 +189,45 @@ fn of_section(section: &SuiteSection, found: &SuiteFound, findings: &mut Finding
                 .map(|(name, it)| (name.value.clone(), it.bounds()))
                 .collect(),
         },
+        said: said(section),
         ..empty(found)
     }
+}
+
+/// The words of a suite file that name scenarios and tags, and days, in their order.
+fn said(section: &SuiteSection) -> Vec<Said> {
+    let mut said = Vec::new();
+    let mut add = |below: SaidBelow, word: &str, at: Mark| {
+        said.push(Said {
+            below,
+            word: word.to_owned(),
+            place: Place {
+                line: at.line,
+                column: at.column,
+            },
+        });
+    };
+    let tags = given(section.tags.as_ref());
+    let lists = tags.into_iter().flat_map(|it| [&it.r#in, &it.out]);
+    for it in lists.flatten().flatten() {
+        add(SaidBelow::Tags, &it.value.0, it.at);
+    }
+    let gates = given(section.gates.as_ref());
+    for (tag, _) in gates
+        .iter()
+        .filter_map(|it| it.tags.as_ref())
+        .flat_map(|it| &it.0)
+    {
+        add(SaidBelow::Tags, &tag.value, tag.at);
+    }
+    for it in given(section.order.as_ref()).into_iter().flatten() {
+        add(SaidBelow::Order, &it.value.0, it.at);
+    }
+    for it in given(section.quarantine.as_ref()).into_iter().flatten() {
+        add(SaidBelow::Quarantine, &it.name.value.0, it.name.at);
+        add(SaidBelow::Until, &it.until.value.0.to_string(), it.until.at);
+    }
+    said
 }
 
 fn hooks(sections: Option<&Vec<HookSection>>, findings: &mut Findings) -> Vec<Hook> {

@@ -44,9 +44,9 @@ section! {
     /// Which scenarios belong to a suite, by their tags.
     TagsSection {
         /// Of these, a scenario has one.
-        r#in: Option<Vec<Word>>,
+        r#in: Option<Vec<At<Word>>>,
         /// Of these, it has none.
-        out: Option<Vec<Word>>,
+        out: Option<Vec<At<Word>>>,
     }
 }
 
@@ -70,7 +70,7 @@ section! {
         /// Why it decides nothing, for those who read the report.
         reason: Word,
         /// The last day, such as 2026-12-31; from the next one on, in UTC, the scenario decides again.
-        until: Day,
+        until: At<Day>,
     }
 }
 

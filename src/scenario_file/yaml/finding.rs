@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
+use crate::model::scenario::Place;
 use crate::redact::{self, Redactor};
 use crate::text;
 
@@ -79,6 +80,22 @@ impl Finding {
             }
             None => finding,
         }
+    }
+
+    /// A finding at a place of a file, for those who judge what was read.
+    pub fn at_place(
+        path: &Path,
+        place: Place,
+        severity: Severity,
+        message: impl AsRef<str>,
+    ) -> Self {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let line = text.lines().nth(place.line.saturating_sub(1));
+        Self::about(path.display(), severity, message).at(
+            place.line,
+            place.column,
+            line.unwrap_or_default(),
+        )
     }
 
     /// Adds what to try.

@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization as _;
 const NOT_ON_WINDOWS: [char; 7] = ['<', '>', ':', '"', '|', '?', '*'];
 
 /// A path in a form that is the same for all that lead to one folder somewhere.
-pub(in crate::scenario_file) fn folded(path: &str) -> String {
+pub fn folded(path: &str) -> String {
     let parts = path.split('/').map(|part| {
         let plain: String = part.nfd().collect();
         // Upper case first: `ß`, `ſ` and `ς` are no other letters then.
