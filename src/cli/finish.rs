@@ -126,8 +126,9 @@ pub(super) fn finish(
     if let Some((suite, today)) = options.suite {
         gates::follow(&mut result, suite, today);
     }
+    // They are about what is not kept.
     for note in &finished.notes {
-        console.note(&format!("note: {note}"));
+        console.warning(&format!("note: {note}"));
     }
     let idle = options.shard.and_then(|it| it.idle);
     let exit = match (&options.bisected, idle) {

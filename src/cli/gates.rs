@@ -123,9 +123,17 @@ fn judged(gate: &SuiteGate, document: &ResultDocument) -> (Option<f64>, GateStat
                     _ => open += 1,
                 }
             }
-            // What is quarantined keeps no share, nor does what is not there.
             if all == 0 {
-                return (None, GateState::Unknown);
+                let mut of_gate = document.scenarios.iter().filter(|it| is_about(gate, it));
+                // What is quarantined leaves no gate open as long as anything else decides.
+                let is_left_to_others =
+                    of_gate.any(Scenario::is_quarantined) && document.scenarios.iter().any(decides);
+                let state = if is_left_to_others {
+                    GateState::Kept
+                } else {
+                    GateState::Unknown
+                };
+                return (None, state);
             }
             let share = |count: u32| f64::from(count) / f64::from(all);
             let state = if share(passed) >= gate.bound {
@@ -205,7 +213,12 @@ fn sentence(gate: &SuiteGate, document: &ResultDocument) -> String {
     match (gate.state, gate.value.map(written)) {
         (GateState::Open, _) => format!("{name}{of}: {bound}, which `mcp-eval merge` decides"),
         (GateState::Kept, Some(value)) => format!("{name}{of}: {value}, within {bound}"),
-        (GateState::Kept, None) => format!("{name}{of}: within {bound}"),
+        (GateState::Kept, None) => {
+            format!(
+                "{name}{of}: within {bound}{}",
+                nothing_counts(gate, document)
+            )
+        }
         (GateState::Broken, Some(value)) => {
             format!("{name}{of}: {value}, and the bound is {bound}")
         }

@@ -171,11 +171,9 @@ fn evaluator(evaluator: &Evaluator, root: &Path) -> Option<String> {
             let asked = &it.asked;
             // What stands for something may stand for anything.
             match Database::parse(&asked.database) {
-                Ok(Database::Sqlite(path)) => {
-                    if !is_plain_file(&asked.folder, &path.to_string_lossy(), root) {
-                        return outside("a database");
-                    }
-                }
+                Ok(Database::Sqlite(path))
+                    if is_plain_file(&asked.folder, &path.to_string_lossy(), root) => {}
+                Ok(Database::Sqlite(_)) => return outside("a database"),
                 Ok(database) if database.is_of_files() => {
                     return Some(
                         "an evaluator asks a database by a socket or a file of this machine"

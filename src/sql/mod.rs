@@ -6,10 +6,12 @@
 //! | `postgres` | PostgreSQL, by URL |
 //! | `mysql` | MariaDB and MySQL, by URL |
 //! | `query`, `rows` | nobody: what is asked, and what comes of it |
+//! | `files` | nobody: whether asking opens files of this machine |
 //! | `statement` | nobody: whether a text is one query that only reads |
 //!
 //! Every query is one statement with bound parameters, in a transaction that only reads, and is given up after a while.
 
+mod files;
 mod mysql;
 pub(crate) mod postgres;
 mod query;

@@ -53,34 +53,7 @@ impl Database {
             )),
         }
     }
-
-    /// Whether asking it opens a file of this machine, or a socket that is one.
-    pub fn is_of_files(&self) -> bool {
-        let url = match self {
-            Self::Sqlite(_) => return true,
-            Self::Postgres(url) | Self::MySql(url) => url,
-        };
-        let names_one = named(url).any(|(name, _)| NAMES_OF_FILES.contains(&name));
-        names_one
-            || match self {
-                Self::Postgres(url) => super::postgres::is_of_sockets(url),
-                Self::MySql(url) => super::mysql::is_of_a_socket(url),
-                Self::Sqlite(_) => true,
-            }
-    }
 }
-
-/// Parameters of URLs that name files, whether or not what reads the URL knows them.
-const NAMES_OF_FILES: [&str; 8] = [
-    "sslcert",
-    "sslkey",
-    "sslrootcert",
-    "sslcrl",
-    "passfile",
-    "service",
-    "servicefile",
-    "socket",
-];
 
 /// How the words begin that other programs name a database of PostgreSQL by.
 const KEYWORDS: [&str; 11] = [

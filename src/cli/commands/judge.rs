@@ -109,14 +109,13 @@ fn gate(args: &JudgeCheckArgs, checked: &CheckedJudge) -> Gate {
     ];
     for (name, lacking, flips) in flips {
         match (args.max_flips, flips.share()) {
-            (None, _) => {}
             (Some(_), None) => reasons.push(format!(
                 "{name} bias cannot be told: of no example with a verdict {lacking}"
             )),
             (Some(most), Some(share)) if share > most => {
                 reasons.push(format!("{name} bias is {share:.2}, above {most}"));
             }
-            (Some(_), Some(_)) => {}
+            _ => {}
         }
     }
     Gate { reasons }

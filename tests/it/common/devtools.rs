@@ -87,7 +87,10 @@ impl Browser {
         let page = pages.iter().find(|it| it["type"] == "page").unwrap();
         let attach = json!({ "targetId": page["targetId"], "flatten": true });
         let attached = browser.send("Target.attachToTarget", &attach);
-        browser.session = attached["sessionId"].as_str().unwrap().to_owned();
+        attached["sessionId"]
+            .as_str()
+            .unwrap()
+            .clone_into(&mut browser.session);
         for domain in ["Page", "Runtime", "Log"] {
             browser.send(&format!("{domain}.enable"), &json!({}));
         }

@@ -233,7 +233,7 @@ fn the_eleventh_is_ranked_below_and_what_was_graded_0_is_known() {
     ];
     let project = Project::new();
     let tools = MANY.map(|id| {
-        json!({ "tool_id": id, "server": "a", "tool": &id[2..], "description": "does something" })
+        json!({ "tool_id": id, "server": "a", "tool": &id[2..], "description": format!("does {}", &id[2..]) })
     });
     let corpus = json!({ "version": "v1", "generated_from": "by hand", "tools": tools });
     project.file("corpus.json", corpus.to_string());

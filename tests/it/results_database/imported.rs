@@ -49,7 +49,7 @@ fn rows_hold_what_the_schema_can_mean() {
             json!("2026-01-31T12:00:00Z"),
             "is no time",
         ),
-        ("runs", "total", json!(-1), "counts something"),
+        ("runs", "total", json!(-1), "is -1, and counts something"),
         ("runs", "total", json!("many"), "is no whole number"),
         ("runs", "total", json!(1.5), "is no whole number"),
         ("runs", "command", Value::Null, "is missing"),
@@ -109,7 +109,11 @@ fn rows_hold_what_the_schema_can_mean() {
     newer[0]["schema"] = json!(99);
     other.project.file(
         "rows.jsonl",
-        newer.iter().map(|it| format!("{it}\n")).collect::<String>(),
+        newer
+            .iter()
+            .map(Value::to_string)
+            .collect::<Vec<_>>()
+            .join("\n"),
     );
     other
         .expect(2, &["db", "import", "rows.jsonl"])

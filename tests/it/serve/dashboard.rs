@@ -452,7 +452,7 @@ async fn what_changed_is_looked_at_and_accepted_where_that_is_allowed() {
     // Nobody accepts another run than the one they have seen.
     let (status, page) = visitor.send("/review", &decide("another", "accept")).await;
     assert_eq!(status, 409, "{page}");
-    assert!(page.contains("another run"), "{page}");
+    assert!(page.contains("Another run"), "{page}");
     assert_eq!(project.read("baselines/price/baseline.json"), before);
     let (status, page) = visitor.send("/review", &decide(run, "accept")).await;
     assert_eq!(status, 303, "{page}");

@@ -94,9 +94,8 @@ impl<'a> IndexPage<'a> {
             .is_some_and(|it| it.exit_code == 0);
         if !fine {
             "bad"
-        } else if self.result.is_undecided() {
-            "warn"
-        } else if summary.inconclusive + summary.recorded_failing > 0 {
+        } else if self.result.is_undecided() || summary.inconclusive + summary.recorded_failing > 0
+        {
             "warn"
         } else if summary.changed > 0 {
             "altered"
