@@ -71,7 +71,7 @@ fn rows_hold_what_the_schema_can_mean() {
         ("results", "verdict", json!("[]"), "is no JSON object"),
         ("results", "duration_ms", json!(-1.0), "is below 0"),
         ("results", "duration_ms", json!("1"), "is no number"),
-        ("results", "flaky", json!(2), "may be 0 or 1"),
+        ("results", "flaky", json!(2), "is 2, and may be 0 or 1"),
         (
             "results",
             "run_id",
