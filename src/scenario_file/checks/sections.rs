@@ -143,9 +143,9 @@ impl Document {
             let Some(rest) = tool.strip_prefix("mcp__") else {
                 continue;
             };
-            // Names of servers may hold `__` themselves.
-            let mut starts = rest.match_indices("__").map(|(end, _)| &rest[..end]);
-            if starts.any(|it| names.contains(it)) {
+            // Names of servers may hold `__` themselves, and end with `_`.
+            let mut starts = rest.char_indices().map(|(end, _)| rest.split_at(end));
+            if starts.any(|(name, tail)| tail.starts_with("__") && names.contains(name)) {
                 continue;
             }
             let server = rest.split("__").next().unwrap_or(rest);
