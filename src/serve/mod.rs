@@ -1,4 +1,4 @@
-//! The test server: the program's work over HTTP, for those who test from elsewhere. It runs scenarios through [`suite`](crate::suite), as the
+//! The test server: the program's work over HTTP, for those who test from elsewhere. It runs scenarios through [`suite`], as the
 //! command line does.
 //!
 //! | file | what is there |
