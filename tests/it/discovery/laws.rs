@@ -159,6 +159,15 @@ fn ties_matter_where_they_reach_into_the_first_ten() {
 }
 
 #[test]
+fn no_ranking_is_held_to_more_than_it_has_places_for() {
+    let ids: Vec<String> = (0..12).map(|it| format!("s:t{it}")).collect();
+    let grades = Grades::new(ids.iter().map(|it| (it.clone(), 2)));
+    let found = figures(&refs(&ids), &grades);
+    assert!((found.ndcg - 1.0).abs() < 1e-12, "{found:?}");
+    assert!((found.ndcg_exp - 1.0).abs() < 1e-12, "{found:?}");
+}
+
+#[test]
 fn all_or_none_lie_at_an_end_of_their_interval() {
     // But for rounding, which the published vectors have, too.
     for of in 1..1000 {
