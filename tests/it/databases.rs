@@ -10,8 +10,8 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use self::server::{Server, free_port};
-use crate::common::skipped;
+use self::server::Server;
+use crate::common::{free_port, skipped};
 
 fn ask(database: &Database, text: &str, parameters: &[Value]) -> Result<Rows, String> {
     ask_within(database, text, parameters, Duration::from_secs(20))

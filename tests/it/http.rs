@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use mcp_eval::mcp::Launch;
 use tokio::sync::oneshot;
 
-use crate::common::{Project, ran, small_agent};
+use crate::common::{Project, free_port, ran, small_agent};
 use crate::faults::calls_at_once;
 
 /// How the server behaves.
@@ -462,8 +462,7 @@ fn a_server_that_lets_nobody_in_is_an_error() {
 
 /// An address where no server listens.
 fn unused_address() -> SocketAddr {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap()
+    SocketAddr::from(([127, 0, 0, 1], free_port()))
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! How many scenarios run at once where nobody says it: all that have servers of their own, and one of those that share something.
 
-use std::net::TcpListener;
-
 use serde_json::{Value, json};
 
-use crate::common::{Project, StandIn, faulty_server, served};
+use crate::common::{Project, StandIn, faulty_server, free_port, served};
 
 /// Writes a scenario whose agent does this in a shell, with these servers.
 fn scenario(project: &Project, name: &str, servers: &Value, script: &str, more: &Value) {
@@ -59,9 +57,7 @@ fn scenarios_with_servers_of_their_own_run_at_once() {
 fn scenarios_that_share_something_run_one_at_a_time() {
     let project = Project::new();
     let (_mock, url) = shared(&project);
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = free.local_addr().unwrap().port();
-    drop(free);
+    let port = free_port();
     let program = env!("CARGO_BIN_EXE_mcp-eval");
     let fixed = json!({ "s": { "type": "http", "url": format!("http://127.0.0.1:{port}/mcp"),
         "start": { "command": program,

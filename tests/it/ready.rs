@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::routing::get;
 use serde_json::{Value, json};
 
-use crate::common::{Project, StandIn, faulty_server, served, small_agent};
+use crate::common::{Project, StandIn, faulty_server, free_port, served, small_agent};
 
 /// A call that is answered with a list of tools once the server is ready.
 fn search() -> Value {
@@ -260,9 +260,7 @@ fn a_proxy_over_http_is_asked_in_sessions_of_their_own_until_it_finds_something(
 #[test]
 fn a_server_that_does_not_listen_yet_is_waited_for() {
     let project = Project::new();
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = free.local_addr().unwrap().port();
-    drop(free);
+    let port = free_port();
     over_http(
         &project,
         &format!("http://127.0.0.1:{port}/mcp"),

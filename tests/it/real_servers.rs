@@ -1,13 +1,12 @@
 //! Servers from npm and `PyPI`, recorded and compared again in the same version: nothing may look like a change.
 
 use std::ffi::OsString;
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, skipped};
+use crate::common::{Project, free_port, skipped};
 
 /// How often a baseline is compared with.
 const RETAKES: usize = 3;
@@ -160,9 +159,7 @@ fn real_servers_over_http_raise_no_alarm() {
     project.file("memory.jsonl", MEMORY);
     let mut running = Vec::new();
     for (name, calls, ready) in questions() {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port().to_string();
-        drop(free);
+        let port = free_port().to_string();
         let mut command = if name == "everything" {
             let mut command = Command::new(&servers.node);
             command.args([&servers.everything, "streamableHttp"]);

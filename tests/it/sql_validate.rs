@@ -3,8 +3,8 @@
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::common::{Project, skipped};
-use crate::databases::server::{Server, free_port};
+use crate::common::{Project, free_port, skipped};
+use crate::databases::server::Server;
 
 const SCENARIO: &str = r"
 name: Shop

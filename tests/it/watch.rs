@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::common::{Project, commit_all, in_terminal};
+use crate::common::{Project, commit_all, free_port, in_terminal};
 
 /// How long anything may take that is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -514,9 +514,7 @@ fn the_first_round_is_what_the_command_line_picks() {
 #[test]
 fn what_changes_while_a_round_cannot_begin_is_run() {
     let project = Project::new();
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/mcp", nobody.local_addr().unwrap());
-    drop(nobody);
+    let address = format!("http://127.0.0.1:{}/mcp", free_port());
     let scenario = |text: &str| {
         json!({
             "name": "x",

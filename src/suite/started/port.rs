@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, TcpListener};
+use std::ops::Range;
 
 use parking_lot::Mutex;
 
@@ -10,32 +11,37 @@ use crate::run::SetupError;
 /// The ports that servers of this process have been given and may be using.
 static TAKEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
 
-/// How often another port is tried where the system gives one that was given to a server before it began to listen there.
-const TRIES: usize = 100;
+/// Where ports are looked for: below those that Linux (from 32768), macOS and Windows (from 49152) give to whoever asks for any. One of those
+/// could go to somebody else between its choice and the moment at which the server listens there.
+const RANGE: Range<u16> = 20_000..32_768;
 
 /// A port of this machine that was free, and that no other server of this process is given.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Port(u16);
 
 impl Port {
-    /// Takes a free port.
+    /// Takes a free port. It is looked for from anywhere in the range, so that processes side by side hardly ever choose the same.
     ///
     /// # Errors
     ///
-    /// When the system gives none.
+    /// When none is free.
     pub(crate) fn free() -> Result<Self, SetupError> {
         let none = |why: String| SetupError::new(format!("there is no free port: {why}"));
-        for _ in 0..TRIES {
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-            let address = listener.and_then(|it| it.local_addr());
-            let port = address.map_err(|error| none(error.to_string()))?.port();
-            if TAKEN.lock().insert(port) {
-                return Ok(Self(port));
-            }
-        }
-        Err(none(
-            "the system gives only those that are taken".to_owned(),
-        ))
+        let mut anywhere = [0; 2];
+        getrandom::fill(&mut anywhere).map_err(|error| none(error.to_string()))?;
+        let count = RANGE.end - RANGE.start;
+        let first = u16::from_le_bytes(anywhere) % count;
+        let free = (first..count)
+            .chain(0..first)
+            .map(|it| RANGE.start + it)
+            .find(|it| is_free(*it) && TAKEN.lock().insert(*it));
+        free.map(Self).ok_or_else(|| {
+            none(format!(
+                "all from {} to {} are taken",
+                RANGE.start,
+                RANGE.end - 1
+            ))
+        })
     }
 
     pub(crate) fn number(&self) -> u16 {
@@ -49,6 +55,10 @@ impl Drop for Port {
     }
 }
 
+fn is_free(port: u16) -> bool {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::Port;
@@ -60,5 +70,7 @@ mod tests {
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), ports.len());
+        // Linux gives those from 32768 to whoever asks for any.
+        assert!(numbers.iter().all(|it| (1024..32_768).contains(it)));
     }
 }

@@ -1,12 +1,11 @@
 //! Errors of an API: tried again where that may help, reported where it does not.
 
-use std::net::TcpListener;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
 use super::stand_in::{APIS, Stage, steps};
-use crate::common::{Project, ran};
+use crate::common::{Project, free_port, ran};
 
 fn attempts(trajectory: &Value) -> Vec<(Value, Value)> {
     let attempts = trajectory["requests"][0]["attempts"].as_array().unwrap();
@@ -135,12 +134,7 @@ fn what_no_second_attempt_helps_is_told_in_our_words_and_is_no_verdict() {
 
 #[test]
 fn a_model_that_cannot_be_reached_is_an_error_and_no_failure() {
-    // A port that was free a moment ago.
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = free_port();
     let stage = Stage::new("kind: ollama", "", "  - { text: never said }\n");
     let url = format!("http://127.0.0.1:{port}");
     let ran = ran(stage.command(&["run"]).env("LLM_URL", &url));

@@ -1,6 +1,7 @@
 //! A project in a temporary folder, and the real program run in it.
 
 pub(crate) mod devtools;
+mod ports;
 mod terminal;
 
 use git2::{IndexAddOption, Repository, Signature};
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+pub(crate) use self::ports::free_port;
 pub(crate) use self::terminal::in_terminal;
 
 /// How long any command of a test may take: far more than it should, far less than for ever.

@@ -1,7 +1,7 @@
 //! Database servers that are started for a test, and end with it.
 
 use std::ffi::OsStr;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use mcp_eval::sql::Database;
 use mysql_async::prelude::Queryable as _;
 use tempfile::TempDir;
+
+use crate::common::free_port;
 
 /// How long a database may take until it can be asked.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -25,12 +27,6 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-/// A port that was free a moment ago.
-pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 fn is_root() -> bool {

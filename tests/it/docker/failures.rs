@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::common::{Project, ran, skipped};
+use crate::common::{Project, free_port, ran, skipped};
 use crate::docker::kit::{A, B, containers, derived, docker, engine, scenario, search, searching};
 
 fn project() -> Project {
@@ -78,11 +78,7 @@ fn without_an_engine_the_way_to_one_is_told() {
     drop(UnixListener::bind(&socket).unwrap());
     with_host(&format!("unix://{}", socket.display())).says("no Docker engine runs at");
 
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = free_port();
     with_host(&format!("tcp://127.0.0.1:{port}")).says("no Docker engine runs at tcp://127.0.0.1:");
 
     with_host("ssh://me@far.example")

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, ran, small_agent};
+use crate::common::{Project, free_port, ran, small_agent};
 use crate::docker::kit::{A, alone, containers, docker, engine, scenario, search, searching};
 
 /// Adds a server; a second time in the same container, that is an error, and the run has failed.
@@ -153,9 +153,7 @@ fn a_fixed_port_is_used_by_one_worker_after_the_other() {
     if !engine("a fixed port") {
         return;
     }
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = free.local_addr().unwrap().port();
-    drop(free);
+    let port = free_port();
     let project = Project::new();
     let url = format!("http://localhost:{port}/mcp");
     let server = json!({ "servers": { "proxy": { "type": "http", "url": url } } });

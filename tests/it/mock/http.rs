@@ -9,7 +9,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::client::{Served, events, raw, request};
-use crate::common::Project;
+use crate::common::{Project, free_port};
 
 const PROXY: &str = r#"
 mcp_interactions:
@@ -282,7 +282,8 @@ fn signals_end_it_cleanly_with_streams_open_and_free_its_port() {
         "tools: [{ name: slow, responses: [{ delay: 1h, content: late }] }]",
     );
     for signal in ["-INT", "-TERM"] {
-        let mut served = Served::start(&project, &["mock.yaml"]);
+        let port = free_port().to_string();
+        let mut served = Served::start(&project, &["mock.yaml", "--port", &port]);
         let body = request(1, "tools/call", &json!({ "name": "slow" }));
         let waiting = format!(
             "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
@@ -301,10 +302,6 @@ fn signals_end_it_cleanly_with_streams_open_and_free_its_port() {
         );
         assert_eq!(served.child.wait().unwrap().code(), Some(0), "{signal}");
         assert_eq!(waiting.join().unwrap(), "");
-        let port = served
-            .url
-            .trim_start_matches("http://127.0.0.1:")
-            .trim_end_matches("/mcp");
         TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
     }
 }
@@ -312,8 +309,8 @@ fn signals_end_it_cleanly_with_streams_open_and_free_its_port() {
 #[test]
 fn a_port_can_be_asked_for_and_a_taken_one_is_an_error() {
     let project = Project::new();
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = taken.local_addr().unwrap().port().to_string();
+    let port = free_port().to_string();
+    let taken = TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
     project
         .expect(3, &["mock", "--transport", "http", "--port", &port])
         .says("cannot listen");
