@@ -1,7 +1,5 @@
 //! The end of a suite: the document, what is printed, the exit code.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use jiff::civil::Date;
@@ -11,6 +9,7 @@ use crate::cli::console::Console;
 use crate::cli::database;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::gate_sentence;
 use crate::cli::gates;
 use crate::cli::github;
 use crate::cli::links;
@@ -19,15 +18,14 @@ use crate::cli::reports::{INDEX, Reports, Source};
 use crate::cli::runtime;
 use crate::cli::seen_from::SeenFrom;
 use crate::cli::shuffle;
-use crate::cli::without_scenarios;
 use crate::model::suite_file::SuiteFile;
-use crate::published::result::{self, Bisected, Gate, GateState, ResultDocument, Scenario, Shard};
+use crate::published::result::{self, Bisected, ResultDocument, Shard};
 use crate::redact;
 use crate::report::command::{quoted, review};
 use crate::store::database::RunHead;
 use crate::store::{self, RESULT, Retention, Runs};
 use crate::suite::ci::is_ci;
-use crate::suite::{self, BASELINES, BISECT_STATE, Finished, REPORTS, Sides};
+use crate::suite::{self, BASELINES, BISECT_STATE, Finished, REPORTS};
 
 /// How a suite's result is reported.
 pub(super) struct ReportOptions<'a> {
@@ -351,208 +349,17 @@ impl Kept for Found<'_> {
     }
 }
 
+fn set_gate(result: &mut ResultDocument, exit: Exit, options: &ReportOptions<'_>) {
+    let strict = (options.strict_statistics, options.strict);
+    gate_sentence::set(result, exit, options.threshold, strict);
+}
+
 /// Adds the result to the summary of a job, where this is a step of one. It is for people, and decides nothing.
 pub(super) fn add_to_summary(result: &ResultDocument, console: Console) {
     if let Err(error) = github::add_to_summary(result) {
         console.note(&format!(
             "note: the summary of this job lacks the result: {error}"
         ));
-    }
-}
-
-/// Says in a document that is otherwise complete what its gate says. That everything passed is not all there is to say where something
-/// changed, or is missing.
-fn set_gate(result: &mut ResultDocument, exit: Exit, options: &ReportOptions<'_>) {
-    let mut gate = Gate {
-        strict_statistics: options.strict_statistics,
-        strict: options.strict,
-        ..without_scenarios::gate(exit, options.threshold)
-    };
-    let summary = result.summary;
-    if exit == Exit::Passed && result.command == "record" {
-        "everything was recorded".clone_into(&mut gate.sentence);
-    }
-    if let Some(bisected) = &result.bisected {
-        gate.sentence = match bisected.first_bad.len() {
-            1 => "the first bad commit was found".to_owned(),
-            several => format!("the first bad commit is one of {several}"),
-        };
-    }
-    let within = result.scenarios.iter().filter_map(Scenario::share);
-    let within: BTreeSet<&String> = within.collect();
-    if exit == Exit::Undecided {
-        let _ = write!(
-            gate.sentence,
-            "; {} of {} passed",
-            summary.succeeded(),
-            summary.selected
-        );
-    }
-    if exit == Exit::Passed && (!within.is_empty() || summary.quarantined > 0) {
-        gate.sentence = format!("{} of {} passed", summary.succeeded(), summary.selected);
-        if summary.quarantined > 0 {
-            let _ = write!(gate.sentence, ", {} quarantined", summary.quarantined);
-        }
-    }
-    if exit == Exit::Passed && summary.recorded_failing > 0 {
-        let _ = write!(
-            gate.sentence,
-            ", {} of it failing",
-            summary.recorded_failing
-        );
-    }
-    if exit == Exit::Passed && summary.changed > 0 {
-        let noun = if result.command == "run" {
-            "deviations"
-        } else {
-            "changes"
-        };
-        let _ = write!(gate.sentence, ", {} with {noun}", summary.changed);
-    }
-    for kept in within.iter().filter(|_| exit == Exit::Passed) {
-        let _ = write!(gate.sentence, "; {kept}");
-    }
-    if let (Exit::Incomplete, left @ 1..) = (exit, gates::not_begun(result)) {
-        let noun = if left == 1 { "scenario" } else { "scenarios" };
-        let _ = write!(gate.sentence, "; {left} {noun} not begun (`--fail-fast`)");
-    }
-    let suite = result.suite.iter().flat_map(|it| &it.gates);
-    let broken = suite.filter(|it| matches!(it.state, GateState::Broken | GateState::Unknown));
-    for it in broken {
-        let _ = write!(gate.sentence, "; {}", it.sentence);
-    }
-    if exit == Exit::Failed && options.strict && summary.failed == 0 && summary.flaky > 0 {
-        let _ = write!(gate.sentence, ": {} flaky (`--strict`)", summary.flaky);
-    }
-    if let Some(missing @ 1..) = result.merged.as_ref().map(|it| it.missing.len()) {
-        let noun = if missing == 1 {
-            "scenario is"
-        } else {
-            "scenarios are"
-        };
-        let _ = write!(gate.sentence, ", and {missing} {noun} missing");
-    }
-    result.gate = Some(gate);
-}
-
-/// Tells that nothing has changed of what a command is about, so that nothing was run: in the form that is printed, and in all files
-/// whose names were given. Nothing is stored, and the last report stays the last.
-///
-/// # Errors
-///
-/// When a file cannot be written.
-pub(super) fn unchanged(
-    command: &str,
-    sentence: &str,
-    reports: &Reports,
-    console: Console,
-) -> Result<Exit, Failure> {
-    let exit = Exit::Unchanged;
-    let result = without_scenarios::unchanged(command, sentence);
-    let folder = reports.output.as_deref().filter(|_| reports.pages);
-    let nothing = Nothing { result, folder };
-    if let Some(folder) = folder {
-        nothing.write_pages(folder)?;
-        console.note(&format!("Report: {}", folder.join(INDEX).display()));
-    }
-    reports.write(folder, &nothing, console)?;
-    match reports.printed {
-        Format::Terminal => console.result(sentence),
-        format => {
-            Console::document(
-                &format.render(&nothing.result, Console::style(OutputArgs::default())),
-            );
-        }
-    }
-    Ok(exit)
-}
-
-/// Reports a result that was found elsewhere, where its trajectories are; nothing of it is stored here.
-///
-/// # Errors
-///
-/// When a file cannot be written; the result is printed all the same.
-pub(super) fn elsewhere(
-    mut result: ResultDocument,
-    reports: &Reports,
-    output: OutputArgs,
-    console: Console,
-) -> Result<Exit, Failure> {
-    for scenario in &mut result.scenarios {
-        scenario.container_log = None;
-        let sides = [&mut scenario.current, &mut scenario.baseline];
-        for side in sides.into_iter().flatten() {
-            side.file = None;
-        }
-        for attempt in scenario.repeated.iter_mut().flat_map(|it| &mut it.attempts) {
-            attempt.file = None;
-        }
-    }
-    let exit = if result.interrupted {
-        Exit::Interrupted
-    } else {
-        gates::exit(&result, (false, false))
-    };
-    // What the gate says is found here, too.
-    let options = ReportOptions {
-        reports,
-        threshold: None,
-        keep: 0,
-        baselines: Path::new(BASELINES),
-        strict_statistics: false,
-        strict: false,
-        suite: None,
-        shard: None,
-        shuffle_seed: None,
-        bisected: None,
-        pending: 0,
-    };
-    set_gate(&mut result, exit, &options);
-    let folder = match &reports.output {
-        Some(folder) => folder.clone(),
-        None => Path::new(REPORTS).join(&result.run_id),
-    };
-    let folder = Some(folder.as_path()).filter(|_| reports.pages);
-    let found = Nothing { result, folder };
-    let written = match folder {
-        Some(folder) => found.write_pages(folder),
-        None => Ok(()),
-    };
-    let written = written.and_then(|()| reports.write(folder, &found, console));
-    add_to_summary(&found.result, console);
-    print(&found.result, reports.printed, output, console);
-    if let Some(folder) = folder.filter(|_| written.is_ok()) {
-        console.note(&format!("Report: {}", folder.join(INDEX).display()));
-    }
-    match written {
-        Ok(()) => Ok(exit),
-        Err(failure) => Err(Failure {
-            exit: exit.and(failure.exit),
-            is_printed: true,
-            ..failure
-        }),
-    }
-}
-
-/// A result without trajectories: of a command that had nothing to do, or of one elsewhere.
-struct Nothing<'a> {
-    result: ResultDocument,
-    /// Where its pages are.
-    folder: Option<&'a Path>,
-}
-
-impl Source for Nothing<'_> {
-    fn document(&self, _: &Path) -> ResultDocument {
-        self.result.clone()
-    }
-
-    fn write_pages(&self, folder: &Path) -> Result<(), Failure> {
-        let sides = self.result.scenarios.iter().map(|_| Sides::default());
-        Ok(write_pages(folder, &self.result, sides)?)
-    }
-
-    fn is_in(&self, folder: &Path) -> bool {
-        self.folder == Some(folder)
     }
 }
 

@@ -13,7 +13,6 @@ use futures_util::{StreamExt, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio_util::sync::DropGuard;
 
 use super::asked;
 use super::body;
@@ -107,17 +106,12 @@ fn streamed(running: Running, began: Instant) -> Response {
         work,
         client,
     } = running;
-    let told = Told {
-        ids: Vec::new(),
-        _client: client,
-    };
     let events = stream::unfold(
-        (replies, Some(work), told),
-        move |(mut replies, mut work, mut told)| async move {
+        (replies, Some(work), client),
+        move |(mut replies, mut work, client)| async move {
             if let Some(reply) = replies.recv().await {
-                let reply = reply.into_inner();
-                told.ids.push(reply.result_id.clone());
-                return Some((event("result", &json!(reply)), (replies, work, told)));
+                let reply = event("result", &json!(*reply));
+                return Some((reply, (replies, work, client)));
             }
             let all = work.take()?.await;
             let all = all.unwrap_or_else(|_| Err(Problem::ours("the batch itself failed")));
@@ -128,25 +122,16 @@ fn streamed(running: Running, began: Instant) -> Response {
                         .into_iter()
                         .map(crate::model::redacted::Redacted::into_inner)
                         .collect();
-                    // What an interruption has left is known at the end alone.
-                    let late = all.iter().filter(|it| !told.ids.contains(&it.result_id));
-                    let late: String = late.map(|it| event("result", &json!(it))).collect();
                     let duration = began.elapsed().as_secs_f64() * 1000.0;
                     let summary = Summary::of(&all, duration);
-                    format!("{late}{}", event("summary", &json!(summary)))
+                    event("summary", &json!(summary))
                 }
             };
-            Some((piece, (replies, work, told)))
+            Some((piece, (replies, work, client)))
         },
     );
     let events = events.map(|it| Ok::<_, std::convert::Infallible>(Bytes::from(it)));
     stream_response(Body::from_stream(events))
-}
-
-/// What was told already, and that somebody listens.
-struct Told {
-    ids: Vec<String>,
-    _client: DropGuard,
 }
 
 fn event(kind: &str, data: &Value) -> String {

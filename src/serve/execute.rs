@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use tempfile::NamedTempFile;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 use tokio_util::sync::DropGuard;
@@ -14,6 +15,7 @@ use super::problem::Problem;
 use super::queue::Place;
 use super::reply::{Case, Cases};
 use super::server::Server;
+use super::sharing::Share;
 use super::watching::Watching;
 use super::wire::reply::RunReply;
 use crate::model::redacted::Redacted;
@@ -113,7 +115,8 @@ pub(super) async fn start(
     how: How,
 ) -> Result<Running, Problem> {
     let beside = how.beside.min(admitted.scenarios.len());
-    let permit = turn(server, beside).await?;
+    let settings = &server.options.settings;
+    let turn = turn(server, (&admitted.scenarios, settings), beside).await?;
     let (sender, replies) = unbounded_channel();
     let server = Arc::clone(server);
     let working = server.begin();
@@ -129,7 +132,7 @@ pub(super) async fn start(
             secrets,
             files,
         } = admitted;
-        let _held = (place, permit, working);
+        let _held = (place, turn, working);
         let settings = Settings {
             jobs: Jobs::AtMost(u16::try_from(beside).unwrap_or(u16::MAX)),
             fail_fast: how.fail_fast,
@@ -149,6 +152,7 @@ pub(super) async fn start(
         let finished = suite::run(suite, &settings).await;
         drop(files);
         let finished = finished.map_err(|it| failed(&it))?;
+        watching.close(&finished);
         let replies = replies_of(&finished, &watching, &order);
         server.keep_verdicts(&replies, &watching.cases).await;
         server.finish(&finished);
@@ -199,12 +203,19 @@ fn enter(server: &Server, runs: usize) -> Result<Place, Problem> {
     server.queue.enter(runs).map_err(|_| Problem::full())
 }
 
+/// What scenarios need to begin: all that they share with others, and then, so that nobody is kept from running by those who wait for that,
+/// room for so many of them.
 async fn turn(
     server: &Server,
+    (scenarios, settings): (&[Scenario], &Settings),
     beside: usize,
-) -> Result<Option<tokio::sync::OwnedSemaphorePermit>, Problem> {
+) -> Result<(Share, Option<OwnedSemaphorePermit>), Problem> {
+    let turn = async {
+        let share = server.sharing.turn(scenarios, settings).await;
+        (share, server.queue.turn(beside).await)
+    };
     tokio::select! {
-        permit = server.queue.turn(beside) => Ok(permit),
+        turn = turn => Ok(turn),
         () = server.done.cancelled() => Err(Problem::ending()),
     }
 }
@@ -271,7 +282,7 @@ where
         scenarios,
     } = waiting;
     let beside = settings.jobs.most(scenarios.len());
-    let permit = turn(server, beside).await?;
+    let turn = turn(server, (&scenarios, &settings), beside).await?;
     let jobs = beside.min(server.queue.concurrent());
     let settings = Settings {
         jobs: match settings.jobs {
@@ -284,16 +295,18 @@ where
     // A client that goes takes its work with it.
     let interrupt = server.interrupt.child_token();
     let _client = interrupt.clone().drop_guard();
+    let watching = Arc::new(Watching::new(server, (name, seat), known, None));
     let suite = Suite {
         scenarios,
-        observer: Arc::new(Watching::new(server, (name, seat), known, None)),
+        observer: Arc::clone(&watching) as Arc<dyn suite::Observer>,
         interrupt,
     };
     let working = work(suite, settings);
     let (server, guard) = (Arc::clone(server), server.begin());
     let work = tokio::spawn(async move {
-        let _held = (place, permit, guard);
+        let _held = (place, turn, guard);
         let finished = working.await.map_err(|it| failed(&it))?;
+        watching.close(&finished);
         Ok(server.finish(&finished))
     });
     work.await

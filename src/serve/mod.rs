@@ -10,7 +10,7 @@
 //! | `body`, `wire` | what requests and replies hold, read strictly by their JSON Schemas |
 //! | `problem` | replies that say why not |
 //! | `asked` | what a request asks to be run; `case`: a test case becomes a scenario; `models`: its agent and its judge; `folder`: the scenarios that are served; `programs`: what a scenario starts, and what it would see |
-//! | `queue` | how many runs at once, and how many wait |
+//! | `queue`, `sharing` | how many runs at once, how many wait, and who waits for what another uses |
 //! | `execute` | runs scenarios and hands back replies; `watching`: tells of them as they go on; `reply`: what a result becomes |
 //! | `events`, `listen` | what happens, and the stream of it, resumable |
 //! | `board` | what is under way, for those who look |
@@ -46,6 +46,7 @@ mod routes;
 mod run;
 mod server;
 mod sessions;
+mod sharing;
 mod watching;
 pub mod wire;
 

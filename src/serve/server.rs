@@ -12,6 +12,7 @@ use super::options::Options;
 use super::queue::Queue;
 use super::reply::Cases;
 use super::sessions::Sessions;
+use super::sharing::Sharing;
 use super::wire::reply::RunReply;
 use crate::model::redacted::Redacted;
 use crate::published::result::ResultDocument;
@@ -27,6 +28,7 @@ pub(super) struct Server {
     /// The `OpenAPI` document.
     pub(super) open_api: Value,
     pub(super) queue: Queue,
+    pub(super) sharing: Sharing,
     pub(super) events: Events,
     pub(super) board: Board,
     pub(super) sessions: Sessions,
@@ -59,6 +61,7 @@ impl Server {
         Self {
             open_api,
             queue: Queue::new(options.bounds.concurrent, options.bounds.queue),
+            sharing: Sharing::default(),
             events: Events::default(),
             board: Board::default(),
             sessions,

@@ -1,5 +1,6 @@
 //! Tells those who listen how scenarios go on, and hands over what each has come to.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -18,7 +19,7 @@ use crate::published::result::Status;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, Progress};
 use crate::store::database::result_id;
-use crate::suite::{Observer, ScenarioObserver};
+use crate::suite::{Finished, Observer, ScenarioObserver};
 
 /// Where replies go as they come.
 pub(super) type Replies = UnboundedSender<Redacted<RunReply>>;
@@ -33,6 +34,8 @@ pub(super) struct Watching {
     /// What the request brought that is secret.
     secrets: Secrets,
     replies: Mutex<Option<Replies>>,
+    /// The ids of the scenarios whose results were told.
+    told: Mutex<BTreeSet<String>>,
 }
 
 impl Watching {
@@ -50,7 +53,23 @@ impl Watching {
             cases,
             secrets,
             replies: Mutex::new(replies),
+            told: Mutex::default(),
         }
+    }
+
+    /// Tells of the results that a command has only at its end, because somebody has stopped it, and that no more are to come.
+    pub(super) fn close(&self, finished: &Finished) {
+        for (index, result) in finished.suite.scenarios.iter().enumerate() {
+            if !self.told.lock().contains(&result.id) {
+                let [baseline, current] = finished.sides(index);
+                self.finished(&finished.suite.derive(|it| ScenarioResult {
+                    baseline,
+                    current,
+                    ..it.scenarios[index].clone()
+                }));
+            }
+        }
+        self.replies.lock().take();
     }
 
     fn run(&self) -> &str {
@@ -108,6 +127,7 @@ impl Observer for Watching {
             })
         });
         self.seat.ends(&result.id);
+        self.told.lock().insert(result.id.clone());
         self.server.events.tell("verdict", &told);
         if let (Some(reply), Some(replies)) = (reply, &*self.replies.lock()) {
             // Where nobody listens any more, it is kept all the same.
@@ -115,9 +135,7 @@ impl Observer for Watching {
         }
     }
 
-    fn ended(&self) {
-        self.replies.lock().take();
-    }
+    fn ended(&self) {}
 }
 
 /// The observer of one scenario, or of one of several attempts at it.

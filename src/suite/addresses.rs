@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::docker::Reached;
-use crate::model::container::Container;
+use crate::model::container::{Container, Reset};
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::scenario_file;
 
@@ -115,6 +115,12 @@ pub(crate) fn holds(scenario: &Scenario, server: &Server) -> bool {
 pub(crate) fn holder<'a>(scenario: &'a Scenario, server: &Server) -> Option<&'a Container> {
     let mut containers = scenario.containers.iter();
     containers.find(|it| is_within(it, server))
+}
+
+/// Whether a server runs in a container that is replaced before every run.
+pub(crate) fn is_fresh(scenario: &Scenario, server: &Server, containers: bool) -> bool {
+    let holder = holder(scenario, server);
+    containers && holder.is_some_and(|it| it.reset == Reset::Scenario)
 }
 
 /// Whether a server runs in a container: its address says so, or leads to the fixed port.

@@ -88,6 +88,25 @@ fn lies_at(path: &Path, trajectory: &Redacted<Trajectory>) -> bool {
 }
 
 impl Finished {
+    /// A run whose results have all their trajectories in them; those of the current side lie among the runs, too.
+    pub(crate) fn at_hand(
+        suite: Redacted<SuiteResult>,
+        runs: Arc<Runs>,
+        database: Option<Database>,
+    ) -> Self {
+        let files = suite.scenarios.iter().map(|it| Files {
+            current: Some(runs.path(&it.id)),
+            ..Files::default()
+        });
+        Self {
+            files: files.collect(),
+            suite,
+            runs,
+            notes: Vec::new(),
+            database,
+        }
+    }
+
     /// The trajectories that the result at this place speaks of. What is gone from its file is there no more.
     pub fn sides(&self, index: usize) -> Sides {
         let (Some(result), Some(files)) = (self.suite.scenarios.get(index), self.files.get(index))

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::finished::Finished;
 use super::settings::Settings;
 use super::suite_context::SuiteContext;
 use crate::model::judge::JudgeSettings;
@@ -96,6 +97,30 @@ impl<'a> KeptResults<'a> {
         }));
         keeping.database.flush().await
     }
+}
+
+/// Writes the only result of a run that was not played as others are, once its document is complete; returns what there is to tell of that.
+pub(crate) async fn keep_only(
+    database: &Database,
+    finished: &Finished,
+    document: &ResultDocument,
+    (scenario, redactor): (&Scenario, &Redactor),
+) -> Vec<String> {
+    let suite = &finished.suite;
+    database.head(suite.derive(|_| RunHead::begun(document)));
+    for result in finished.results() {
+        database.result(FinishedScenario {
+            run: suite.run_id.clone(),
+            command: suite.command.clone(),
+            at: Timestamp::now(),
+            scenario: result.derive(|_| of_scenario(&result, &suite.command)),
+            current: result.current.clone(),
+            declared: Some(Arc::new(declared(scenario, redactor))),
+            folder: finished.runs.folder().to_owned(),
+        });
+    }
+    database.head(suite.derive(|_| RunHead::ended(document)));
+    database.flush().await
 }
 
 /// What a scenario's file says of what it is run with.

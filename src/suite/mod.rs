@@ -55,7 +55,7 @@ pub(crate) mod hooks;
 mod introduction;
 pub(crate) mod judge;
 mod judge_check;
-mod kept_results;
+pub(crate) mod kept_results;
 mod left_files;
 mod llm_judge;
 mod matrix;
@@ -83,6 +83,7 @@ mod servers;
 mod set_up;
 mod settings;
 mod shards;
+mod shared;
 pub(crate) mod source;
 pub(crate) mod started;
 mod stored;
@@ -119,6 +120,7 @@ pub use self::settings::{
     Settings,
 };
 pub use self::shards::{Part, part};
+pub use self::shared::shared;
 pub use self::stored::{Stored, compare_stored, redactor_of};
 pub use self::stored_sides::stored_sides;
 pub use self::versions::Against;

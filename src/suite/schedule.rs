@@ -7,10 +7,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::llm_judge;
 use super::settings::{Jobs, Settings};
+use super::shared::uses_what_outlives;
 use super::suite_context::SuiteContext;
-use crate::model::container::Reset;
-use crate::model::scenario::{Scenario, Transport};
-use crate::scenario_file;
+use crate::model::scenario::Scenario;
 
 /// The fewest and the most scenarios that run at once where nobody says how many.
 const FEWEST: usize = 2;
@@ -119,23 +118,4 @@ fn shares(scenario: &Scenario, settings: &Settings, context: &SuiteContext) -> b
     let has_budget = settings.budget.is_some() && (scenario.agent.decides() || judged)
         || settings.judges.budget.is_some() && judged;
     uses_what_outlives(scenario, context) || has_budget
-}
-
-/// Whether a run of a scenario uses something that another run may be using at the same time.
-pub(super) fn uses_what_outlives(scenario: &Scenario, context: &SuiteContext) -> bool {
-    let fixed = |it: &Transport| match it {
-        Transport::Http {
-            url,
-            start: Some(_),
-            ..
-        } => !scenario_file::mentions(url, scenario_file::PORT),
-        _ => false,
-    };
-    let mut containers = (scenario.containers.iter()).filter(|_| context.containers.is_some());
-    let own = context.servers(scenario);
-    let mut servers = own.iter().chain(&scenario.upstreams);
-    !context.outliving_servers(scenario).is_empty()
-        || servers.any(|it| fixed(&it.transport))
-        || containers.any(|it| it.host_port.is_some() || it.reset != Reset::Scenario)
-        || !(scenario.before.is_empty() && scenario.after.is_empty())
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use crate::mcp::{Launch, Observed, Target};
-use crate::model::container::{Container, Reset};
+use crate::model::container::Container;
 use crate::model::scenario::{Scenario, Server, Start, Transport};
 use crate::process::ChildCommand;
 use crate::redact::{Secrets, handed_on};
@@ -34,15 +34,12 @@ pub fn give_servers(own: &mut Vec<Server>, given: &[Server]) {
 impl SuiteContext {
     /// The servers of a scenario that are not started anew for every run: what one run leaves behind, the next one meets.
     pub(crate) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
-        let fresh = |it: &Server| {
-            let holder = addresses::holder(scenario, it);
-            self.containers.is_some() && holder.is_some_and(|it| it.reset == Reset::Scenario)
-        };
+        let containers = self.containers.is_some();
         let behind = scenario.upstreams.iter().cloned();
         let servers = self.servers(scenario).into_iter().chain(behind);
         servers
             .filter(|it| matches!(it.transport, Transport::Http { start: None, .. }))
-            .filter(|it| !fresh(it))
+            .filter(|it| !addresses::is_fresh(scenario, it, containers))
             .map(|it| it.name)
             .collect()
     }

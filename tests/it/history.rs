@@ -532,3 +532,46 @@ fn a_bash_completes_names_and_runs_none_of_them() {
     }
     assert!(!place.project.path("ran").exists());
 }
+
+#[test]
+fn a_fish_and_a_zsh_complete_names_and_run_none_of_them() {
+    let place = dearer();
+    place.execute("insert into scenarios (id, name, created_at, updated_at) values ('t $(touch ran)', '`touch ran`', 'x', 'x')");
+    let of_fish = r#"source completions.fish; complete -C "mcp-eval history t""#;
+    // What completes is told in the place of what zsh would make of it.
+    let of_zsh = r#"compdef() { : }; source ./completions.zsh
+        compadd() { print -rl -- "${(@P)2}" }; _mcp_eval_names"#;
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_mcp-eval"));
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let paths = std::env::split_paths(&paths);
+    let paths = std::iter::once(program.parent().unwrap().to_owned()).chain(paths);
+    let paths = std::env::join_paths(paths).unwrap();
+    for (shell, quiet, asked) in [("fish", "--no-config", of_fish), ("zsh", "-f", of_zsh)] {
+        if Command::new(shell).arg("--version").output().is_err() {
+            skipped(
+                &format!("what {shell} completes"),
+                &format!("there is no {shell}"),
+            );
+            continue;
+        }
+        let script = place.expect(0, &["completions", shell]).stdout;
+        let file = format!("completions.{shell}");
+        place.project.file(&file, &script);
+        let mut completing = Command::new(shell);
+        let completing = completing.args([quiet, "-c", asked]).env("PATH", &paths);
+        let completing = completing.env_remove("MCP_EVAL_DB");
+        let completed = ran(completing.current_dir(place.project.path("")));
+        let mut offered: Vec<&str> = completed.stdout.lines().map(str::trim).collect();
+        offered.retain(|it| it.starts_with('t'));
+        assert_eq!(
+            offered,
+            ["t $(touch ran)", "tea"],
+            "{shell}: {completed:#?}"
+        );
+        if shell == "zsh" {
+            assert!(script.starts_with("#compdef mcp-eval\n"), "{script}");
+            assert!(script.contains(":_mcp_eval_names' \\\n"), "{script}");
+        }
+    }
+    assert!(!place.project.path("ran").exists());
+}

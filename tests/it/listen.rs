@@ -134,6 +134,10 @@ fn sessions_become_a_scenario_and_a_baseline_that_pass() {
     output.says("kept as scenarios/mine/two.yaml and baselines/mine/two/baseline.json");
     output.says("taken from an earlier answer: call 2 /id ← call 1 response /id");
     assert_eq!(project.survivors(), [""; 0]);
+    // It is a result like any other.
+    project.expect(0, &["history", "mine/two"]).says("recorded");
+    let info = project.expect(0, &["db", "info"]);
+    info.says("1 run, 1 result");
 
     let scenario = project.read("scenarios/mine/two.yaml");
     for said in [

@@ -7,6 +7,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::interrupt;
+use crate::cli::not_kept;
 use crate::cli::reports::Reports;
 use crate::cli::runtime;
 use crate::cli::select::{self, Purpose, Selected};
@@ -24,7 +25,7 @@ pub(in crate::cli) fn run(
     let scenarios = match select::select(&args.select, Purpose::default(), console)? {
         Selected::Scenarios(chosen) => chosen.scenarios,
         Selected::Unchanged(sentence) => {
-            return finish::unchanged("bisect", &sentence, &reports, console);
+            return not_kept::unchanged("bisect", &sentence, &reports, console);
         }
     };
     let settings = Settings {

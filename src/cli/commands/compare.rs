@@ -9,6 +9,7 @@ use crate::cli::dry_run;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
+use crate::cli::not_kept;
 use crate::cli::offline;
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
@@ -130,7 +131,7 @@ fn one(
     let mut to_run = match to_run(round, args_of_plan, (purpose, command), console)? {
         Planned::ToRun(to_run) => to_run,
         Planned::Unchanged(sentence) => {
-            return finish::unchanged("compare", &sentence, reports, console);
+            return not_kept::unchanged("compare", &sentence, reports, console);
         }
     };
     if args.plan.dry_run {

@@ -98,10 +98,17 @@ fn lines(it: &InfoDocument) -> String {
             bytes::words(usize::try_from(size).unwrap_or(usize::MAX))
         );
     }
+    let counted = |count: u64, what: &str| match count {
+        1 => format!("1 {what}"),
+        several => format!("{several} {what}s"),
+    };
     let _ = writeln!(
         lines,
-        "{} runs, {} results of {} scenarios, {} tool calls",
-        it.runs, it.results, it.scenarios, it.tool_calls
+        "{}, {} of {}, {}",
+        counted(it.runs, "run"),
+        counted(it.results, "result"),
+        counted(it.scenarios, "scenario"),
+        counted(it.tool_calls, "tool call")
     );
     if let (Some(first), Some(last)) = (&it.first_at, &it.last_at) {
         let _ = writeln!(lines, "from {first} to {last}");

@@ -8,6 +8,7 @@ use crate::cli::dry_run;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
+use crate::cli::not_kept;
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
 use crate::cli::select::Purpose;
@@ -63,7 +64,7 @@ fn one(
     let mut to_run = match to_run(round, args_of_plan, (purpose, "run"), console)? {
         Planned::ToRun(to_run) => to_run,
         Planned::Unchanged(sentence) => {
-            return finish::unchanged("run", &sentence, reports, console);
+            return not_kept::unchanged("run", &sentence, reports, console);
         }
     };
     if args.plan.dry_run {

@@ -9,7 +9,8 @@ use crate::cli::args::{OutputArgs, RunArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::finish;
+
+use crate::cli::not_kept;
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
 use crate::cli::runtime;
@@ -46,7 +47,7 @@ pub(super) fn run(
     let to_run = match planned {
         Planned::ToRun(to_run) => to_run,
         Planned::Unchanged(sentence) => {
-            return finish::unchanged("run", &sentence, reports, console);
+            return not_kept::unchanged("run", &sentence, reports, console);
         }
     };
     let mut scenarios = to_run.scenarios;
@@ -84,7 +85,7 @@ pub(super) fn run(
         let document = client.document(run).await.map_err(|it| failed(&it))?;
         settled(&scenarios, &batch, document)
     })?;
-    finish::elsewhere(result, reports, output, console)
+    not_kept::elsewhere(result, reports, output, console)
 }
 
 /// The server has these scenarios as they are here.

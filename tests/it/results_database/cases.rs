@@ -656,7 +656,7 @@ fn old_runs_go(place: &Place) {
     place.expect(2, &["db", "prune", "--keep", "0"]);
     place
         .expect(0, &["db", "info"])
-        .says("2 runs, 2 results of 1 scenarios, 4 tool calls");
+        .says("2 runs, 2 results of 1 scenario, 4 tool calls");
     prune_leaves_what_goes_on(place);
 }
 

@@ -240,7 +240,7 @@ fn a_file_that_cannot_be_written_is_read_and_costs_a_warning() {
     done.says("1 result is not in the results database kept/results.db");
     place
         .expect(0, &["db", "info", "--db", "kept/results.db"])
-        .says("1 runs, 1 results");
+        .says("1 run, 1 result of 1 scenario");
     place
         .expect(0, &["run", "--db", "kept/other.db"])
         .says("not in the results database kept/other.db");

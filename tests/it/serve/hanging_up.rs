@@ -39,7 +39,13 @@ async fn what_nobody_waits_for_any_more_is_interrupted() {
             server.run(&quick.case(&["get_price"])).await["success"],
             true
         );
-        let _ = events.until(|it| it.kind == "verdict").await;
+        // Who listens is told what became of each.
+        let told = events.until(|it| it.data["success"] == true).await;
+        let told = told.iter().filter(|it| it.kind == "verdict");
+        let told: Vec<&str> = told.map(|it| it.data["status"].as_str().unwrap()).collect();
+        let (stopped, last) = told.split_at(if route == "run" { 1 } else { 2 });
+        assert!(stopped.iter().all(|it| *it == "interrupted"), "{told:?}");
+        assert_eq!(last, ["passed"], "{told:?}");
         let (_, kept) = server.get("results?status=interrupted").await;
         assert_eq!(kept["total"], interrupted, "{route}: {kept:#}");
         let (_, runs) = server.get("runs").await;

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::desk::{Desk, Events, Server, with};
-use crate::common::many;
+use crate::common::{Project, faulty_server, many, served};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_no_room_is_told_when_to_come_again() {
@@ -102,4 +102,43 @@ async fn many_runs_at_once_are_all_right() {
     let (_, results) = server.get("results?limit=1").await;
     assert_eq!(results["total"], all);
     assert_eq!(results["results"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_wait_for_what_others_use_and_for_nothing_else() {
+    let project = Project::new();
+    let (_mock, url) = served(&project, &["mock", "--transport", "http"]);
+    let elsewhere = url.replace("127.0.0.1", "localhost");
+    let scenario = |name: &str, server: Value, script: &str, before: Value| {
+        let text = json!({ "name": name, "servers": { "s": server }, "user_intent": "work", "before": before,
+            "agent": { "kind": "command", "command": ["sh", "-c", script], "cwd": ".." } });
+        project.file(&format!("scenarios/{name}.yaml"), text.to_string());
+    };
+    // They work only while nobody else does.
+    let alone = |lock: &str| format!("mkdir {lock} || exit 9; sleep 0.3; rmdir {lock}");
+    let over_http = |url: &str| json!({ "type": "http", "url": url });
+    let own = || json!({ "type": "stdio", "command": faulty_server() });
+    scenario("a", over_http(&url), &alone("server"), json!([]));
+    scenario("b", over_http(&elsewhere), &alone("server"), json!([]));
+    scenario("c", own(), &alone("reset"), json!([["true"]]));
+    scenario("d", own(), &alone("reset"), json!([["true"]]));
+    // These work only while both do.
+    let beside = |own: &str, other: &str| {
+        format!(
+            "touch {own}; for i in $(seq 1000); do test -e {other} && exit 0; sleep 0.02; done; exit 9"
+        )
+    };
+    scenario("e", own(), &beside("e", "f"), json!([]));
+    scenario("f", own(), &beside("f", "e"), json!([]));
+    let arguments = ["--allow-programs", "--max-concurrent", "8"];
+    let server = Server::start(&project, &arguments);
+    let asked = ["a", "b", "c", "d", "e", "f"].map(|name| {
+        let request = server.request(Method::POST, "run");
+        let request = request.json(&json!({ "scenario": name }));
+        tokio::spawn(super::desk::answer(request))
+    });
+    for (it, name) in asked.into_iter().zip('a'..) {
+        let (_, reply) = it.await.unwrap();
+        assert_eq!(reply["success"], true, "{name}: {reply:#}");
+    }
 }

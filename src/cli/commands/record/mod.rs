@@ -9,6 +9,7 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
+use crate::cli::not_kept;
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
 use crate::cli::select::{self, Purpose, Selected};
@@ -39,7 +40,7 @@ pub(in crate::cli) fn run(
     let chosen = match select::select(&args.select, purpose, console)? {
         Selected::Scenarios(chosen) => chosen,
         Selected::Unchanged(sentence) => {
-            return finish::unchanged("record", &sentence, &reports, console);
+            return not_kept::unchanged("record", &sentence, &reports, console);
         }
     };
     let called = Called {

@@ -1,6 +1,7 @@
 //! `mcp-eval record --listen`: makes a scenario and its baseline of a session that a person or a program has with the servers.
 
 mod calls;
+mod kept;
 mod plan;
 mod player;
 
@@ -27,6 +28,7 @@ use crate::cli::scenario_name::SCENARIOS;
 use crate::cli::suite::program;
 use crate::docker::{self, Guard};
 use crate::json;
+use crate::model::scenario::Scenario;
 use crate::model::trajectory::Ending;
 use crate::scenario_file::{self, Session};
 use crate::score;
@@ -165,9 +167,11 @@ async fn keep(
         mut session,
         target,
         baselines,
+        started_at,
         runs,
         ..
     } = plan;
+    let runs = Arc::new(runs);
     let folder = target.parent().unwrap_or(Path::new(""));
     let clean = |text: &str| redactor.text(text).into_inner();
     let write_scenario = |session: &Session| {
@@ -194,11 +198,12 @@ async fn keep(
         session.calls = calls(&trajectory);
         write_scenario(&session)?;
         runs.save(&scenario.id, &trajectory)?;
-        Ok(baselines.save(&scenario.id, &trajectory)?)
+        let path = baselines.save(&scenario.id, &trajectory)?;
+        Ok((scenario, path))
     };
-    let kept: Result<PathBuf, Failure> = kept.await;
-    let path = match kept {
-        Ok(path) => path,
+    let kept: Result<(Scenario, PathBuf), Failure> = kept.await;
+    let (scenario, path) = match kept {
+        Ok(kept) => kept,
         Err(failure) => {
             // Both or none.
             let _ = match before {
@@ -208,6 +213,9 @@ async fn keep(
             return Err(failure);
         }
     };
+    let run = (started_at, runs);
+    let of = (&scenario, &redactor);
+    kept::keep(run, of, trajectory, baselines.root(), (args, console)).await?;
     let target = target.display();
     console.note(&format!("kept as {target} and {}", path.display()));
     let mut compare = format!("mcp-eval compare {target}");

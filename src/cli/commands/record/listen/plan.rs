@@ -31,6 +31,7 @@ pub(super) struct Plan {
     pub(super) session: Session,
     pub(super) target: PathBuf,
     pub(super) baselines: Baselines,
+    pub(super) started_at: Timestamp,
     pub(super) runs: Runs,
 }
 
@@ -110,6 +111,7 @@ pub(super) fn plan(args: &RecordArgs, console: Console) -> Result<Plan, Failure>
         session,
         target,
         baselines,
+        started_at,
         runs: Runs::create(Path::new(RUNS), started_at)?,
     })
 }
