@@ -29,12 +29,19 @@ pub(super) fn compare(
     reports: &Reports,
     (output, console): (OutputArgs, Console),
 ) -> Result<Exit, Failure> {
+    const STORED: &str = "`mcp-eval report --list` lists the runs that are stored";
+    if !run.exists() {
+        let message = format!("there is no run, folder or file {}", run.display());
+        return Err(Failure::usage(message).hint(STORED));
+    }
     if !root.exists() {
-        return Err(
-            Failure::usage(format!("there is no {}", root.display())).hint(
+        let failure = Failure::usage(format!("there is no {}", root.display()));
+        return Err(match &args.against {
+            Some(AgainstChoice::Version(_)) => failure.hint(STORED),
+            Some(AgainstChoice::Baselines(_)) | None => failure.hint(
                 "--baseline names a folder of baselines, a baseline's folder, or a baseline.json",
             ),
-        );
+        });
     }
     let files = trajectory_files(run)?;
     let scenarios = known_scenarios(args, console)?;

@@ -57,6 +57,9 @@ pub struct History {
     /// How many have no verdict because something was in the way, and how many because it took too long.
     pub errors: usize,
     pub timeouts: usize,
+    /// How many were stopped by somebody.
+    #[serde(default)]
+    pub interrupted: usize,
     /// How often the verdict of one and the same state of the code flipped, by the pairs of neighbouring verdicts of one, a result whose own
     /// runs disagreed counting as a flip; `null` where there is no pair.
     pub flakiness: Option<f64>,
@@ -161,7 +164,8 @@ pub struct Slowdown {
 pub struct SlowdownGate {
     /// The largest factor that passes.
     pub max_factor: f64,
-    /// Whether nothing that was measured is too slow; `null` where nothing was measured.
+    /// Whether nothing that was measured is too slow; `null` where nothing is, and nothing was measured, or the latest run of something that
+    /// could have been took no time that anybody knows.
     pub passed: Option<bool>,
     /// How many scenarios were measured; the others have too few results.
     pub measured: usize,
@@ -170,6 +174,9 @@ pub struct SlowdownGate {
     pub most: usize,
     /// Those that are too slow.
     pub too_slow: Vec<TooSlow>,
+    /// Those with results enough before their latest one, which did not run, or not to its end.
+    #[serde(default)]
+    pub unmeasured: Vec<Unmeasured>,
 }
 
 /// A scenario that has become too slow.
@@ -179,6 +186,16 @@ pub struct TooSlow {
     pub agent: Option<String>,
     pub model: Option<String>,
     pub slowdown: Slowdown,
+}
+
+/// A scenario of whose latest result nobody knows how long it would have taken.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Unmeasured {
+    pub id: String,
+    pub agent: Option<String>,
+    pub model: Option<String>,
+    /// What came of it.
+    pub status: Status,
 }
 
 /// A scenario with what it is ranked by.
@@ -220,15 +237,19 @@ impl History {
             .join(", ")
     }
 
-    /// `2 errors, 1 timeout`; `None` where there is neither.
+    /// `2 errors, 1 timeout, 1 interrupted`; `None` where there is none of them.
     pub fn broken_words(&self) -> Option<String> {
+        let interrupted = match self.interrupted {
+            0 => None,
+            some => Some(format!("{some} interrupted")),
+        };
         let counted = [(self.errors, "error"), (self.timeouts, "timeout")];
         let words = counted.into_iter().filter_map(|(count, what)| match count {
             0 => None,
             1 => Some(format!("1 {what}")),
             several => Some(format!("{several} {what}s")),
         });
-        let words: Vec<String> = words.collect();
+        let words: Vec<String> = words.chain(interrupted).collect();
         (!words.is_empty()).then(|| words.join(", "))
     }
 
@@ -242,9 +263,14 @@ impl History {
 impl SlowdownGate {
     /// What came of it.
     pub fn words(&self) -> String {
-        if self.measured > 0 {
+        let unmeasured = match self.unmeasured.len() {
+            0 => String::new(),
+            1 => "; the latest run of 1 more tells no duration".to_owned(),
+            several => format!("; the latest runs of {several} more tell no duration"),
+        };
+        if self.measured > 0 || !unmeasured.is_empty() {
             return format!(
-                "{} of {} measured scenarios took more than {} × as long as usual",
+                "{} of {} measured scenarios took more than {} × as long as usual{unmeasured}",
                 self.too_slow.len(),
                 self.measured,
                 self.max_factor
@@ -265,6 +291,12 @@ impl HistoryResult {
     /// The commit that tells most of what it is of: that of the source, or else that of the scenario's file.
     pub fn commit(&self) -> Option<&Commit> {
         self.source.as_ref().or(self.scenarios.as_ref())
+    }
+
+    /// How long it takes in milliseconds; `None` where it did not run, or not as long as it would have.
+    pub fn took(&self) -> Option<f64> {
+        self.duration_ms
+            .filter(|it| *it > 0.0 && self.status != Status::Interrupted)
     }
 
     /// Whether it passed; `None` where there is no verdict.

@@ -8,11 +8,21 @@ use crate::text::line;
 /// The folder that scenarios lie in, unless the user says otherwise; ids begin below it.
 pub const SCENARIOS: &str = "scenarios";
 
+/// What the file of a test case is called that a request has brought, and that of a scenario: neither lies anywhere.
+pub const TEST_CASE: &str = "test case";
+pub const REQUEST: &str = "request.yaml";
+
 /// The options that give variables of scenarios their values.
 const VARIABLES: [&str; 2] = ["--var", "--environment"];
 
 /// The most bytes that names of files and scenarios take in a command.
 const NAMES: usize = 8_000;
+
+/// Whether a scenario came with a request, so that no command finds it.
+pub fn is_of_request(result: &ResultDocument, scenario: &Scenario) -> bool {
+    let path = Path::new(&scenario.path);
+    result.called.is_none() && (path == Path::new(TEST_CASE) || path.ends_with(REQUEST))
+}
 
 /// Runs these scenarios again in the same way; all there are where their files are more than `most`, or have very long names.
 pub fn again(result: &ResultDocument, scenarios: &[&Scenario], most: usize) -> String {

@@ -40,7 +40,7 @@ pub fn result(document: &ResultDocument) -> String {
     lines
 }
 
-/// What each scenario came to when it was last run to an end that decides something, in such lines.
+/// What each scenario came to when it was last run other than to record it, in such lines.
 pub fn history(document: &HistoryDocument) -> String {
     let mut lines = String::new();
     for it in &document.scenarios {
@@ -68,7 +68,10 @@ pub fn history(document: &HistoryDocument) -> String {
                 several.len()
             );
             if open > 0 {
-                let _ = write!(words, "; {open} were recorded only, and not judged since");
+                let _ = write!(
+                    words,
+                    "; of {open}, the last run was stopped, or they were recorded only"
+                );
             }
             words
         }
@@ -96,15 +99,19 @@ pub fn passed(document: &HistoryDocument) -> Option<bool> {
     all.iter().all(Option::is_some).then_some(true)
 }
 
-/// The last result that decides something: what is recorded is not judged.
+/// The last result that counts: what is recorded is not judged.
 fn decisive(it: &History) -> Option<&HistoryResult> {
     let mut results = it.results.iter();
-    results.rfind(|it| it.status == Status::Inconclusive || it.went_well().is_some())
+    results.rfind(|it| it.status != Status::Recorded)
 }
 
-/// Whether that is good. What too few runs cannot tell fails no gate.
+/// Whether that is good; `None` where it was stopped, so that nobody knows. What too few runs cannot tell fails no gate.
 fn came_out(it: &History) -> Option<bool> {
-    decisive(it).map(|it| it.went_well().unwrap_or(true))
+    let last = decisive(it)?;
+    match last.status {
+        Status::Interrupted => None,
+        _ => Some(last.went_well().unwrap_or(true)),
+    }
 }
 
 /// What a judge said of a scenario, or else what speaks against it.

@@ -7,14 +7,13 @@ use super::case::{id, of_case};
 use super::folder::Folder;
 use super::models::chosen;
 use super::options::Options;
-use super::prepared::{Prepared, distinct};
+use super::prepared::{Prepared, distinct, give_servers};
 use super::problem::Problem;
 use super::programs::{self, Permitted};
 use super::wire::agent::AgentConfig;
 use super::wire::case::{RunRequest, ScenarioRequest, YamlRequest};
 use crate::model::scenario::{Agent, Scenario};
 use crate::redact::{Redactor, Secrets};
-use crate::suite;
 
 /// What a request wants to be run. A scenario with a data set is as many as it has rows.
 ///
@@ -103,7 +102,7 @@ fn finished(
                 calls,
             };
         }
-        suite::give_servers(&mut scenario.servers, &options.servers);
+        give_servers(&mut scenario.servers, &options.servers);
         let permitted = match scenario.text_at {
             None => Permitted::to_served(options),
             Some(_) => Permitted::to_brought(options),

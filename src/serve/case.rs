@@ -24,13 +24,14 @@ use crate::model::scenario::{
 };
 use crate::model::source::Source;
 use crate::redact::{Redactor, Secrets};
+use crate::report::command;
 use crate::scenario_file;
 
 /// What the ids of test cases begin with, so that they are none of scenario files.
 const TEST_CASES: &str = "@test-cases";
 
 /// What stands for the file of a test case.
-const NO_FILE: &str = "test case";
+const NO_FILE: &str = command::TEST_CASE;
 
 /// What the evaluators are called that a test case becomes.
 pub(super) const EXPECTED_TOOLS: &str = "expectedTools";

@@ -11,6 +11,7 @@ use axum::http::StatusCode;
 
 use super::body;
 use super::folder::{Folder, shown};
+use super::prepared::give_servers;
 use super::problem::Problem;
 use super::programs::{self, Permitted};
 use super::server::Server;
@@ -22,7 +23,6 @@ use crate::model::scenario::Scenario;
 use crate::redact::{self, Redactor, Secrets};
 use crate::scenario_file::{self, SUITES};
 use crate::store::{self, StoreError};
-use crate::suite;
 
 /// What the id of a case is in an address.
 pub(super) type Named = Result<InPath<String>, PathRejection>;
@@ -44,7 +44,7 @@ pub(super) async fn list(State(server): State<Arc<Server>>) -> Json<CaseList> {
     let folder = folder(&server);
     let (mut scenarios, findings) = folder.all();
     for scenario in &mut scenarios {
-        suite::give_servers(&mut scenario.servers, &server.options.servers);
+        give_servers(&mut scenario.servers, &server.options.servers);
     }
     let clean = |text: &str| redact::environment().text(text).into_inner();
     let findings = findings.iter().filter(|it| it.is_error());

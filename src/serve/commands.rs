@@ -10,6 +10,7 @@ use super::body;
 use super::cases::may_write;
 use super::execute::{self, Waiting as Placed};
 use super::folder::{Folder, shown};
+use super::prepared::give_servers;
 use super::problem::Problem;
 use super::programs::{self, Permitted};
 use super::server::Server;
@@ -132,7 +133,7 @@ fn selected(server: &Server, names: &[String]) -> Result<Vec<Scenario>, Problem>
         return Err(Problem::unknown("there are no scenarios"));
     }
     for scenario in &mut scenarios {
-        suite::give_servers(&mut scenario.servers, &options.servers);
+        give_servers(&mut scenario.servers, &options.servers);
         let enabled = scenario.enabled;
         if enabled {
             let permitted = Permitted::to_served(options);

@@ -7,10 +7,11 @@ use std::sync::OnceLock;
 use super::problem::Problem;
 use super::wire::error::Misfit;
 use crate::model::scenario::Scenario;
+use crate::report::command;
 use crate::scenario_file::{self, Finding, Found, Loaded, Options, Wanted, WouldRead};
 
 /// What scenarios of a request are called that lie in no file.
-const UNNAMED: &str = "request.yaml";
+const UNNAMED: &str = command::REQUEST;
 
 /// The scenarios of the folder that is served, as one request finds them.
 #[derive(Debug)]

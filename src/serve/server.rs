@@ -17,6 +17,7 @@ use super::wire::reply::RunReply;
 use crate::model::redacted::Redacted;
 use crate::published::result::ResultDocument;
 use crate::redact;
+use crate::store::database::RunHead;
 use crate::suite::Finished;
 
 /// How long the database may take to say that it is there.
@@ -85,7 +86,12 @@ impl Server {
         for note in &finished.notes {
             (self.options.note)(note);
         }
-        tokio::task::block_in_place(|| (self.options.finish)(finished))
+        let document = tokio::task::block_in_place(|| (self.options.finish)(finished));
+        if let Some(database) = &finished.database {
+            // What became of the whole is known by now.
+            database.head(finished.suite.derive(|_| RunHead::ended(&document)));
+        }
+        document
     }
 
     /// Whether results are kept in a database that can be opened.

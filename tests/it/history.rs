@@ -148,8 +148,10 @@ fn what_is_looked_at_can_be_chosen() {
         (&slowest[0]["id"], &slowest[1]["id"]),
         (&json!("tea"), &json!("milk"))
     );
-    // What was interrupted says nothing.
+    // What was interrupted is told, and what was skipped is not.
     place.execute("update results set status = 'interrupted' where status = 'recorded'");
+    assert_eq!(counts(&["tea"]), [4]);
+    place.execute("update results set status = 'skipped' where status = 'interrupted'");
     assert_eq!(counts(&["tea"]), [3]);
     place.execute(
         "update results set created_at = '2020-01-01T00:00:00.000000Z' where scenario_id = 'milk'",
@@ -284,7 +286,7 @@ fn what_has_become_slow_fails_a_gate() {
     let told = place.expect(3, &[&gated[..], &["--format", "json"]].concat());
     told.says(unmeasured);
     let told: Value = serde_json::from_str(&told.stdout).unwrap();
-    let gate = json!({ "max_factor": 1.0, "passed": null, "measured": 0, "needed": 3, "most": 1, "too_slow": [] });
+    let gate = json!({ "max_factor": 1.0, "passed": null, "measured": 0, "needed": 3, "most": 1, "too_slow": [], "unmeasured": [] });
     assert_eq!(told["gate"], gate);
     let end = place.expect(3, &[&gated[..], &["--format", "e2e"]].concat());
     end.says("No verdict").says_not("Test ");
@@ -574,4 +576,55 @@ fn a_fish_and_a_zsh_complete_names_and_run_none_of_them() {
         }
     }
     assert!(!place.project.path("ran").exists());
+}
+
+#[test]
+fn what_did_not_run_to_its_end_is_green_nowhere() {
+    let place = lasting(&[
+        (100.0, "passed"),
+        (90.0, "passed"),
+        (110.0, "passed"),
+        (5.0, "passed"),
+    ]);
+    let gated = ["history", "--max-slowdown", "2"];
+    let e2e = ["history", "--format", "e2e"];
+    place.expect(0, &gated);
+    let latest = "where duration_ms = 5 or duration_ms is null";
+    place.execute(&format!(
+        "update results set status = 'interrupted' {latest}"
+    ));
+    place
+        .expect(3, &gated)
+        .says("? tea cannot be measured: the status of its latest run is interrupted")
+        .says("0 of 0 measured scenarios took more than 2 × as long as usual; the latest run of 1 more tells no duration");
+    let said = place.expect(3, &e2e);
+    said.says("[INTERRUPTED] tea").says_not("Test PASSED");
+    place
+        .expect(0, &["history", "tea"])
+        .says("interrupted")
+        .says("3 of 3 passed (100 %), 1 interrupted, median 100 ms");
+    // Of what never began, nobody knows the agent. It is the one that ran before.
+    place.execute(&format!(
+        "update results set status = 'error', duration_ms = null, agent = null, model = null, reason = 'no key' {latest}"
+    ));
+    place.expect(3, &gated).says("its latest run is error");
+    let said = place.expect(1, &e2e);
+    said.says("[ERROR] tea: no key").says_not("[PASSED]");
+    let told = document(&place, &["tea"]);
+    let series = told["scenarios"].as_array().unwrap();
+    assert_eq!(series.len(), 1, "{told:#}");
+    assert_eq!(series[0]["results"].as_array().unwrap().len(), 4);
+    // With what came first, nothing stays red once it runs.
+    place.execute(&format!(
+        "update results set created_at = '2026-01-01T00:00:00.000000Z' {latest}"
+    ));
+    let said = place.expect(0, &e2e);
+    said.says("[PASSED] tea").says_not("[ERROR]");
+    let latest = document(&place, &["tea", "--last", "2"]);
+    let results = latest["scenarios"][0]["results"].as_array().unwrap();
+    assert!(
+        results.iter().all(|it| it["status"] == "passed"),
+        "{latest:#}"
+    );
+    assert_eq!(results.len(), 2);
 }

@@ -15,7 +15,7 @@ pub(in crate::cli) struct ServeArgs {
     /// The folder of the scenarios that are served; requests name no file outside of it
     #[arg(long, value_name = "DIR", default_value = "scenarios")]
     pub(in crate::cli) root: PathBuf,
-    /// Servers of test cases that name none, from a client configuration, {"mcpServers": {…}}; they win over a scenario's own of the same name
+    /// Servers of test cases and scenarios that name none, from a client configuration, {"mcpServers": {…}}; they win over a scenario's own of the same name
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) mcp_config: Option<PathBuf>,
     /// The agent of test cases that name none, with --model [default: that of `_defaults.yaml` in the folder that is served]
@@ -67,7 +67,7 @@ pub(in crate::cli) struct ServeAllowArgs {
     /// Want no token: everybody who has an account on this machine may ask, and no page of another site
     #[arg(long)]
     pub(in crate::cli) no_token: bool,
-    /// Let requests start programs and containers, name files outside of --root, and read environment variables
+    /// Let requests start programs and containers, name files outside of --root, and name environment variables that hold keys
     #[arg(long)]
     pub(in crate::cli) allow_programs: bool,
     /// Let requests record, review, and write scenario files

@@ -52,7 +52,7 @@ pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, 
         last: filter.last,
         max_slowdown: args.max_slowdown,
     };
-    let document = history::measured(&asked, series(rows));
+    let document = history::measured(&asked, series(rows, filter.last));
     let text = match args.format {
         HistoryFormat::Terminal => history::terminal(&document, args.name.is_some()),
         HistoryFormat::Json => json::pretty(&document),
@@ -60,7 +60,9 @@ pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, 
         HistoryFormat::Html => html::history(&document),
         HistoryFormat::E2e => e2e::history(&document),
     };
-    match &args.output {
+    // `-` is stdout, as it is for `db export`.
+    let file = args.output.as_ref().filter(|it| it.as_os_str() != "-");
+    match file {
         Some(path) => {
             store::write(path, text.as_bytes())?;
             console.note(&format!("History: {}", path.display()));
@@ -70,7 +72,7 @@ pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, 
     }
     // People read it in the text itself.
     let unmeasured = document.gate.as_ref().filter(|it| it.passed.is_none());
-    let is_told = args.format == HistoryFormat::Terminal && args.output.is_none();
+    let is_told = args.format == HistoryFormat::Terminal && file.is_none();
     if let Some(gate) = unmeasured.filter(|_| !is_told) {
         console.note(&gate.words());
     }

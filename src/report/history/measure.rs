@@ -3,7 +3,7 @@
 use crate::model::number::tidy;
 use crate::published::history::{
     Commit, CommitRange, FORMAT_VERSION, FirstBad, History, HistoryDocument, HistoryResult, Ranked,
-    Slowdown, SlowdownGate, TooSlow,
+    Slowdown, SlowdownGate, TooSlow, Unmeasured,
 };
 use crate::published::result::Status;
 use crate::report::command::quoted;
@@ -74,8 +74,9 @@ fn history(series: Series) -> History {
         pass_rate,
         errors: count(Status::Error),
         timeouts: count(Status::Timeout),
+        interrupted: count(Status::Interrupted),
         flakiness: flakiness(results),
-        median_duration_ms: median(results.iter().filter_map(|it| it.duration_ms)),
+        median_duration_ms: median(results.iter().filter_map(HistoryResult::took)),
         median_score: median(results.iter().filter_map(|it| it.score)),
         known_cost: (!costs.is_empty()).then(|| tidy(costs.iter().sum())),
         first_bad: first_bad(&series),
@@ -187,9 +188,10 @@ fn between(good: Option<&Commit>, bad: Option<&Commit>, of_source: bool) -> Opti
     })
 }
 
-/// The latest duration by the median of those before.
+/// The latest duration by the median of those before; `None` where too little is known, of the latest result or of those before.
 fn slowdown(results: &[HistoryResult]) -> Option<Slowdown> {
-    let (latest_ms, before) = usual(results)?;
+    let latest_ms = results.last()?.took()?;
+    let before = usual(results);
     let of = before.len();
     let median_ms = median(before.into_iter()).filter(|it| *it > 0.0)?;
     (of >= FEWEST).then(|| Slowdown {
@@ -200,19 +202,19 @@ fn slowdown(results: &[HistoryResult]) -> Option<Slowdown> {
     })
 }
 
-/// The latest duration, however that result came out, and those of the results before that are like it. Only what passed tells how long it
-/// takes.
-fn usual(results: &[HistoryResult]) -> Option<(f64, Vec<f64>)> {
-    let known = |it: &HistoryResult| it.duration_ms.filter(|it| *it > 0.0);
-    let at = results.iter().rposition(|it| known(it).is_some())?;
-    let latest = &results[at];
-    let before = results[..at].iter().filter(|it| {
+/// The durations of the results before the latest one that are like it. Only what passed tells how long it takes.
+fn usual(results: &[HistoryResult]) -> Vec<f64> {
+    let Some((latest, before)) = results.split_last() else {
+        return Vec::new();
+    };
+    let before = before.iter().filter(|it| {
         it.status == Status::Passed
             // What never came as far as a server does not tell which it would have been.
             && (latest.servers.is_none() || it.servers == latest.servers)
-            && it.attempts == latest.attempts.max(1)
+            // Nor does what did not run tell how often it would have.
+            && (latest.took().is_none() || it.attempts == latest.attempts.max(1))
     });
-    Some((known(latest)?, before.filter_map(known).collect()))
+    before.filter_map(HistoryResult::took).collect()
 }
 
 fn gate(scenarios: &[History], max_factor: f64) -> SlowdownGate {
@@ -228,15 +230,28 @@ fn gate(scenarios: &[History], max_factor: f64) -> SlowdownGate {
         });
     let too_slow: Vec<TooSlow> = too_slow.collect();
     let measured = measured.count();
-    let most = scenarios.iter().filter_map(|it| usual(&it.results));
+    let unmeasured: Vec<Unmeasured> = scenarios.iter().filter_map(unmeasured).collect();
+    let is_known = measured > 0 && unmeasured.is_empty();
     SlowdownGate {
         max_factor,
-        passed: (measured > 0).then_some(too_slow.is_empty()),
+        passed: (is_known || !too_slow.is_empty()).then_some(too_slow.is_empty()),
         measured,
         needed: FEWEST,
-        most: most.map(|(_, before)| before.len()).max().unwrap_or(0),
+        most: (scenarios.iter().map(|it| usual(&it.results).len()).max()).unwrap_or(0),
         too_slow,
+        unmeasured,
     }
+}
+
+/// What there is to say of a scenario whose latest result has no duration, where there would be one to hold it to.
+fn unmeasured(it: &History) -> Option<Unmeasured> {
+    let latest = it.latest().filter(|it| it.took().is_none())?;
+    (usual(&it.results).len() >= FEWEST).then(|| Unmeasured {
+        id: it.id.clone(),
+        agent: it.agent.clone(),
+        model: it.model.clone(),
+        status: latest.status,
+    })
 }
 
 /// The scenarios with the largest values.

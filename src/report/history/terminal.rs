@@ -133,7 +133,7 @@ fn bad(text: &mut String, first: &FirstBad) {
         };
         let _ = writeln!(
             text,
-            "  between them, in {whose}: {}..{} ({})",
+            "  between them, in {whose}: {}..{} (the last: {})",
             shown(&range.good.short),
             shown(&range.bad.short),
             shown(&range.bad.subject)
@@ -227,6 +227,14 @@ fn slow(text: &mut String, gate: &SlowdownGate) {
             duration::words(it.slowdown.median_ms),
             it.slowdown.of,
             gate.max_factor
+        );
+    }
+    for it in &gate.unmeasured {
+        let _ = writeln!(
+            text,
+            "? {} cannot be measured: the status of its latest run is {}",
+            shown(&it.id),
+            it.status.name()
         );
     }
     let sign = if gate.passed.is_none() { "? " } else { "" };

@@ -1,7 +1,7 @@
 //! What to type about a scenario: to run it again, to accept what it did, to have a call explained.
 
 use crate::published::result::{ResultDocument, Scenario};
-use crate::report::command::{AcceptFrom, accept, acceptable, again, explain};
+use crate::report::command::{AcceptFrom, accept, acceptable, again, explain, is_of_request};
 
 /// A command, and what it does.
 #[derive(Debug)]
@@ -12,10 +12,13 @@ pub(super) struct Command {
 
 /// The commands for a scenario.
 pub(super) fn commands(result: &ResultDocument, scenario: &Scenario) -> Vec<Command> {
-    let mut commands = vec![Command {
-        what: "Run it again",
-        text: again(result, &[scenario], 1),
-    }];
+    let mut commands = Vec::new();
+    if !is_of_request(result, scenario) {
+        commands.push(Command {
+            what: "Run it again",
+            text: again(result, &[scenario], 1),
+        });
+    }
     for (at, from) in acceptable(result, scenario).into_iter().enumerate() {
         commands.push(Command {
             what: match (at, from) {

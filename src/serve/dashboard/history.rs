@@ -61,7 +61,7 @@ async fn page(server: &Arc<Server>, visitor: &Visitor, name: Option<String>) -> 
         last: filter.last,
         max_slowdown: None,
     };
-    let document = measured(&asked, series(rows));
+    let document = measured(&asked, series(rows, filter.last));
     let said = server.sessions.said(visitor);
     let around = Around {
         frame: frame(visitor, said.as_deref()),

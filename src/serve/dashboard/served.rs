@@ -11,11 +11,12 @@ use crate::report::html::{link, page_name};
 use crate::scenario_file::Finding;
 use crate::serve::commands::{Pending as Found, waiting};
 use crate::serve::folder::Folder;
+use crate::serve::prepared::give_servers;
 use crate::serve::programs::{self, Permitted};
 use crate::serve::server::Server;
+use crate::suite::Waiting;
 use crate::suite::ci::known_by;
 use crate::suite::replay;
-use crate::suite::{self, Waiting};
 
 /// How many scenarios are shown.
 const SHOWN: usize = 200;
@@ -45,7 +46,7 @@ pub(super) fn look(server: &Server) -> Looked {
     let all = scenarios.len();
     let shown = scenarios.iter_mut().take(SHOWN);
     let shown = shown.map(|it| {
-        suite::give_servers(&mut it.servers, &server.options.servers);
+        give_servers(&mut it.servers, &server.options.servers);
         scenario(server, it, &folder, all)
     });
     let errors = findings.iter().filter(|it| it.is_error());

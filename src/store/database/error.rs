@@ -43,4 +43,7 @@ pub(super) enum Fault {
     Lost(String),
     #[error("{0}")]
     Other(String),
+    /// It is as it should be, and what was asked of it cannot be handed over.
+    #[error("{0}")]
+    Undelivered(String),
 }

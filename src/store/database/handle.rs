@@ -170,12 +170,12 @@ impl Database {
         verdict: &Redacted<Value>,
         expected_tools: Option<&Redacted<Vec<String>>>,
     ) -> Result<bool, DatabaseError> {
-        let (result, verdict) = (result.to_owned(), verdict.to_string());
-        let expected = expected_tools.map(|it| Value::from(it.to_vec()).to_string());
-        self.ask(PATIENCE, move |connection| {
-            results::set_verdict(connection, &result, &verdict, expected.as_deref())
+        let (result, verdict) = (result.to_owned(), (**verdict).clone());
+        let expected = expected_tools.map(|it| it.to_vec());
+        self.wait(PATIENCE, move |worker| {
+            worker.set_verdict(&result, &verdict, expected.as_deref())
         })
-        .await
+        .await?
     }
 
     /// The results that a filter leaves, the latest first; only those that are final, of which each scenario has one in each run.
@@ -321,8 +321,9 @@ impl Database {
                 || Fault::Other("the connection was lost while the rows were read".to_owned());
             let mut out = out.take().ok_or_else(lost)?;
             let copied = transfer::export(connection, &mut out)?;
-            out.flush()
-                .map_err(|error| Fault::Other(format!("the rows cannot be written: {error}")))?;
+            out.flush().map_err(|error| {
+                Fault::Undelivered(format!("the rows cannot be written: {error}"))
+            })?;
             Ok(copied)
         })
         .await

@@ -42,7 +42,8 @@ const COLUMNS: &str = "id, run_id, scenario_id, test_name, path, tags, command, 
      cache_write_tokens, total_tokens, cost, source_commit, source_short, source_branch, source_subject, source_dirty, scenarios_commit, \
      scenarios_short, scenarios_branch, scenarios_subject, scenarios_dirty";
 
-/// The results, by scenario, agent and model, the oldest first. What a search for a bad commit came by is not among them, nor what was not run.
+/// The results, by scenario, agent and model, the oldest first. What a search for a bad commit came by is not among them, nor what was
+/// skipped.
 pub(super) fn rows(
     connection: &mut dyn Connection,
     filter: &HistoryFilter,
@@ -53,7 +54,7 @@ pub(super) fn rows(
     }
     filtered.and_that("is_final = 1");
     filtered.and_that("command <> 'bisect'");
-    filtered.and_that("status NOT IN ('skipped', 'interrupted')");
+    filtered.and_that("status <> 'skipped'");
     if let Some(since) = filter.since {
         filtered.and("created_at >= ?", written(since));
     }

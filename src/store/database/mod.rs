@@ -1,5 +1,5 @@
-//! The results database: every result that a command came to, to be asked for later. It holds nothing that the files of the runs do not, but
-//! who ran them and where, and is made from them at any time.
+//! The results database: every result that a command came to, to be asked for later. It holds nothing that the files of the runs do not, and
+//! is made from them at any time.
 //!
 //! ```text
 //! suite ─ RunHead, FinishedScenario ─► Database ─ thread ─► Worker ─ Rows ─► Connection: Sqlite | Postgres
@@ -15,7 +15,7 @@
 //! | `connection`, `sqlite`, `postgres` | what both kinds can do, and each of them |
 //! | `schema`, `tables.sql`, `views.sql` | the migrations |
 //! | `head`, `told` | what is written of a run and of a result |
-//! | `write`, `rebuild` | how it gets there: as it happens, and from files |
+//! | `write`, `rebuild`, `beside` | how it gets there: as it happens, and from files, one of which holds what the others do not |
 //! | `settle` | runs that were killed |
 //! | `rows`, `results`, `history` | what is asked for |
 //! | `transfer`, `checked`, `prune` | all rows as lines of JSON, what such lines may hold, and rows that go |
@@ -23,6 +23,7 @@
 //!
 //! The SQL is written once: both kinds read it alike.
 
+mod beside;
 mod cell;
 mod checked;
 mod connection;

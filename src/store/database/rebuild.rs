@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::beside::Beside;
 use super::connection::{Connection, transaction};
 use super::error::Fault;
 use super::head::{RunHead, RunState};
 use super::ids::result_id;
 use super::told::{FinishedScenario, Rows};
-use super::write::{self, Identity};
+use super::write;
+use crate::json;
 use crate::model::redacted::Redacted;
 use crate::published::result::{ResultDocument, Scenario, Status};
 use crate::store::marker::is_held;
@@ -83,7 +85,7 @@ fn add(
         // It was killed.
         head.state = RunState::Interrupted;
     }
-    let nobody = Identity::default();
+    let beside = Beside::read(folder);
     let id = transaction(connection, |connection| {
         let id = write::id_of(connection, &head.run, &head.began())?;
         let known = connection.query(
@@ -101,7 +103,7 @@ fn add(
                 )?;
             }
             _ => {
-                write::run(connection, &head, &nobody)?;
+                write::run(connection, &head, &beside.identity)?;
             }
         }
         Ok(id)
@@ -119,9 +121,12 @@ fn add(
                 return Ok(());
             }
             rebuilt.results += u64::from(known.is_empty());
-            let rows = rows(document, index, folder, full);
+            let rows = rows((document, index), folder, &beside, full);
             write::result(connection, &id, &rows)
         })?;
+    }
+    if !has_ended && is_over {
+        write::count_again(connection, &id)?;
     }
     if has_ended && (!head.quarantined.is_empty() || head.is_end_of_search) {
         // What a run says of its results finds them only now.
@@ -132,8 +137,17 @@ fn add(
     Ok(())
 }
 
-fn rows(document: &Redacted<ResultDocument>, index: usize, folder: &Path, full: bool) -> Rows {
+fn rows(
+    (document, index): (&Redacted<ResultDocument>, usize),
+    folder: &Path,
+    beside: &Beside,
+    full: bool,
+) -> Rows {
     let scenario = document.derive(|it| it.scenarios[index].clone());
+    let beside = beside
+        .results
+        .get(&result_id(&document.run_id, &scenario.id));
+    let declared = beside.and_then(|it| it.declared.as_ref());
     let current = load(&Runs::at(folder).path(&scenario.id)).ok();
     let finished = FinishedScenario {
         run: document.run_id.clone(),
@@ -141,10 +155,16 @@ fn rows(document: &Redacted<ResultDocument>, index: usize, folder: &Path, full: 
         at: finished_at(document, &scenario),
         current: current.map(Arc::new),
         scenario,
-        declared: None,
+        // It was free of secrets when it was written, as the document was.
+        declared: declared.map(|it| Arc::new(document.derive(|_| it.clone()))),
         folder: folder.to_owned(),
     };
-    Rows::of(&finished, full)
+    let mut rows = Rows::of(&finished, full);
+    if let Some(verdict) = beside.and_then(|it| it.verdict.as_ref()) {
+        rows.result
+            .set("verdict", json::escaped(verdict.to_string()));
+    }
+    rows
 }
 
 /// When a result was there, as far as its files tell.

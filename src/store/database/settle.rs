@@ -11,6 +11,7 @@ use std::path::Path;
 use super::connection::Connection;
 use super::error::Fault;
 use super::time::rewritten;
+use super::write::count_again;
 use crate::store::marker::is_let_go;
 use crate::store::read::load_result;
 
@@ -35,6 +36,7 @@ pub(super) fn settle(connection: &mut dyn Connection, runs: &Path) -> Result<(),
                 "UPDATE runs SET status = 'interrupted' WHERE id = $1 AND status = 'running'",
                 &[row.string("id").into()],
             )?;
+            count_again(connection, &row.string("id"))?;
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::cell::{Cell, Record};
@@ -39,7 +40,7 @@ pub struct FinishedScenario {
 }
 
 /// What a scenario's file says of what it is run with.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Declared {
     /// `[{name, type, command, args, env, url, …}]`; of variables and headers, names alone.
     pub servers: Value,
@@ -466,7 +467,7 @@ impl Write for Counter {
 }
 
 /// How many bytes of JSON something is.
-fn bytes(value: &impl serde::Serialize) -> u64 {
+fn bytes(value: &impl Serialize) -> u64 {
     let mut counter = Counter(0);
     // Plain values can always be written.
     let _ = serde_json::to_writer(&mut counter, value);

@@ -67,7 +67,7 @@ fn rows_to(connection: &mut dyn Connection, out: &mut dyn Write) -> Result<Copie
     let mut line = |value: &Value| {
         let text = json::escaped(value.to_string());
         writeln!(out, "{text}")
-            .map_err(|error| Fault::Other(format!("the rows cannot be written: {error}")))
+            .map_err(|error| Fault::Undelivered(format!("the rows cannot be written: {error}")))
     };
     line(&json!({
         "format_version": FORMAT_VERSION,

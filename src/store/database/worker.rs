@@ -6,14 +6,18 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use serde_json::Value;
 
+use super::beside::Beside;
 use super::connection::{Connection, transaction};
 use super::error::{DatabaseError, Fault};
 use super::head::{RunHead, RunState};
+use super::ids::result_id;
 use super::options::{DEFAULT, Options};
 use super::place::Place;
 use super::postgres::Postgres;
 use super::rebuild::rebuild;
+use super::results;
 use super::schema::{VERSION, fits, migrate};
 use super::settle::settle;
 use super::sqlite::Sqlite;
@@ -47,6 +51,9 @@ struct Journal {
     entries: Vec<Entry>,
     /// How many of the entries are in the database.
     written: usize,
+    /// What no file of the run holds, and the run's folder, once a result names it.
+    beside: Beside,
+    folder: Option<PathBuf>,
 }
 
 /// What the thread knows.
@@ -115,12 +122,20 @@ impl Worker {
                 has_ended: false,
                 entries: Vec::new(),
                 written: 0,
+                beside: Beside {
+                    identity: self.identity.clone(),
+                    ..Beside::default()
+                },
+                folder: None,
             });
             self.journals.len() - 1
         });
         let journal = &mut self.journals[journal];
         journal.has_ended |= has_ended;
         journal.entries.push(Entry::Head(Box::new(head)));
+        if let Some(folder) = journal.folder.as_ref().filter(|_| has_ended) {
+            journal.beside.keep(folder);
+        }
         self.write();
         self.forget();
     }
@@ -132,8 +147,35 @@ impl Worker {
             // Nobody has said that this run has begun.
             return;
         };
+        let id = result_id(&journal.run, &finished.scenario.id);
+        let beside = journal.beside.results.entry(id).or_default();
+        beside.declared = finished.declared.as_deref().map(|it| (**it).clone());
+        journal.folder = Some(finished.folder.clone());
         journal.entries.push(Entry::Result(Box::new(rows)));
         self.write();
+    }
+
+    /// Replaces the verdict of a result, and the tools that were expected, where they are given. It is kept beside the run when that is told
+    /// to have ended.
+    pub(super) fn set_verdict(
+        &mut self,
+        result: &str,
+        verdict: &Value,
+        expected_tools: Option<&[String]>,
+    ) -> Result<bool, DatabaseError> {
+        let mut journals = self.journals.iter_mut().rev();
+        let beside = journals.find_map(|it| it.beside.results.get_mut(result));
+        if let Some(beside) = beside {
+            beside.verdict = Some(verdict.clone());
+            if let (Some(tools), Some(declared)) = (expected_tools, &mut beside.declared) {
+                declared.expected_tools = tools.to_vec();
+            }
+        }
+        let verdict = verdict.to_string();
+        let expected = expected_tools.map(|it| Value::from(it.to_vec()).to_string());
+        self.ask(|connection| {
+            results::set_verdict(connection, result, &verdict, expected.as_deref())
+        })
     }
 
     /// Forgets runs that ended long ago.
@@ -196,7 +238,7 @@ impl Worker {
                 several => format!("{several} results are"),
             };
             notes.push(format!(
-                "{what} not in the results database {}: {why} ({} adds what the files of the runs hold)",
+                "{what} not in the results database {}: {why} (once that is mended, {} adds what the files of the runs hold)",
                 self.place,
                 self.place.rebuilding()
             ));
@@ -361,7 +403,7 @@ impl Worker {
             None => Err(Fault::Lost("it is not open".to_owned())),
         });
         answer.map_err(|fault| match fault {
-            Fault::Unfit(why) => DatabaseError::new(why),
+            Fault::Unfit(why) | Fault::Undelivered(why) => DatabaseError::new(why),
             fault => self.unusable(&fault),
         })
     }

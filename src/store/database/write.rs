@@ -1,5 +1,6 @@
 //! How runs and their results get into the database.
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::cell::{Cell, Record};
@@ -10,7 +11,7 @@ use super::ids::result_id;
 use super::told::Rows;
 
 /// Who runs it, and where.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Identity {
     pub(super) host: Option<String>,
     pub(super) who: Option<String>,
@@ -104,6 +105,7 @@ pub(super) fn result(connection: &mut dyn Connection, run: &str, rows: &Rows) ->
     let mut rows = rows.clone();
     rows.place(run, &rows.scenario_id());
     scenario(connection, &rows.scenario)?;
+    count(connection, run, &rows.result)?;
     put(
         connection,
         "results",
@@ -133,6 +135,62 @@ pub(super) fn result(connection: &mut dyn Connection, run: &str, rows: &Rows) ->
             put(connection, table, keys, record, Existing::Replaced)?;
         }
     }
+    Ok(())
+}
+
+/// Counts a result that is about to be written among those of its run, while that goes on: nobody else does, should it be killed.
+fn count(connection: &mut dyn Connection, run: &str, result: &Record) -> Result<(), Fault> {
+    let known = connection.query(
+        "SELECT status FROM results WHERE id = $1",
+        std::slice::from_ref(result.get("id")),
+    )?;
+    let before = known.first().map(|it| it.string("status"));
+    let Cell::Text(now) = result.get("status") else {
+        return Ok(());
+    };
+    if before.as_ref() == Some(now) {
+        return Ok(());
+    }
+    for (status, by) in [(Some(now), "+ 1"), (before.as_ref(), "- 1")] {
+        if let Some(column) = status.and_then(|it| counter(it)) {
+            connection.execute(
+                &format!(
+                    "UPDATE runs SET {column} = {column} {by} WHERE id = $1 AND status = 'running'"
+                ),
+                &[run.into()],
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// The columns of a run that count its results, and the statuses that they count.
+const COUNTERS: [(&str, &str); 8] = [
+    ("passed", "passed"),
+    ("failed", "failed"),
+    ("inconclusive", "inconclusive"),
+    ("errors", "error"),
+    ("timeouts", "timeout"),
+    ("interrupted", "interrupted"),
+    ("skipped", "skipped"),
+    ("recorded", "recorded"),
+];
+
+fn counter(status: &str) -> Option<&'static str> {
+    let counters = COUNTERS.iter();
+    let mut found = counters.filter(|it| it.1 == status).map(|it| it.0);
+    found.next()
+}
+
+/// Counts the results of a run that nobody will end any more.
+pub(super) fn count_again(connection: &mut dyn Connection, run: &str) -> Result<(), Fault> {
+    let counted = COUNTERS.map(|(column, status)| {
+        format!(
+            "{column} = (SELECT COUNT(*) FROM results WHERE run_id = $1 AND status = '{status}')"
+        )
+    });
+    let sql = format!("UPDATE runs SET {} WHERE id = $1", counted.join(", "));
+    connection.execute(&sql, &[run.into()])?;
     Ok(())
 }
 

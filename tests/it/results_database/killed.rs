@@ -46,6 +46,14 @@ fn the_next_command_says_that_it_was_interrupted(place: &Place) {
     // Others leave a run alone that goes on.
     others();
     assert_eq!(status("runs"), "running");
+    // What it has done is counted while it goes on, and when nobody is left to do that.
+    let counted = || {
+        place.rows(&format!(
+            "select total, passed, failed, errors, interrupted from runs where id = '{run}'"
+        ))
+    };
+    let one_of_two = [[json!(2), json!(1), json!(0), json!(0), json!(0)]];
+    assert_eq!(counted(), one_of_two);
     killed.kill().unwrap();
     killed.wait().unwrap();
     // Who cannot see that it is over leaves it alone, too.
@@ -54,6 +62,7 @@ fn the_next_command_says_that_it_was_interrupted(place: &Place) {
     let mut alive = hanging(place, 4);
     assert_eq!(status("runs"), "interrupted");
     assert_eq!(status("test_runs"), "failed");
+    assert_eq!(counted(), one_of_two);
     assert_eq!(
         place.scalar("select count(*) from runs where status = 'running'"),
         1

@@ -173,4 +173,9 @@ async fn programs_that_whoever_started_the_server_has_named_need_no_more() {
     let reply = server.run(&json!({ "yaml": yaml })).await;
     assert_eq!(reply["success"], true, "{reply:#}");
     assert!(!desk.project.path("touched").exists());
+    // Nobody else gets them.
+    let yaml = "name: y\nservers: { own: { type: mock } }\nmcp_interactions: { own: { tools: [{ name: look, responses: [{ content: ok }] }] } }\n\
+        agent: { calls: [{ tool: mcp__shop__echo, args: { q: a } }] }\n";
+    let reply = server.run(&json!({ "yaml": yaml })).await;
+    assert_eq!(reply["success"], false, "{reply:#}");
 }

@@ -153,3 +153,40 @@ async fn health_says_whether_there_is_a_database() {
     );
     assert_eq!(broken.get("results").await.0, 503);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_made_anew_knows_what_replies_said() {
+    let desk = Desk::new();
+    let judged = "select r.id, r.expected_tools, r.verdict, r.status, u.exit_code, u.host, s.server_configs \
+        from results r join runs u on u.id = r.run_id join scenarios s on s.id = r.scenario_id order by r.id";
+    let rows = || {
+        let file = rusqlite::Connection::open(desk.project.path(".mcp-eval/results.db")).unwrap();
+        let mut asked = file.prepare(judged).unwrap();
+        let rows = asked.query_map([], |row| {
+            (0..7)
+                .map(|it| row.get::<_, rusqlite::types::Value>(it))
+                .collect::<Result<Vec<_>, _>>()
+        });
+        rows.unwrap().collect::<Result<Vec<_>, _>>().unwrap()
+    };
+    let server = Server::start(&desk.project, &[]);
+    for (name, expected, model) in [
+        ("right", "get_price", ""),
+        ("wrong", "buy", ""),
+        ("gone", "buy", "http://127.0.0.1:9"),
+    ] {
+        let mut case = with(&desk.case(&[expected]), &json!({ "name": name }));
+        if !model.is_empty() {
+            case["agentConfig"]["baseUrl"] = json!(model);
+        }
+        let _ = server.run(&case).await;
+    }
+    server.signal("-TERM");
+    assert_eq!(server.end().0, Some(0));
+    let before = rows();
+    assert_eq!(before.len(), 3);
+    desk.project.file(".mcp-eval/results.db", "x");
+    let rebuilt = desk.project.expect(0, &["db", "rebuild"]);
+    rebuilt.says("3 results");
+    assert_eq!(rows(), before);
+}
