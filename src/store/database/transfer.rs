@@ -64,6 +64,15 @@ pub(super) fn export(
 }
 
 fn rows_to(connection: &mut dyn Connection, out: &mut dyn Write) -> Result<Copied, Fault> {
+    let mut rows = 0;
+    for table in TABLES {
+        let sql = format!("SELECT COUNT(*) AS count FROM {table}");
+        let counted = connection.query(&sql, &[])?;
+        rows += counted
+            .first()
+            .and_then(|it| it.count("count"))
+            .unwrap_or(0);
+    }
     let mut line = |value: &Value| {
         let text = json::escaped(value.to_string());
         writeln!(out, "{text}")
@@ -74,6 +83,7 @@ fn rows_to(connection: &mut dyn Connection, out: &mut dyn Write) -> Result<Copie
         "kind": KIND,
         "mcp_eval": env!("CARGO_PKG_VERSION"),
         "schema": VERSION,
+        "rows": rows,
     }))?;
     let mut copied = Copied::default();
     for table in TABLES {
@@ -137,6 +147,9 @@ pub struct Lines<R> {
     name: String,
     checked: Checked,
     number: usize,
+    /// How many rows there are by what the first line says, and how many were read.
+    promised: Option<u64>,
+    read: u64,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -151,6 +164,8 @@ impl<R: BufRead> Lines<R> {
             name: name.into(),
             checked: Checked::default(),
             number: 0,
+            promised: None,
+            read: 0,
         };
         let head = lines.next_value()?.unwrap_or(Value::Null);
         let name = &lines.name;
@@ -168,7 +183,10 @@ impl<R: BufRead> Lines<R> {
             ));
         }
         match head["format_version"].as_u64() {
-            Some(FORMAT_VERSION) => Ok(lines),
+            Some(FORMAT_VERSION) => {
+                lines.promised = head["rows"].as_u64();
+                Ok(lines)
+            }
             _ => Err(format!(
                 "{name}: format version {} of exports is not known here: this mcp-eval reads version {FORMAT_VERSION}",
                 head["format_version"]
@@ -180,12 +198,18 @@ impl<R: BufRead> Lines<R> {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, with its line.
+    /// What is wrong with it, with its line; that it is the end, and rows are missing.
     pub fn next_row(&mut self) -> Result<Option<Value>, String> {
         let row = self.next_value()?;
         if let Some(row) = &row {
             let checked = self.checked.row(row);
             checked.map_err(|why| format!("{}, line {}: {why}", self.name, self.number))?;
+            self.read += 1;
+        } else if let Some(promised) = self.promised.filter(|it| *it > self.read) {
+            return Err(format!(
+                "{}: it was cut off: its first line says {promised} rows, and there are {}",
+                self.name, self.read
+            ));
         }
         Ok(row)
     }

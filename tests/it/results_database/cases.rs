@@ -514,6 +514,13 @@ fn rows_move_to_another_database(place: &Place) {
     other
         .project
         .file("all.jsonl", place.project.read("all.jsonl"));
+    // One that was cut off at the end of a line adds nothing.
+    let all = place.project.read("all.jsonl");
+    let (cut, _) = all.trim_end().rsplit_once('\n').unwrap();
+    other.project.file("cut.jsonl", format!("{cut}\n"));
+    other
+        .expect(3, &["db", "import", "cut.jsonl"])
+        .says("cut.jsonl: it was cut off: its first line says ");
     other
         .expect(0, &["db", "import", "all.jsonl"])
         .says("2 runs and 2 results added");

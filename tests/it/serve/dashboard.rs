@@ -311,6 +311,7 @@ async fn a_scenario_is_run_by_a_form_and_its_result_has_a_page() {
     );
     assert!(!page.contains("Run Program"), "{page}");
     assert!(page.contains("There are none yet."), "{page}");
+    assert!(!page.contains("href=\"/history/"), "{page}");
     let (status, page) = visitor.page("/history").await;
     assert_eq!(status, 404, "{page}");
     assert!(page.contains("run a scenario"), "{page}");
@@ -332,6 +333,8 @@ async fn a_scenario_is_run_by_a_form_and_its_result_has_a_page() {
         );
     }
     let kept = results(&server, 2).await;
+    let (_, page) = visitor.page("/").await;
+    assert!(page.contains("href=\"/history/price\""), "{page}");
     let of = |scenario: &str| {
         let mut all = kept["results"].as_array().unwrap().iter();
         all.find(|it| it["scenario"] == scenario).unwrap().clone()
@@ -354,9 +357,16 @@ async fn a_scenario_is_run_by_a_form_and_its_result_has_a_page() {
         "4 euros for tea",
         "All scenarios",
         "href=\"/history/price\"",
+        "mcp-eval run scenarios/price.yaml",
     ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }
+    // No command finds what a request has brought.
+    let brought = server.run(&json!({ "yaml": price("4 euros") })).await;
+    let brought = brought["resultId"].as_str().unwrap();
+    let (_, page) = visitor.page(&format!("/results/{brought}")).await;
+    assert!(page.contains("4 euros for tea"), "{page}");
+    assert!(!page.contains("mcp-eval run"), "{page}");
     let run = result["runId"].as_str().unwrap();
     let (status, index) = visitor.page(&format!("/runs/{run}/index.html")).await;
     assert_eq!(status, 200);
