@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::case::Case;
-use super::fence::Fence;
+use super::fence::{Fence, marked};
 use super::form;
 use super::majority::majority;
 use super::prompt::prompt;
@@ -25,6 +25,7 @@ use crate::model::ruling::{Ruling, Unruled, Verdict};
 use crate::model::trouble::Trouble;
 use crate::model::usage::TotalUse;
 use crate::run::Budget;
+use crate::text;
 
 /// Answers are remembered under a hash of the question. Another number here forgets them all, as what is asked beyond the request itself
 /// changes.
@@ -353,10 +354,12 @@ impl Question {
     }
 }
 
-/// What the model has answered, and what is wrong with that.
+/// What the model has answered, and what is wrong with that. It is told with words of its answer, which may be those of a tool.
 fn repair(response: Response, problem: &str) -> Vec<Message> {
     let wrong = format!(
-        "This is no verdict: {problem}. Give it once more, whole, in the form that was asked for."
+        "This is no verdict, because of what stands in the next line, which quotes it:\n{}\
+         Give your verdict once more, whole, in the form that was asked for.",
+        marked(&text::line(problem)),
     );
     let Response { said, calls, .. } = response;
     let answer = if calls.is_empty() {

@@ -33,6 +33,16 @@ pub enum Expected {
     InAnyOrder(Vec<String>),
 }
 
+impl Expected {
+    /// Those that are named.
+    pub(super) fn tools(&self) -> &[String] {
+        match self {
+            Self::Unsaid | Self::Nothing => &[],
+            Self::Tools(tools) | Self::InAnyOrder(tools) => tools,
+        }
+    }
+}
+
 /// A call as a judge is shown it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CaseCall {
