@@ -41,7 +41,7 @@ impl Document {
         let is_idle = |it: &Evaluator| agent.is_some_and(|agent| is_idle(it, agent));
         let mut others = evaluators.iter().zip(&without_role);
         let has_others = others.any(|((_, it), judge)| !judge && it.gates() && !is_idle(it));
-        if !has_others && !self.can_fail_without_evaluators() {
+        if !has_others && !self.can_fail_without_evaluators(agent) {
             for ((_, evaluator), without_role) in evaluators.iter_mut().zip(without_role) {
                 if without_role {
                     evaluator.role = Role::Gating;
@@ -51,10 +51,12 @@ impl Document {
         evaluators
     }
 
-    /// Whether anything in the scenario can fail besides evaluators.
-    fn can_fail_without_evaluators(&self) -> bool {
+    /// Whether anything in the scenario can fail besides evaluators. An empty list of calls forbids an agent to make some only where it
+    /// decides for itself.
+    fn can_fail_without_evaluators(&self, agent: Option<&Agent>) -> bool {
+        let decides = agent.is_none_or(Agent::decides);
         let expected = given(self.expected_trajectory.as_ref());
-        let expects = expected.is_some_and(|it| !it.is_empty() || it.forbid_calls());
+        let expects = expected.is_some_and(|it| !it.is_empty() || (decides && it.forbid_calls()));
         let criteria = given(self.success_criteria.as_ref()).into_iter().flatten();
         let mut criteria = criteria.filter(|it: &&At<_>| it.evaluator().is_none());
         expects || criteria.any(|it| it.is_checked())
@@ -162,7 +164,7 @@ impl Document {
         if let Some((at, _)) = gating.peek().copied()
             && all_are_read
             && gating.all(|(_, it)| it.kind.fails_by_judge_alone())
-            && !self.can_fail_without_evaluators()
+            && !self.can_fail_without_evaluators(Some(agent))
         {
             let message = "only a judge can fail this scenario";
             let hint = "add something that is checked without one; `mcp-eval judge check` tells how good the judge is";
