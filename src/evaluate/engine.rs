@@ -1,4 +1,4 @@
-//! Looks at a run with all evaluators of its scenario, one after another.
+//! Looks at a run with all evaluators of its scenario, one after another, and those first that a run fails for.
 
 use std::time::Instant;
 
@@ -18,19 +18,25 @@ use crate::model::evaluator::{Evaluator, EvaluatorKind, EvaluatorText};
 use crate::model::placeholder::placeholders;
 use crate::model::stamp::Servers;
 
-/// Judges a run by these evaluators, in their order.
+/// Judges a run by these evaluators, and tells of them in their order. Those that gate are asked first: what advisory ones spend or change is
+/// nothing to them.
 pub async fn evaluate(evaluators: &[Evaluator], subject: Subject<'_>) -> Vec<Evaluation> {
     let mut evaluations = Vec::with_capacity(evaluators.len());
     // What recorded servers answer was stored.
     let is_stored = subject.trajectory.stamp.servers == Servers::Recorded;
-    for evaluator in evaluators {
-        evaluations.push(if is_stored && is_hidden(evaluator) {
+    let all = || evaluators.iter().enumerate();
+    let gating = all().filter(|(_, it)| it.gates());
+    let advisory = all().filter(|(_, it)| !it.gates());
+    for (place, evaluator) in gating.chain(advisory) {
+        let evaluation = if is_stored && is_hidden(evaluator) {
             told(evaluator, Finding::skipped(HIDDEN), 0.0)
         } else {
             evaluation(evaluator, subject).await
-        });
+        };
+        evaluations.push((place, evaluation));
     }
-    evaluations
+    evaluations.sort_by_key(|(place, _)| *place);
+    evaluations.into_iter().map(|(_, it)| it).collect()
 }
 
 /// Judges a run that was stored: what needs more than the run itself is skipped.

@@ -609,6 +609,22 @@ fn an_advisory_evaluator_is_only_shown() {
 }
 
 #[test]
+fn what_an_advisory_program_leaves_is_nothing_to_those_that_gate() {
+    let left = json!({ "type": "file", "path": "../left.txt", "exists": false });
+    let leave = json!({
+        "type": "command", "role": "advisory",
+        "command": ["sh", "-c", "touch ../left.txt; echo '{\"passed\": true}'"],
+    });
+    let project = shop(&json!([leave, left]));
+    let result = project.result(0, &["run"]);
+    let found = &result["scenarios"][0]["evaluators"];
+    assert_eq!(found[0]["type"], "command");
+    assert_eq!(found[0]["status"], "passed", "{found}");
+    assert_eq!(found[1]["status"], "passed", "{found}");
+    assert!(project.path("left.txt").exists());
+}
+
+#[test]
 fn weights_are_worked_numbers_and_a_threshold_gates() {
     let evaluators = json!([
         { "type": "trace-no-errors", "weight": 3 },

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::desk::{CANARY, CRITERIA, EXAMPLES, Model, asked, document, examples, verdict};
+use super::evaluator::shop;
 use crate::common::Project;
 
 const PRICED: &str = "provider: custom, price: { input: 1000, output: 1000 }";
@@ -43,6 +44,53 @@ fn the_same_question_is_asked_once() {
     let votes = check(&[]);
     assert_eq!(votes["usage"]["requests"], 10);
     assert_eq!(votes["usage"]["cached_votes"], 5);
+}
+
+#[test]
+fn advisory_evaluators_take_no_money_from_those_that_gate() {
+    const GATING: &str = "{ type: llm-judge, role: gating, criteria: The order is paid. }";
+    const ADVISORY: &str = "{ type: llm-judge, role: advisory, criteria: The order is paid once. }";
+    let within = |kind: &str| {
+        let inner = ADVISORY.replace("once", kind);
+        format!("{{ type: {kind}, role: advisory, of: [{inner}, {ADVISORY}] }}")
+    };
+    let not = format!("{{ type: not, role: advisory, of: {ADVISORY} }}");
+    let cases = [
+        vec![GATING.to_owned()],
+        vec![ADVISORY.to_owned(), GATING.to_owned()],
+        vec![not, GATING.to_owned(), ADVISORY.to_owned()],
+        vec![within("any_of"), within("all_of"), GATING.to_owned()],
+    ];
+    let model = Model::new(|_, _| verdict(0.9));
+    for (evaluators, budget) in cases
+        .iter()
+        .flat_map(|it| [(it, "--budget"), (it, "--judge-budget")])
+    {
+        let project = Project::new();
+        let listed = evaluators.join("\n  - ");
+        shop(
+            &project,
+            "provider: custom",
+            &format!("evaluators:\n  - {listed}"),
+        );
+        // Enough for one question, which costs 0.12.
+        let arguments = ["run", "--format", "json", "--no-cache", budget, "0.1"];
+        let ran = asked(&project, &model.url, &arguments);
+        assert_eq!(ran.code, 0, "{listed}: {ran:#?}");
+        let result: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        let told = result["scenarios"][0]["evaluators"].as_array().unwrap();
+        assert_eq!(told.len(), evaluators.len());
+        for (told, written) in told.iter().zip(evaluators) {
+            let gates = written.as_str() == GATING;
+            let (role, status) = if gates {
+                ("gating", "passed")
+            } else {
+                ("advisory", "error")
+            };
+            assert_eq!(told["role"], role, "{listed}");
+            assert_eq!(told["status"], status, "{listed}: {told}");
+        }
+    }
 }
 
 #[test]
