@@ -8,12 +8,16 @@ use futures_util::StreamExt;
 use tar::EntryType;
 
 use crate::docker::engine::{Engine, EngineError};
+use crate::model::container::{Mount, MountSource, UNSEEN, place_in_memory};
 
 /// How many symbolic links are followed, one after another.
 const LINKS: usize = 16;
 
 /// What an archive of one file holds besides it, in bytes at most.
 const AROUND: u64 = 64 * 1024;
+
+/// What an archive begins with, in bytes: what kind of thing it holds.
+const HEAD: u64 = 2 * 1024;
 
 /// What stands at a path.
 enum Found {
@@ -22,19 +26,28 @@ enum Found {
 }
 
 impl Engine {
-    /// The bytes of a file in a container, at most so many; `None` where there is none.
+    /// The bytes of a file in a container with these mounts, at most so many; `None` where there is none.
     ///
     /// # Errors
     ///
-    /// In words that follow the file's name: it cannot be read, is too large, or is no file.
+    /// In words that follow the file's name: it cannot be read, is too large, is no file, or is where the engine does not see what the
+    /// container does.
     pub(super) async fn file(
         &self,
         id: &str,
-        path: &Path,
+        (path, mounts): (&Path, &[Mount]),
         most: u64,
     ) -> Result<Option<Vec<u8>>, String> {
         let mut path = path.to_owned();
         for _ in 0..LINKS {
+            // The engine would read what the image has below.
+            if let Some(place) = place_in_memory(&path, mounts) {
+                return Err(format!("is in `{place}`: {UNSEEN}"));
+            }
+            if let Some(target) = self.past_link(id, &path, mounts).await? {
+                path = target;
+                continue;
+            }
             let archive = match self.archive(id, &path, most + AROUND).await {
                 Ok(archive) => archive,
                 Err(EngineError::NotFound(why)) if !why.contains("No such container") => {
@@ -50,6 +63,33 @@ impl Engine {
         Err(format!(
             "cannot be read: more than {LINKS} links lead on from it"
         ))
+    }
+
+    /// The same path past the first folder in it that is a link; `None` where none is. The engine would follow links itself, and not tell
+    /// that they lead to memory, so where none can, it is not asked.
+    async fn past_link(
+        &self,
+        id: &str,
+        path: &Path,
+        mounts: &[Mount],
+    ) -> Result<Option<PathBuf>, String> {
+        if !mounts.iter().any(|it| it.source == MountSource::Memory) {
+            return Ok(None);
+        }
+        let folders: Vec<&Path> = path.ancestors().skip(1).collect();
+        for folder in folders.into_iter().rev().skip(1) {
+            let archive = match self.archive(id, folder, HEAD).await {
+                Ok(archive) => archive,
+                // What is missing has nothing within.
+                Err(EngineError::NotFound(_)) => return Ok(None),
+                Err(error) => return Err(format!("cannot be read: {error}")),
+            };
+            if let Ok(Found::Link(target)) = found(&archive, 0) {
+                let rest = path.strip_prefix(folder).unwrap_or(Path::new(""));
+                return Ok(Some(beside(folder, &target).join(rest)));
+            }
+        }
+        Ok(None)
     }
 
     /// The beginning of the archive of what stands at a path.

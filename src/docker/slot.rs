@@ -148,7 +148,8 @@ impl Slot {
         let held = held.as_ref().ok_or("is in a container that is gone")?;
         let engine = self.session.engine().await;
         let engine = engine.map_err(|it| format!("cannot be read: {}", it.message))?;
-        engine.file(&held.started.id, path, most).await
+        let mounts = &self.container.mounts;
+        engine.file(&held.started.id, (path, mounts), most).await
     }
 
     /// Lets go of the container once the scenario is done: removes it or gives it back. With `look`, it is kept for inspection if the

@@ -1,6 +1,6 @@
 //! The container a server under test runs in, as a scenario describes it.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 use crate::model::ready::Ready;
 use crate::model::source::Prepare;
@@ -113,6 +113,41 @@ pub enum Keep {
     OnFailure,
 }
 
+/// What is said of a file that only the container itself can see.
+pub const UNSEEN: &str = "what a container keeps in memory alone cannot be seen";
+
+/// Where every container has file systems that are on no disk.
+const KERNELS: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// The mount in memory that an absolute path in a container with these mounts is under; `None` where it is on a disk. Of mounts within
+/// mounts, the innermost counts.
+pub fn place_in_memory(path: &Path, mounts: &[Mount]) -> Option<String> {
+    let path = plain(path);
+    let own = mounts.iter().map(|it| {
+        let in_memory = it.source == MountSource::Memory;
+        (plain(Path::new(&it.target)), in_memory)
+    });
+    let kernels = KERNELS.iter().map(|it| (PathBuf::from(it), true));
+    let over = kernels.chain(own).filter(|(it, _)| path.starts_with(it));
+    let (target, in_memory) = over.max_by_key(|(it, _)| it.components().count())?;
+    in_memory.then(|| target.to_string_lossy().into_owned())
+}
+
+/// A path without `.` and `..`, none of which leads above the root.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::Normal(name) => plain.push(name),
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    plain
+}
+
 impl Image {
     /// The image in words: its name, or the folder it is built from.
     pub fn words(&self) -> String {
@@ -139,6 +174,46 @@ impl Image {
         match self {
             Self::Built(build) | Self::BuiltOrNamed(build, _) => Some(build),
             Self::Named(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Mount, MountSource, place_in_memory};
+
+    #[test]
+    fn the_innermost_mount_says_where_a_file_is() {
+        let mount = |source: MountSource, target: &str| Mount {
+            source,
+            target: target.to_owned(),
+            read_only: false,
+        };
+        let mounts = [
+            mount(MountSource::Memory, "/scratch/"),
+            mount(MountSource::Volume("kept".to_owned()), "/scratch/kept"),
+            mount(MountSource::Memory, "/scratch/kept/now"),
+            mount(MountSource::Volume("shared".to_owned()), "/dev/shm"),
+        ];
+        for (path, place) in [
+            ("/scratch/a", Some("/scratch")),
+            ("/scratch", Some("/scratch")),
+            ("/scratched/a", None),
+            ("/scratch/kept/a", None),
+            ("/scratch/kept/now/a", Some("/scratch/kept/now")),
+            ("/scratch/kept/../a", Some("/scratch")),
+            ("/scratch/../data/a", None),
+            ("/data/./../../scratch//a", Some("/scratch")),
+            ("/proc/1/status", Some("/proc")),
+            ("/sys/a", Some("/sys")),
+            ("/dev/a", Some("/dev")),
+            ("/dev/shm/a", None),
+            ("/process", None),
+        ] {
+            let found = place_in_memory(Path::new(path), &mounts);
+            assert_eq!(found.as_deref(), place, "{path}");
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Whether evaluators can judge what is said of them.
 
+use std::path::Path;
+
 use crate::model::agent::CommandFormat;
-use crate::model::container::ONLY_CONTAINER;
+use crate::model::container::{Mount, ONLY_CONTAINER, UNSEEN, place_in_memory};
 use crate::model::evaluator::{Evaluator, EvaluatorKind, FileRoot, Role, SchemaSource, TextSource};
 use crate::model::scenario::{Agent, Server};
 use crate::scenario_file::decode::At;
@@ -62,7 +64,7 @@ impl Document {
         expects || criteria.any(|it| it.is_checked())
     }
 
-    /// Says which evaluators look for a file in a container that the scenario has not.
+    /// Says which evaluators look for a file in a container that the scenario has not, or where nobody can see one.
     fn check_containers(&self, evaluators: &[(Mark, Evaluator)], findings: &mut Findings) {
         let sections = self.container_sections();
         let names: Vec<&str> = (sections.iter())
@@ -81,6 +83,16 @@ impl Document {
                         names => format!("there is {}", names.join(", ")),
                     };
                     findings.error(*at, message, Some(&hint));
+                    continue;
+                }
+                let own = (sections.iter())
+                    .filter(|(it, _)| it.unwrap_or(ONLY_CONTAINER) == name.as_str());
+                let mounts: Vec<Mount> = own.flat_map(|(_, it)| it.mounts(findings)).collect();
+                if let Some(place) = place_in_memory(Path::new(&it.written), &mounts) {
+                    let message =
+                        format!("{} is in {}: {UNSEEN}", quoted(&it.written), quoted(&place));
+                    let hint = "let the server write to a folder of the image, a volume or a mounted folder";
+                    findings.error(*at, message, Some(hint));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! The `docker` section: the container a server under test runs in.
 
-use crate::model::container::{Build, Container, Image, Keep, Reset};
+use crate::model::container::{Build, Container, Image, Keep, Mount, Reset};
 
 use super::mounts::{MountEntry, check_absolute};
 use super::ready::ReadySection;
@@ -130,6 +130,12 @@ impl ContainerSection {
         marked_names(self.env.as_ref()).chain(marked_names(build))
     }
 
+    /// What is mounted into it.
+    pub(in crate::scenario_file) fn mounts(&self, findings: &Findings) -> Vec<Mount> {
+        let mounts = self.mounts.iter().flatten();
+        mounts.filter_map(|it| it.mount(findings)).collect()
+    }
+
     /// The container; `None` where a check has found it incomplete.
     pub(in crate::scenario_file) fn container(
         &self,
@@ -153,12 +159,7 @@ impl ContainerSection {
             host_port: self.host_port.map(|it| it.0),
             env: given_pairs(self.env.as_ref()),
             command: command.map(|it| it.iter().map(|it| it.value.clone()).collect()),
-            mounts: self
-                .mounts
-                .iter()
-                .flatten()
-                .filter_map(|it| it.mount(findings))
-                .collect(),
+            mounts: self.mounts(findings),
             config_target: word(&self.config_target),
             network: word(&self.network),
             memory: self.memory.map(|it| it.0),

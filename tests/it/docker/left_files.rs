@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::Project;
+use crate::common::{Project, ran};
 use crate::docker::kit::{engine, scenario, search, searching};
 
 /// Runs a search in a container that logs its calls, and returns what one evaluator found.
@@ -82,12 +82,71 @@ fn a_file_in_a_container_is_judged() {
 }
 
 #[test]
+fn what_a_container_keeps_in_memory_is_not_judged_by_what_lies_below() {
+    if !engine("files in memory") {
+        return;
+    }
+    let project = Project::new();
+    let links = project.path("links");
+    std::fs::create_dir(&links).unwrap();
+    std::os::unix::fs::symlink("/scratch/a", links.join("file")).unwrap();
+    std::os::unix::fs::symlink("/scratch", links.join("folder")).unwrap();
+    let evaluator =
+        json!({ "type": "file", "container": "docker", "path": "${PLACE}", "exists": false });
+    let mounts = json!(["../links:/links:ro", { "tmpfs": true, "target": "/scratch" }]);
+    scenario(
+        &project,
+        "s",
+        &json!({ "mounts": mounts }),
+        &search(),
+        &json!({ "evaluators": [evaluator] }),
+    );
+    // `validate` does not know the value of a variable.
+    for (place, code, says) in [
+        (
+            "/scratch/a",
+            3,
+            "`/scratch`: what a container keeps in memory alone",
+        ),
+        (
+            "/proc/1/status",
+            3,
+            "`/proc`: what a container keeps in memory alone",
+        ),
+        (
+            "/links/file",
+            3,
+            "`/scratch`: what a container keeps in memory alone",
+        ),
+        (
+            "/links/folder/a",
+            3,
+            "`/scratch`: what a container keeps in memory alone",
+        ),
+        ("/links/nothing", 0, "passed"),
+    ] {
+        let mut command = project.command();
+        let ran = ran(command.env("PLACE", place).args(["run", "-v"]));
+        assert_eq!(ran.code, code, "{place}: {ran:#?}");
+        ran.says(says);
+    }
+}
+
+#[test]
 fn where_a_file_is_must_make_sense() {
     let project = Project::new();
     for (keys, says) in [
         (
             json!({ "path": "/a", "container": "db" }),
             "there is no container `db`",
+        ),
+        (
+            json!({ "path": "/proc/1/status", "container": "docker" }),
+            "`/proc/1/status` is in `/proc`: what a container keeps in memory alone cannot be seen",
+        ),
+        (
+            json!({ "path": "/scratch/a", "container": "docker" }),
+            "`/scratch/a` is in `/scratch`: what a container keeps in memory alone cannot be seen",
         ),
         (
             json!({ "path": "a", "container": "docker" }),
@@ -98,7 +157,8 @@ fn where_a_file_is_must_make_sense() {
             "in the folder of a server or in a container",
         ),
     ] {
-        searching(&project, &json!({}));
+        let mounts = json!([{ "tmpfs": true, "target": "/scratch" }]);
+        searching(&project, &json!({ "mounts": mounts }));
         let text = project.read("scenarios/s.yaml");
         let mut changed: Value = serde_json::from_str(&text).unwrap();
         let mut evaluator = keys.clone();
