@@ -1,7 +1,7 @@
 //! The suite file that a command follows: found by its name, laid over the selected scenarios, checked.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
 use jiff::civil::Date;
@@ -9,7 +9,8 @@ use jiff::civil::Date;
 use crate::cli::args::{ExecuteArgs, PlanArgs, SelectArgs};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
-use crate::cli::select::{broken, plural};
+use crate::cli::select::{self, broken, plural};
+use crate::model::cell::Cell;
 use crate::model::scenario::Scenario;
 use crate::model::suite_file::{SaidBelow, SuiteFile};
 use crate::scenario_file::{
@@ -17,19 +18,35 @@ use crate::scenario_file::{
 };
 use crate::suite;
 
-/// The suite of this name, among those that lie beside scenarios in these places.
+/// The suite of this name, among those that lie beside scenarios that are selected. What `validate` would say of it is said here, too: what is
+/// an error there is refused, as of any other file, and what is a warning there is a note.
 ///
 /// # Errors
 ///
 /// When there is none, or something is wrong with it.
-pub(super) fn load(name: &str, paths: &[PathBuf], console: Console) -> Result<SuiteFile, Failure> {
-    let found = scenario_file::find_suites(paths);
+pub(super) fn load(
+    name: &str,
+    select: &SelectArgs,
+    today: Date,
+    console: Console,
+) -> Result<SuiteFile, Failure> {
+    let found = scenario_file::find_suites(&select.all_paths());
     let Some(wanted) = found.iter().find(|it| it.name == name) else {
         return Err(unknown(name, &found));
     };
     let LoadedSuite {
-        suite, findings, ..
+        suite,
+        mut findings,
+        ..
     } = scenario_file::suite(wanted);
+    if let Some(suite) = suite.as_ref().filter(|it| !it.said.is_empty()) {
+        let (scenarios, wrong) = beside(&suite.path, select);
+        // What a file that cannot be read would be called is not known.
+        if !wrong.iter().any(Finding::is_error) {
+            findings.extend(doubts(suite, &scenarios, today));
+            scenario_file::sort(&mut findings);
+        }
+    }
     if let Some(failure) = broken(&findings) {
         return Err(failure);
     }
@@ -171,18 +188,39 @@ pub(super) fn quarantined(
     quarantined.map(|it| it.id.clone()).collect()
 }
 
-/// All that is wrong with the suites that lie beside scenarios in these places. `scenarios` are all that there are.
-pub(super) fn check(paths: &[PathBuf], scenarios: &[Scenario], today: Date) -> Vec<Finding> {
-    let found = scenario_file::find_suites(paths);
+/// All that is wrong with the suites that lie beside scenarios that are selected.
+pub(super) fn check(select: &SelectArgs, today: Date) -> Vec<Finding> {
+    let found = scenario_file::find_suites(&select.all_paths());
+    let mut known: BTreeMap<Option<&Path>, Vec<Scenario>> = BTreeMap::new();
     let mut findings = Vec::new();
     for it in &found {
         let loaded = scenario_file::suite(it);
         findings.extend(loaded.findings);
         if let Some(suite) = loaded.readable {
+            let folder = known.entry(it.path.parent());
+            let scenarios = folder.or_insert_with(|| beside(&it.path, select).0);
             findings.extend(doubts(&suite, scenarios, today));
         }
     }
     findings
+}
+
+/// All scenarios that a suite file lies beside, selected or not, and what is wrong with any.
+fn beside(suite: &Path, select: &SelectArgs) -> (Vec<Scenario>, Vec<Finding>) {
+    let folder = suite.parent().and_then(Path::parent);
+    let folder = folder.filter(|it| !it.as_os_str().is_empty());
+    let all = SelectArgs {
+        paths: vec![folder.unwrap_or(Path::new(".")).to_owned()],
+        environment: select.environment.clone(),
+        variables: select.variables.clone(),
+        ..SelectArgs::default()
+    };
+    select::of_paths(&all)
+}
+
+/// Whether a word is the id of a cell of one of these scenarios, which is there where a matrix has it.
+fn is_cell(word: &str, ids: &[&str]) -> bool {
+    Cell::of_id(word).is_some_and(|it| ids.contains(&it.scenario.as_str()))
 }
 
 /// What a suite says of scenarios and tags that there are none of, and what it says no more.
@@ -212,7 +250,8 @@ fn doubts(suite: &SuiteFile, scenarios: &[Scenario], today: Date) -> Vec<Finding
         }
     }
     for pattern in &suite.order {
-        if !scenarios.iter().any(|it| is_meant(pattern, it)) {
+        let is_known = scenarios.iter().any(|it| is_meant(pattern, it));
+        if !is_known && !is_cell(pattern, &ids) {
             let message = format!("`{pattern}` is no id of a scenario, and matches none");
             let hint = did_you_mean(pattern, ids.iter().copied());
             let pattern = (SaidBelow::Order, pattern.as_str());
@@ -235,7 +274,7 @@ fn doubts(suite: &SuiteFile, scenarios: &[Scenario], today: Date) -> Vec<Finding
             let message = ambiguous(&it.name, &meant);
             let finding = at(Severity::Error, message, name);
             findings.push(finding.with_hint(Some(USE_AN_ID)));
-        } else if meant.is_empty() {
+        } else if meant.is_empty() && !is_cell(&it.name, &ids) {
             let message = format!("`{}` is neither id nor name of a scenario", it.name);
             let hint = did_you_mean(&it.name, known.iter().copied());
             findings.push(at(Severity::Error, message, name).with_hint(hint));

@@ -121,7 +121,7 @@ pub(super) fn to_run(
         Selected::Unchanged(sentence) => return Ok(Planned::Unchanged(sentence)),
     };
     let suite = plan.suite.as_deref();
-    let suite = suite.map(|it| suite_file::load(it, &select.all_paths(), console));
+    let suite = suite.map(|it| suite_file::load(it, select, today(), console));
     let mut suite = suite.transpose()?;
     if let Some(suite) = &mut suite {
         suite_file::pick(suite, &mut chosen.scenarios)?;

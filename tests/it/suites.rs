@@ -488,6 +488,26 @@ fn what_is_wrong_in_a_suite_is_told_at_its_place() {
         .says("nightly.yaml:3:22: error: `cc` is neither id nor name of a scenario");
     // Of one file, nobody asks what else there is.
     project.expect(0, &["validate", "scenarios/a.yaml"]);
+    // Who follows the suite does, whatever is selected.
+    for paths in [&[][..], &["scenarios/a.yaml"]] {
+        project
+            .expect(2, &[&["run", "--suite", "nightly"], paths].concat())
+            .says("nightly.yaml:3:22: error: `cc` is neither id nor name of a scenario");
+    }
+    suite(
+        &project,
+        "tags: { in: [smoke, smok] }\norder: [flow/d, a/model=x]\nquarantine: [{ name: c, reason: y, until: 2020-01-01 }]\n",
+    );
+    let noted = project.expect(0, &["run", "--suite", "nightly"]);
+    noted
+        .says("2/2 tests passed")
+        .says("nightly.yaml:1:21: warning: no scenario has the tag `smok`")
+        .says("nightly.yaml:2:9: warning: `flow/d` is no id of a scenario")
+        .says("nightly.yaml:3:43: warning: the quarantine of `c` ended with 2020-01-01");
+    // A cell is one of a scenario, in whichever matrix.
+    assert!(!noted.all().contains("a/model=x"), "{noted:#?}");
+    // The scenarios of one folder are not all that the suite is about.
+    project.expect(0, &["run", "--suite", "nightly", "scenarios/a.yaml"]);
 }
 
 #[test]

@@ -45,8 +45,7 @@ pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit,
     // Of single files, nobody asks what else there is.
     let paths = args.select.all_paths();
     if !args.select.picks() && paths.iter().all(|it| it.is_dir()) {
-        let (all, _) = select::of_paths(&args.select);
-        findings.extend(suite_file::check(&paths, &all, today()));
+        findings.extend(suite_file::check(&args.select, today()));
     }
     scenario_file::sort(&mut findings);
     let errors = findings.iter().filter(|it| it.is_error()).count();
