@@ -36,8 +36,11 @@ pub(super) fn schema(asked: &LlmJudge, case: &Case) -> Value {
         Expected::Nothing | Expected::Tools(_) | Expected::InAnyOrder(_) => share.clone(),
     };
     properties.insert("tool_accuracy".to_owned(), accuracy);
-    properties.insert("score".to_owned(), share.clone());
-    properties.insert("passed".to_owned(), json!({ "type": "boolean" }));
+    // What is reckoned from the scores of dimensions is not asked for: models reckon badly, and would contradict themselves.
+    if names.is_empty() {
+        properties.insert("score".to_owned(), share.clone());
+        properties.insert("passed".to_owned(), json!({ "type": "boolean" }));
+    }
     properties.insert("confidence".to_owned(), share);
     properties.insert(
         "suggestions".to_owned(),
@@ -111,7 +114,7 @@ fn unfenced(text: &str) -> &str {
     }
 }
 
-/// The verdict that an answer holds.
+/// The verdict that an answer holds. By a rubric, the scores of its dimensions decide, and what they come to is reckoned here.
 ///
 /// What decides must be there, of its type and within its bounds; what only explains may be missing. An answer that contradicts itself
 /// is none: it would pass or fail by whichever of its members one looked at.
@@ -121,14 +124,21 @@ fn unfenced(text: &str) -> &str {
 /// All that is wrong with it.
 pub(super) fn verdict(members: &Object, asked: &LlmJudge) -> Result<Verdict, String> {
     let mut problems = Vec::new();
-    let passed = match members.get("passed") {
+    let is_reckoned = !asked.standard.dimensions().is_empty();
+    // What was not asked for may be said all the same.
+    let said = |name: &str| members.get(name).filter(|it| !is_reckoned || !it.is_null());
+    let said_passed = match said("passed") {
         Some(Value::Bool(passed)) => Some(*passed),
+        None if is_reckoned => None,
         other => {
             problems.push(wrong("passed", other, "true or false"));
             None
         }
     };
-    let score = share("score", members.get("score"), &mut problems);
+    let said_score = match said("score") {
+        None if is_reckoned => None,
+        given => share("score", given, &mut problems),
+    };
     let reasoning = match members.get("reasoning") {
         Some(Value::String(text)) if !text.trim().is_empty() => kept(text),
         other => {
@@ -143,23 +153,29 @@ pub(super) fn verdict(members: &Object, asked: &LlmJudge) -> Result<Verdict, Str
     };
     let (confidence, tool_accuracy) = (optional("confidence"), optional("tool_accuracy"));
     let suggestions = suggestions(members.get("suggestions"), &mut problems);
-    let (Some(passed), Some(said)) = (passed, score) else {
+    let threshold = asked.threshold;
+    let reckoned = weighted(asked, &dimensions).map(|it| {
+        // A mean of scores at the threshold may come out a hair below it.
+        if (it - threshold).abs() < ROUNDING {
+            threshold
+        } else {
+            it
+        }
+    });
+    let Some(score) = reckoned.or(said_score).filter(|_| problems.is_empty()) else {
         return Err(problems.join("; "));
     };
-    let score = weighted(asked, &dimensions).unwrap_or(said);
-    let threshold = asked.threshold;
-    for (name, score) in [("score", said), ("the mean of `dimension_scores`", score)] {
-        if problems.is_empty() && passed != (score >= threshold) {
-            problems.push(format!(
-                "it contradicts itself: `passed` is {passed}, and {} is {}, where {} passes",
-                if name == "score" { "`score`" } else { name },
+    let passed = said_passed.unwrap_or(score >= threshold);
+    let said = said_score.map(|it| ("`score`", it));
+    let reckoned = reckoned.map(|it| ("the mean of `dimension_scores`", it));
+    for (name, score) in said.into_iter().chain(reckoned) {
+        if passed != (score >= threshold) {
+            return Err(format!(
+                "it contradicts itself: `passed` is {passed}, and {name} is {}, where {} passes",
                 tidy(score),
                 tidy(threshold),
             ));
         }
-    }
-    if !problems.is_empty() {
-        return Err(problems.join("; "));
     }
     Ok(Verdict {
         passed,
@@ -171,6 +187,9 @@ pub(super) fn verdict(members: &Object, asked: &LlmJudge) -> Result<Verdict, Str
         suggestions,
     })
 }
+
+/// What adding up and dividing may take off a mean.
+const ROUNDING: f64 = 1e-9;
 
 /// The mean of the scores by the weights of their dimensions; `None` without any.
 fn weighted(asked: &LlmJudge, scores: &[(String, f64)]) -> Option<f64> {
@@ -333,6 +352,17 @@ mod tests {
         assert_eq!(read(&asked, &answer(1.0, 0.5, 0.9, true)), Ok(0.875));
         let heavy = of_rubric(&[("right", f64::MAX), ("brief", f64::MAX)]);
         assert_eq!(read(&heavy, &answer(1.0, 0.5, 0.75, true)), Ok(0.75));
+        // Neither needs to be said, and what just reaches the threshold passes.
+        let bare = |right: f64, brief: f64| json!({ "reasoning": "so", "dimension_scores": { "right": right, "brief": brief } });
+        let passed =
+            |answer: &Value| verdict(answer.as_object().unwrap(), &asked).map(|it| it.passed);
+        assert_eq!(read(&asked, &bare(1.0, 0.5)), Ok(0.875));
+        assert_eq!(passed(&bare(1.0, 0.5)), Ok(true));
+        assert_eq!(passed(&bare(0.7, 0.69)), Ok(false));
+        let thirds = of_rubric(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]);
+        let reached =
+            json!({ "reasoning": "so", "dimension_scores": { "a": 0.7, "b": 0.7, "c": 0.7 } });
+        assert_eq!(read(&thirds, &reached), Ok(0.7));
         // The judge has reckoned to another side of the threshold.
         for wrong in [answer(1.0, 0.0, 0.6, false), answer(0.5, 0.5, 0.9, true)] {
             let problem = read(&asked, &wrong).unwrap_err();
@@ -363,5 +393,11 @@ mod tests {
         let plain = schema(&LlmJudge::of_criteria(Vec::new()), &Case::default());
         assert_eq!(plain["properties"].get("dimension_scores"), None);
         assert_eq!(plain["properties"]["score"]["maximum"], 1);
+        let of_rubric = schema(&asked, &Case::default());
+        for reckoned in ["score", "passed"] {
+            assert_eq!(of_rubric["properties"].get(reckoned), None);
+            let mut required = plain["required"].as_array().unwrap().iter();
+            assert!(required.any(|it| it == reckoned));
+        }
     }
 }

@@ -233,13 +233,12 @@ fn the_score_of_a_rubric_is_reckoned_by_weight() {
     );
     let by_file = "rubric: rubrics/helpful.yaml";
     project.file("e.yaml", examples(CHAT, by_file, EXAMPLES));
-    let model = Model::new(|_, _| {
-        let mut verdict = verdict(0.9);
-        verdict["dimension_scores"] = json!({ "right": 1.0, "brief": 0.5 });
-        verdict
-    });
+    let model = Model::new(
+        |_, _| json!({ "reasoning": "Call 2 says so.", "dimension_scores": { "right": 1.0, "brief": 0.5 } }),
+    );
     let found = document(&project, &model.url, 0, &["judge", "check", "e.yaml"]);
     assert_eq!(found["results"][0]["verdict"]["score"], 0.875);
+    assert_eq!(found["results"][0]["verdict"]["passed"], true);
     let body = &model.bodies()[0];
     let question = question(body);
     for words in [
@@ -254,6 +253,11 @@ fn the_score_of_a_rubric_is_reckoned_by_weight() {
         schema["properties"]["dimension_scores"]["required"],
         json!(["right", "brief"])
     );
+    // What is reckoned is not asked for.
+    for reckoned in ["score", "passed"] {
+        assert_eq!(schema["properties"].get(reckoned), None);
+        assert!(!question.contains(&format!("`{reckoned}`")), "{question}");
+    }
 }
 
 #[test]
