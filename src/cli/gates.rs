@@ -3,6 +3,7 @@
 use jiff::civil::Date;
 
 use crate::cli::exit::Exit;
+use crate::model::number::places_apart;
 use crate::model::suite_file::{Bounds, Quarantined, SuiteFile};
 use crate::published::result::{
     GateKind, GateState, Quarantine, QuarantineOf, ResultDocument, Scenario, Status, SuiteGate,
@@ -236,25 +237,16 @@ const FEW_DIGITS: usize = 1;
 
 /// So many digits that a value which misses its bound does not look as if it were reached.
 fn digits(gate: &SuiteGate) -> usize {
-    let Some(value) = gate.value.filter(|it| it.to_bits() != gate.bound.to_bits()) else {
-        return FEW_DIGITS;
-    };
-    let look_alike = |digits: usize| match gate.what {
-        GateKind::MaxDuration if digits == FEW_DIGITS => {
-            duration::words(value) == duration::words(gate.bound)
+    let (value, bound) = (gate.value.unwrap_or(gate.bound), gate.bound);
+    match gate.what {
+        GateKind::MinPassRate => places_apart(value * 100.0, bound * 100.0, FEW_DIGITS),
+        GateKind::MaxDuration if value.to_bits() == bound.to_bits() => FEW_DIGITS,
+        GateKind::MaxDuration if duration::words(value) == duration::words(bound) => {
+            places_apart(value, bound, FEW_DIGITS + 1)
         }
-        GateKind::MaxDuration => format!("{value:.digits$}") == format!("{:.digits$}", gate.bound),
-        GateKind::MinPassRate | GateKind::MaxCost => {
-            let percent = |it: f64| format!("{:.digits$}", it * 100.0);
-            percent(value) == percent(gate.bound)
-        }
-    };
-    let mut enough = FEW_DIGITS..MANY_DIGITS;
-    enough.find(|it| !look_alike(*it)).unwrap_or(MANY_DIGITS)
+        GateKind::MaxDuration | GateKind::MaxCost => FEW_DIGITS,
+    }
 }
-
-/// More digits than that are noise.
-const MANY_DIGITS: usize = 12;
 
 /// Why a share of scenarios is not known, where none of them counts.
 fn nothing_counts(gate: &SuiteGate, document: &ResultDocument) -> &'static str {

@@ -36,6 +36,35 @@ pub fn tidy(number: f64) -> f64 {
     }
 }
 
+/// More places behind the point than that are noise.
+const MOST_PLACES: usize = 17;
+
+/// What differs by less than this share of itself is the same with the noise of arithmetic.
+const SPECK: f64 = 1e-12;
+
+/// Whether a number is at most another one, but for noise.
+pub fn is_at_most(number: f64, limit: f64) -> bool {
+    number <= limit || number - limit <= SPECK * limit.abs()
+}
+
+/// How many places behind the point it takes, from `few` on, so that two numbers that differ do not look alike: rounded alike, what misses a
+/// bound would look as if it kept it.
+pub fn places_apart(a: f64, b: f64, few: usize) -> usize {
+    if is_at_most(a, b) && is_at_most(b, a) {
+        return few;
+    }
+    let mut enough = few..MOST_PLACES;
+    enough
+        .find(|it| fixed(a, *it) != fixed(b, *it))
+        .unwrap_or(MOST_PLACES)
+}
+
+/// Two numbers with so many places behind the point, or as many as it takes to tell them apart.
+pub fn apart(a: f64, b: f64, few: usize) -> [String; 2] {
+    let places = places_apart(a, b, few);
+    [fixed(a, places), fixed(b, places)]
+}
+
 /// Which of two numbers is larger, exactly: integers of 64 bits have digits that a floating-point number has no room for.
 pub fn compare(a: &Number, b: &Number) -> Option<Ordering> {
     match (a.as_i128(), b.as_i128()) {
@@ -63,7 +92,7 @@ mod tests {
 
     use serde_json::{Number, json};
 
-    use super::{compare, fixed, signed, tidy};
+    use super::{apart, compare, fixed, is_at_most, signed, tidy};
 
     #[test]
     fn numbers_are_compared_digit_for_digit() {
@@ -89,6 +118,20 @@ mod tests {
             assert_eq!(compare(&a, &b), Some(order), "{a} {b}");
             assert_eq!(compare(&b, &a), Some(order.reverse()), "{b} {a}");
         }
+    }
+
+    #[test]
+    fn numbers_that_differ_do_not_look_alike() {
+        for (a, b, told) in [
+            (0.5, 0.7, ["0.5", "0.7"]),
+            (69.99, 70.0, ["69.99", "70.00"]),
+            (70.0, 70.0, ["70.0", "70.0"]),
+            (0.1 + 0.2, 0.3, ["0.3", "0.3"]),
+            (f64::NAN, f64::NAN, ["NaN", "NaN"]),
+        ] {
+            assert_eq!(apart(a, b, 1), told);
+        }
+        assert!(is_at_most(0.1 + 0.2, 0.3) && !is_at_most(0.300_000_1, 0.3));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::number::tidy;
+use crate::model::number::{apart, tidy};
 use crate::model::trouble::Trouble;
 use crate::model::usage::{TotalUse, cost_words};
 
@@ -60,16 +60,22 @@ pub fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// `LLM judge score: 86.5%`.
-pub fn score_words(score: f64) -> String {
-    format!("LLM judge score: {}", percent(score))
+/// A share and the bound that it is held against, as percentages that are alike only where these are.
+pub fn percents_apart(share: f64, bound: f64) -> [String; 2] {
+    apart(share * 100.0, bound * 100.0, 1).map(|it| it + "%")
+}
+
+/// `LLM judge score: 86.5%`, with as many digits as tell it from the threshold.
+pub fn score_words(score: f64, threshold: f64) -> String {
+    let [score, _] = percents_apart(score, threshold);
+    format!("LLM judge score: {score}")
 }
 
 impl Ruling {
     /// What came of it, in a line.
-    pub fn message(&self) -> String {
+    pub fn message(&self, threshold: f64) -> String {
         match &self.verdict {
-            Ok(verdict) => score_words(verdict.score),
+            Ok(verdict) => score_words(verdict.score, threshold),
             Err(unruled) => unruled.why.clone(),
         }
     }
@@ -95,7 +101,8 @@ impl Ruling {
         match &self.verdict {
             Ok(verdict) => {
                 if !verdict.passed {
-                    lines.push(format!("below the threshold of {}", percent(threshold)));
+                    let [_, threshold] = percents_apart(verdict.score, threshold);
+                    lines.push(format!("below the threshold of {threshold}"));
                 }
                 lines.push(format!("reasoning: {}", verdict.reasoning));
                 let scores = verdict.dimensions.iter();
@@ -125,10 +132,10 @@ impl Ruling {
             } else {
                 ""
             };
+            let [lowest, _] = percents_apart(lowest, threshold);
+            let [highest, _] = percents_apart(highest, threshold);
             lines.push(format!(
-                "votes: {passed} passed, {failed} failed{silent}{tie}; scores from {} to {}",
-                percent(lowest),
-                percent(highest)
+                "votes: {passed} passed, {failed} failed{silent}{tie}; scores from {lowest} to {highest}"
             ));
         }
         lines.push(self.took_words());

@@ -1,7 +1,7 @@
 //! What a model was asked, how often, and what it took.
 
 use crate::model::agent::Price;
-use crate::model::number::fixed;
+use crate::model::number::{apart, fixed};
 
 /// Tokens. Each is counted once: `input` holds those that were neither read from a cache nor written to one. `None` is unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -145,16 +145,30 @@ pub fn total_cost(requests: &[ModelRequest]) -> Option<f64> {
 
 /// A sum of money for people: to four places, or, where that would hide it, to two digits that are not 0.
 pub fn cost_words(cost: f64) -> String {
+    fixed(cost, cost_places(cost))
+}
+
+fn cost_places(cost: f64) -> usize {
     let places = match cost {
         0.001.. => 4,
         _ => (4..20).find(|it| cost >= 10_f64.powi(1 - it)).unwrap_or(4),
     };
-    fixed(cost, usize::try_from(places).unwrap_or(4))
+    usize::try_from(places).unwrap_or(4)
+}
+
+/// Two sums of money that are compared, with as many places as it takes to tell them apart.
+pub fn costs_apart(a: f64, b: f64) -> [String; 2] {
+    let told = [cost_words(a), cost_words(b)];
+    let read = |it: &str| it.parse::<f64>().map(f64::to_bits);
+    if read(&told[0]) == read(&told[1]) {
+        return apart(a, b, cost_places(a).max(cost_places(b)));
+    }
+    told
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Usage, cost_words};
+    use super::{Usage, cost_words, costs_apart};
     use crate::model::agent::Price;
 
     #[test]
@@ -192,6 +206,18 @@ mod tests {
         ];
         for (cost, words) in cases {
             assert_eq!(cost_words(cost), words);
+        }
+    }
+
+    #[test]
+    fn sums_that_are_compared_are_told_apart() {
+        for (a, b, words) in [
+            (0.00135, 0.00134, ["0.00135", "0.00134"]),
+            (0.001_000_04, 0.000_999_96, ["0.00100004", "0.00099996"]),
+            (0.12, 0.1, ["0.1200", "0.1000"]),
+            (0.1, 0.1, ["0.1000", "0.1000"]),
+        ] {
+            assert_eq!(costs_apart(a, b), words);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::model::usage::cost_words;
+use crate::model::usage::costs_apart;
 use crate::run::stop::{SetupError, Stop};
 
 /// Money for the models of a whole command, or for some of them, in the currency of their prices.
@@ -44,9 +44,9 @@ impl Budget {
     pub fn exhausted(&self) -> Option<String> {
         let spent = *self.spent.lock();
         let own = self.limit.filter(|limit| spent >= *limit).map(|limit| {
+            let [spent, _] = costs_apart(spent, limit);
             format!(
-                "the budget is spent: {} of {limit} (`{}`)",
-                cost_words(spent),
+                "the budget is spent: {spent} of {limit} (`{}`)",
                 self.option
             )
         });

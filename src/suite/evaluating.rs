@@ -14,6 +14,7 @@ use crate::evaluate::{self, OfferedBefore, Subject};
 use crate::model::catalogue::Catalogue;
 use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate, Overall};
 use crate::model::evaluator::Role;
+use crate::model::number::apart;
 use crate::model::pending::Found;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
@@ -234,8 +235,9 @@ pub(crate) fn reasons(evaluations: &[Evaluation], overall: Option<Overall>) -> V
     }) = overall
         && score < threshold
     {
+        let [score, _] = apart(score, threshold, 2);
         reasons.push(format!(
-            "the evaluation score is {score:.2}, below {threshold}"
+            "the evaluation score is {score}, below {threshold}"
         ));
     }
     reasons

@@ -11,12 +11,12 @@ use super::llm_judge;
 use crate::evaluate::judge::{Agreement, Case, CaseCall, Expected, Flips, Judge};
 use crate::model::judge::LlmJudge;
 use crate::model::redaction::Redaction;
-use crate::model::ruling::{Ruling, percent};
+use crate::model::ruling::{Ruling, percents_apart};
 use crate::model::usage::TotalUse;
 use crate::redact::{Redactor, Secrets};
 use crate::run::Budget;
-use crate::scenario_file::{JudgeExample, JudgeExamples, LoadedJudge};
-use crate::store;
+use crate::scenario_file::{Finding, JudgeExample, JudgeExamples, LoadedJudge, Severity};
+use crate::store::{self, StoreError};
 
 /// What is said a second time, in other words, where a text is made longer without saying more.
 const PADDING: &str = "To put this in other words: the above is my whole answer, and I have taken care to word it clearly. I have kept the \
@@ -114,9 +114,7 @@ pub async fn check_judge(
     let mut secrets = Secrets::of_environment();
     secrets.extend(&given);
     let redactor = Redactor::new(&secrets, &redaction);
-    let cases = examples.examples.iter().map(|it| case(it, &redactor));
-    let cases: Result<Vec<Case>, Error> = cases.collect();
-    let cases = cases?;
+    let cases = cases(examples, &redactor)?;
     let mut checked = CheckedJudge {
         model: judge.settings.asked.model.clone(),
         threshold: examples.asked.threshold,
@@ -208,15 +206,38 @@ fn padded(words: &str) -> String {
     format!("{words}\n\n{}", vec![PADDING; times].join(" "))
 }
 
-/// An example as a judge is shown it, without secrets.
-fn case(example: &JudgeExample, redactor: &Redactor) -> Result<Case, Error> {
+/// The examples as a judge is shown them, without secrets.
+fn cases(examples: &JudgeExamples, redactor: &Redactor) -> Result<Vec<Case>, Error> {
+    let mut cases = Vec::new();
+    let mut wrong = Vec::new();
+    for example in &examples.examples {
+        match case(example, redactor) {
+            Ok(case) => cases.push(case),
+            Err(error) => {
+                let message = format!("{}: {error}", example.name);
+                let finding =
+                    Finding::at_place(&examples.path, example.at, Severity::Error, message);
+                let hint = error.hint().unwrap_or(STORED);
+                wrong.push(finding.with_hint(Some(hint)).to_string());
+            }
+        }
+    }
+    if wrong.is_empty() {
+        Ok(cases)
+    } else {
+        Err(Error::invalid(wrong.join("\n")))
+    }
+}
+
+/// What a stored trajectory of an example is.
+const STORED: &str = "name a file that `mcp-eval record` has stored, such as `baselines/NAME/baseline.json`, relative to this one";
+
+fn case(example: &JudgeExample, redactor: &Redactor) -> Result<Case, StoreError> {
     let text = |it: &String| redactor.text(it).into_inner();
     let mut case = match &example.trajectory {
         None => Case::default(),
         Some(path) => {
-            let run = store::load(path).map_err(|error| {
-                Error::invalid(format!("{} (line {}): {error}", example.name, example.line))
-            })?;
+            let run = store::load(path)?;
             Case::of_run(&run)
         }
     };
@@ -244,12 +265,13 @@ fn case(example: &JudgeExample, redactor: &Redactor) -> Result<Case, Error> {
     Ok(case)
 }
 
-/// How a verdict is told: `passed, 86.5%`.
-pub fn verdict_words(ruling: &Ruling) -> String {
+/// How a verdict is told: `passed, 86.5%`, with as many digits as tell the score from the threshold.
+pub fn verdict_words(ruling: &Ruling, threshold: f64) -> String {
     match &ruling.verdict {
         Ok(verdict) => {
             let said = if verdict.passed { "passed" } else { "failed" };
-            format!("{said}, {}", percent(verdict.score))
+            let [score, _] = percents_apart(verdict.score, threshold);
+            format!("{said}, {score}")
         }
         Err(unruled) => format!("no verdict: {}", unruled.why),
     }

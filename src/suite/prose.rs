@@ -153,14 +153,14 @@ fn opinion(
     match ruling {
         Err(why) => opinion.message.clone_from(why),
         Ok(ruling) => {
-            opinion.message = ruling.message();
+            opinion.message = ruling.message(asked.threshold);
             opinion.details = ruling.details(asked.threshold);
             if let Ok(verdict) = &ruling.verdict {
                 let name = name(number + 1);
                 let own = verdict.dimensions.iter().find(|(it, _)| *it == name);
                 let score = own.map_or(verdict.score, |(_, score)| *score);
                 opinion.score = Some(score);
-                opinion.message = score_words(score);
+                opinion.message = score_words(score, asked.threshold);
                 opinion.status = if score >= asked.threshold {
                     EvaluationStatus::Passed
                 } else {

@@ -13,6 +13,7 @@ use crate::cli::interrupt;
 use crate::cli::runtime;
 use crate::cli::select::plural;
 use crate::json;
+use crate::model::number::apart;
 use crate::model::repeated::Tally;
 use crate::model::usage::cost_words;
 use crate::scenario_file::{self, Finding, JudgeExamples, LoadedJudge};
@@ -40,7 +41,7 @@ pub(in crate::cli) fn run(
             bar.set_message(example.name.clone());
             bar.inc(1);
             if bar.is_hidden() {
-                let words = verdict_words(&example.ruling);
+                let words = verdict_words(&example.ruling, examples.asked.threshold);
                 console.note(&format!("{number} of {of}: {}: {words}", example.name));
             }
         };
@@ -89,7 +90,10 @@ fn gate(args: &JudgeCheckArgs, checked: &CheckedJudge) -> Gate {
         let Some(least) = least else { return };
         match found {
             Some(found) if found >= least => {}
-            Some(found) => reasons.push(format!("{what} is {found:.2}, below {least}")),
+            Some(found) => {
+                let [found, _] = apart(found, least, 2);
+                reasons.push(format!("{what} is {found}, below {least}"));
+            }
             None => reasons.push(format!("{what} cannot be told")),
         }
     };
@@ -113,7 +117,8 @@ fn gate(args: &JudgeCheckArgs, checked: &CheckedJudge) -> Gate {
                 "{name} bias cannot be told: of no example with a verdict {lacking}"
             )),
             (Some(most), Some(share)) if share > most => {
-                reasons.push(format!("{name} bias is {share:.2}, above {most}"));
+                let [share, _] = apart(share, most, 2);
+                reasons.push(format!("{name} bias is {share}, above {most}"));
             }
             _ => {}
         }
@@ -137,7 +142,7 @@ fn told(file: &Path, checked: &CheckedJudge, gate: &Gate) -> String {
     let mut lines: Vec<String> = Vec::new();
     for example in &checked.examples {
         let place = format!("{} ({}:{})", example.name, file.display(), example.line);
-        lines.extend(remarks(example).map(|it| format!("{place}: {it}")));
+        lines.extend(remarks(example, checked.threshold).map(|it| format!("{place}: {it}")));
     }
     let agreement = &checked.agreement;
     let (count, agreed) = (agreement.count(), agreement.agreed());
@@ -204,14 +209,14 @@ fn told(file: &Path, checked: &CheckedJudge, gate: &Gate) -> String {
 }
 
 /// What is worth a look about an example.
-fn remarks(example: &CheckedExample) -> impl Iterator<Item = String> {
+fn remarks(example: &CheckedExample, threshold: f64) -> impl Iterator<Item = String> {
     let words = |passed: bool| if passed { "passed" } else { "failed" };
     let judged = example.ruling.verdict.as_ref().ok();
     let wrong = judged.filter(|it| it.passed != example.labelled).map(|_| {
         let labelled = words(example.labelled);
         format!(
             "labelled {labelled}, judged {}",
-            verdict_words(&example.ruling)
+            verdict_words(&example.ruling, threshold)
         )
     });
     let variants = [
@@ -221,7 +226,7 @@ fn remarks(example: &CheckedExample) -> impl Iterator<Item = String> {
     let flipped = variants.into_iter().filter_map(move |(how, then)| {
         let then = then.as_ref()?;
         let flips = then.verdict.as_ref().ok()?.passed != judged?.passed;
-        flips.then(|| format!("flips when {how}: {}", verdict_words(then)))
+        flips.then(|| format!("flips when {how}: {}", verdict_words(then, threshold)))
     });
     let problem = example.problem().map(|it| format!("no verdict: {it}"));
     let all: Vec<String> = wrong.into_iter().chain(flipped).chain(problem).collect();

@@ -15,7 +15,7 @@ pub(in crate::evaluate) async fn look(it: &LlmJudge, subject: Subject<'_>) -> Fi
         Err(unasked) => return not_asked(unasked),
         Ok(ruling) => ruling,
     };
-    let message = ruling.message();
+    let message = ruling.message(it.threshold);
     let found = match &ruling.verdict {
         Ok(verdict) if verdict.passed => Finding::passed(message).scored(verdict.score),
         Ok(verdict) => Finding::failed(message).scored(verdict.score),

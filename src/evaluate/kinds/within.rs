@@ -4,9 +4,9 @@ use crate::evaluate::finding::Finding;
 use crate::evaluate::subject::Subject;
 use crate::evaluate::tools::calls_of;
 use crate::model::evaluator::Within;
-use crate::model::number::fixed;
+use crate::model::number::{apart, fixed, is_at_most};
 use crate::model::trajectory::Trajectory;
-use crate::model::usage::{TotalUse, cost_words};
+use crate::model::usage::{TotalUse, costs_apart};
 
 /// How one limit came out.
 enum Kept {
@@ -83,12 +83,9 @@ pub(in crate::evaluate) fn look_at(it: &Within, subject: Subject<'_>, times: Tim
     if let Some(most) = it.cost {
         kept.push(match used.map(|it| it.cost) {
             Some(Some(cost)) => {
-                let words = format!(
-                    "a cost of {} of at most {}",
-                    cost_words(cost),
-                    cost_words(most)
-                );
-                if cost <= most {
+                let [took, limit] = costs_apart(cost, most);
+                let words = format!("a cost of {took} of at most {limit}");
+                if is_at_most(cost, most) {
                     Kept::Yes(words)
                 } else {
                     Kept::No(words)
@@ -130,8 +127,20 @@ fn nearest_rank(values: &[f64]) -> Option<f64> {
     values.get(rank.checked_sub(1)?).copied()
 }
 
+/// In milliseconds.
+const SECOND: f64 = 1000.0;
+
 fn at_most(what: &str, took: f64, most: f64) -> Kept {
-    let words = format!("{what} {}, and may take {}", time(took), time(most));
+    // Rounded to the same, a limit that is exceeded would look as if it held.
+    let in_seconds = |it: f64| fixed(it / 1000.0, 2);
+    let is_long = took.max(most) >= SECOND;
+    let is_alike = time(took) == time(most) || (is_long && in_seconds(took) == in_seconds(most));
+    let [took_words, most_words] = if is_alike && took.to_bits() != most.to_bits() {
+        apart(took, most, 1).map(|it| it + " ms")
+    } else {
+        [time(took), time(most)]
+    };
+    let words = format!("{what} {took_words}, and may take {most_words}");
     if took <= most {
         Kept::Yes(words)
     } else {
@@ -140,7 +149,7 @@ fn at_most(what: &str, took: f64, most: f64) -> Kept {
 }
 
 fn time(milliseconds: f64) -> String {
-    if milliseconds >= 1000.0 {
+    if milliseconds >= SECOND {
         format!("{} s", fixed(milliseconds / 1000.0, 2))
     } else {
         format!("{} ms", fixed(milliseconds, 1))

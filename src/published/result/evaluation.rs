@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TotalUse;
 use crate::model::evaluation as model;
-use crate::model::number::fixed;
+use crate::model::number::{apart, fixed};
 use crate::model::pending::Found;
 
 /// What came of one evaluator.
@@ -201,10 +201,13 @@ impl fmt::Display for Evaluation {
 impl EvaluationSummary {
     /// `evaluation score 0.83 of at least 0.8`; `None` where nothing was judged.
     pub fn words(&self) -> Option<String> {
-        let score = fixed(self.score?, 2);
+        let score = self.score?;
         Some(match self.threshold {
-            Some(threshold) => format!("evaluation score {score} of at least {threshold}"),
-            None => format!("evaluation score {score}"),
+            Some(threshold) => {
+                let [score, _] = apart(score, threshold, 2);
+                format!("evaluation score {score} of at least {threshold}")
+            }
+            None => format!("evaluation score {}", fixed(score, 2)),
         })
     }
 
@@ -212,7 +215,7 @@ impl EvaluationSummary {
     pub fn shortfall(&self) -> Option<String> {
         let (score, threshold) = (self.score?, self.threshold?);
         (!self.passed && score < threshold).then(|| {
-            let score = fixed(score, 2);
+            let [score, _] = apart(score, threshold, 2);
             format!("the evaluation score is {score}, below {threshold}")
         })
     }

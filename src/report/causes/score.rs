@@ -1,6 +1,6 @@
 //! What became of the score, and of several runs: beneath the causes that explain it.
 
-use crate::model::number::fixed;
+use crate::model::number::{apart, fixed};
 use crate::model::points;
 use crate::published::result::{CauseCall, CauseKind, Loss, Reason, ReasonKind, Row};
 
@@ -43,11 +43,8 @@ impl Gather<'_> {
             }
             return;
         }
-        let said = format!(
-            "the score is {}, below {}",
-            fixed(scores.overall, 2),
-            fixed(scores.threshold, 2)
-        );
+        let [score, threshold] = apart(scores.overall, scores.threshold, 2);
+        let said = format!("the score is {score}, below {threshold}");
         if let Some(cause) = self.found.drafts_mut().iter_mut().find(|it| it.fails) {
             cause.add_follows([said]);
             return;

@@ -8,6 +8,7 @@ use super::file::{LoadedJudge, loaded};
 use super::section::JudgeSection;
 use crate::model::Object;
 use crate::model::judge::LlmJudge;
+use crate::model::scenario::Place;
 use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, Decode, Field, NO_HINT, section, shapes};
 use crate::scenario_file::evaluators::llm_judge::StandardKeys;
@@ -72,6 +73,8 @@ section! {
 /// A judge that is to be judged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgeExamples {
+    /// The file that holds them.
+    pub path: PathBuf,
     /// `None` where the file names none.
     pub judge: Option<LoadedJudge>,
     pub asked: LlmJudge,
@@ -88,6 +91,8 @@ pub struct JudgeExample {
     pub passed: bool,
     /// The stored trajectory that it is; `None` where all of it stands here.
     pub trajectory: Option<PathBuf>,
+    /// Where that is named, or else where the example begins.
+    pub at: Place,
     pub prompt: Vec<String>,
     /// `None` where nobody says.
     pub expected_tools: Option<Vec<String>>,
@@ -146,6 +151,7 @@ fn read(path: &Path, findings: &mut Findings) -> Option<JudgeExamples> {
     let examples: Vec<(Mark, JudgeExample)> = examples.collect();
     refuse_two_labels(&examples, findings);
     Some(JudgeExamples {
+        path: path.to_owned(),
         judge,
         asked: standard.judge()?,
         examples: examples.into_iter().map(|(_, it)| it).collect(),
@@ -159,6 +165,7 @@ fn refuse_two_labels(examples: &[(Mark, JudgeExample)], findings: &mut Findings)
             let same = JudgeExample {
                 name: other.name.clone(),
                 line: other.line,
+                at: other.at,
                 passed: other.passed,
                 ..example.clone()
             };
@@ -205,11 +212,16 @@ impl ExampleSection {
         let calls = self.calls.iter().flat_map(|it| it.value.iter());
         let expected = self.expected_tools.as_ref();
         let file = self.trajectory.as_ref();
+        let place = file.map_or(at, |it| it.at);
         JudgeExample {
             name: name.map_or_else(|| format!("example {number}"), |it| it.0.clone()),
             line: at.line,
             passed: self.passed,
             trajectory: file.map(|it| findings.folder(it.at).join(&it.0)),
+            at: Place {
+                line: place.line,
+                column: place.column,
+            },
             prompt,
             expected_tools: expected.map(|it| it.iter().map(|it| it.0.clone()).collect()),
             calls: calls.map(ExampleCallSection::call).collect(),

@@ -178,7 +178,9 @@ fn a_stored_trajectory_is_an_example() {
     project.edit("e.yaml", "flows/ticket", "none");
     let ran = asked(&project, &model.url, &["judge", "check", "e.yaml"]);
     assert_eq!(ran.code, 2, "{ran:#?}");
-    ran.says("stored (line 4)");
+    ran.says("e.yaml:4:47: error: stored: cannot read")
+        .says("none/baseline.json")
+        .says("name a file that `mcp-eval record` has stored");
 }
 
 #[test]

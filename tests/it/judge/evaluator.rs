@@ -85,6 +85,44 @@ fn every_wire_format_judges_a_run() {
 }
 
 #[test]
+fn a_list_of_no_calls_leaves_the_verdict_of_a_script_to_the_judge() {
+    let model = Model::new(|_, _| verdict(0.2));
+    for expected in ["expected_trajectory: []", "expected_trajectory:"] {
+        let project = Project::new();
+        let text = format!(
+            r#"
+name: Shop
+servers: {{ shop: {{ type: mock }} }}
+judge: {{ provider: custom, model: j, base_url: "${{JUDGE_URL}}", api_key_env: JUDGE_SECRET_WORD }}
+{expected}
+{JUDGE}mcp_interactions: {{ shop: {{ tools: [{{ name: pay, responses: [{{ content: paid }}] }}] }} }}
+"#
+        );
+        project.file("scenarios/shop.yaml", text);
+        let (_, judge) = judged(&project, &model.url, 1, &[]);
+        assert_eq!(judge["role"], "gating", "{expected}");
+        asked(&project, &model.url, &["validate"]).says("only a judge can fail this scenario");
+    }
+}
+
+#[test]
+fn what_just_misses_a_threshold_does_not_look_as_if_it_reached_it() {
+    let model = Model::new(|_, _| verdict(0.6999));
+    let project = Project::new();
+    shop(&project, "provider: custom", JUDGE);
+    let ran = asked(&project, &model.url, &["run", "-v"]);
+    assert_eq!(ran.code, 1, "{ran:#?}");
+    ran.says("LLM judge score: 69.99%")
+        .says("below the threshold of 70.00%");
+    // Money, too.
+    let arguments = ["run", "--no-cache", "--budget", "0.11999"];
+    project.edit("scenarios/shop.yaml", "is paid. }", "is paid., votes: 3 }");
+    let ran = asked(&project, &model.url, &arguments);
+    assert_eq!(ran.code, 3, "{ran:#?}");
+    ran.says("the budget is spent: 0.12000 of 0.11999");
+}
+
+#[test]
 fn a_judge_gates_only_where_nothing_else_can_or_where_it_is_told_to() {
     let gating = JUDGE.replace("llm-judge,", "llm-judge, role: gating,");
     let advisory = JUDGE.replace("llm-judge,", "llm-judge, role: advisory,");
