@@ -163,6 +163,12 @@ fn export(args: &DbExportArgs, console: Console) -> Result<Exit, Failure> {
         )?;
         return Ok(Exit::Passed);
     };
+    if database.place().takes(path) {
+        return Err(Failure::usage(format!(
+            "{} belongs to the database whose rows are to be written: name another file",
+            path.display()
+        )));
+    }
     let growing = Growing::begin(path)?;
     let out = BufWriter::new(growing.file()?);
     let exported = answered(&database, database.export(out), console)?;

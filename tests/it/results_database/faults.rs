@@ -278,3 +278,33 @@ fn a_file_that_ends_too_early_makes_no_database() {
     assert_eq!(said.stderr.matches(" line ").count(), 1, "{said:#?}");
     assert!(!place.project.path("new.db").exists());
 }
+
+#[test]
+fn nothing_is_written_over_the_database_that_is_read() {
+    let place = Place::file();
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["run"]);
+    let file = place.project.path(FILE);
+    fs::hard_link(&file, place.project.path("hard.db")).unwrap();
+    std::os::unix::fs::symlink(&file, place.project.path("link.db")).unwrap();
+    let content = fs::read(&file).unwrap();
+    let absolute = file.to_str().unwrap();
+    for (database, to) in [
+        (FILE, FILE),
+        (FILE, ".mcp-eval/../.mcp-eval/results.db"),
+        (FILE, absolute),
+        (FILE, "hard.db"),
+        (FILE, "link.db"),
+        (FILE, ".mcp-eval/results.db-wal"),
+        (FILE, ".mcp-eval/results.db-shm"),
+        ("link.db", FILE),
+        ("link.db", ".mcp-eval/results.db-wal"),
+    ] {
+        place
+            .expect(2, &["db", "export", "--db", database, to])
+            .says(&format!("{to} belongs to the database"));
+        assert_eq!(fs::read(&file).unwrap(), content, "{to}");
+    }
+    assert_eq!(beside(&place, "results"), [file]);
+    place.expect(0, &["db", "export", "results.db"]);
+}
