@@ -21,8 +21,9 @@ use crate::input;
 use crate::model::placeholder;
 use crate::model::scenario::Scenario;
 use crate::redact::{self, Redactor, Secrets};
-use crate::scenario_file::{self, SUITES};
+use crate::scenario_file::SUITES;
 use crate::store::{self, StoreError};
+use crate::suite::Sameness;
 
 /// What the id of a case is in an address.
 pub(super) type Named = Result<InPath<String>, PathRejection>;
@@ -52,13 +53,15 @@ pub(super) async fn list(State(server): State<Arc<Server>>) -> Json<CaseList> {
         path: clean(&folder.below(Path::new(&it.path))),
         message: clean(&it.message),
     });
+    let mut sameness = Sameness::default();
+    let cases = scenarios.iter().map(|it| entry(it, &folder, &mut sameness));
     Json(CaseList {
         findings: findings.collect(),
-        cases: scenarios.iter().map(|it| entry(it, &folder)).collect(),
+        cases: cases.collect(),
     })
 }
 
-fn entry(scenario: &Scenario, folder: &Folder<'_>) -> CaseEntry {
+fn entry(scenario: &Scenario, folder: &Folder<'_>, sameness: &mut Sameness) -> CaseEntry {
     let redactor = Redactor::new(&Secrets::of_environment(), &scenario.redaction);
     let clean = |text: &str| redactor.text(text).into_inner();
     let messages = scenario.messages();
@@ -71,7 +74,7 @@ fn entry(scenario: &Scenario, folder: &Folder<'_>) -> CaseEntry {
         prompt: (!messages.is_empty()).then(|| clean(&messages.join("\n\n"))),
         enabled: scenario.enabled,
         row_of: scenario.row_of.as_deref().map(clean),
-        fingerprint: scenario_file::fingerprint(scenario),
+        fingerprint: sameness.of(scenario),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::source;
 use crate::model::container::{Image, MountSource};
-use crate::model::evaluator::{Evaluator, EvaluatorKind};
+use crate::model::evaluator::{Evaluator, EvaluatorKind, FilePlace, FileRoot};
 use crate::model::hook::Hook;
 use crate::model::scenario::{Scenario, Start, Transport};
 use crate::model::source::Prepare;
@@ -14,7 +14,8 @@ use crate::model::source::Prepare;
 pub struct Depends {
     /// The files that it was read from, or would be if they were there.
     pub read: Vec<PathBuf>,
-    /// Files that its servers, its agent and its hooks are started with, and what is mounted into its containers.
+    /// Files that its servers, its agent, its hooks and its evaluators are started with, what is mounted into its containers, and files that
+    /// must be the same after its runs.
     pub used: Vec<PathBuf>,
     /// Files and folders that its servers are made from: its source, or the `inputs` of that, and what its images are built from. They may
     /// be folders around the scenario itself.
@@ -54,8 +55,13 @@ pub fn depends(scenario: &Scenario) -> Depends {
         depends.started(command, cwd.as_deref());
     }
     for evaluator in Evaluator::with_inner(&settled.evaluators) {
-        if let EvaluatorKind::Command(it) = &evaluator.kind {
-            depends.started(&it.run.command, it.run.cwd.as_deref());
+        match &evaluator.kind {
+            EvaluatorKind::Command(it) => {
+                depends.started(&it.run.command, it.run.cwd.as_deref());
+            }
+            // What else evaluators look at, runs leave.
+            EvaluatorKind::File(it) if it.unchanged == Some(true) => depends.looked_at(&it.file),
+            _ => {}
         }
     }
     if let Some(agent) = settled.agent.command() {
@@ -101,6 +107,14 @@ impl Depends {
                     self.used.push(path);
                 }
             }
+        }
+    }
+
+    /// Adds a file that an evaluator looks at, where it is known without starting anything.
+    fn looked_at(&mut self, file: &FilePlace) {
+        if let FileRoot::Folder(folder) = &file.begins {
+            self.used
+                .extend(Some(absolute(&folder.join(&file.written))).filter(|it| it.is_file()));
         }
     }
 

@@ -19,9 +19,8 @@ use crate::cli::suite::settings;
 use crate::cli::to_run::{Planned, to_run};
 use crate::client::{ClientError, TestClient};
 use crate::model::scenario::Scenario;
-use crate::scenario_file;
 use crate::serve::wire::{BatchReply, CaseList};
-use crate::suite::{self, Jobs};
+use crate::suite::{self, Jobs, Sameness};
 
 /// What stands for whichever server is found.
 const AUTO: &str = "auto";
@@ -93,13 +92,14 @@ async fn are_there(client: &TestClient, scenarios: &[Scenario]) -> Result<(), Fa
     let list: CaseList = client.cases().await.map_err(|it| failed(&it))?;
     let cases = list.cases.into_iter();
     let there: HashMap<String, String> = cases.map(|it| (it.id, it.fingerprint)).collect();
+    let mut sameness = Sameness::default();
     for scenario in scenarios {
         let id = &scenario.id;
         let why = match there.get(id) {
             None => format!("the server at {} has no scenario `{id}`", client.url()),
-            Some(other) if *other == scenario_file::fingerprint(scenario) => continue,
+            Some(other) if *other == sameness.of(scenario) => continue,
             Some(_) => format!(
-                "the scenario `{id}` of the server at {} is another one than here: its file, what that is read with, or its servers differ",
+                "the scenario `{id}` of the server at {} is another one than here: its file, what that is read with, its servers, or a program or file that they, its hooks or its evaluators name differ",
                 client.url()
             ),
         };
