@@ -47,6 +47,12 @@ static COLUMNS: LazyLock<HashMap<&'static str, Vec<Column>>> = LazyLock::new(|| 
     tables
 });
 
+/// The names of a table's columns.
+pub(super) fn columns_of(table: &str) -> impl Iterator<Item = &'static str> {
+    let columns = COLUMNS.get(table).map_or(&[][..], Vec::as_slice);
+    columns.iter().map(|it| it.name)
+}
+
 /// A line that declares a column; `None` for one that declares something of several.
 fn column(line: &'static str) -> Option<Column> {
     let (declared, comment) = line.split_once("--").unwrap_or((line, ""));

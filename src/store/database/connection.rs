@@ -1,6 +1,7 @@
 //! What both kinds of databases can do.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use super::cell::{Cell, Record, Row};
 use super::error::Fault;
@@ -44,8 +45,8 @@ pub(super) trait Connection: Send {
     /// The names of a table's columns.
     fn columns(&mut self, table: &str) -> Result<Vec<String>, Fault>;
 
-    /// Keeps what there is before the migration to this version.
-    fn back_up(&mut self, before: u32) -> Result<(), Fault>;
+    /// Keeps what there is before the migration to this version; returns the file in which it is, where it is one.
+    fn back_up(&mut self, before: u32) -> Result<Option<PathBuf>, Fault>;
 
     /// Whether what it is connected with is still what stands in its place.
     fn is_current(&self) -> bool;

@@ -32,6 +32,9 @@ pub(super) enum Fault {
     /// Its tables are not those of its version.
     #[error("{why}: {way}")]
     Misshapen { why: String, way: &'static str },
+    /// Only a damaged file, or a mistake of ours, makes it so.
+    #[error("{0}")]
+    Doubtful(String),
     /// What was given is nothing that it holds; it is as it should be itself.
     #[error("{0}")]
     Unfit(String),

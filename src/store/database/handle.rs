@@ -21,6 +21,7 @@ use super::prune::{self, Pruned};
 use super::rebuild::{self, Rebuilt};
 use super::results;
 use super::rows::{Health, Info, Page, ResultDetail, ResultFilter, ResultRow, RunRow, Stats};
+use super::shape::damage;
 use super::told::FinishedScenario;
 use super::transfer::{self, Copied, Import, Lines};
 use super::worker::{Task, Worker};
@@ -286,7 +287,7 @@ impl Database {
                     schema: connection.version()?,
                 },
                 bytes: connection.bytes(),
-                damage: connection.check()?,
+                damage: damage(connection)?,
                 stats: results::stats(connection)?,
             })
         })

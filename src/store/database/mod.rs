@@ -17,6 +17,7 @@
 //! | `head`, `told` | what is written of a run and of a result |
 //! | `write`, `rebuild`, `beside` | how it gets there: as it happens, and from files, one of which holds what the others do not |
 //! | `settle` | runs that were killed |
+//! | `shape` | what is wrong with a file that can be opened |
 //! | `rows`, `results`, `history` | what is asked for |
 //! | `transfer`, `checked`, `prune` | all rows as lines of JSON, what such lines may hold, and rows that go |
 //! | `cell`, `time`, `error` | values, times and faults as both kinds have them |
@@ -41,6 +42,7 @@ mod results;
 mod rows;
 mod schema;
 mod settle;
+mod shape;
 mod sqlite;
 mod time;
 mod told;

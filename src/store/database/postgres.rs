@@ -1,6 +1,7 @@
 //! PostgreSQL, which several machines may write at the same time.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -239,13 +240,13 @@ impl Connection for Postgres {
             .collect())
     }
 
-    fn back_up(&mut self, before: u32) -> Result<(), Fault> {
+    fn back_up(&mut self, before: u32) -> Result<Option<PathBuf>, Fault> {
         for table in super::schema::TABLES {
             self.batch(&format!(
                 "CREATE TABLE {table}_before_{before} AS TABLE {table}"
             ))?;
         }
-        Ok(())
+        Ok(None)
     }
 
     fn is_current(&self) -> bool {

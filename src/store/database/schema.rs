@@ -1,5 +1,7 @@
 //! The schema, as migrations by number that only go forward.
 
+use std::fs;
+
 use super::connection::{Connection, transaction};
 use super::error::Fault;
 
@@ -22,6 +24,10 @@ pub(super) const TABLES: [&str; 6] = [
 /// The number of the latest migration.
 #[expect(clippy::cast_possible_truncation, reason = "there are a few")]
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
+
+/// What may be done about a file whose tables are not ours any more.
+pub(super) const ANEW: &str =
+    "`mcp-eval db rebuild` sets the file aside, and makes a new one from the files of the runs";
 
 /// The first of our tables that is not among these.
 pub(super) fn missing(tables: &[String]) -> Option<&'static str> {
@@ -55,7 +61,7 @@ pub(super) fn fits(version: u32, connection: &mut dyn Connection) -> Result<(), 
     };
     // Whose tables they are on a server, nobody knows.
     let way = if connection.kind() == "sqlite" {
-        "`mcp-eval db rebuild` sets the file aside, and makes a new one from the files of the runs"
+        ANEW
     } else {
         "name another database with `--db`"
     };
@@ -78,11 +84,12 @@ pub(super) fn migrate(connection: &mut dyn Connection) -> Result<(), Fault> {
     if version == VERSION {
         return Ok(());
     }
+    let mut copy = None;
     if version > 0 && connection.kind() == "sqlite" {
         // A file is copied, which cannot be done within a transaction.
-        connection.back_up(version + 1)?;
+        copy = connection.back_up(version + 1)?;
     }
-    transaction(connection, |connection| {
+    let migrated = transaction(connection, |connection| {
         connection.lock_schema()?;
         // Somebody else may have done it since.
         let version = check(connection.version()?)?;
@@ -90,9 +97,21 @@ pub(super) fn migrate(connection: &mut dyn Connection) -> Result<(), Fault> {
             connection.back_up(version + 1)?;
         }
         for (number, migration) in (1..).zip(MIGRATIONS).skip(version as usize) {
-            connection.batch(migration)?;
+            let done = connection.batch(migration);
+            done.map_err(|fault| match fault {
+                Fault::Doubtful(why) => Fault::Misshapen {
+                    why: format!("its schema cannot be brought to version {number} ({why})"),
+                    way: ANEW,
+                },
+                fault => fault,
+            })?;
             connection.set_version(number)?;
         }
         Ok(())
-    })
+    });
+    if let (Err(_), Some(copy)) = (&migrated, copy) {
+        // It is what the file still is.
+        let _ = fs::remove_file(copy);
+    }
+    migrated
 }

@@ -12,7 +12,8 @@ use rusqlite::{Connection as Handle, ErrorCode, OpenFlags, ToSql, params_from_it
 use super::cell::{Cell, Row};
 use super::connection::Connection;
 use super::error::Fault;
-use super::schema::missing;
+use super::schema::{VERSION, missing};
+use super::shape::has_columns;
 
 /// How long another process may write until we give up for now.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,6 +29,9 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// Where in a file of SQLite the number of its application stands.
 const APPLICATION_AT: usize = 68;
+
+/// Where it stands how it is written: in the usual way, or so that others read it meanwhile.
+const FORM_AT: usize = 18;
 
 /// An open file of SQLite.
 pub(super) struct Sqlite {
@@ -56,6 +60,11 @@ impl Sqlite {
         }
         if fs::metadata(path).is_ok_and(|it| !it.is_file()) {
             return Err(Fault::Other("it is no file".to_owned()));
+        }
+        if !Self::has_known_form(path) {
+            return Err(Fault::Damaged(
+                "its first page names a form in which nobody writes".to_owned(),
+            ));
         }
         let first = match Self::open_with(path, Access::Write) {
             Ok(opened) => return Ok(opened),
@@ -146,27 +155,38 @@ impl Sqlite {
         Ok(Some(aside))
     }
 
-    /// Whether a file can be read from beginning to end.
+    /// Whether the form that a file names is one of those that there are. SQLite only reads files of others.
+    fn has_known_form(path: &Path) -> bool {
+        let head = head(path).unwrap_or_default();
+        let form = head.get(FORM_AT).filter(|_| head.starts_with(MAGIC));
+        form.is_none_or(|it| (1..=2).contains(it))
+    }
+
+    /// Whether a file can be read from beginning to end, and written.
     fn is_sound(path: &Path) -> bool {
-        let checked = || -> rusqlite::Result<bool> {
-            let file = Handle::open_with_flags(
-                path,
-                OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-            )?;
-            file.busy_timeout(PATIENCE)?;
-            let found: String =
-                file.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-            let ours: i32 = file.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-            let version: u32 = file.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-            let names = "SELECT name FROM sqlite_master WHERE type = 'table'";
-            let mut names = file.prepare(names)?;
-            let tables = names.query_map([], |row| row.get(0))?;
-            let tables: Vec<String> = tables.collect::<Result<_, _>>()?;
-            let is_whole = version > 0 && missing(&tables).is_none();
+        let checked = || -> Result<bool, Fault> {
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let file = Handle::open_with_flags(path, flags).map_err(fault)?;
+            file.busy_timeout(PATIENCE).map_err(fault)?;
+            let ours: i32 = file
+                .query_row("PRAGMA application_id", [], |row| row.get(0))
+                .map_err(fault)?;
+            let mut file = Self {
+                file,
+                path: path.to_owned(),
+                identity: (0, 0),
+                // Whoever asks holds it.
+                folder: None,
+            };
+            let tables = file.tables()?;
             // Somebody may just have made it.
-            Ok(found == "ok" && (ours == APPLICATION && is_whole || tables.is_empty()))
+            let is_empty = tables.is_empty();
+            let is_whole = || ours == APPLICATION && missing(&tables).is_none();
+            Ok(file.check()?.is_empty()
+                && (is_empty
+                    || is_whole() && file.version()? >= VERSION && has_columns(&mut file).is_ok()))
         };
-        checked().unwrap_or(false)
+        Self::has_known_form(path) && checked().unwrap_or(false)
     }
 }
 
@@ -259,7 +279,11 @@ fn unchanging(path: &Path) -> Result<String, Fault> {
     reason = "what it is handed by `map_err`"
 )]
 fn fault(error: rusqlite::Error) -> Fault {
-    let why = error.to_string();
+    let why = match &error {
+        // Without the statement, which may be long.
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        error => error.to_string(),
+    };
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Fault::Damaged(why),
         Some(
@@ -267,6 +291,9 @@ fn fault(error: rusqlite::Error) -> Fault {
             | ErrorCode::DatabaseLocked
             | ErrorCode::FileLockingProtocolFailed,
         ) => Fault::Lost("another process has been writing to it for too long".to_owned()),
+        Some(
+            ErrorCode::ConstraintViolation | ErrorCode::InternalMalfunction | ErrorCode::Unknown,
+        ) => Fault::Doubtful(why),
         _ => Fault::Other(why),
     }
 }
@@ -387,13 +414,13 @@ impl Connection for Sqlite {
         Ok(rows.iter().map(|it| it.string("name")).collect())
     }
 
-    fn back_up(&mut self, before: u32) -> Result<(), Fault> {
+    fn back_up(&mut self, before: u32) -> Result<Option<PathBuf>, Fault> {
         let to = free(&self.path, &format!("before-{before}"));
-        let to = to
+        let name = to
             .to_str()
             .ok_or_else(|| Fault::Other("its name is not UTF-8".to_owned()))?;
-        self.file.execute("VACUUM INTO ?1", [to]).map_err(fault)?;
-        Ok(())
+        self.file.execute("VACUUM INTO ?1", [name]).map_err(fault)?;
+        Ok(Some(to))
     }
 
     fn is_current(&self) -> bool {

@@ -13,6 +13,7 @@ use super::checked::Checked;
 use super::connection::{Connection, Existing, put, transaction};
 use super::error::Fault;
 use super::schema::{TABLES, VERSION};
+use super::shape::damage;
 use super::{ids::result_id, write};
 use crate::json;
 use crate::model::redacted::Redacted;
@@ -329,9 +330,16 @@ impl Import {
         }
         self.rename(connection, table, &mut record)?;
         let put = put(connection, table, keys(table), &record, Existing::Stays);
+        let unfit = |why: &str| Fault::Unfit(format!("a row of `{table}` is not taken: {why}"));
         let is_new = put.map_err(|fault| match fault {
             // The database is as it should be: the row is nothing that it takes.
-            Fault::Other(why) => Fault::Unfit(format!("a row of `{table}` is not taken: {why}")),
+            Fault::Other(why) => unfit(&why),
+            // Unless it is not.
+            Fault::Doubtful(why) => match damage(connection) {
+                Ok(damage) if damage.is_empty() => unfit(&why),
+                Ok(damage) => Fault::Damaged(damage.join("; ")),
+                Err(fault) => fault,
+            },
             fault => fault,
         })?;
         if is_new {

@@ -20,6 +20,7 @@ use super::rebuild::rebuild;
 use super::results;
 use super::schema::{VERSION, fits, migrate};
 use super::settle::settle;
+use super::shape::{damage, has_columns};
 use super::sqlite::Sqlite;
 use super::told::{FinishedScenario, Rows};
 use super::write::{self, Identity};
@@ -257,7 +258,7 @@ impl Worker {
         loop {
             let makes = !self.options.existing;
             let done = self.connect(makes).and_then(|()| work(self));
-            match done {
+            match done.map_err(|fault| self.judged(fault)) {
                 Err(Fault::Damaged(why)) if !tried => {
                     self.connection = None;
                     self.set_aside(&why)?;
@@ -279,6 +280,18 @@ impl Worker {
                 }
             }
             tried = true;
+        }
+    }
+
+    /// A fault that may come of damage, as what it is.
+    fn judged(&mut self, fault: Fault) -> Fault {
+        let Fault::Doubtful(why) = fault else {
+            return fault;
+        };
+        match self.connection.as_mut().map(|it| damage(&mut **it)) {
+            Some(Ok(damage)) if !damage.is_empty() => Fault::Damaged(damage.join("; ")),
+            Some(Err(fault @ Fault::Damaged(_))) => fault,
+            _ => Fault::Other(why),
         }
     }
 
@@ -309,6 +322,7 @@ impl Worker {
             ));
         }
         migrate(&mut *connection)?;
+        has_columns(&mut *connection)?;
         self.connection = Some(connection);
         // Whether all of it is there is not known of another file, nor of a server that was gone.
         for journal in &mut self.journals {
@@ -353,15 +367,23 @@ impl Worker {
         let _ = self.with(Self::catch_up);
     }
 
-    /// Sets a file aside whose tables are not those of its version; others stay as they are.
+    /// Sets a file aside that is damaged, or whose tables are not those of its version; others stay as they are.
     pub(super) fn mend(&mut self) -> Result<(), DatabaseError> {
-        let done = match self.with(|_| Ok(())) {
-            Err(Fault::Misshapen { why, .. }) if self.place.path().is_some() => {
-                self.set_aside(&why)
-            }
+        let found = self.with(|worker| match &mut worker.connection {
+            Some(connection) => damage(&mut **connection),
+            None => Ok(Vec::new()),
+        });
+        let why = match found {
+            Ok(damage) => damage.into_iter().next(),
+            Err(Fault::Misshapen { why, .. }) => Some(why),
             // Whatever else is wrong is told by what is asked next.
-            _ => Ok(()),
+            Err(_) => None,
         };
+        let Some(why) = why.filter(|_| self.place.path().is_some()) else {
+            return Ok(());
+        };
+        self.connection = None;
+        let done = self.set_aside(&why);
         done.map_err(|fault| self.unusable(&fault))
     }
 
