@@ -1,6 +1,8 @@
 //! Files whose tables are not those of their version, and servers that never answer.
 
+use std::fs;
 use std::net::TcpListener;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,6 +17,14 @@ fn tables_that_are_not_ours_any_more_are_set_aside_on_request() {
             "a table `runs` already exists there, and nothing says of which version it is",
         ),
         ("drop table attempts", "it lacks the table `attempts`"),
+        (
+            "alter table runs rename column failed to fauled",
+            "its table `runs` lacks the column `failed`",
+        ),
+        (
+            "pragma user_version = 1",
+            "its schema cannot be brought to version 2",
+        ),
     ] {
         let place = Place::file();
         shop(&place.project, "tea", "7.50", "");
@@ -32,11 +42,91 @@ fn tables_that_are_not_ours_any_more_are_set_aside_on_request() {
             .says("1 result is not in the results database")
             .says(why)
             .says_not("CREATE TABLE");
+        let left: Vec<_> = std::fs::read_dir(place.project.path(".mcp-eval"))
+            .unwrap()
+            .filter_map(|it| it.unwrap().file_name().into_string().ok())
+            .filter(|it| it.contains("before"))
+            .collect();
+        assert!(left.is_empty(), "{left:?}");
         place
             .expect(0, &["db", "rebuild"])
             .says(why)
             .says("it is kept as .mcp-eval/results.db.damaged-");
         place.expect(0, &["db", "info"]).says("2 runs, 2 results");
+    }
+}
+
+/// Puts other bytes in the place of some.
+fn replace(file: &Path, from: &[u8], to: &[u8]) {
+    let mut content = fs::read(file).unwrap();
+    let at = content.windows(from.len()).position(|it| it == from);
+    let at = at.expect("it is there");
+    content[at..at + from.len()].copy_from_slice(to);
+    fs::write(file, content).unwrap();
+}
+
+/// Empties the page that an index begins at.
+fn empty_index(file: &Path) {
+    let open = rusqlite::Connection::open(file).unwrap();
+    let root: usize = open
+        .query_row(
+            "select rootpage from sqlite_schema where name = 'sqlite_autoindex_runs_1'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    drop(open);
+    let mut content = fs::read(file).unwrap();
+    let page = usize::from(u16::from_be_bytes([content[16], content[17]]));
+    let at = (root - 1) * page;
+    content[at + 3..at + 5].fill(0);
+    fs::write(file, content).unwrap();
+}
+
+#[test]
+fn damage_that_can_be_opened_is_found_and_mended() {
+    let damages: [(fn(&Path), &str, bool); 3] = [
+        (
+            |file| {
+                let mut content = fs::read(file).unwrap();
+                content[18] = 3;
+                fs::write(file, content).unwrap();
+            },
+            "its first page names a form in which nobody writes",
+            true,
+        ),
+        (empty_index, "sqlite_autoindex_runs_1", false),
+        (
+            |file| replace(file, b"failed BIGINT", b"fai\xffed BIGINT"),
+            "which is no text",
+            true,
+        ),
+    ];
+    for (damage, why, at_once) in damages {
+        let place = Place::file();
+        shop(&place.project, "tea", "7.50", "");
+        let file = place.project.path(".mcp-eval/results.db");
+        place.expect(0, &["run"]);
+        damage(&file);
+        // Found by whoever looks, and mended by whoever writes or is asked to.
+        if at_once {
+            place
+                .expect(0, &["db", "export"])
+                .says(why)
+                .says("it is kept as");
+        } else {
+            place.expect(3, &["db", "info"]).says(why);
+            place
+                .expect(0, &["db", "rebuild"])
+                .says(why)
+                .says("it is kept as");
+        }
+        place.expect(0, &["db", "info"]).says("1 run, 1 result");
+        if at_once {
+            damage(&file);
+            place.expect(0, &["run"]).says(why).says("it is kept as");
+            place.expect(0, &["db", "info"]).says("2 runs, 2 results");
+        }
     }
 }
 
