@@ -22,6 +22,7 @@ use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::published::result::ResultDocument;
 use crate::redact::{Redactor, Secrets};
+use crate::store::database::run_again;
 use crate::suite::{self, Finished, Jobs, Settings, Suite};
 
 /// How many go on beside each other, and whether the first that has not passed is the last.
@@ -170,7 +171,7 @@ fn unused(id: &str, used: &Cases) -> String {
     if !used.contains_key(id) {
         return id.to_owned();
     }
-    let mut others = (2_u64..).map(|number| format!("{id}~{number}"));
+    let mut others = (2..).map(|number| run_again(id, number));
     let found = others.find(|it| !used.contains_key(it));
     found.unwrap_or_else(|| id.to_owned())
 }

@@ -13,6 +13,7 @@ use crate::model::ruling;
 use crate::model::suite::{Check, ScenarioResult};
 use crate::model::trajectory::{self, Outcome, Trajectory};
 use crate::published::result::Status;
+use crate::store::database::scenario_of;
 
 /// What of a request its reply repeats, and is judged by.
 #[derive(Debug, Clone)]
@@ -44,7 +45,7 @@ pub(super) fn of(
             timestamp: began.to_string(),
             result_id,
             run_id: run.to_owned(),
-            scenario: result.id.clone(),
+            scenario: scenario_of(&result.id).to_owned(),
             status,
         }
     })

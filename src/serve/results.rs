@@ -22,6 +22,7 @@ use crate::input;
 use crate::published::result::{self, ResultDocument, Status};
 use crate::store::database::{
     Database, DatabaseError, ResultDetail, ResultFilter, ResultRow, RunRow, ToolCallRow,
+    id_in_files,
 };
 use crate::store::{self, RESULT, Runs};
 
@@ -124,7 +125,8 @@ fn replied(found: ResultDetail, server: &Server) -> RunReply {
     } = found;
     // Retention may have removed the files, and what the database has stays.
     let runs = Runs::open(&server.options.settings.runs, &result.run);
-    let run = tokio::task::block_in_place(|| store::load(&runs.path(&result.scenario)).ok());
+    let own = id_in_files(&result.run, &result.scenario, &result.id);
+    let run = tokio::task::block_in_place(|| store::load(&runs.path(&own)).ok());
     let (calls, began) = if let Some(run) = &run {
         (reply::calls(run), run.stamp.recorded_at.to_string())
     } else {

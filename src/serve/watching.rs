@@ -18,7 +18,7 @@ use crate::model::suite::ScenarioResult;
 use crate::published::result::Status;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, Progress};
-use crate::store::database::result_id;
+use crate::store::database::{result_id, scenario_of};
 use crate::suite::{Finished, Observer, ScenarioObserver};
 
 /// Where replies go as they come.
@@ -99,7 +99,7 @@ impl Observer for Watching {
             what: Arc::new(json!({
                 "runId": self.run(),
                 "command": self.command,
-                "scenario": redactor.text(&scenario.id).into_inner(),
+                "scenario": redactor.text(scenario_of(&scenario.id)).into_inner(),
                 "name": redactor.text(&scenario.name).into_inner(),
             })),
             redactor,
@@ -115,7 +115,7 @@ impl Observer for Watching {
             json!({
                 "runId": self.run(),
                 "command": self.command,
-                "scenario": it.id,
+                "scenario": scenario_of(&it.id),
                 "name": it.name,
                 "status": Status::from(it.status),
                 "success": it.status == status::Status::Passed,

@@ -17,7 +17,7 @@ use crate::serve::folder::shown;
 use crate::serve::problem::Problem;
 use crate::serve::server::Server;
 use crate::serve::sessions::Visitor;
-use crate::store::database::ResultDetail;
+use crate::store::database::{ResultDetail, id_in_files};
 
 pub(super) async fn get(
     State(server): State<Arc<Server>>,
@@ -38,7 +38,8 @@ pub(super) async fn get(
         }
         Err(why) => return refuse(Problem::new(StatusCode::SERVICE_UNAVAILABLE, why)),
     };
-    let (run, scenario) = (found.result.run.clone(), found.result.scenario.clone());
+    let run = found.result.run.clone();
+    let scenario = id_in_files(&run, &found.result.scenario, &found.result.id);
     let page = format!("/runs/{}/{}", link(&run), link(&page_name(&scenario)));
     let looking = Arc::clone(&server);
     let there = bounded::read(move || lies(&looking, &run, &scenario)).await;

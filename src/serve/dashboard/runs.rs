@@ -19,6 +19,7 @@ use crate::serve::folder::shown;
 use crate::serve::problem::Problem;
 use crate::serve::server::Server;
 use crate::serve::sessions::Visitor;
+use crate::store::database::scenario_of;
 use crate::store::{RESULT, Runs};
 use crate::suite::stored_sides;
 
@@ -145,7 +146,7 @@ impl Stored {
 
     fn page(&self, scenario: &Scenario, around: Around<'_>) -> html::Page {
         let sides = stored_sides(&self.folder, scenario, &mut Vec::new());
-        let history = history(&scenario.id);
+        let history = history(scenario_of(&scenario.id));
         let around = Around {
             history: Some(&history),
             ..around

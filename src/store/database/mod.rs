@@ -54,7 +54,7 @@ pub use self::error::DatabaseError;
 pub use self::handle::Database;
 pub use self::head::{RunHead, RunState};
 pub use self::history::{HistoryFilter, HistoryRow};
-pub use self::ids::result_id;
+pub use self::ids::{id_in_files, result_id, run_again, scenario_of};
 pub use self::options::{DEFAULT, Options};
 pub use self::place::Place;
 pub use self::prune::Pruned;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::cell::{Cell, Record};
 use super::head::git;
-use super::ids::result_id;
+use super::ids::{result_id, scenario_of};
 use super::time::written;
 use crate::json;
 use crate::model::redacted::Redacted;
@@ -55,6 +55,8 @@ pub struct Declared {
 pub(super) struct Rows {
     /// The name of the run's folder.
     pub(super) run: String,
+    /// The id that it has in the files of the run.
+    own_id: String,
     pub(super) scenario: Record,
     pub(super) result: Record,
     pub(super) attempts: Vec<Record>,
@@ -92,6 +94,7 @@ impl Rows {
         }
         Self {
             run: run.clone(),
+            own_id: scenario.id.clone(),
             scenario: scenario_record(scenario, declared, &at),
             result: result_record(scenario, (current, declared), (command, &at)),
             attempts: attempt_records(scenario, &made),
@@ -104,8 +107,8 @@ impl Rows {
     }
 
     /// Gives all rows the ids of the run that they are of, and of the result.
-    pub(super) fn place(&mut self, run: &str, scenario: &str) {
-        let id = result_id(run, scenario);
+    pub(super) fn place(&mut self, run: &str) {
+        let id = result_id(run, &self.own_id);
         self.result.set("id", id.as_str());
         self.result.set("run_id", run);
         let parts = self
@@ -115,14 +118,6 @@ impl Rows {
             .chain(&mut self.tool_calls);
         for it in parts {
             it.set("result_id", id.as_str());
-        }
-    }
-
-    /// The id of the scenario.
-    pub(super) fn scenario_id(&self) -> String {
-        match self.result.get("scenario_id") {
-            Cell::Text(it) => it.clone(),
-            _ => String::new(),
         }
     }
 }
@@ -167,7 +162,7 @@ fn attempts<'a>(
 
 fn scenario_record(scenario: &Scenario, declared: Option<&Declared>, at: &str) -> Record {
     Record::default()
-        .with("id", scenario.id.as_str())
+        .with("id", scenario_of(&scenario.id))
         .with("name", scenario.name.as_str())
         .with("path", scenario.path.as_str())
         .with("description", scenario.description.as_deref())
@@ -207,7 +202,7 @@ fn result_record(
     Record::default()
         .with("id", Cell::Null)
         .with("run_id", Cell::Null)
-        .with("scenario_id", scenario.id.as_str())
+        .with("scenario_id", scenario_of(&scenario.id))
         .with("test_name", scenario.name.as_str())
         .with("path", scenario.path.as_str())
         .with("description", scenario.description.as_deref())

@@ -12,9 +12,10 @@ use super::cell::{Cell, Record, Row};
 use super::checked::Checked;
 use super::connection::{Connection, Existing, put, transaction};
 use super::error::Fault;
+use super::ids::{id_in_files, result_id};
 use super::schema::{TABLES, VERSION};
 use super::shape::damage;
-use super::{ids::result_id, write};
+use super::write;
 use crate::json;
 use crate::model::redacted::Redacted;
 
@@ -374,9 +375,11 @@ impl Import {
                 }
             }
             "results" => {
-                if let Some(run) = self.runs.get(&text(record, "run_id")) {
-                    let id = result_id(run, &text(record, "scenario_id"));
-                    self.results.insert(text(record, "id"), id.clone());
+                let (there, own) = (text(record, "run_id"), text(record, "id"));
+                if let Some(run) = self.runs.get(&there) {
+                    let scenario = text(record, "scenario_id");
+                    let id = result_id(run, &id_in_files(&there, &scenario, &own));
+                    self.results.insert(own, id.clone());
                     record.set("run_id", run.as_str());
                     record.set("id", id);
                 }

@@ -103,7 +103,7 @@ pub(super) fn marks(
 /// Writes a result with all that belongs to it, in the place of what was known of the same one.
 pub(super) fn result(connection: &mut dyn Connection, run: &str, rows: &Rows) -> Result<(), Fault> {
     let mut rows = rows.clone();
-    rows.place(run, &rows.scenario_id());
+    rows.place(run);
     scenario(connection, &rows.scenario)?;
     count(connection, run, &rows.result)?;
     put(

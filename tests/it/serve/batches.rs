@@ -59,6 +59,7 @@ async fn results_come_in_the_order_of_the_request_with_a_sum() {
         let (status, reply) = server.post("run-batch", &body).await;
         assert_eq!(status, 400, "{body}");
         assert!(places(&reply).contains(&place), "{body}: {reply:#}");
+        assert!(!reply.to_string().contains("schemas listed"), "{reply:#}");
     }
 }
 
@@ -123,4 +124,57 @@ async fn rows_of_a_data_set_are_runs_of_a_batch() {
     assert_eq!(reply["summary"]["passed"], 2);
     let one = server.run(&json!({ "scenario": "rows/b" })).await;
     assert_eq!(one["toolCalls"][0]["parameters"]["item"], "milk");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_runs_several_times_has_results_of_one_scenario() {
+    let desk = Desk::new();
+    desk.project.file(
+        "scenarios/price.yaml",
+        format!(
+            "name: Price\nservers: {{ shop: {{ type: mock }} }}\n\
+             expected_trajectory: [{{ tool: mcp__shop__get_price, args: {{ item: tea }} }}]\n{}",
+            super::desk::SHOP
+        ),
+    );
+    let server = Server::start(&desk.project, &[]);
+    let again = json!({ "scenario": "price" });
+    let body = json!({ "testCases": [again, again, again], "parallel": true });
+    let (status, reply) = server.post("run-batch", &body).await;
+    assert_eq!(status, 200, "{reply:#}");
+    let results = reply["results"].as_array().unwrap();
+    let mut ids: Vec<&str> = results
+        .iter()
+        .map(|it| it["resultId"].as_str().unwrap())
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 3, "{reply:#}");
+    let (_, kept) = server.get("results?scenario=price").await;
+    assert_eq!(kept["total"], 3, "{kept:#}");
+    for reply in results {
+        assert_eq!(reply["scenario"], "price");
+        let id = reply["resultId"].as_str().unwrap();
+        let (status, again) = server.get(&format!("results/{id}")).await;
+        assert_eq!((status, &again["scenario"]), (200, &json!("price")));
+        // With its calls, out of its own files.
+        assert_eq!(again["toolCalls"], reply["toolCalls"], "{again:#}");
+    }
+    let told = desk
+        .project
+        .expect(0, &["history", "price", "--format", "json"]);
+    assert!(!told.stdout.contains("price~"), "{}", told.stdout);
+    let name = desk.project.expect(0, &["history", "--format", "csv"]);
+    assert!(name.stdout.matches("price").count() >= 3, "{}", name.stdout);
+    // Made anew from the files of the run, they are the same.
+    let rebuilt = ["db", "rebuild", "--db", "other.db"];
+    desk.project.expect(0, &rebuilt).says("3 results added");
+    let told = ["history", "price", "--db", "other.db", "--format", "json"];
+    let told = desk.project.expect(0, &told);
+    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(
+        told["scenarios"][0]["results"].as_array().unwrap().len(),
+        3,
+        "{told:#}"
+    );
 }
