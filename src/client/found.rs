@@ -17,7 +17,7 @@ const DEDICATED: usize = 3;
 /// How long a server may take to say that it is one.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The environment variable that holds the token of a server that has left none here.
+/// The environment variable that holds the token of a server, whatever one has left here.
 const TOKEN: &str = "MCP_EVAL_TOKEN";
 
 /// A test server.
@@ -68,11 +68,14 @@ pub async fn probe(url: &str, kind: Kind) -> Option<Found> {
     })
 }
 
-/// The token of a server: what it has left in this folder, where that is this one, else that of the environment.
+/// The token of a server: that of the environment, which somebody has given for it, else what it has left in this folder, where that is this
+/// one and it still runs.
 pub fn token_of(url: &str) -> Option<String> {
-    let left = announced().filter(|it| is_same(&it.url, url));
-    let left = left.and_then(|it| it.token);
-    left.or_else(|| std::env::var(TOKEN).ok().filter(|it| !it.is_empty()))
+    let given = std::env::var(TOKEN).ok().filter(|it| !it.is_empty());
+    given.or_else(|| {
+        let left = announced().filter(|it| is_same(&it.url, url));
+        left.and_then(|it| it.token)
+    })
 }
 
 /// Whether two addresses are of the same server of this machine.

@@ -31,7 +31,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::http_client::{self, Asked};
+use crate::http_client::{self, Answered, Asked};
 use crate::published::result::ResultDocument;
 use crate::serve::wire::{
     BatchReply, CaseList, ErrorReply, Health, ResultList, RunReply, Statistics, Status,
@@ -42,6 +42,9 @@ pub use self::found::{Found, Kind, PORTS, find, probe, token_of};
 /// How long a request may take, unless it is said: longer than any run takes by the defaults of a server.
 const PATIENCE: Duration = Duration::from_secs(600);
 
+/// How long one that is no test server may take to say where there is one.
+const REDIRECTING: Duration = Duration::from_secs(2);
+
 /// Why a test server gives no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
@@ -51,7 +54,17 @@ pub enum ClientError {
     NotFound,
     /// The server has answered, and not with what was asked for.
     #[error("Test execution failed: {status}{}", said(.reply))]
-    Status { status: u16, reply: ErrorReply },
+    Status {
+        status: u16,
+        reply: ErrorReply,
+        /// After how many seconds the same may succeed, where the server says so.
+        retry_after: Option<u64>,
+    },
+    /// It sends its clients to another address, which would be shown the token.
+    #[error(
+        "the server redirects to {target} (HTTP {status}), and is not followed: name that one if it is meant"
+    )]
+    Redirect { status: u16, target: String },
     /// There was no answer, or none that can be read.
     #[error("Test execution failed: {0}")]
     Exchange(String),
@@ -64,6 +77,9 @@ fn said(reply: &ErrorReply) -> String {
         error => format!(": {error}"),
     };
     for it in &reply.findings {
+        if it.message == reply.error {
+            continue;
+        }
         let path = if it.path.is_empty() { "/" } else { &it.path };
         let _ = write!(said, "\n  {path}: {}", it.message);
     }
@@ -97,21 +113,18 @@ impl TestClient {
         }
     }
 
-    /// A client of the server at this address, or of the first that is found; with the token that it has left in this folder, or that of
-    /// `MCP_EVAL_TOKEN`.
+    /// A client of the server at this address, or of the first that is found; with the token of `MCP_EVAL_TOKEN`, or
+    /// the one that it has left in this folder.
     ///
     /// # Errors
     ///
     /// When there is none.
     pub async fn find(url: Option<&str>) -> Result<Self, ClientError> {
         let found = match url {
-            Some(url) => {
-                probe(url, Kind::Given)
-                    .await
-                    .ok_or_else(|| ClientError::NotATestServer {
-                        url: url.to_owned(),
-                    })?
-            }
+            Some(url) => match probe(url, Kind::Given).await {
+                Some(found) => found,
+                None => return Err(no_server(url).await),
+            },
             None => find().await.ok_or(ClientError::NotFound)?,
         };
         let token = token_of(&found.url);
@@ -212,15 +225,27 @@ impl TestClient {
             headers: &headers,
             body,
         };
-        let (status, text) = http_client::exchange(asked, self.patience)
+        let Answered {
+            status,
+            body: text,
+            retry_after,
+            location,
+        } = http_client::exchange(asked, self.patience)
             .await
             .map_err(ClientError::Exchange)?;
+        if let (300..=399, Some(target)) = (status, location) {
+            return Err(ClientError::Redirect { status, target });
+        }
         if !(200..300).contains(&status) {
             let reply = serde_json::from_slice(&text).unwrap_or(ErrorReply {
                 error: String::new(),
                 findings: Vec::new(),
             });
-            return Err(ClientError::Status { status, reply });
+            return Err(ClientError::Status {
+                status,
+                reply,
+                retry_after,
+            });
         }
         // What has nothing to say is `null`.
         let text = if text.is_empty() { b"null" } else { &text[..] };
@@ -228,6 +253,17 @@ impl TestClient {
             .map_err(|error| error.to_string())
             .and_then(|it| serde_json::from_value(it).map_err(|error| error.to_string()))
             .map_err(|why| ClientError::Exchange(format!("the answer cannot be read: {why}")))
+    }
+}
+
+/// Why what was named is no test server.
+async fn no_server(url: &str) -> ClientError {
+    let asked = TestClient::new(url, None).with_patience(REDIRECTING);
+    match asked.health().await {
+        Err(redirect @ ClientError::Redirect { .. }) => redirect,
+        _ => ClientError::NotATestServer {
+            url: url.to_owned(),
+        },
     }
 }
 
@@ -266,7 +302,11 @@ mod tests {
             error: "malformed".to_owned(),
             findings: vec![misfit],
         };
-        let status = ClientError::Status { status: 400, reply };
+        let status = ClientError::Status {
+            status: 400,
+            reply,
+            retry_after: None,
+        };
         assert_eq!(
             status.to_string(),
             "Test execution failed: 400: malformed\n  /name: is empty"

@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use reqwest::header::{LOCATION, RETRY_AFTER};
 use reqwest::{Certificate, Client, ClientBuilder, Url};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -147,12 +148,24 @@ pub struct Asked<'a> {
 /// The most of an answer that is read.
 const LONGEST_ANSWER: usize = 256 * 1024 * 1024;
 
-/// Asks a server, and reads its answer within `limit`: its HTTP status, and its body.
+/// What a server answers.
+#[derive(Debug)]
+pub struct Answered {
+    /// The HTTP status.
+    pub status: u16,
+    pub body: Vec<u8>,
+    /// After how many seconds it wants to be asked again.
+    pub retry_after: Option<u64>,
+    /// Where it sends its clients instead, without what may be secret; nobody goes there.
+    pub location: Option<String>,
+}
+
+/// Asks a server, and reads its answer within `limit`.
 ///
 /// # Errors
 ///
 /// Why there is no answer, in a fragment.
-pub async fn exchange(asked: Asked<'_>, limit: Duration) -> Result<(u16, Vec<u8>), String> {
+pub async fn exchange(asked: Asked<'_>, limit: Duration) -> Result<Answered, String> {
     let client = builder(asked.url, limit).timeout(limit).build();
     let client = client.map_err(|error| root(&error))?;
     let method = asked.method.parse::<reqwest::Method>();
@@ -166,6 +179,13 @@ pub async fn exchange(asked: Asked<'_>, limit: Duration) -> Result<(u16, Vec<u8>
     }
     let mut response = request.send().await.map_err(|error| root(&error))?;
     let status = response.status().as_u16();
+    let header = |name| {
+        let value = response.headers().get(name);
+        value.and_then(|it| it.to_str().ok())
+    };
+    let retry_after = header(RETRY_AFTER).and_then(|it| it.trim().parse().ok());
+    let location = header(LOCATION).and_then(|it| response.url().join(it).ok());
+    let location = location.as_ref().map(shown);
     let mut body = Vec::new();
     while let Some(piece) = response.chunk().await.map_err(|error| root(&error))? {
         if body.len() + piece.len() > LONGEST_ANSWER {
@@ -173,7 +193,12 @@ pub async fn exchange(asked: Asked<'_>, limit: Duration) -> Result<(u16, Vec<u8>
         }
         body.extend_from_slice(&piece);
     }
-    Ok((status, body))
+    Ok(Answered {
+        status,
+        body,
+        retry_after,
+        location,
+    })
 }
 
 /// The address of a path on the server that another address leads to; `None` where that is no address.

@@ -150,5 +150,7 @@ fn end(lines: &mut String, passed: Option<bool>, verdict: &str) {
         Some(false) => "Test FAILED",
         None => "No verdict",
     };
-    let _ = writeln!(lines, "{word}\nVerdict: {}", text::line(verdict));
+    let verdict: Vec<&str> = verdict.lines().map(str::trim).collect();
+    let verdict = verdict.join(" ");
+    let _ = writeln!(lines, "{word}\nVerdict: {}", text::line(verdict.trim()));
 }

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::Path;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 use tempfile::Builder;
 
@@ -25,10 +27,21 @@ pub struct Announced {
     pub token: Option<String>,
 }
 
-/// What the file says that a server in this folder has written; `None` where there is none.
+/// What the file says that a server in this folder has written; `None` where there is none, or the process that wrote it is gone.
 pub fn announced() -> Option<Announced> {
+    written().filter(|it| lives(it.pid))
+}
+
+fn written() -> Option<Announced> {
     let text = input::read_to_string(Path::new(FILE)).ok()?;
     serde_json::from_str(&text).ok()
+}
+
+/// Whether there is a process of this number on this machine.
+fn lives(process: u32) -> bool {
+    let id = i32::try_from(process).ok().and_then(Pid::from_raw);
+    // One of somebody else may not be asked, and is there.
+    id.is_some_and(|it| test_kill_process(it) != Err(Errno::SRCH))
 }
 
 /// The file of a server that is running; dropping it removes the file, where that is still this server's.
@@ -63,7 +76,7 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        if announced().as_ref() == Some(&self.0) {
+        if written().as_ref() == Some(&self.0) {
             let _ = fs::remove_file(FILE);
         }
     }

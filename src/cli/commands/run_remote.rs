@@ -1,6 +1,7 @@
 //! `mcp-eval run --remote`: a test server runs the scenarios, and what comes of it is reported here.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -78,14 +79,23 @@ pub(super) fn run(
             },
             "failFast": args.execute.fail_fast,
         });
-        let batch: BatchReply = client.run_batch(&batch).await.map_err(|it| failed(&it))?;
+        let batch = run_batch(&client, &batch, console).await?;
         let run = batch.results.first().map(|it| it.run_id.as_str());
         let run = run.ok_or_else(|| Failure::incomplete("the server has run nothing"))?;
-        let document = client.document(run).await.map_err(|it| failed(&it))?;
+        let document = client.document(run).await;
+        let document = document.map_err(|it| match it {
+            ClientError::Status { status: 404, .. } => Failure::incomplete(format!(
+                "the server has no result of the run {run}, which it has just run: {it}"
+            )),
+            it => failed(&it),
+        })?;
         settled(&scenarios, &batch, document)
     })?;
     not_kept::elsewhere(result, reports, output, console)
 }
+
+/// How long a server that is full is asked again.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The server has these scenarios as they are here.
 async fn are_there(client: &TestClient, scenarios: &[Scenario]) -> Result<(), Failure> {
@@ -110,12 +120,51 @@ async fn are_there(client: &TestClient, scenarios: &[Scenario]) -> Result<(), Fa
     Ok(())
 }
 
+/// Lets the server run them; one that is full is asked again for a while.
+async fn run_batch(
+    client: &TestClient,
+    batch: &Value,
+    console: Console,
+) -> Result<BatchReply, Failure> {
+    let mut left = PATIENCE;
+    loop {
+        let answer = client.run_batch(batch).await;
+        let Err(ClientError::Status {
+            status: 429,
+            retry_after,
+            ..
+        }) = &answer
+        else {
+            return answer.map_err(|it| failed(&it));
+        };
+        let pause = Duration::from_secs(retry_after.unwrap_or(1).max(1));
+        if pause > left {
+            return answer.map_err(|it| failed(&it));
+        }
+        if left == PATIENCE {
+            console.note(&format!(
+                "The server is full: it is asked again for {} seconds",
+                PATIENCE.as_secs()
+            ));
+        }
+        left -= pause;
+        tokio::time::sleep(pause).await;
+    }
+}
+
 fn failed(error: &ClientError) -> Failure {
     let message = error.to_string();
     match error {
         ClientError::Status { status: 401, .. } => Failure::usage(message).hint(
             "set MCP_EVAL_TOKEN to the token that the server has printed; where it was started in this folder, .mcp-eval/serve.json has it",
         ),
+        ClientError::Status { status: 429, .. } => {
+            Failure::incomplete(message).hint("let it finish what it runs, and run this again")
+        }
+        // What is not there, or did not come in time, nobody has asked for in a wrong way.
+        ClientError::Status {
+            status: 404 | 408, ..
+        } => Failure::incomplete(message),
         ClientError::Status {
             status: 400..=499, ..
         } => Failure::usage(message),

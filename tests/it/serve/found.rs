@@ -168,9 +168,49 @@ fn scenarios_run_on_a_server_and_are_reported_here() {
         serde_json::json!({ "mcpServers": { "far": { "url": format!("{}?other", desk.shop) } } });
     here.file("servers.json", servers.to_string());
     remote(2, &[price, "--mcp-config", "servers.json"]).says("is another one than here");
+    // So is what lies in the files that it names: programs, scripts, and what must stay as it is.
+    for project in [here, &there] {
+        project
+            .file("scenarios/check.sh", "#!/bin/sh\necho fine\n")
+            .file("scenarios/srv.py", "print()\n")
+            .file("scenarios/kept.txt", "kept\n")
+            .file(
+                "scenarios/named.yaml",
+                "name: Named\nservers: { own: { command: python3, args: [srv.py], cwd: . } }\n\
+                 expected_trajectory: [{ tool: mcp__own__x }]\n\
+                 evaluators: [{ type: command, command: [./check.sh] }, { type: file, path: kept.txt, unchanged: true }]\n",
+            );
+    }
+    let named = "scenarios/named.yaml";
+    remote(2, &[named]).says("--allow-programs");
+    for (file, from, to) in [
+        ("scenarios/check.sh", "fine", "wrong"),
+        ("scenarios/srv.py", "print", "exit"),
+        ("scenarios/kept.txt", "kept", "lost"),
+    ] {
+        there.edit(file, from, to);
+        remote(2, &[named]).says("is another one than here");
+        there.edit(file, to, from);
+    }
+    for file in [named, "scenarios/check.sh"] {
+        std::fs::remove_file(here.path(file)).unwrap();
+    }
     // The token of another server is not shown to this one.
     let _another = Server::start(here, &[]);
     remote(0, &[price]);
+    // Nor is what an old one has left taken for what is given, whether its process is gone or its number is used again.
+    for pid in [std::process::id(), u32::MAX >> 1] {
+        let stale = serde_json::json!({
+            "url": server.url, "port": 1, "pid": pid, "token": "of-somebody-who-is-gone",
+        });
+        here.file(".mcp-eval/serve.json", stale.to_string());
+        remote(0, &[price]);
+    }
+    assert!(here.path(".mcp-eval/serve.json").exists());
+    let mut without = here.command();
+    let without = ran(without.args(["run", price, "--remote", &server.url]));
+    without.says("set MCP_EVAL_TOKEN");
+    std::fs::remove_file(here.path(".mcp-eval/serve.json")).unwrap();
     // What is disabled here is not asked for.
     let off = here
         .read(price)

@@ -1,6 +1,7 @@
 //! `run --remote` takes no server's word for what its own answers speak against.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -215,4 +216,128 @@ async fn a_server_that_contradicts_itself_makes_nothing_green() {
         done.says(why);
         assert!(!here.path("reports").exists(), "{why}");
     }
+}
+
+/// Whether a batch was refused.
+static TRIED: AtomicBool = AtomicBool::new(false);
+
+/// A server that answers a path with a status, some headers and nothing that can be used, and all else with what `server` answers.
+async fn refusing(
+    server: &Server,
+    refused: fn(&str) -> Option<(u16, &'static str, &'static str)>,
+) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (to, client) = (server.url.clone(), Arc::new(client()));
+    let router = Router::new().fallback(move |request: Request| {
+        let (to, client) = (to.clone(), Arc::clone(&client));
+        async move {
+            let path = request.uri().path().to_owned();
+            if let Some((status, name, value)) = refused(path.strip_prefix("/api/test/").unwrap()) {
+                let error = json!({ "error": "not now" });
+                return Response::builder()
+                    .status(status)
+                    .header(name, value)
+                    .body(Body::from(error.to_string()))
+                    .unwrap();
+            }
+            let mut asked = client.request(request.method().clone(), format!("{to}{path}"));
+            for name in ["authorization", "content-type", "accept"] {
+                if let Some(value) = request.headers().get(name) {
+                    asked = asked.header(name, value);
+                }
+            }
+            let body = to_bytes(request.into_body(), 1 << 24).await.unwrap();
+            let answer = asked.body(body).send().await.unwrap();
+            Response::builder()
+                .status(answer.status())
+                .body(Body::from(answer.bytes().await.unwrap()))
+                .unwrap()
+        }
+    });
+    tokio::spawn(async { axum::serve(listener, router).await });
+    url
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_server_cannot_do_now_is_nobodys_wrong_use() {
+    let project = Project::new();
+    project.file(
+        "scenarios/price.yaml",
+        format!(
+            "name: price\nservers: {{ shop: {{ type: mock }} }}\n\
+             expected_trajectory: [{{ tool: mcp__shop__get_price, args: {{ item: tea }} }}]\n{SHOP}"
+        ),
+    );
+    let server = Server::start(&project, &[]);
+    let token = server.token.clone().unwrap();
+    let remote = |url: &str, format: &str| -> Ran {
+        tokio::task::block_in_place(|| {
+            ran(project.command().env("MCP_EVAL_TOKEN", &token).args([
+                "run",
+                "--remote",
+                url,
+                "--format",
+                format,
+                "--no-report",
+            ]))
+        })
+    };
+    let full = refusing(&server, |path| {
+        (path == "run-batch").then_some((429, "retry-after", "600"))
+    });
+    let done = remote(&full.await, "terminal");
+    assert_eq!(done.code, 3, "{done:#?}");
+    done.says("429: not now");
+    // The second time there is room.
+    let soon = refusing(&server, |path| {
+        let is_first = path == "run-batch" && !TRIED.swap(true, Ordering::SeqCst);
+        is_first.then_some((429, "retry-after", "1"))
+    });
+    let done = remote(&soon.await, "terminal");
+    assert_eq!(done.code, 0, "{done:#?}");
+    done.says("The server is full");
+    let gone = refusing(&server, |path| {
+        is_document(path).then_some((404, "x-none", ""))
+    });
+    let done = remote(&gone.await, "terminal");
+    assert_eq!(done.code, 3, "{done:#?}");
+    done.says("the server has no result of the run");
+    for path in ["health", "cases"] {
+        let elsewhere = if path == "health" {
+            refusing(&server, |path| {
+                (path == "health").then_some((
+                    307,
+                    "location",
+                    "https://elsewhere.example/?key=s3cret",
+                ))
+            })
+        } else {
+            refusing(&server, |path| {
+                (path == "cases").then_some((
+                    307,
+                    "location",
+                    "https://elsewhere.example/?key=s3cret",
+                ))
+            })
+        };
+        let done = remote(&elsewhere.await, "terminal");
+        assert_eq!(done.code, 3, "{done:#?}");
+        done.says("redirects to https://elsewhere.example/ (HTTP 307)");
+        assert!(!done.all().contains("s3cret"), "{done:#?}");
+    }
+    // What is refused is told once, on one line.
+    project.file(
+        "scenarios/price.yaml",
+        format!(
+            "name: price\nbefore: [[touch, touched]]\nservers: {{ shop: {{ type: mock }} }}\n\
+             expected_trajectory: [{{ tool: mcp__shop__get_price, args: {{ item: tea }} }}]\n{SHOP}"
+        ),
+    );
+    let done = remote(&server.url, "e2e");
+    assert_eq!(done.code, 2, "{done:#?}");
+    let verdict = done.stdout.lines().find(|it| it.starts_with("Verdict:"));
+    let verdict = verdict.unwrap_or_else(|| panic!("{done:#?}"));
+    assert_eq!(verdict.matches("--allow-programs").count(), 1, "{verdict}");
+    assert!(!verdict.contains("\\n"), "{verdict}");
 }
