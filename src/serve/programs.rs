@@ -15,7 +15,7 @@ use crate::sql::Database;
 pub(super) struct Permitted {
     /// All of it.
     programs: bool,
-    /// Name environment variables that hold its keys.
+    /// Name environment variables that hold its keys, and ask database servers.
     environment: bool,
 }
 
@@ -141,7 +141,9 @@ fn first(
         return Some("`api_key_env` names an environment variable".to_owned());
     }
     let evaluators = Evaluator::with_inner(&scenario.evaluators);
-    evaluators.into_iter().find_map(|it| evaluator(it, root))
+    evaluators
+        .into_iter()
+        .find_map(|it| evaluator(it, (root, permitted)))
 }
 
 fn server(transport: &Transport, permitted: Permitted) -> Option<&'static str> {
@@ -159,7 +161,7 @@ fn server(transport: &Transport, permitted: Permitted) -> Option<&'static str> {
     }
 }
 
-fn evaluator(evaluator: &Evaluator, root: &Path) -> Option<String> {
+fn evaluator(evaluator: &Evaluator, (root, permitted): (&Path, Permitted)) -> Option<String> {
     let outside = |what: &str| {
         Some(format!(
             "an evaluator looks at {what} outside of the folder that is served"
@@ -179,6 +181,10 @@ fn evaluator(evaluator: &Evaluator, root: &Path) -> Option<String> {
                         "an evaluator asks a database by a socket or a file of this machine"
                             .to_owned(),
                     );
+                }
+                // Its answers may be files of its machine, or rows of anybody.
+                Ok(_) if !permitted.environment => {
+                    return Some("an evaluator asks a database server".to_owned());
                 }
                 _ => {}
             }

@@ -61,7 +61,8 @@ impl ConfigFile {
                     "looked beside this file, in the folders above it and in the working directory",
                 )
             };
-            if passed_on {
+            // Who brings it over the network is told of errors alone.
+            if passed_on || findings.within.is_some() {
                 findings.error(named.at, message, Some(hint));
             } else {
                 findings.warning(named.at, message, Some(hint));

@@ -92,6 +92,36 @@ async fn without_it_nothing_is_started_and_nothing_is_looked_at() {
             );
         }
     }
+    // A database server answers whatever it is asked, and so nobody from elsewhere asks it.
+    let served = "postgres://nobody:s3cret@127.0.0.1:9/x";
+    let yaml = format!(
+        "name: x\nuser_intent: y\nservers: {{ shop: {{ url: '{}' }} }}\nagent: {{ calls: [{{ tool: mcp__shop__buy }}] }}\n\
+         evaluators: [{{ type: sql-validate, database: '{served}', query: SELECT 1, equals: 1 }}]\n",
+        desk.shop
+    );
+    for (route, body) in [
+        ("run", json!({ "yaml": yaml })),
+        ("cases", json!({ "id": "asking", "yaml": yaml })),
+    ] {
+        let (status, reply) = server.post(route, &body).await;
+        assert_eq!(status, 403, "{reply:#}");
+        let said = reply["error"].as_str().unwrap();
+        assert!(said.contains("asks a database server"), "{said}");
+        assert!(!said.contains("s3cret"), "{said}");
+    }
+    // A file that is not there is no reason to run without it.
+    for (file, code) in [
+        ("none.json", 400),
+        ("../none.json", 403),
+        ("/etc/hostname", 403),
+    ] {
+        let yaml = format!(
+            "name: x\nconfig_file: {file}\nuser_intent: y\nservers: {{ shop: {{ url: '{}' }} }}\nagent: {{ calls: [{{ tool: mcp__shop__buy }}] }}\n",
+            desk.shop
+        );
+        let (status, reply) = server.post("run", &json!({ "yaml": yaml })).await;
+        assert_eq!(status, code, "{file}: {reply:#}");
+    }
     let docker = "name: x\ndocker: { image: scratch, port: 1 }\nservers: { s: { url: '${docker.url}/mcp' } }\nagent: { calls: [{ tool: mcp__s__x }] }\n";
     desk.project.file("scenarios/docker.yaml", docker);
     let (status, reply) = server.post("run", &json!({ "scenario": "docker" })).await;
