@@ -7,6 +7,7 @@ use std::io;
 use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
 use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use crate::http_server::{is_secret, unguessable};
 
@@ -29,6 +30,14 @@ pub(super) struct Sessions {
 struct Session {
     visitor: Visitor,
     said: Option<String>,
+    /// Cancelled with the session.
+    lives: CancellationToken,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.lives.cancel();
+    }
 }
 
 /// Somebody who is let in.
@@ -104,7 +113,12 @@ impl Sessions {
         let value = visitor.value.clone().unwrap_or_default();
         let said = None;
         let mut kept = self.kept.lock();
-        kept.push_front(Session { visitor, said });
+        let lives = CancellationToken::new();
+        kept.push_front(Session {
+            visitor,
+            said,
+            lives,
+        });
         kept.truncate(MOST);
         Ok(self.set(&value, ""))
     }
@@ -129,6 +143,21 @@ impl Sessions {
     pub(super) fn end(&self, visitor: &Visitor) -> String {
         self.kept.lock().retain(|it| !it.visitor.is(visitor));
         self.set("", "; Max-Age=0")
+    }
+
+    /// Is over when the session of a visitor is: at once where there is none any more, and never where none is wanted.
+    pub(super) fn over(&self, visitor: &Visitor) -> impl Future<Output = ()> + use<> {
+        let kept = self.kept.lock();
+        let session = kept.iter().find(|it| it.visitor.is(visitor));
+        let lives = session.map(|it| it.lives.clone());
+        let has_none = self.open.is_some();
+        async move {
+            match lives {
+                Some(lives) => lives.cancelled().await,
+                None if has_none => std::future::pending().await,
+                None => {}
+            }
+        }
     }
 
     fn set(&self, value: &str, more: &str) -> String {
@@ -159,6 +188,7 @@ impl Sessions {
 mod tests {
     use axum::http::HeaderMap;
     use axum::http::header::COOKIE;
+    use futures_util::FutureExt as _;
 
     use super::{MOST, Sessions};
 
@@ -188,7 +218,9 @@ mod tests {
         sessions.say(&visitor, "done".to_owned());
         assert_eq!(sessions.said(&visitor).as_deref(), Some("done"));
         assert_eq!(sessions.said(&visitor), None);
+        let over = sessions.over(&visitor);
         sessions.end(&visitor);
+        assert!(over.now_or_never().is_some());
         assert!(sessions.visitor(&with(pair)).is_none());
         for _ in 0..=MOST {
             sessions.begin().expect("there is randomness");

@@ -32,7 +32,7 @@ pub(super) struct Asked {
 
 pub(super) async fn get(
     State(server): State<Arc<Server>>,
-    _: Visitor,
+    visitor: Visitor,
     Query(asked): Query<Asked>,
     headers: HeaderMap,
 ) -> Response {
@@ -43,6 +43,8 @@ pub(super) async fn get(
     };
     let events = told(&server, since);
     let both = stream::select(events, changes(&server));
+    // Who has signed out sees nothing more.
+    let both = both.take_until(Box::pin(server.sessions.over(&visitor)));
     let pieces = both.map(|it| Ok::<_, Infallible>(Bytes::from(it)));
     stream_response(Body::from_stream(pieces))
 }

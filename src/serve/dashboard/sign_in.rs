@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::response::Response;
 
 use super::reply::{elsewhere, own_page};
@@ -28,8 +28,13 @@ pub(super) async fn post(State(server): State<Arc<Server>>, request: Request) ->
 /// `GET /sign-in/{code}`: the link that was told when the server was started.
 pub(super) async fn by_code(
     State(server): State<Arc<Server>>,
+    method: Method,
     Path(code): Path<String>,
 ) -> Response {
+    if method == Method::HEAD {
+        // Whoever only looks whether a page is there signs nobody in.
+        return own_page(StatusCode::OK, dashboard::sign_in(None));
+    }
     if server.options.token.is_none() {
         return elsewhere("/", None);
     }

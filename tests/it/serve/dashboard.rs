@@ -4,7 +4,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use serde_json::{Value, json};
 
-use super::desk::{Server, answer};
+use super::desk::{Events, Server, answer};
 use crate::common::Project;
 
 const PRICE: &str = "name: Price\nservers: { shop: { type: mock } }\n\
@@ -203,8 +203,12 @@ async fn whoever_shows_the_token_once_is_let_in_to_the_pages_alone() {
     elsewhere.cookie = Some(renamed);
     assert_eq!(elsewhere.page("/").await.0, 401);
 
+    let mut live = Events::open(visitor.request(Method::GET, "/live")).await;
+    live.until(|it| it.kind == "now").await;
     let (status, _) = visitor.send("/sign-out", &[]).await;
     assert_eq!(status, 303);
+    // What is looked at ends with the session, although nothing more is asked.
+    while live.next().await.is_some() {}
     assert_eq!(visitor.page("/").await.0, 401);
 }
 
@@ -227,6 +231,9 @@ async fn the_link_that_is_told_at_the_start_signs_in_once() {
     );
     let link = server.first_line_with("/sign-in/");
     let path = link.split_once(&url).unwrap().1.split(' ').next().unwrap();
+    // Whoever looks whether it leads anywhere has not used it.
+    let response = visitor.request(Method::HEAD, path).send().await.unwrap();
+    assert!(response.headers().get("set-cookie").is_none());
     let response = visitor.request(Method::GET, path).send().await.unwrap();
     assert_eq!(response.status(), 303);
     visitor.keep(&response);
