@@ -329,6 +329,34 @@ pub struct Timeouts {
     pub tool: Duration,
     /// For the whole run.
     pub scenario: Duration,
+    /// Who has said that of the whole run.
+    pub said_by: SaidBy,
+}
+
+/// Who has said how long a whole run may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SaidBy {
+    /// The scenario, or the defaults that it is read with.
+    #[default]
+    Scenario,
+    /// The test server that runs it, for all of its runs.
+    Server,
+    /// The request to that server.
+    Request,
+}
+
+impl Timeouts {
+    /// That the whole run has taken too long, as the beginning of a sentence.
+    pub fn passed(&self) -> String {
+        let whole = self.scenario;
+        match self.said_by {
+            SaidBy::Scenario => format!("the scenario's timeout of {whole:?} passed"),
+            SaidBy::Server => {
+                format!("the {whole:?} passed that the test server's --timeout gives a run")
+            }
+            SaidBy::Request => format!("the request's `timeout` of {whole:?} passed"),
+        }
+    }
 }
 
 impl Default for Timeouts {
@@ -337,6 +365,7 @@ impl Default for Timeouts {
             connect: Duration::from_secs(30),
             tool: Duration::from_secs(60),
             scenario: Duration::from_secs(300),
+            said_by: SaidBy::Scenario,
         }
     }
 }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::model::catalogue::Catalogue;
 use crate::model::evaluator::Evaluator;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::{Criterion, Scenario};
+use crate::model::scenario::{Criterion, Scenario, Timeouts};
 use crate::model::stamp::Stamp;
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::Redactor;
@@ -55,7 +55,8 @@ pub struct Job<'a> {
 /// Never waits longer than the scenario's timeout, plus the time it takes to end the servers, and to ask again what is asked again.
 pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
     let clock = Clock::start();
-    let limit = job.scenario.timeouts.scenario;
+    let timeouts = job.scenario.timeouts;
+    let limit = timeouts.scenario;
     let deadline = clock.reaches(limit);
     tokio::pin!(deadline);
     let limits = job.scenario.limits;
@@ -69,7 +70,7 @@ pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
         () = job.interrupt.cancelled() => Err(Ending::Interrupted),
         connected = job.connect => connected.map_err(Ending::from),
         () = &mut run_out, if longest.is_some() => Err(ran_out(longest)),
-        () = &mut deadline => Err(timed_out(limit, "connecting to the servers")),
+        () = &mut deadline => Err(timed_out(timeouts, "connecting to the servers")),
     };
     let ear = job.behind.map(|it| Ear::new(it, job.proven_by_calls));
     let (catalogue, (steps, requests), upstream, ending) = match connected {
@@ -88,7 +89,7 @@ pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
                     Err(Stop::Error(failed)) => failed.into(),
                 },
                 () = &mut run_out, if longest.is_some() => ran_out(longest),
-                () = &mut deadline => timed_out(limit, "the agent was still at work"),
+                () = &mut deadline => timed_out(timeouts, "the agent was still at work"),
             };
             if ending.is_complete()
                 && let Some(gateway) = servers.gateway()
@@ -203,9 +204,9 @@ impl From<SetupError> for Ending {
     }
 }
 
-fn timed_out(limit: Duration, doing: &str) -> Ending {
+fn timed_out(timeouts: Timeouts, doing: &str) -> Ending {
     Ending::TimedOut {
-        message: format!("the scenario's timeout of {limit:?} passed: {doing}"),
+        message: format!("{}: {doing}", timeouts.passed()),
     }
 }
 

@@ -85,7 +85,7 @@ fn finished(
     (options, folder): (&Options, &Folder<'_>),
     at: &str,
 ) -> Result<Vec<Prepared>, Problem> {
-    let bound = options.bounds.timeout(wanted);
+    let (bound, said_by) = options.bounds.timeout(wanted);
     let mut prepared = Vec::with_capacity(scenarios.len());
     for mut scenario in scenarios {
         let mut secrets = Secrets::of_environment();
@@ -108,10 +108,10 @@ fn finished(
             Some(_) => Permitted::to_brought(options),
         };
         programs::refuse(&scenario, &options.servers, folder, permitted).map_err(forbidden)?;
-        scenario.timeouts.scenario = match wanted {
-            Some(_) => bound,
-            None => bound.min(scenario.timeouts.scenario),
-        };
+        if wanted.is_some() || bound < scenario.timeouts.scenario {
+            scenario.timeouts.scenario = bound;
+            scenario.timeouts.said_by = said_by;
+        }
         let redactor = Redactor::new(&secrets, &scenario.redaction);
         prepared.push(Prepared {
             asked: redactor.value(told(&scenario, folder)),

@@ -64,7 +64,7 @@ pub(super) fn of_case(
     };
     let brought = (case.agent_config.as_ref(), case.server_configs.is_some());
     let agent = agent(brought, (options, folder), &mut secrets, at)?;
-    let timeout = options.bounds.timeout(case.timeout);
+    let (timeout, said_by) = options.bounds.timeout(case.timeout);
     let expected = distinct(&case.expected_tools);
     let mut evaluators = Vec::new();
     if !expected.is_empty() {
@@ -130,8 +130,8 @@ pub(super) fn of_case(
         labels: Labels::default(),
         timeouts: Timeouts {
             scenario: timeout,
-            connect: Timeouts::default().connect.min(timeout),
-            tool: Timeouts::default().tool.min(timeout),
+            said_by,
+            ..Timeouts::default()
         },
         limits: Limits::default(),
     };

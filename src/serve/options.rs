@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::redacted::Redacted;
-use crate::model::scenario::Server;
+use crate::model::scenario::{SaidBy, Server};
 use crate::published::result::ResultDocument;
 use crate::scenario_file::LoadedJudge;
 use crate::suite::{Choice, Finished, Settings};
@@ -70,10 +70,14 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// How long a run may take of which so many milliseconds are wanted: no longer than it may here, and that unless something is wanted.
-    pub(super) fn timeout(&self, wanted: Option<u64>) -> Duration {
+    /// How long a run may take of which so many milliseconds are wanted, and who says so: no longer than it may here, and that unless something
+    /// is wanted.
+    pub(super) fn timeout(&self, wanted: Option<u64>) -> (Duration, SaidBy) {
         let most = self.run_timeout;
-        wanted.map_or(most, |it| Duration::from_millis(it).min(most))
+        match wanted.map(Duration::from_millis) {
+            Some(wanted) if wanted < most => (wanted, SaidBy::Request),
+            _ => (most, SaidBy::Server),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::model::hook::Hook;
 use crate::model::label::Labels;
 use crate::model::redaction::Redaction;
-use crate::model::scenario::{Place, Places, Replaying, Scenario, Server, Timeouts};
+use crate::model::scenario::{Place, Places, Replaying, SaidBy, Scenario, Server, Timeouts};
 
 use super::hash::scenario_hash;
 use crate::scenario_file::agent::script::ExpectedSection;
@@ -156,6 +156,7 @@ impl Document {
                 connect: wait(&self.connect_timeout, timeouts.connect),
                 tool: wait(&self.tool_timeout, timeouts.tool),
                 scenario: whole,
+                said_by: SaidBy::Scenario,
             },
             limits: limits.unwrap_or_default(),
         };

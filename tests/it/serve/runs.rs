@@ -321,14 +321,31 @@ async fn a_run_takes_no_longer_than_the_shortest_bound_allows() {
     let strict = Server::start(&desk.project, &["--timeout", "2"]);
     let patient = Server::start(&desk.project, &["--timeout", "100"]);
     let case = with(&desk.case(&[]), &json!({ "timeout": 100_000 }));
-    for (server, asked) in [
-        (&strict, case),
-        (&strict, json!({ "yaml": timed("100s") })),
-        (&patient, json!({ "yaml": timed("2s") })),
+    let text = json!({ "yaml": timed("100s") });
+    let asked = with(&text, &json!({ "timeout": 2000 }));
+    let server_says = "the 2s passed that the test server's --timeout gives a run";
+    let request_says = "the request's `timeout` of 2s passed";
+    for (server, asked, why) in [
+        (&strict, case, server_says),
+        (&strict, desk.case(&[]), server_says),
+        (&strict, text, server_says),
+        (&patient, asked, request_says),
+        (
+            &patient,
+            with(&desk.case(&[]), &json!({ "timeout": 2000 })),
+            request_says,
+        ),
+        (
+            &patient,
+            json!({ "yaml": timed("2s") }),
+            "the scenario's timeout of 2s passed",
+        ),
     ] {
         let reply = server.run(&asked).await;
         assert_eq!(reply["status"], "timeout", "{reply:#}");
         assert!(reply["duration"].as_f64().unwrap() < 90_000.0, "{reply:#}");
+        let said = reply["verdict"]["reasoning"].as_str().unwrap();
+        assert!(said.contains(why), "{said}");
     }
 }
 
