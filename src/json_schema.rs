@@ -3,7 +3,8 @@
 //! A schema may be hostile, and so may be what is validated: patterns take linear time, no other document is fetched, and what is said of a
 //! violation is short.
 
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{JsonType, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
 /// The most violations that are told of one value.
@@ -59,11 +60,65 @@ impl JsonSchema {
                 Violation {
                     value: value.pointer(&path).unwrap_or(value),
                     path,
-                    what: cut(&error.to_string()),
+                    what: cut(&words(&error)),
                 }
             })
             .collect();
         errors.into_iter()
+    }
+}
+
+/// What is wrong, in words; where there are several ways to be right, what each of them wants.
+fn words(error: &ValidationError<'_>) -> String {
+    let (ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }) =
+        error.kind()
+    else {
+        return error.to_string();
+    };
+    let mut choices = Vec::new();
+    let mut others = Vec::new();
+    for branch in context {
+        match branch.as_slice() {
+            // It may be left out, which it is not.
+            [only] if wants_null(only) => {}
+            [only] => match choices_of(only) {
+                Some(found) => choices.extend(found),
+                None => others.push(words(only)),
+            },
+            several => others.extend(several.first().map(words)),
+        }
+    }
+    if !choices.is_empty() {
+        others.insert(
+            0,
+            format!("{} is none of {}", error.instance(), choices.join(", ")),
+        );
+    }
+    if others.is_empty() {
+        error.to_string()
+    } else {
+        others.join(", and ")
+    }
+}
+
+fn wants_null(error: &ValidationError<'_>) -> bool {
+    matches!(
+        error.kind(),
+        ValidationErrorKind::Type {
+            kind: TypeKind::Single(JsonType::Null)
+        }
+    )
+}
+
+/// The values that are right, where these are all that is wanted.
+fn choices_of(error: &ValidationError<'_>) -> Option<Vec<String>> {
+    match error.kind() {
+        ValidationErrorKind::Constant { expected_value } => Some(vec![expected_value.to_string()]),
+        ValidationErrorKind::Enum { options } => {
+            let options = options.as_array()?;
+            Some(options.iter().map(Value::to_string).collect())
+        }
+        _ => None,
     }
 }
 
@@ -137,6 +192,27 @@ mod tests {
                 .all(|it| it.what.chars().count() <= super::TEXT_CHARS + 1)
         );
         assert_eq!(schema.violations(&json!({ "id": 1 })).count(), 0);
+    }
+
+    #[test]
+    fn all_ways_to_be_right_are_told() {
+        let schema = JsonSchema::new(&json!({
+            "properties": {
+                "word": { "anyOf": [{ "oneOf": [{ "enum": ["a", "b"] }, { "const": "c" }] }, { "type": "null" }] },
+                "number": { "anyOf": [{ "type": "boolean" }, { "type": "integer", "minimum": 1 }] },
+            },
+        }));
+        let schema = schema.expect("a schema");
+        let value = json!({ "word": "d", "number": 0 });
+        let mut said: Vec<String> = schema.violations(&value).map(|it| it.what).collect();
+        said.sort();
+        assert_eq!(
+            said,
+            [
+                "\"d\" is none of \"a\", \"b\", \"c\"",
+                "0 is not of type \"boolean\", and 0 is less than the minimum of 1"
+            ]
+        );
     }
 
     #[test]

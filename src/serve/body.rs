@@ -146,6 +146,10 @@ where
             let why = refused.body_text();
             let why = why.trim_start_matches("Failed to deserialize query string: ");
             let name = why.split_once(": ").map_or("", |(name, _)| name);
+            let why = match why.rsplit_once("invalid digit found in string") {
+                Some((before, _)) => format!("{before}write a whole number that is not below 0"),
+                None => why.to_owned(),
+            };
             Err(Problem::at(format!("query/{name}"), why))
         }
     }

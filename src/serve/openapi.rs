@@ -172,13 +172,16 @@ fn parameters(route: &Route, generator: &mut SchemaGenerator) -> Vec<Value> {
         let about = schema
             .as_object_mut()
             .and_then(|it| it.remove("description"));
-        parameters.push(json!({
+        let mut parameter = json!({
             "name": name,
             "in": "query",
             "required": false,
-            "description": about,
             "schema": schema,
-        }));
+        });
+        if let Some(about) = about {
+            parameter["description"] = about;
+        }
+        parameters.push(parameter);
     }
     parameters
 }

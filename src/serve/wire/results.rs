@@ -13,6 +13,7 @@ pub struct ResultQuery {
     /// The name of the test case or scenario, as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// How it came out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
     /// The run of the program.

@@ -33,6 +33,7 @@ async fn every_route_of_the_document_is_there_and_answers_as_it_says() {
     assert_eq!(status, 200);
     assert_eq!(document["openapi"], "3.1.0");
     assert_eq!(document, mcp_eval::serve::open_api());
+    assert!(!document.to_string().contains("\"description\":null"));
     let run = server.run(&desk.case(&["get_price"])).await;
     let ids: BTreeSet<&str> = document["paths"]
         .as_object()
