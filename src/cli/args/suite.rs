@@ -210,7 +210,7 @@ pub(in crate::cli) struct RunArgs {
     #[command(flatten)]
     pub(in crate::cli) watch: WatchArgs,
     /// Let a test server run them, at this address or, with `auto`, wherever one is found (`mcp-eval discover`), and report here what comes of
-    /// it. Its scenarios must be those that are here; its token is that of `MCP_EVAL_TOKEN`, or of `.mcp-eval/serve.json`. It writes to its own
+    /// it. Its scenarios must be those that are here, with the programs and files that they name; its token is that of `MCP_EVAL_TOKEN`, or of `.mcp-eval/serve.json`. It writes to its own
     /// database, whatever `MCP_EVAL_DB` says
     #[arg(long, value_name = "URL|auto", conflicts_with_all = NOT_REMOTE)]
     pub(in crate::cli) remote: Option<String>,
