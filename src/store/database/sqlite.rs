@@ -434,8 +434,11 @@ impl Connection for Sqlite {
 
     fn check(&mut self) -> Result<Vec<String>, Fault> {
         let rows = self.query("PRAGMA integrity_check(10)", &[])?;
-        let said = rows.into_iter().map(|it| it.string("integrity_check"));
-        Ok(said.filter(|it| it != "ok").collect())
+        let said: Vec<String> = rows.iter().map(|it| it.string("integrity_check")).collect();
+        let lines = said.iter().flat_map(|it| it.lines());
+        // A headline stands before what is wrong with pages.
+        let wrong = lines.filter(|it| *it != "ok" && !it.starts_with("***"));
+        Ok(wrong.map(str::to_owned).collect())
     }
 
     fn shrink(&mut self) -> Result<(), Fault> {

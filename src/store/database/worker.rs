@@ -374,7 +374,7 @@ impl Worker {
             None => Ok(Vec::new()),
         });
         let why = match found {
-            Ok(damage) => damage.into_iter().next(),
+            Ok(damage) => (!damage.is_empty()).then(|| damage.join("; ")),
             Err(Fault::Misshapen { why, .. }) => Some(why),
             // Whatever else is wrong is told by what is asked next.
             Err(_) => None,
