@@ -42,7 +42,7 @@ fn tables_that_are_not_ours_any_more_are_set_aside_on_request() {
             .says("1 result is not in the results database")
             .says(why)
             .says_not("CREATE TABLE");
-        let left: Vec<_> = std::fs::read_dir(place.project.path(".mcp-eval"))
+        let left: Vec<_> = fs::read_dir(place.project.path(".mcp-eval"))
             .unwrap()
             .filter_map(|it| it.unwrap().file_name().into_string().ok())
             .filter(|it| it.contains("before"))
@@ -68,7 +68,7 @@ fn replace(file: &Path, from: &[u8], to: &[u8]) {
 /// Empties the page that an index begins at.
 fn empty_index(file: &Path) {
     let open = rusqlite::Connection::open(file).unwrap();
-    let root: usize = open
+    let root: u32 = open
         .query_row(
             "select rootpage from sqlite_schema where name = 'sqlite_autoindex_runs_1'",
             [],
@@ -78,7 +78,7 @@ fn empty_index(file: &Path) {
     drop(open);
     let mut content = fs::read(file).unwrap();
     let page = usize::from(u16::from_be_bytes([content[16], content[17]]));
-    let at = (root - 1) * page;
+    let at = (usize::try_from(root).unwrap() - 1) * page;
     content[at + 3..at + 5].fill(0);
     fs::write(file, content).unwrap();
 }

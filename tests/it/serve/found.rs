@@ -208,7 +208,7 @@ fn scenarios_run_on_a_server_and_are_reported_here() {
     }
     assert!(here.path(".mcp-eval/serve.json").exists());
     let mut without = here.command();
-    let without = ran(without.args(["run", price, "--remote", &server.url]));
+    let without = crate::common::ran(without.args(["run", price, "--remote", &server.url]));
     without.says("set MCP_EVAL_TOKEN");
     std::fs::remove_file(here.path(".mcp-eval/serve.json")).unwrap();
     // What is disabled here is not asked for.
