@@ -107,11 +107,11 @@ pub(super) fn migrate(connection: &mut dyn Connection) -> Result<(), Fault> {
             })?;
             connection.set_version(number)?;
         }
-        Ok(())
+        Ok(version < VERSION)
     });
-    if let (Err(_), Some(copy)) = (&migrated, copy) {
-        // It is what the file still is.
+    if let (Err(_) | Ok(false), Some(copy)) = (&migrated, copy) {
+        // It is what the file still is, or what somebody else has kept.
         let _ = fs::remove_file(copy);
     }
-    migrated
+    migrated.map(|_| ())
 }
