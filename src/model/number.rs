@@ -37,7 +37,7 @@ pub fn tidy(number: f64) -> f64 {
 }
 
 /// More places behind the point than that are noise.
-const MOST_PLACES: usize = 17;
+pub(crate) const MOST_PLACES: usize = 17;
 
 /// What differs by less than this share of itself is the same with the noise of arithmetic.
 const SPECK: f64 = 1e-12;

@@ -1,7 +1,7 @@
 //! What a model was asked, how often, and what it took.
 
 use crate::model::agent::Price;
-use crate::model::number::{apart, fixed};
+use crate::model::number::{MOST_PLACES, fixed, is_at_most, places_apart};
 
 /// Tokens. Each is counted once: `input` holds those that were neither read from a cache nor written to one. `None` is unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -156,14 +156,22 @@ fn cost_places(cost: f64) -> usize {
     usize::try_from(places).unwrap_or(4)
 }
 
-/// Two sums of money that are compared, with as many places as it takes to tell them apart.
+/// Two sums of money that are compared, with as many places as it takes to tell them apart, and to tell neither as far from what it is as they
+/// are from each other.
 pub fn costs_apart(a: f64, b: f64) -> [String; 2] {
-    let told = [cost_words(a), cost_words(b)];
-    let read = |it: &str| it.parse::<f64>().map(f64::to_bits);
-    if read(&told[0]) == read(&told[1]) {
-        return apart(a, b, cost_places(a).max(cost_places(b)));
-    }
-    told
+    let few = cost_places(a).max(cost_places(b));
+    let far = |it: f64, places: usize| {
+        let told = fixed(it, places).parse().unwrap_or(it);
+        (told - it).abs() >= (a - b).abs() / 2.0
+    };
+    let places = places_apart(a, b, few);
+    let enough = (places..MOST_PLACES).find(|it| !far(a, *it) && !far(b, *it));
+    let places = if is_at_most(a, b) && is_at_most(b, a) {
+        few
+    } else {
+        enough.unwrap_or(places)
+    };
+    [fixed(a, places), fixed(b, places)]
 }
 
 #[cfg(test)]
@@ -213,6 +221,7 @@ mod tests {
     fn sums_that_are_compared_are_told_apart() {
         for (a, b, words) in [
             (0.00135, 0.00134, ["0.00135", "0.00134"]),
+            (0.00136, 0.00135, ["0.00136", "0.00135"]),
             (0.001_000_04, 0.000_999_96, ["0.00100004", "0.00099996"]),
             (0.12, 0.1, ["0.1200", "0.1000"]),
             (0.1, 0.1, ["0.1000", "0.1000"]),

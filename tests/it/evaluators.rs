@@ -613,7 +613,7 @@ fn what_an_advisory_program_leaves_is_nothing_to_those_that_gate() {
     let left = json!({ "type": "file", "path": "../left.txt", "exists": false });
     let leave = json!({
         "type": "command", "role": "advisory",
-        "command": ["sh", "-c", "touch ../left.txt; echo '{\"passed\": true}'"],
+        "command": ["sh", "-c", "touch left.txt; echo '{\"passed\": true}'"],
     });
     let project = shop(&json!([leave, left]));
     let result = project.result(0, &["run"]);
