@@ -72,9 +72,13 @@ pub enum ClientError {
 
 /// What a server says of it.
 fn said(reply: &ErrorReply) -> String {
-    let mut said = match reply.error.as_str() {
-        "" => String::new(),
-        error => format!(": {error}"),
+    // What is about one place alone is said there.
+    let alone = reply.findings.iter().find(|it| it.message == reply.error);
+    let place = alone.filter(|it| !it.path.is_empty());
+    let mut said = match (reply.error.as_str(), place) {
+        ("", _) => String::new(),
+        (error, None) => format!(": {error}"),
+        (error, Some(at)) => format!(": {}: {error}", at.path),
     };
     for it in &reply.findings {
         if it.message == reply.error {

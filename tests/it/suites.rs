@@ -505,7 +505,7 @@ fn what_is_wrong_in_a_suite_is_told_at_its_place() {
         .says("nightly.yaml:2:9: warning: `flow/d` is no id of a scenario")
         .says("nightly.yaml:3:43: warning: the quarantine of `c` ended with 2020-01-01");
     // A cell is one of a scenario, in whichever matrix.
-    assert!(!noted.all().contains("a/model=x"), "{noted:#?}");
+    assert!(!noted.all().contains("`a/model=x`"), "{noted:#?}");
     // The scenarios of one folder are not all that the suite is about.
     project.expect(0, &["run", "--suite", "nightly", "scenarios/a.yaml"]);
 }

@@ -284,7 +284,12 @@ fn fault(error: rusqlite::Error) -> Fault {
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
         error => error.to_string(),
     };
-    match error.sqlite_error_code() {
+    let code = match &error {
+        // Which is a failure of SQLite, too, and not told as one.
+        rusqlite::Error::SqlInputError { error, .. } => Some(error.code),
+        error => error.sqlite_error_code(),
+    };
+    match code {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Fault::Damaged(why),
         Some(
             ErrorCode::DatabaseBusy

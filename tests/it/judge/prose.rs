@@ -75,7 +75,7 @@ fn a_judge_has_its_say_and_decides_nothing() {
         let question = question(&bodies[0]);
         for words in [
             "- The agent names the currency",
-            "1. mcp__shop__pay {\"id\":7}",
+            "| mcp__shop__pay {\"id\":7}",
             "| Pay order 7.",
             "| {\"id\":7,\"state\":\"paid\"}",
         ] {
