@@ -90,9 +90,12 @@ fn empty_index(file: &Path) {
     fs::write(file, content).unwrap();
 }
 
+/// What is done to a file, what is said of it, and whether whoever opens it sees it.
+type Damage = (fn(&Path), &'static str, bool);
+
 #[test]
 fn damage_that_can_be_opened_is_found_and_mended() {
-    let damages: [(fn(&Path), &str, bool); 3] = [
+    let damages: [Damage; 3] = [
         (
             |file| {
                 let mut content = fs::read(file).unwrap();

@@ -93,10 +93,10 @@ async fn without_it_nothing_is_started_and_nothing_is_looked_at() {
         }
     }
     // A database server answers whatever it is asked, and so nobody from elsewhere asks it.
-    let served = "postgres://nobody:s3cret@127.0.0.1:9/x";
+    let elsewhere = "postgres://nobody:s3cret@127.0.0.1:9/x";
     let yaml = format!(
         "name: x\nuser_intent: y\nservers: {{ shop: {{ url: '{}' }} }}\nagent: {{ calls: [{{ tool: mcp__shop__buy }}] }}\n\
-         evaluators: [{{ type: sql-validate, database: '{served}', query: SELECT 1, equals: 1 }}]\n",
+         evaluators: [{{ type: sql-validate, database: '{elsewhere}', query: SELECT 1, equals: 1 }}]\n",
         desk.shop
     );
     for (route, body) in [
