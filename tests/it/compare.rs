@@ -460,7 +460,8 @@ fn stored_trajectories_are_compared_without_running_anything() {
         .says("interrupted");
     project
         .expect(2, &["compare", "--run", "nowhere.json"])
-        .says("cannot read nowhere.json");
+        .says("there is no run, folder or file nowhere.json")
+        .says("`mcp-eval report --list` lists the runs that are stored");
 }
 
 #[test]
