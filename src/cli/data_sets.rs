@@ -12,16 +12,7 @@ use crate::discovery::search;
 use crate::input;
 use crate::model::redaction::Redaction;
 use crate::redact::{Redactor, Secrets};
-
-/// Where a proxy is, unless told otherwise.
-const USUAL_ADDRESS: &str = "http://127.0.0.1:8080";
-
-/// The variables that say it.
-const ADDRESS: &str = "MCPPROXY_BASE_URL";
-const KEY: &str = "MCPPROXY_API_KEY";
-
-/// The file with variables that is read where the environment lacks one.
-const DOTENV: &str = ".env";
+use crate::suite;
 
 /// Reads a file of JSON.
 ///
@@ -57,59 +48,12 @@ pub(super) fn invalid(findings: &[Finding]) -> Failure {
 
 /// Where the proxy is, and the key it is asked with: as the command line says, else the environment, else `.env` in this folder.
 pub(super) fn place(args: &ProxyArgs) -> search::Place {
-    let file = input::read_to_string(Path::new(DOTENV)).unwrap_or_default();
-    let given = |value: &Option<String>, name: &str| {
-        let given = value.clone().or_else(|| variable(&file, name));
-        given.filter(|it| !it.is_empty())
-    };
-    let base_url = given(&args.base_url, ADDRESS);
-    let base_url = base_url.as_deref().unwrap_or(USUAL_ADDRESS);
-    search::Place {
-        base_url: base_url.trim_end_matches('/').to_owned(),
-        api_key: given(&args.api_key, KEY),
-    }
+    suite::usual_place(args.base_url.as_deref(), args.api_key.as_deref())
 }
 
 /// Hides the key, and what the environment holds of secrets.
 pub(super) fn redactor(place: &search::Place) -> Redactor {
     let mut secrets = Secrets::of_environment();
-    if let Some(key) = &place.api_key {
-        secrets.declare(KEY, "", key);
-    }
+    suite::place_secrets(place, &mut secrets);
     Redactor::new(&secrets, &Redaction::default())
-}
-
-/// A variable of a `.env` file: `NAME=value`, in quotes or not, `export` before it or not.
-fn variable(file: &str, name: &str) -> Option<String> {
-    let mut lines = file.lines().rev().map(str::trim);
-    lines.find_map(|line| {
-        let line = line.strip_prefix("export ").unwrap_or(line);
-        let (key, value) = line.split_once('=')?;
-        if key.trim() != name {
-            return None;
-        }
-        let value = value.trim();
-        let quoted = ['"', '\''].into_iter().find_map(|quote| {
-            let rest = value.strip_prefix(quote)?;
-            rest.split(quote).next()
-        });
-        let plain = || value.split(" #").next().unwrap_or_default().trim_end();
-        Some(quoted.unwrap_or_else(plain).to_owned())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::variable;
-
-    #[test]
-    fn variables_stand_in_a_file() {
-        let file = "# A=0\nA=1 # one\nexport B=\"two # 2\" # more\nC='3'\nA=4\nD=\n";
-        let of = |name| variable(file, name);
-        assert_eq!(of("A").as_deref(), Some("4"));
-        assert_eq!(of("B").as_deref(), Some("two # 2"));
-        assert_eq!(of("C").as_deref(), Some("3"));
-        assert_eq!(of("D").as_deref(), Some(""));
-        assert_eq!(of("E"), None);
-    }
 }

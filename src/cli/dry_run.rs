@@ -13,6 +13,7 @@ use crate::cli::select::plural;
 use crate::cli::suite::judge_budget;
 use crate::cli::to_run::ToRun;
 use crate::json;
+use crate::model::measurement::Measurement;
 use crate::model::scenario::{Scenario, Transport};
 use crate::model::usage::cost_words;
 use crate::published::result::Shard;
@@ -42,7 +43,11 @@ struct Planned {
     path: String,
     /// A disabled one is reported as skipped.
     enabled: bool,
+    /// Of what is measured, the kind: `retrieval` or `security`.
     agent: &'static str,
+    /// What is measured, in words; absent for a conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measures: Option<String>,
     model: Option<String>,
     servers: Vec<PlannedServer>,
     /// The tools that are called, in order; `null` where nobody knows before.
@@ -156,7 +161,9 @@ fn planned(scenario: &Scenario, runs: u16) -> Planned {
     let redactor = suite::redactor_of(scenario);
     let clean = |text: &str| redactor.text(text).into_inner();
     let agent = &scenario.agent;
-    let calls = (!agent.decides() && agent.kind() != "replay").then(|| {
+    let measured = scenario.measurement.as_ref();
+    let is_script = !agent.decides() && agent.kind() != "replay" && measured.is_none();
+    let calls = is_script.then(|| {
         let calls = agent.calls().iter();
         calls.map(|it| clean(&it.tool)).collect()
     });
@@ -180,7 +187,8 @@ fn planned(scenario: &Scenario, runs: u16) -> Planned {
         name: clean(&scenario.name),
         path: clean(&scenario.path.display().to_string()),
         enabled: scenario.enabled,
-        agent: agent.kind(),
+        agent: measured.map_or(agent.kind(), Measurement::kind),
+        measures: measured.map(|it| clean(&what(it))),
         model: agent.model_name().map(clean),
         servers: scenario
             .servers
@@ -198,6 +206,34 @@ fn planned(scenario: &Scenario, runs: u16) -> Planned {
         calls,
         criteria: scenario.success_criteria.len(),
         runs,
+    }
+}
+
+/// What is measured, with the names of its files.
+fn what(measurement: &Measurement) -> String {
+    let name = |path: &Path| {
+        path.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    match measurement {
+        Measurement::Retrieval(it) => {
+            let times = match it.runs {
+                1 => String::new(),
+                more => format!(", {more} times"),
+            };
+            format!(
+                "the search {} by {} over {}{times}",
+                it.search_name,
+                name(&it.golden),
+                name(&it.corpus)
+            )
+        }
+        Measurement::Security(it) => {
+            let files: Vec<String> = it.verdicts.iter().map(|it| name(it)).collect();
+            format!("what scanners said in {}", files.join(", "))
+        }
     }
 }
 
@@ -261,7 +297,11 @@ fn line(it: &Planned) -> String {
     if let Some(model) = &it.model {
         let _ = write!(line, " {model}");
     }
+    if let Some(measures) = &it.measures {
+        let _ = write!(line, ", {measures}");
+    }
     match &it.calls {
+        _ if it.measures.is_some() => {}
         Some(calls) if calls.is_empty() => line.push_str(", no calls"),
         Some(calls) => {
             let _ = write!(

@@ -177,6 +177,27 @@ pub(super) fn keep(
     found.document(finished.runs.folder())
 }
 
+/// The same of a command that shows in a way of its own what came of its scenarios.
+///
+/// # Errors
+///
+/// When there is no waiting for the database.
+pub(super) fn keep_told(
+    finished: &Finished,
+    options: &ReportOptions<'_>,
+    console: Console,
+) -> Result<ResultDocument, Failure> {
+    for note in &finished.notes {
+        console.warning(&format!("note: {note}"));
+    }
+    let document = keep(finished, options, console);
+    if let Some(database) = &finished.database {
+        database.head(finished.suite.derive(|_| RunHead::ended(&document)));
+        database::tell(&runtime::here()?.block_on(database.flush()), console);
+    }
+    Ok(document)
+}
+
 /// Where the pages of a result go, or, without pages, the document alone.
 pub(super) fn folder(runs: &Runs, reports: &Reports) -> PathBuf {
     match &reports.output {

@@ -27,13 +27,18 @@ pub(super) fn spread(scenarios: Vec<Scenario>, axes: &[Axis]) -> Result<Vec<Scen
     }
     let combinations = combinations(axes)?;
     let in_each = |it: &Scenario| {
+        // Who measures is no matter of choice.
+        if it.measurement.is_some() {
+            return vec![it.clone()];
+        }
         let all = combinations.iter();
         let all = all.map(|settings| in_cell(it, settings));
         all.collect::<Vec<Scenario>>()
     };
     let all: Vec<Scenario> = scenarios.iter().flat_map(in_each).collect();
     let ids: HashSet<String> = scenarios.iter().map(|it| folded(&it.id)).collect();
-    if let Some(twice) = all.iter().find(|it| ids.contains(&folded(&it.id))) {
+    let mut cells = all.iter().filter(|it| it.cell.is_some());
+    if let Some(twice) = cells.find(|it| ids.contains(&folded(&it.id))) {
         let message = format!(
             "a cell of the matrix would be called `{}`, as a scenario is",
             twice.id

@@ -1,17 +1,13 @@
 //! What a measurement of a search or of scanners came to, written to its folder.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::cli::failure::Failure;
-use crate::git;
 use crate::json;
 use crate::model::redacted::Redacted;
-use crate::model::stamp::GitStamp;
 use crate::redact::Redactor;
 use crate::store;
 
@@ -40,24 +36,8 @@ pub(super) fn clean<T: Serialize + DeserializeOwned>(
     let failed = |error: serde_json::Error| {
         Failure::incomplete(format!("the report cannot be written: {error}"))
     };
-    let mut value = serde_json::to_value(report).map_err(failed)?;
-    clean_value(&mut value, redactor);
-    serde_json::from_value(value).map_err(failed)
-}
-
-fn clean_value(value: &mut Value, redactor: &Redactor) {
-    match value {
-        Value::String(text) => *text = redactor.known(text).into_inner(),
-        Value::Array(items) => items.iter_mut().for_each(|it| clean_value(it, redactor)),
-        Value::Object(members) => {
-            let old = std::mem::take(members);
-            for (key, mut value) in old {
-                clean_value(&mut value, redactor);
-                members.insert(redactor.known(&key).into_inner(), value);
-            }
-        }
-        _ => {}
-    }
+    let value = serde_json::to_value(report).map_err(failed)?;
+    serde_json::from_value(redactor.measured(value).into_inner()).map_err(failed)
 }
 
 /// Writes a report in all its forms; returns the line that names the first two.
@@ -92,29 +72,4 @@ pub(super) fn write(
 /// Which file cannot be written.
 pub(super) fn check(folder: &Path) -> Result<(), Failure> {
     store::check_writable(&folder.join(DOCUMENT)).map_err(Failure::from)
-}
-
-/// The commits that files come from, by what each is; those that are in no repository are left out.
-pub(super) fn stamps(files: &[(&str, &Path)]) -> BTreeMap<String, String> {
-    let mut stamps = BTreeMap::new();
-    for (name, path) in files {
-        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-        let stamp = git::stamp(folder.unwrap_or(Path::new(".")), &[]);
-        if let Some(told) = told(&stamp) {
-            stamps.insert((*name).to_owned(), told);
-        }
-    }
-    stamps
-}
-
-/// A commit in short, and whether something has changed since.
-fn told(stamp: &GitStamp) -> Option<String> {
-    let GitStamp::Known(commit) = stamp else {
-        return None;
-    };
-    Some(if commit.dirty == Some(true) {
-        format!("{} (changed since)", commit.short)
-    } else {
-        commit.short.clone()
-    })
 }

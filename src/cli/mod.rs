@@ -1,6 +1,7 @@
 //! The command line: arguments, settings, exit codes, what is printed, one file per command.
 
 mod advice;
+mod alone;
 mod args;
 mod called;
 mod checkout;
@@ -164,7 +165,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Db(command) => commands::db::run(&command, console),
         Command::Judge(command) => commands::judge::run(&command, cli.output, console),
         Command::Retrieval(args) => commands::retrieval::run(&args, cli.output, console),
-        Command::Security(args) => commands::security::run(&args, console),
+        Command::Security(args) => commands::security::run(&args, cli.output, console),
         Command::Datasets(command) => commands::datasets::run(&command, console),
         Command::Clean(args) => commands::clean::run(&args, console),
         Command::Help(args) => commands::help::run(&args, console),

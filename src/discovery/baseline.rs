@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::finding::Finding;
-use super::measures::{AtCuts, CUTS};
+use super::measures::{AtCuts, CUTS, Figures};
 use super::places::{Document, part};
 
 /// What was measured before.
@@ -33,6 +33,23 @@ pub struct BaselineQuery {
 }
 
 impl Baseline {
+    /// Figures that were just measured.
+    pub(super) fn of(
+        figures: &Figures,
+        corpus_version: Option<String>,
+        queries: Vec<BaselineQuery>,
+    ) -> Self {
+        Self {
+            recall: CUTS.map(|cut| Some(figures.recall.at(cut))),
+            mrr: Some(figures.mrr),
+            ndcg: Some(figures.ndcg),
+            map: Some(figures.ap),
+            tolerance: None,
+            corpus_version,
+            queries,
+        }
+    }
+
     /// Recall at one of [`CUTS`].
     pub fn recall_at(&self, cut: usize) -> Option<f64> {
         let at = CUTS.iter().position(|it| *it == cut)?;

@@ -14,7 +14,6 @@
 //! | `verdicts` | what scanners said, in whatever form |
 //! | `truth` | what is so of the tools they judge |
 //! | `security` | what they said, held against what is so |
-//! | `report` | documents, pages, and what is printed |
 //! | `measures` | how good rankings are |
 //! | `detection` | how well a scanner tells malicious from benign |
 //! | `statistics` | how much the numbers say: intervals, tests, the least size of a corpus |
@@ -29,7 +28,6 @@ pub mod golden;
 pub mod measures;
 pub mod places;
 pub mod pool;
-pub mod report;
 pub mod retrieval;
 pub mod search;
 pub mod security;

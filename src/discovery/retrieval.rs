@@ -6,12 +6,13 @@ use super::baseline::{Baseline, BaselineQuery};
 use super::corpus::Corpus;
 use super::golden::{Golden, Query};
 use super::measures::{AtCuts, CUTS, DEPTH, Figures, Grades, Ids, Ranking, figures, means, ties};
-use super::report::retrieval::{
-    Allowed, Before, Compared, Delta, Further, Gate, Latency, LostGate, Metrics, Miss, QueryReport,
-    Report, Status, Test, Ties, Why, by_cut, ends,
-};
 use super::search::{Answer, Finds};
-use super::statistics::{bootstrap, count, holm, mean, quantile, randomisation};
+use super::statistics::{bootstrap, count, ends, holm, mean, quantile, randomisation};
+use crate::published::measured::Status;
+use crate::published::measured::retrieval::{
+    Allowed, Before, ByCut, Compared, Delta, Floor, Further, Gate, Latency, LostGate, Metrics,
+    Miss, QueryReport, Report, Test, Ties, Why,
+};
 
 /// What the queries are measured against.
 #[derive(Clone, Copy)]
@@ -35,6 +36,8 @@ pub struct Learned {
 pub struct Demands {
     /// How much lower than the baseline's recall@5 may be; else what the baseline says, else 0.05.
     pub tolerance: Option<f64>,
+    /// What recall@5 must be at least, whatever it was before.
+    pub floor: Option<f64>,
     pub max_lost: Option<usize>,
     /// Queries that may be lost now.
     pub allowed: Vec<Allowed>,
@@ -166,7 +169,7 @@ pub fn measure<'a>(ground: Ground<'a>, runs: &[Vec<Answer>], learned: &Learned) 
     further.hit_at = by_cut(&overall.hit);
     further.complete_at = by_cut(&overall.complete);
     further.ndcg_exp_at_10 = overall.ndcg_exp;
-    further.grade_2_only = Metrics::of(&over_runs(&wanted));
+    further.grade_2_only = metrics(&over_runs(&wanted));
     further.unlabelled_share = if looked == 0 {
         0.0
     } else {
@@ -193,7 +196,7 @@ pub fn measure<'a>(ground: Ground<'a>, runs: &[Vec<Answer>], learned: &Learned) 
     further.zero_hits = zero.map(|(query, _)| query.id.clone()).collect();
     let mut report = Report {
         runs_averaged: runs.len(),
-        metrics: Some(Metrics::of(&overall)),
+        metrics: Some(metrics(&overall)),
         further: Some(further),
         ..Report::default()
     };
@@ -324,8 +327,8 @@ fn tied(
             }
         }
     }
-    found.worst = Metrics::of(&over_runs(&worst));
-    found.best = Metrics::of(&over_runs(&best));
+    found.worst = metrics(&over_runs(&worst));
+    found.best = metrics(&over_runs(&best));
     (!found.queries.is_empty()).then_some(found)
 }
 
@@ -340,8 +343,8 @@ const TESTED: &[Tested] = &[
 ];
 
 impl Measured<'_> {
-    /// Holds the measurement against a baseline: the gate, and what became of each query where the baseline knows.
-    pub fn judge(&mut self, baseline: &Baseline, demands: &Demands) {
+    /// Holds the measurement against a baseline, or what takes its part: the gate, and what became of each query where it knows.
+    pub fn judge(&mut self, name: &str, baseline: &Baseline, demands: &Demands) {
         let tolerance = demands
             .tolerance
             .or(baseline.tolerance)
@@ -357,13 +360,8 @@ impl Measured<'_> {
             value,
             threshold,
         });
-        let less = |now: f64, then: Option<f64>| then.map(|it| now - it);
-        report.baseline_delta = Some(Delta {
-            recall_at_5: less(value, baseline.recall_at(5)),
-            mrr: less(self.overall.mrr, baseline.mrr),
-            ndcg_at_10: less(self.overall.ndcg, baseline.ndcg),
-            map: less(self.overall.ap, baseline.map),
-        });
+        self.tell_difference(baseline);
+        let report = &mut self.report;
         let queries = self.ground.golden.queries.len();
         let allowed = (0..=queries)
             .rev()
@@ -373,7 +371,7 @@ impl Measured<'_> {
             allowed.unwrap_or_default()
         ));
         if !baseline.queries.is_empty() {
-            self.compare("the baseline", &baseline.queries);
+            self.compare(name, &baseline.queries);
         }
         if let Some(most) = demands.max_lost {
             self.gate_lost(most, &demands.allowed);
@@ -384,6 +382,41 @@ impl Measured<'_> {
         if !passes {
             report.status = Status::Failed;
         }
+    }
+
+    /// Holds recall@5 against what it must be at least, whatever it was before.
+    pub fn hold_floor(&mut self, demands: &Demands) {
+        let Some(floor) = demands.floor else {
+            return;
+        };
+        let value = self.overall.recall.at(5);
+        let passed = value >= floor;
+        let report = &mut self.report;
+        report.floor = Some(Floor {
+            metric: "recall_at_5".to_owned(),
+            passed,
+            value,
+            floor,
+        });
+        if !passed && report.status == Status::Passed {
+            report.status = Status::Failed;
+        }
+    }
+
+    /// Says how much each figure differs from an earlier one.
+    pub fn tell_difference(&mut self, before: &Baseline) {
+        let less = |now: f64, then: Option<f64>| then.map(|it| now - it);
+        let recall_at = CUTS.iter().filter_map(|cut| {
+            let then = before.recall_at(*cut)?;
+            Some((cut.to_string(), self.overall.recall.at(*cut) - then))
+        });
+        self.report.baseline_delta = Some(Delta {
+            recall_at: recall_at.collect(),
+            recall_at_5: less(self.overall.recall.at(5), before.recall_at(5)),
+            mrr: less(self.overall.mrr, before.mrr),
+            ndcg_at_10: less(self.overall.ndcg, before.ndcg),
+            map: less(self.overall.ap, before.map),
+        });
     }
 
     fn gate_lost(&mut self, most: usize, allowed: &[Allowed]) {
@@ -467,8 +500,17 @@ impl Measured<'_> {
         self.report.compared = Some(compared);
     }
 
-    /// What each query got, for another measurement to be compared with.
-    pub fn as_baseline(&self) -> Vec<BaselineQuery> {
+    /// The figures, for another measurement to be held against.
+    pub fn figures(&self) -> Baseline {
+        Baseline::of(
+            &self.overall,
+            self.ground.golden.corpus_version.clone(),
+            self.as_baseline(),
+        )
+    }
+
+    /// What each query got.
+    fn as_baseline(&self) -> Vec<BaselineQuery> {
         let queries = self.report.per_query.iter().zip(&self.per_query);
         let queries = queries.map(|(query, figures)| BaselineQuery {
             id: query.id.clone(),
@@ -488,6 +530,22 @@ impl Measured<'_> {
     pub fn into_report(self) -> Report {
         self.report
     }
+}
+
+/// The means as they are written.
+fn metrics(figures: &Figures) -> Metrics {
+    Metrics {
+        recall_at: by_cut(&figures.recall),
+        mrr: figures.mrr,
+        ndcg_at_10: figures.ndcg,
+        map: figures.ap,
+    }
+}
+
+/// Figures under the names of their cuts.
+fn by_cut(at: &AtCuts) -> ByCut {
+    let cuts = CUTS.iter().map(|cut| (cut.to_string(), at.at(*cut)));
+    cuts.collect()
 }
 
 fn differ(a: f64, b: f64) -> bool {

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::detection::{Counts, Detection};
-use super::report::retrieval::{Status, ends};
-use super::report::security::{
-    CategoryReport, Comparison, DetectorReport, Pairs, ScanError, Scores, Security, SecurityGate,
-};
-use super::statistics::{cases_above, cases_below, count, mcnemar, wilson};
+use super::statistics::{cases_above, cases_below, count, ends, mcnemar, wilson};
 use super::truth::{Labelled, Truth};
 use super::verdicts::{Run, ScanStatus, Verdict};
+use crate::published::measured::Status;
+use crate::published::measured::security::{
+    CategoryReport, Comparison, DetectorReport, Pairs, ScanError, Scores, Security, SecurityGate,
+};
 
 /// What is asked of scanners.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -12,6 +12,11 @@
 
 use crate::model::interval::Interval;
 
+/// An interval as it is written.
+pub fn ends(interval: Interval) -> [f64; 2] {
+    [interval.low, interval.high]
+}
+
 /// A count as a float, for means and shares.
 #[expect(
     clippy::cast_precision_loss,

@@ -21,6 +21,18 @@ pub struct Target {
     pub observed: Observed,
 }
 
+impl Target {
+    /// Where it is over HTTP, without a path: `http://127.0.0.1:49153`; `None` for one that is a child process.
+    pub fn origin(&self) -> Option<String> {
+        let Launch::Http { url, .. } = &self.launch else {
+            return None;
+        };
+        let (scheme, rest) = url.split_once("://")?;
+        let authority = rest.split(['/', '?', '#']).next()?;
+        Some(format!("{scheme}://{authority}"))
+    }
+}
+
 /// How to get at it.
 #[derive(Debug, Clone)]
 pub enum Launch {

@@ -19,6 +19,7 @@ pub mod json_path;
 pub mod judge;
 pub mod label;
 pub mod learned;
+pub mod measurement;
 pub mod number;
 pub mod pending;
 pub mod placeholder;

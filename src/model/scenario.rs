@@ -15,6 +15,7 @@ use crate::model::hook::Hook;
 use crate::model::interactions::DeclaredServer;
 use crate::model::judge::JudgeSettings;
 use crate::model::label::Labels;
+use crate::model::measurement::Measurement;
 use crate::model::ready::{Expected, Ready};
 use crate::model::redaction::Redaction;
 use crate::model::rules::Rules;
@@ -70,6 +71,8 @@ pub struct Scenario {
     pub before: Vec<Hook>,
     pub after: Vec<Hook>,
     pub agent: Agent,
+    /// What it measures, where it is about no conversation: its agent has nothing to do then.
+    pub measurement: Option<Measurement>,
     /// The model that judges its runs.
     pub judge: Option<Box<JudgeSettings>>,
     /// How its baseline is replayed.
@@ -108,6 +111,8 @@ pub struct Places {
     pub expected: Vec<Option<Place>>,
     /// Each call that a scripted agent plays, or would where another one is asked.
     pub script: Vec<Option<Place>>,
+    /// How a search that is measured is asked.
+    pub search: Option<Place>,
 }
 
 /// A place in a file, counted from 1, the column in characters.

@@ -11,6 +11,7 @@ use crate::model::direct::Direct;
 use crate::model::evaluation::{Evaluation, Overall};
 use crate::model::experiment::ExperimentChange;
 use crate::model::label::Labels;
+use crate::model::measurement::MeasuredDocument;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Repeated;
 use crate::model::scenario::Places;
@@ -104,6 +105,8 @@ pub struct ScenarioResult {
     pub judging: Option<TotalUse>,
     /// What the servers do to the answers of those behind them, where that was asked for.
     pub direct: Option<Box<Direct>>,
+    /// What was measured, where it is about no conversation.
+    pub measured: Option<Box<MeasuredDocument>>,
 }
 
 impl ScenarioResult {
@@ -144,6 +147,7 @@ impl ScenarioResult {
             retried: Vec::new(),
             judging: None,
             direct: None,
+            measured: None,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What is told without secrets, and not stored: scenarios, and what a command found of them.
 
+use serde_json::Value;
+
 use super::{Origin, Redactor};
 use crate::model::evaluation::Evaluation;
 use crate::model::evaluator::{Evaluator, EvaluatorText};
@@ -101,7 +103,31 @@ impl Redactor {
         Redacted::vouch_for(result)
     }
 
+    /// A document of ours, of whose texts and keys only what is known for sure to be secret is taken out: names stay as they are.
+    pub fn measured(&self, mut document: Value) -> Redacted<Value> {
+        self.known_in(&mut document);
+        Redacted::vouch_for(document)
+    }
+
+    fn known_in(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.known(text).into_inner(),
+            Value::Array(items) => items.iter_mut().for_each(|it| self.known_in(it)),
+            Value::Object(members) => {
+                let old = std::mem::take(members);
+                for (key, mut value) in old {
+                    self.known_in(&mut value);
+                    members.insert(self.known(&key).into_inner(), value);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
     fn result_words(&self, scenario: &mut ScenarioResult) {
+        if let Some(measured) = &mut scenario.measured {
+            self.known_in(&mut measured.0);
+        }
         for it in &mut scenario.evaluations {
             self.evaluation(it);
         }

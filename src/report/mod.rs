@@ -10,6 +10,7 @@
 //! | [`terminal`] | the table and the reasons a person sees after a command |
 //! | [`html`] | the index and one page per scenario |
 //! | [`markdown`] | a comment on a pull request, and the summary of a job |
+//! | [`measured`] | what is printed and written of searches and scanners that were measured |
 //! | [`junit`], [`ctrf`] | what other tools read as the results of tests |
 //! | [`github`] | annotations at the lines of scenario files |
 //! | [`e2e`] | the lines that end-to-end tests look for |
@@ -52,6 +53,7 @@ pub mod junit;
 pub mod label;
 pub mod markdown;
 mod matrix;
+pub mod measured;
 pub mod method;
 pub mod moment;
 pub mod repository;

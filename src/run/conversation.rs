@@ -105,6 +105,11 @@ impl<'a> Conversation<'a> {
         self.servers.catalogue()
     }
 
+    /// Says what the agent is doing besides calls.
+    pub fn tell(&self, doing: &str) {
+        self.observer.progress(Progress::Preparing { doing });
+    }
+
     /// The agent has these tools of its own, which are no server's.
     pub fn has_own_tools(&mut self, names: impl IntoIterator<Item = String>) {
         self.own_tools.extend(names);

@@ -14,6 +14,7 @@
 //! | Where is an evaluator read, each type in a file of its own? | `evaluators` |
 //! | Where is the judge read? What it judges by? Examples to judge it by? | `judge` |
 //! | Where are the rules of the comparison read? | `file::scoring` |
+//! | What does a scenario say that measures a search, or scanners? | `measured`, `scenario::measurement` |
 //! | What must fit together between sections? | `checks` |
 //! | What does a document become, and what is its hash? | `scenario` |
 //! | Where may `${…}` stand, and what is put there? And in the configuration file of a proxy? | `expand` |
@@ -25,7 +26,7 @@
 //! The rooms need each other in one direction:
 //!
 //! ```text
-//! load ► scenario ► checks ► file ► judge ► agent ► evaluators ► servers, mock ► expand, decode ► yaml
+//! load ► scenario ► checks ► file ► measured, judge ► agent ► evaluators ► servers, mock ► expand, decode ► yaml
 //!                   suites ► file
 //! ```
 
@@ -37,6 +38,7 @@ mod expand;
 mod file;
 mod judge;
 mod load;
+mod measured;
 mod mock;
 mod scenario;
 mod servers;

@@ -116,6 +116,7 @@ pub(super) fn of_case(
             settings: Box::new(agent),
             calls: Vec::new(),
         },
+        measurement: None,
         judge,
         replaying: Replaying::within(timeout),
         expected_trajectory: Vec::new(),

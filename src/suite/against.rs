@@ -11,6 +11,7 @@ use super::error::Error;
 use super::evaluating;
 use super::finished::Finished;
 use super::judge::judge_executed;
+use super::measuring::{Doing, Others};
 use super::outcome::{problem, result};
 use super::play::{Suite, play};
 use super::record::{check_run, reads, usual_takes};
@@ -22,6 +23,7 @@ use super::{execute::Reads, replay};
 use crate::evaluate::Accepted;
 use crate::http_client;
 use crate::model::learned::Learned;
+use crate::model::measurement::Measurement;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::{Agent, Scenario};
@@ -35,6 +37,9 @@ type Kept = Arc<Redacted<Trajectory>>;
 /// How long an address may refuse connections that somebody else's server is said to be at: nobody starts it for this comparison.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Why no commit is looked for at which a measurement fails.
+const NO_BISECT: &str = "`bisect` hears what servers answer, and this measures something";
+
 /// Runs scenarios against their system under test and another version of it, and scores the former by the latter. Needs a runtime with
 /// several threads. No baseline is read, but by an agent that replays one, and none is written.
 ///
@@ -47,9 +52,19 @@ pub async fn compare_against(
     against: &Against,
 ) -> Result<Finished, Error> {
     let versions = Versions::new();
-    let others = others(&versions, &suite.scenarios, against)?;
+    let others = live_others(&versions, &suite.scenarios, against).await?;
+    compare_with("compare", suite, settings, others).await
+}
+
+/// The other version of each scenario that is to be run, which is another one, and there.
+async fn live_others(
+    versions: &Versions,
+    scenarios: &[Scenario],
+    against: &Against,
+) -> Result<HashMap<String, Other>, Error> {
+    let others = others(versions, scenarios, against)?;
     let mut states = States::default();
-    for scenario in &suite.scenarios {
+    for scenario in scenarios {
         if let Some(Other::Live(other, name)) = others.get(&scenario.id)
             && is_what_stands_there(scenario, other, &mut states)
         {
@@ -67,7 +82,23 @@ pub async fn compare_against(
         return Err(Error::incomplete(message)
             .hint("start the server at that address first, or give another one to `--against`"));
     }
-    compare_with("compare", suite, settings, others).await
+    Ok(others)
+}
+
+/// The same for scenarios that measure something, in a command of their own. What the other version comes to takes the part of the baseline.
+///
+/// # Errors
+///
+/// As [`compare_against`].
+pub async fn measure_against(
+    command: &str,
+    suite: Suite,
+    settings: &Settings,
+    against: &Against,
+) -> Result<Finished, Error> {
+    let versions = Versions::new();
+    let others = live_others(&versions, &suite.scenarios, against).await?;
+    compare_with(command, suite, settings, others).await
 }
 
 /// The same for scenarios that are set to one commit of their source already, and `originals` that are not, at another one.
@@ -88,7 +119,9 @@ fn others(
     against: &Against,
 ) -> Result<HashMap<String, Other>, Error> {
     let mut laid_out = LaidOut::default();
-    let enabled = scenarios.iter().filter(|it| it.enabled);
+    // What scanners said is the same, whatever stands where.
+    let has_none = |it: &Scenario| matches!(it.measurement, Some(Measurement::Security(_)));
+    let enabled = scenarios.iter().filter(|it| it.enabled && !has_none(it));
     enabled
         .map(
             |scenario| match other(versions, scenario, (against, &mut laid_out)) {
@@ -109,23 +142,32 @@ async fn compare_with(
     others: HashMap<String, Other>,
 ) -> Result<Finished, Error> {
     let selected = suite.scenarios.len();
-    play(command, suite, settings, |scenario, run_context| {
-        let other = others.get(&scenario.id).cloned();
-        let settings = settings.clone();
-        async move {
-            let baselines = replay::baselines(&settings.baselines, &scenario, selected);
-            let replayed = match replay::to_play(&scenario, &baselines) {
-                Ok(replayed) => replayed,
-                Err(problem) => return unplayed(&scenario, &run_context, problem),
-            };
-            let Some(other) = other else {
-                // Only a disabled scenario has none, and is not run.
-                return unplayed(&scenario, &run_context, problem("it has no other version"));
-            };
-            let comparison = Comparison::new(&scenario, &settings, &run_context);
-            Box::pin(comparison.with(&other, replayed)).await
-        }
-    })
+    let doing = match command {
+        "bisect" => Doing::Leave(NO_BISECT),
+        _ => Doing::Against(Arc::new(measured(&others))),
+    };
+    play(
+        (command, doing),
+        suite,
+        settings,
+        |scenario, run_context| {
+            let other = others.get(&scenario.id).cloned();
+            let settings = settings.clone();
+            async move {
+                let baselines = replay::baselines(&settings.baselines, &scenario, selected);
+                let replayed = match replay::to_play(&scenario, &baselines) {
+                    Ok(replayed) => replayed,
+                    Err(problem) => return unplayed(&scenario, &run_context, problem),
+                };
+                let Some(other) = other else {
+                    // Only a disabled scenario has none, and is not run.
+                    return unplayed(&scenario, &run_context, problem("it has no other version"));
+                };
+                let comparison = Comparison::new(&scenario, &settings, &run_context);
+                Box::pin(comparison.with(&other, replayed)).await
+            }
+        },
+    )
     .await
 }
 
@@ -135,20 +177,35 @@ pub(super) async fn compare_held(
     settings: &Settings,
     held: &HashMap<String, Kept>,
 ) -> Result<Finished, Error> {
-    play("bisect", suite, settings, |scenario, run_context| {
-        let other = held.get(&scenario.id).cloned();
-        let settings = settings.clone();
-        async move {
-            let Some(other) = other else {
-                return unplayed(&scenario, &run_context, problem("nothing is known of it"));
-            };
-            let comparison = Comparison::new(&scenario, &settings, &run_context);
-            let replayed = (!scenario.agent.decides()).then_some(&other);
-            let executed = run_context.execute(&scenario, replayed).await;
-            comparison.judged(executed, &other)
-        }
-    })
+    let doing = Doing::Leave(NO_BISECT);
+    play(
+        ("bisect", doing),
+        suite,
+        settings,
+        |scenario, run_context| {
+            let other = held.get(&scenario.id).cloned();
+            let settings = settings.clone();
+            async move {
+                let Some(other) = other else {
+                    return unplayed(&scenario, &run_context, problem("nothing is known of it"));
+                };
+                let comparison = Comparison::new(&scenario, &settings, &run_context);
+                let replayed = (!scenario.agent.decides()).then_some(&other);
+                let executed = run_context.execute(&scenario, replayed).await;
+                comparison.judged(executed, &other)
+            }
+        },
+    )
     .await
+}
+
+/// The other versions of what is measured.
+fn measured(others: &HashMap<String, Other>) -> Others {
+    let others = others.iter().filter_map(|(id, other)| match other {
+        Other::Live(other, name) => Some((id.clone(), (Arc::clone(other), name.clone()))),
+        Other::Stored(..) => None,
+    });
+    others.collect()
 }
 
 /// What takes the part of the baseline.
@@ -166,6 +223,12 @@ fn other(
     (against, laid_out): (&Against, &mut LaidOut),
 ) -> Result<Other, String> {
     if let Against::Run(folder) = against {
+        if scenario.measurement.is_some() {
+            return Err(
+                "what was measured is not compared with a stored run: `baseline` in its file names figures that are"
+                    .to_owned(),
+            );
+        }
         if !folder.is_dir() {
             return Err(format!(
                 "no run whose id begins so is stored in {RUNS}/, and there is no such folder"

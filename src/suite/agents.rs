@@ -61,7 +61,9 @@ pub struct Choice {
 pub fn choose(scenarios: &mut [Scenario], choice: &Choice) -> Result<(), Error> {
     let mut takers = 0;
     let mut priced_for_another: HashSet<String> = HashSet::new();
-    for scenario in scenarios.iter_mut() {
+    // Who measures is no matter of choice.
+    let measures = |it: &Scenario| it.measurement.is_some();
+    for scenario in scenarios.iter_mut().filter(|it| !measures(it)) {
         let was_priced = scenario.agent.price().is_some();
         match choice.agent {
             None => {}

@@ -3,8 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::agent::Listener;
+use crate::discovery::search;
 use crate::docker::Probe as _;
 use crate::mcp::{GatewayPlace, Target};
+use crate::model::measurement::Measurement;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::ImageStamp;
@@ -16,6 +18,7 @@ use crate::suite::agents::{self, Reached};
 use crate::suite::behind::{self, Behind};
 use crate::suite::containers::{self, ContainerSlot, ServersProbe};
 use crate::suite::header_commands::PrintedHeaders;
+use crate::suite::measuring::{Measuring, place_of};
 use crate::suite::ready::{self, Proof};
 use crate::suite::recorded;
 use crate::suite::started::{Port, Program};
@@ -25,6 +28,8 @@ use crate::suite::suite_context::SuiteContext;
 pub(super) enum Who<'a> {
     /// The scenario's agent, with the baseline to play where it replays one.
     Scenario(Option<&'a Arc<Redacted<Trajectory>>>),
+    /// An agent of ours that measures something.
+    Measures(&'a Measuring),
     /// Somebody else, whom we listen to at this port or a free one.
     Else(Listener, Option<u16>),
 }
@@ -92,14 +97,25 @@ impl SuiteContext {
         for proof in &proofs {
             proof.secrets(&addresses, secrets)?;
         }
-        let targets = self.targets(scenario, &addresses, printed, secrets)?;
+        // A search over HTTP, or a scanner, needs no server.
+        let needs_none = scenario.measurement.is_some() && self.servers(scenario).is_empty();
+        let targets = if needs_none {
+            Vec::new()
+        } else {
+            self.targets(scenario, &addresses, printed, secrets)?
+        };
         if let Some(behind) = behind {
             behind.sent.are_those_of(&targets);
         }
-        let programs = self.programs(&self.servers(scenario), &addresses, ports)?;
+        let programs = if needs_none {
+            Vec::new()
+        } else {
+            self.programs(&self.servers(scenario), &addresses, ports)?
+        };
         let way = match &who {
             Who::Scenario(_) if scenario.agent.command().is_none() => Way::Direct,
             Who::Scenario(_) => Way::Gateway(GatewayPlace::new(None)?),
+            Who::Measures(_) => Way::Direct,
             Who::Else(_, port) => Way::Gateway(GatewayPlace::new(*port)?),
         };
         let of_agent = redactor(secrets, scenario);
@@ -113,6 +129,15 @@ impl SuiteContext {
                 (of_agent, known),
                 self.program.as_deref(),
             )?,
+            Who::Measures(measuring) => {
+                let place = match &scenario.measurement {
+                    Some(Measurement::Retrieval(it)) => {
+                        place_of(it, &targets, &addresses, secrets)?
+                    }
+                    _ => search::Place::default(),
+                };
+                measuring.agent(place, scenario)
+            }
             Who::Else(listener, _) => Box::new(listener),
         };
         Ok(Assembled {

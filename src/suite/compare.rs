@@ -6,6 +6,7 @@ use super::error::Error;
 use super::execute::Reads;
 use super::finished::Finished;
 use super::judge::judge_executed;
+use super::measuring::Doing;
 use super::outcome::{not_run, result};
 use super::pending;
 use super::play::{Suite, play};
@@ -35,12 +36,23 @@ pub async fn compare(mut suite: Suite, settings: &Settings) -> Result<Finished, 
         suite.scenarios = scenarios.map(recorded::without_surroundings).collect();
     }
     let selected = suite.scenarios.len();
-    play("compare", suite, settings, |scenario, run_context| {
-        let baselines = replay::baselines(&settings.baselines, &scenario, selected);
-        let run_context = run_context.knowing(&baselines, &scenario.id);
-        let settings = settings.clone();
-        async move { Box::pin(compare_one(scenario, run_context, &baselines, &settings)).await }
-    })
+    let doing = match settings.answered_by {
+        Servers::Recorded => Doing::Leave(
+            "what is measured is asked of the servers themselves, and these are recorded ones",
+        ),
+        Servers::Live => Doing::Compare,
+    };
+    play(
+        ("compare", doing),
+        suite,
+        settings,
+        |scenario, run_context| {
+            let baselines = replay::baselines(&settings.baselines, &scenario, selected);
+            let run_context = run_context.knowing(&baselines, &scenario.id);
+            let settings = settings.clone();
+            async move { Box::pin(compare_one(scenario, run_context, &baselines, &settings)).await }
+        },
+    )
     .await
 }
 

@@ -6,6 +6,7 @@ use super::behind::Upstreams;
 use super::error::Error;
 use super::expect::expect;
 use super::finished::Finished;
+use super::measuring::Doing;
 use super::outcome::{not_run, problem};
 use super::play::{Suite, play};
 use super::replay;
@@ -38,7 +39,8 @@ type Straight = Option<(Outcome, f64)>;
 /// When runs cannot be kept at all. What went wrong with a scenario is in its result.
 pub async fn compare_direct(suite: Suite, settings: &Settings) -> Result<Finished, Error> {
     let selected = suite.scenarios.len();
-    play("run", suite, settings, |scenario, run_context| {
+    let doing = Doing::Leave(NOTHING_BEHIND);
+    play(("run", doing), suite, settings, |scenario, run_context| {
         let settings = settings.clone();
         async move {
             if scenario.upstreams.is_empty() {

@@ -9,6 +9,7 @@ use crate::agent::Listener;
 use crate::digits;
 use crate::mcp;
 use crate::model::evaluation::Evaluation;
+use crate::model::measurement::Measurement;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::{Servers, Stamp};
@@ -24,6 +25,7 @@ use crate::suite::containers::{self, ContainerSlot};
 use crate::suite::evaluating::{self, Evaluating};
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::hooks::Hooks;
+use crate::suite::measuring::{Measuring, place_of};
 use crate::suite::ready::{self, Asking};
 use crate::suite::recorded;
 use crate::suite::replay;
@@ -122,6 +124,18 @@ impl SuiteContext {
         Box::pin(self.perform(scenario, who, how, place, observer)).await
     }
 
+    /// Measures what a scenario is about.
+    pub(crate) async fn measure(
+        &self,
+        scenario: &Scenario,
+        measuring: &Measuring,
+        place: &ContainerSlot,
+        observer: &dyn Observer,
+    ) -> FinishedRun {
+        let how = (Reads::Once, Evaluating::Not);
+        Box::pin(self.perform(scenario, Who::Measures(measuring), how, place, observer)).await
+    }
+
     /// Lets somebody else make calls, through a gateway at this port or a free one, and listens.
     pub(crate) async fn listen(
         &self,
@@ -156,11 +170,11 @@ impl SuiteContext {
         };
         let baseline = match &who {
             Who::Scenario(baseline) => *baseline,
-            Who::Else(..) => None,
+            Who::Else(..) | Who::Measures(_) => None,
         };
         let reachable = match &who {
             Who::Scenario(_) => agents::reach(scenario, &mut secrets),
-            Who::Else(..) => Ok(Reached::Here),
+            Who::Else(..) | Who::Measures(_) => Ok(Reached::Here),
         };
         // Whoever cannot ask needs no container.
         let able = reachable.as_ref().map(|_| ()).map_err(Clone::clone);
@@ -451,6 +465,9 @@ impl SuiteContext {
         }
         for container in &scenario.containers {
             let _ = containers::expand(container, &addresses, &mut secrets);
+        }
+        if let Some(Measurement::Retrieval(it)) = &scenario.measurement {
+            let _ = place_of(it, &[], &addresses, &mut secrets);
         }
         let _ = self.hooks(scenario, &mut secrets);
         let _ = self.around(scenario, &mut secrets);

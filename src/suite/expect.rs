@@ -6,6 +6,7 @@ use super::error::Error;
 use super::evaluating;
 use super::finished::Finished;
 use super::judge::impossible_criteria;
+use super::measuring::Doing;
 use super::outcome::result;
 use super::play::{Suite, play};
 use super::repeat::{Attempt, Measure, repeat};
@@ -32,12 +33,17 @@ use crate::store::Baselines;
 /// When runs cannot be kept at all. What went wrong with a scenario is in its result.
 pub async fn run(suite: Suite, settings: &Settings) -> Result<Finished, Error> {
     let selected = suite.scenarios.len();
-    play("run", suite, settings, |scenario, run_context| {
-        let baselines = replay::baselines(&settings.baselines, &scenario, selected);
-        let run_context = run_context.knowing(&baselines, &scenario.id);
-        let settings = settings.clone();
-        async move { expect(&scenario, &run_context, &baselines, &settings).await }
-    })
+    play(
+        ("run", Doing::Run),
+        suite,
+        settings,
+        |scenario, run_context| {
+            let baselines = replay::baselines(&settings.baselines, &scenario, selected);
+            let run_context = run_context.knowing(&baselines, &scenario.id);
+            let settings = settings.clone();
+            async move { expect(&scenario, &run_context, &baselines, &settings).await }
+        },
+    )
     .await
 }
 

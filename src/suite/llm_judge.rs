@@ -25,7 +25,7 @@ pub(crate) const NO_JUDGE: &str =
 
 /// Gives the scenarios the judge that was named on the command line.
 pub fn appoint(scenarios: &mut [Scenario], judge: &LoadedJudge) {
-    for scenario in scenarios {
+    for scenario in scenarios.iter_mut().filter(|it| it.measurement.is_none()) {
         scenario.judge = Some(Box::new(judge.settings.clone()));
         scenario.redaction.marked.extend(judge.marked.clone());
     }

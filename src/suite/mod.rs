@@ -2,7 +2,7 @@
 //! the command line, a server and users of the library call it alike.
 //!
 //! ```text
-//! Suite ─ play ─► each scenario: compare | record | expect ─ repeat ─► RunContext ─ SuiteContext ─► run::run ─► judge ─► ScenarioResult
+//! Suite ─ play ─► each scenario: compare | record | expect | measuring ─ repeat ─► RunContext ─ SuiteContext ─► run::run ─► judge ─► ScenarioResult
 //! ```
 //!
 //! `execute` makes one run, which `assemble` puts together from `agents`, `servers`, `started`, `containers`, `behind`, `hooks` and `ready`, with what all
@@ -59,6 +59,8 @@ pub(crate) mod kept_results;
 mod left_files;
 mod llm_judge;
 mod matrix;
+mod measure_alone;
+pub(crate) mod measuring;
 mod observer;
 pub(crate) mod outcome;
 pub(crate) mod patience;
@@ -93,7 +95,7 @@ pub(crate) mod suite_context;
 mod surroundings;
 mod versions;
 
-pub use self::against::compare_against;
+pub use self::against::{compare_against, measure_against};
 pub use self::agents::{AgentChoice, Choice, choose};
 pub use self::bisect::{Bisected, Found, Range, STATE as BISECT_STATE, bisect};
 pub use self::compare::compare;
@@ -108,6 +110,8 @@ pub use self::judge_check::{
 };
 pub use self::llm_judge::{appoint, check_budget, most_judging_costs};
 pub use self::matrix::matrix;
+pub use self::measure_alone::measure_alone;
+pub use self::measuring::{accepted_figures, check_measurement, place_secrets, usual_place};
 pub use self::observer::{Observer, ScenarioObserver, Silent};
 pub use self::play::Suite;
 pub use self::record::record;

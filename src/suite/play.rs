@@ -16,8 +16,10 @@ use super::error::Error;
 use super::finished::{Files, Finished, LaidDown};
 use super::hooks;
 use super::kept_results::KeptResults;
+use super::measuring::{Doing, measured};
 use super::observer::{Observer, Silent};
 use super::outcome::{broken, is_fine, not_run, was_interrupted};
+use super::replay;
 use super::run_context::RunContext;
 use super::schedule::{Schedule, Turn};
 use super::set_up::SetUp;
@@ -30,7 +32,7 @@ use crate::model::stamp::GitStamp;
 use crate::model::suite::{DISABLED, NOT_STARTED, ScenarioResult, Status, SuiteResult};
 use crate::published::result::{self, ResultDocument};
 use crate::run::Budget;
-use crate::store::{self, RESULT, Runs, StoreError};
+use crate::store::{self, Baselines, RESULT, Runs, StoreError};
 
 /// Scenarios to be run, with the observer of their progress and the token that stops them.
 #[derive(Clone)]
@@ -67,7 +69,7 @@ fn disabled(scenario: &Scenario) -> &'static str {
 /// How long running scenarios may take to stop when the program is asked to, but for what they run afterwards.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Runs every scenario with `work` and gathers the results in the scenarios' order.
+/// Runs every scenario with `work`, or measures what it is about, and gathers the results in the scenarios' order.
 ///
 /// Each scenario is a task of its own, so that work on one answer does not delay the others. Disabled scenarios are skipped. When
 /// interrupted, what has finished is kept, and what has not is reported as interrupted.
@@ -76,7 +78,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 ///
 /// When runs cannot be kept at all.
 pub(crate) async fn play<W, F>(
-    command: &str,
+    (command, doing): (&str, Doing),
     suite: Suite,
     settings: &Settings,
     work: W,
@@ -115,6 +117,7 @@ where
     let context = Arc::new(context);
     let mut around = SetUp::run(settings, &interrupt).await;
     let mut results = BTreeMap::new();
+    let all = scenarios.len();
     let scenarios: Vec<_> = scenarios.into_iter().map(Arc::new).collect();
     let begun = keep_begun(command, started_at, &runs, &scenarios, &context)?;
     let mut kept = KeptResults::begin(settings, (begun, &runs), (&scenarios, &context));
@@ -173,7 +176,13 @@ where
             let (context, slot) = (Arc::clone(&context), Arc::clone(&run_context.slot));
             let runs = Arc::clone(&runs);
             let it = Arc::clone(&scenario);
-            let task = AssertUnwindSafe(work(scenario, run_context)).catch_unwind();
+            // What is measured comes to its result in another way; all else is the same for all.
+            let task = if scenario.measurement.is_some() {
+                measure(scenario, run_context, &doing, (settings, all)).boxed()
+            } else {
+                work(scenario, run_context).boxed()
+            };
+            let task = AssertUnwindSafe(task).catch_unwind();
             running.spawn(async move {
                 let _permit = permit;
                 if let Some(why) = context.why_not(&it).await {
@@ -286,6 +295,24 @@ where
         runs,
         database: settings.database.clone(),
     })
+}
+
+/// Measures what a scenario is about, of so many that were selected.
+fn measure(
+    scenario: Arc<Scenario>,
+    run_context: RunContext,
+    doing: &Doing,
+    (settings, selected): (&Settings, usize),
+) -> impl Future<Output = ScenarioResult> + Send + 'static + use<> {
+    let (doing, settings) = (doing.clone(), settings.clone());
+    let baselines = if settings.recording.of_one_scenario {
+        Baselines::of_one_scenario(&settings.baselines)
+    } else if matches!(doing, Doing::Record) {
+        Baselines::new(&settings.baselines)
+    } else {
+        replay::baselines(&settings.baselines, &scenario, selected)
+    };
+    async move { measured(&scenario, &run_context, &baselines, &doing, &settings).await }
 }
 
 /// What is kept in memory of a scenario that has ended.

@@ -113,7 +113,8 @@ fn command(scenario: &Scenario, is_row_alone: bool) -> String {
     words.join(" ")
 }
 
-fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem {
+/// That nothing is accepted of a scenario, and how that is done.
+pub(crate) fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem {
     let path = baselines.path(&scenario.id);
     // Where nothing is recorded of a data set, all of it may be.
     let of_file = scenario.row_of.as_ref().map(|it| baselines.folder(it));

@@ -14,6 +14,7 @@ use crate::store::{Baselines, Runs};
 use crate::suite::containers::ContainerSlot;
 use crate::suite::evaluating::{Evaluating, offered_in_baselines, told};
 use crate::suite::execute::{FinishedRun, Reads};
+use crate::suite::measuring::Measuring;
 use crate::suite::observer::ScenarioObserver;
 use crate::suite::outcome::result;
 use crate::suite::patience::Patience;
@@ -129,6 +130,57 @@ impl RunContext {
             notes,
             patience,
         }
+    }
+
+    /// Measures what the scenario is about, and keeps the run, whatever came of it. The redactor has taken secrets out of that.
+    pub(crate) async fn measure(
+        &self,
+        scenario: &Scenario,
+        measuring: &Measuring,
+    ) -> (Executed, Redactor) {
+        let (mut executed, redactor, log) = self.measured(scenario, measuring).await;
+        let lost = self.runs.save(&scenario.id, &executed.trajectory).err();
+        let log = log.and_then(|it| self.runs.save_log(&scenario.id, &it).err());
+        let unkept = lost.iter().chain(&log);
+        let unkept = unkept.map(|error| format!("the run could not be kept: {error}"));
+        executed.notes.extend(unkept);
+        (executed, redactor)
+    }
+
+    /// The same without keeping the run.
+    pub(crate) async fn measure_unkept(
+        &self,
+        scenario: &Scenario,
+        measuring: &Measuring,
+    ) -> Executed {
+        let (executed, ..) = self.measured(scenario, measuring).await;
+        executed
+    }
+
+    async fn measured(
+        &self,
+        scenario: &Scenario,
+        measuring: &Measuring,
+    ) -> (Executed, Redactor, Option<Redacted<String>>) {
+        let slot = &self.slot;
+        let measure = self
+            .suite
+            .measure(scenario, measuring, slot, &*self.progress);
+        let FinishedRun {
+            trajectory,
+            redactor,
+            evaluations,
+            notes,
+            log,
+        } = Box::pin(measure).await;
+        let executed = Executed {
+            scenario: told(scenario, &trajectory, &redactor),
+            patience: self.suite.patience(scenario, &trajectory),
+            trajectory,
+            evaluations,
+            notes: redacted_notes(&notes, &redactor),
+        };
+        (executed, redactor, log)
     }
 
     /// Runs the scenario once more for what can be learned from it, without keeping the run.

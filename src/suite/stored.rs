@@ -206,6 +206,10 @@ impl Comparison<'_> {
             Ok(current) => current,
             Err(error) => return broken(file, None, &error),
         };
+        if matches!(current.stamp.agent.as_str(), "retrieval" | "security") {
+            let why = "what was measured is not scored again: `mcp-eval report` shows it";
+            return unscored(file, &current, Status::Skipped, problem(why));
+        }
         current.refine(score::mark_breaches);
         let mut accepted = match self.accepted(&current.scenario) {
             Ok(accepted) if accepted.is_empty() => {

@@ -137,7 +137,10 @@ impl SuiteContext {
         Stamp {
             recorded_at: Timestamp::now(),
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
-            agent: scenario.agent.kind().to_owned(),
+            agent: match &scenario.measurement {
+                Some(measurement) => measurement.kind().to_owned(),
+                None => scenario.agent.kind().to_owned(),
+            },
             agent_hash: scenario_file::agent_hash(&scenario.agent, &scenario.redaction),
             agent_parts: scenario_file::agent_parts(&scenario.agent, &scenario.redaction),
             servers,

@@ -6,4 +6,5 @@ mod pages;
 mod proxy;
 mod retrieval;
 mod security;
+mod suites;
 mod vectors;

@@ -45,7 +45,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "text",
         ],
     ),
-    ("discovery", &["http_client", "model", "text"]),
+    ("discovery", &["http_client", "model", "published", "text"]),
     ("docker", &["input", "model", "run", "text"]),
     ("git", &["model", "text"]),
     (
@@ -75,6 +75,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &[
             "agent",
             "digits",
+            "discovery",
             "docker",
             "evaluate",
             "git",

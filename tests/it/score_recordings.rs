@@ -309,6 +309,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         before: Vec::new(),
         after: Vec::new(),
         agent: Agent::Scripted { calls: Vec::new() },
+        measurement: None,
         judge: None,
         replaying: Replaying::within(std::time::Duration::from_secs(300)),
         expected_trajectory: expected.iter().map(call).collect(),

@@ -27,7 +27,7 @@ fn every_scenario_is_valid_and_fits_the_schema() {
     let project = Project::all_shipped();
     project
         .expect(0, &["validate"])
-        .says("28 valid scenarios, 0 errors, 0 warnings");
+        .says("30 valid scenarios, 0 errors, 0 warnings");
     let schema = schema("scenario");
     let mut seen = 0;
     for entry in WalkDir::new(root().join("scenarios")) {
@@ -39,7 +39,7 @@ fn every_scenario_is_valid_and_fits_the_schema() {
             fits(&schema, name, &serde_yaml::from_str(&text).unwrap());
         }
     }
-    assert_eq!(seen, 28);
+    assert_eq!(seen, 30);
 }
 
 #[test]
@@ -48,7 +48,12 @@ fn every_scenario_has_its_baseline_and_every_baseline_its_scenario() {
     let listed = project.result(0, &["list"]);
     let mut ids: Vec<String> = Vec::new();
     for scenario in listed["scenarios"].as_array().unwrap() {
-        assert_eq!(scenario["baseline"], "accepted", "{scenario}");
+        // What scanners say is held against gates alone.
+        let state = match scenario["agent"].as_str() {
+            Some("security") => "not needed",
+            _ => "accepted",
+        };
+        assert_eq!(scenario["baseline"], state, "{scenario}");
         ids.push(scenario["id"].as_str().unwrap().to_owned());
     }
     let schema = schema("trajectory");
@@ -72,7 +77,8 @@ fn every_scenario_has_its_baseline_and_every_baseline_its_scenario() {
                 "{}",
                 entry.path().display()
             );
-            if name == "baseline.json" {
+            // What is accepted of a search are figures.
+            if name == "baseline.json" && !folder.starts_with("discovery") {
                 fits(
                     &schema,
                     name,

@@ -6,8 +6,11 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::amounts::parse_threshold;
+use super::database::DatabaseArgs;
 use super::examples;
-use super::output::FormatArgs;
+use super::output::{FormatArgs, KeepArgs};
+use super::suite::{AgainstChoice, parse_against};
+use crate::suite::Against;
 
 /// Where the proxy is whose search is measured.
 #[derive(Debug, Clone, Args)]
@@ -102,7 +105,7 @@ pub(in crate::cli) struct RetrievalArgs {
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) golden: PathBuf,
     /// The figures that gate: an earlier report.json, or the figures of one
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = "held_against")]
     pub(in crate::cli) baseline: Option<PathBuf>,
     /// How much lower than the baseline's recall@5 may be [default: what the baseline says, else 0.05]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = parse_threshold)]
@@ -118,11 +121,14 @@ pub(in crate::cli) struct RetrievalArgs {
     /// Measure although the live catalogue differs from the corpus
     #[arg(long)]
     pub(in crate::cli) allow_drift: bool,
+    /// Fail if recall@5 is lower than this, 0 to 1, whatever it was before
+    #[arg(long, value_name = "RECALL", allow_negative_numbers = true, value_parser = parse_threshold)]
+    pub(in crate::cli) recall_floor: Option<f64>,
     /// Wait so long at most until the catalogue has all tools of the corpus and stays so: `5m`, `30s`
     #[arg(long, value_name = "DURATION", value_parser = parse_wait)]
     pub(in crate::cli) wait: Option<Duration>,
     /// Fail if more queries have a lower recall@5 than in the baseline, which must be a report.json
-    #[arg(long, value_name = "N", requires = "baseline")]
+    #[arg(long, value_name = "N", requires = "held_against")]
     pub(in crate::cli) max_lost: Option<usize>,
     /// A list of queries that may be lost, each with `id`, `reason` and `until`, the last day
     #[arg(long, value_name = "FILE", requires = "max_lost")]
@@ -131,9 +137,21 @@ pub(in crate::cli) struct RetrievalArgs {
     /// compared with the first [default: mcpproxy-rest]
     #[arg(long = "search", value_name = "FILE|NAME")]
     pub(in crate::cli) searches: Vec<String>,
-    /// The scenario file whose servers are asked, where the search is a tool of one
+    /// The scenario file with the system under test, whose servers and containers are started as for any other run: for a search that is a
+    /// tool of one, or is behind the address of one
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) scenario: Option<PathBuf>,
+    /// Measure another version of the system under test first, which takes the part of the baseline: `git:REF` (of `source.repo`),
+    /// `image:NAME`, `config:FILE` or `url:URL`
+    #[arg(long, value_name = "WHAT", value_parser = parse_other, requires = "scenario", group = "held_against")]
+    pub(in crate::cli) against: Option<Against>,
+    /// Use the servers as they stand, without starting or resetting any container
+    #[arg(long)]
+    pub(in crate::cli) no_docker: bool,
+    #[command(flatten)]
+    pub(in crate::cli) kept: KeepArgs,
+    #[command(flatten)]
+    pub(in crate::cli) database: DatabaseArgs,
 }
 
 #[derive(Debug, Args)]
@@ -166,6 +184,10 @@ pub(in crate::cli) struct SecurityArgs {
     /// Also tell the precision where this share of all tools is malicious, 0 to 1; needs scores
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = parse_threshold)]
     pub(in crate::cli) prevalence: Option<f64>,
+    #[command(flatten)]
+    pub(in crate::cli) kept: KeepArgs,
+    #[command(flatten)]
+    pub(in crate::cli) database: DatabaseArgs,
 }
 
 /// A form in which scanners say something.
@@ -181,6 +203,15 @@ pub(in crate::cli) enum VerdictForm {
     McpScan,
     /// SARIF, of any scanner
     Sarif,
+}
+
+fn parse_other(text: &str) -> Result<Against, String> {
+    match parse_against(text)? {
+        AgainstChoice::Version(Against::Run(_)) | AgainstChoice::Baselines(_) => {
+            Err("write git:REF, image:NAME, config:FILE or url:URL; `--baseline FILE` takes earlier figures".to_owned())
+        }
+        AgainstChoice::Version(version) => Ok(version),
+    }
 }
 
 fn parse_wait(text: &str) -> Result<Duration, String> {

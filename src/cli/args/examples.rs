@@ -155,7 +155,8 @@ pub(super) const DATASETS_POOL: &str = "Examples:\n  \
 pub(super) const RETRIEVAL: &str = "Examples:\n  \
     mcp-eval retrieval --corpus corpus.json --golden golden.json --baseline baseline.json\n  \
     mcp-eval retrieval --corpus corpus.json --golden golden.json --wait 5m --runs 3\n  \
-    mcp-eval retrieval --corpus corpus.json --golden golden.json --search a.yaml --search b.yaml";
+    mcp-eval retrieval --corpus corpus.json --golden golden.json --search a.yaml --search b.yaml\n  \
+    mcp-eval retrieval --corpus corpus.json --golden golden.json --search mcpproxy --scenario proxy.yaml --against git:HEAD~1";
 
 pub(super) const SECURITY: &str = "Examples:\n  \
     mcp-eval security --verdicts verdicts.json\n  \

@@ -118,7 +118,7 @@ pub(in crate::cli) enum AgainstChoice {
     Baselines(PathBuf),
 }
 
-fn parse_against(text: &str) -> Result<AgainstChoice, String> {
+pub(super) fn parse_against(text: &str) -> Result<AgainstChoice, String> {
     let (kind, what) = text
         .split_once(':')
         .filter(|(_, what)| !what.is_empty())

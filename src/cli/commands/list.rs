@@ -16,6 +16,7 @@ use crate::cli::select::{self, NonePicked, Picked, Purpose};
 use crate::cli::stray;
 use crate::git;
 use crate::json;
+use crate::model::measurement::Measurement;
 use crate::model::scenario::{Agent, Criterion, Scenario, is_prose};
 use crate::model::stamp::GitStamp;
 use crate::model::suite::CheckState;
@@ -23,11 +24,11 @@ use crate::model::trajectory::Trajectory;
 use crate::scenario_file;
 use crate::score;
 use crate::store::Baselines;
-use crate::suite::ci;
 use crate::suite::evaluating;
 use crate::suite::record::check_run;
 use crate::suite::replay;
 use crate::suite::source;
+use crate::suite::{self, ci};
 use crate::text;
 
 /// What `--format json` prints, version 1.
@@ -47,9 +48,10 @@ struct ListedScenario {
     path: String,
     enabled: bool,
     tags: Vec<String>,
+    /// Of what is measured, the kind: `retrieval` or `security`.
     agent: &'static str,
     servers: Vec<String>,
-    /// `accepted`, `none`, `outdated` (the scenario has changed since) or `unreadable`.
+    /// `accepted`, `none`, `outdated` (the scenario has changed since), `unreadable` or, of what is held against its gates alone, `not needed`.
     baseline: &'static str,
     /// When the accepted baseline was recorded.
     recorded_at: Option<String>,
@@ -155,7 +157,10 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
 }
 
 fn listed(scenario: &Scenario, images: Vec<ImageState>, baselines: &Baselines) -> ListedScenario {
+    let measured = scenario.measurement.as_ref();
     let (baseline, variants, main) = match replay::load(baselines, &scenario.id) {
+        // What is accepted of a measurement are figures.
+        _ if measured.is_some() => (suite::accepted_figures(scenario, baselines), 0, None),
         Err(_) => ("unreadable", 0, None),
         Ok(accepted) => ("none", accepted.len(), accepted.into_iter().next()),
     };
@@ -182,7 +187,7 @@ fn listed(scenario: &Scenario, images: Vec<ImageState>, baselines: &Baselines) -
         path: scenario.path.display().to_string(),
         enabled: scenario.enabled,
         tags: scenario.tags.clone(),
-        agent: scenario.agent.kind(),
+        agent: measured.map_or(scenario.agent.kind(), Measurement::kind),
         servers: scenario.servers.iter().map(|it| it.name.clone()).collect(),
         baseline,
         recorded_at: main.as_ref().map(|it| it.stamp.recorded_at.to_string()),

@@ -1,65 +1,84 @@
 //! `mcp-eval security`: do scanners of tool descriptions catch what they should, without crying wolf?
 
-use jiff::Timestamp;
-
-use crate::cli::args::{SecurityArgs, VerdictForm};
+use crate::cli::alone::{self, Measured};
+use crate::cli::args::{OutputArgs, SecurityArgs, VerdictForm};
 use crate::cli::console::Console;
 use crate::cli::data_sets;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::measured::{self, Forms};
-use crate::discovery::report::retrieval::{FORMAT_VERSION, Status};
-use crate::discovery::report::security::Report;
-use crate::discovery::report::{html, junit, markdown, terminal};
-use crate::discovery::security::{Demands, measure, status};
-use crate::discovery::truth::Truth;
-use crate::discovery::verdicts::{self, Form};
+use crate::model::measurement::{self, Measurement, Security};
+use crate::model::scenario::Scenario;
+use crate::published::measured as documents;
+use crate::published::measured::Status;
+use crate::published::measured::security::Report;
 use crate::redact;
+use crate::report::html::measured as html;
+use crate::report::measured::{junit, markdown, terminal};
+use crate::suite;
 
-pub(in crate::cli) fn run(args: &SecurityArgs, console: Console) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(
+    args: &SecurityArgs,
+    output: OutputArgs,
+    console: Console,
+) -> Result<Exit, Failure> {
     measured::check(&args.out_dir)?;
-    let mut runs = Vec::new();
-    for path in &args.verdicts {
-        let document = data_sets::document(path)?;
-        let form = args.format.map(form);
-        runs.push(verdicts::read(&document, form).map_err(|it| data_sets::invalid(&it))?);
+    let scenario = scenario(args)?;
+    let findings = suite::check_measurement(&scenario);
+    if !findings.is_empty() {
+        return Err(data_sets::invalid(&findings));
     }
-    let corpus = match &args.corpus {
-        None => None,
-        Some(path) => {
-            let document = data_sets::document(path)?;
-            Some(Truth::read(&document).map_err(|it| data_sets::invalid(&it))?)
-        }
+    let with = alone::With {
+        command: "security",
+        against: None,
+        database: &args.database,
+        keep: args.kept.keep.0,
+        no_docker: true,
     };
-    let demands = Demands {
+    let Measured {
+        documents,
+        was_interrupted,
+    } = alone::measure(vec![scenario], &with, output, console)?;
+    let mut reports = documents.into_iter().filter_map(|it| match it {
+        documents::Measured::Security(report) => Some(*report),
+        documents::Measured::Retrieval(_) => None,
+    });
+    let exit = match reports.next() {
+        Some(report) => finish(args, &report, console)?,
+        None => Exit::Incomplete,
+    };
+    Ok(if was_interrupted {
+        Exit::Interrupted
+    } else {
+        exit
+    })
+}
+
+/// What is measured, as a scenario.
+fn scenario(args: &SecurityArgs) -> Result<Scenario, Failure> {
+    let first = &args.verdicts[0];
+    let task = Security {
+        verdicts: args.verdicts.clone(),
+        form: args.format.map(form),
+        corpus: args.corpus.clone(),
         fpr_ceiling: args.fpr_ceiling,
         recall_floor: args.recall_floor,
         allow_errors: args.allow_errors,
         prevalence: args.prevalence,
     };
-    let mut report = Report {
-        format_version: FORMAT_VERSION,
-        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
-        made_at: Timestamp::now().to_string(),
-        ..Report::default()
-    };
-    let mut files: Vec<(&str, &std::path::Path)> = vec![("verdicts", args.verdicts[0].as_path())];
-    files.extend(args.corpus.as_deref().map(|it| ("corpus", it)));
-    report.stamps = measured::stamps(&files);
-    match measure(&runs, corpus.as_ref(), &demands) {
-        Ok(security) => {
-            report.status = status(&security);
-            report.security = security;
-        }
-        Err(problems) => {
-            report.status = Status::Incomplete;
-            report.security.gate.fpr_ceiling = args.fpr_ceiling;
-            report.security.gate.recall_floor = args.recall_floor;
-            report.problems = problems;
-        }
-    }
+    let of = args.corpus.as_ref().unwrap_or(first);
+    let of = of.file_stem().unwrap_or_default().to_string_lossy();
+    Ok(alone::measuring(
+        &alone::blank(first)?,
+        Measurement::Security(Box::new(task)),
+        (format!("security/{of}"), format!("scanners, on {of}")),
+    ))
+}
+
+/// Writes the report and says what it comes to.
+fn finish(args: &SecurityArgs, report: &Report, console: Console) -> Result<Exit, Failure> {
     let redactor = redact::environment();
-    let report = measured::clean(&report, redactor)?;
+    let report = measured::clean(report, redactor)?;
     let forms = Forms {
         page: html::security(&report),
         comment: markdown::security(&report),
@@ -83,7 +102,8 @@ pub(in crate::cli) fn run(args: &SecurityArgs, console: Console) -> Result<Exit,
     })
 }
 
-fn form(form: VerdictForm) -> Form {
+fn form(form: VerdictForm) -> measurement::VerdictForm {
+    use measurement::VerdictForm as Form;
     match form {
         VerdictForm::V1 => Form::V1,
         VerdictForm::V2 => Form::V2,

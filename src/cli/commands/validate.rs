@@ -1,5 +1,7 @@
 //! `mcp-eval validate`: check scenario files, all findings at once.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::cli::advice;
@@ -12,7 +14,9 @@ use crate::cli::suite_file;
 use crate::cli::to_run::today;
 use crate::json;
 use crate::mock::{self, Mock};
-use crate::scenario_file::{self, Finding};
+use crate::model::scenario::{Place, Scenario};
+use crate::scenario_file::{self, Finding, Severity};
+use crate::suite;
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]
@@ -26,6 +30,31 @@ struct FindingsDocument<'a> {
     findings: &'a [Finding],
 }
 
+/// What is wrong with the data sets of a scenario, as findings of scenario files are.
+fn measurement(scenario: &Scenario) -> Vec<Finding> {
+    let found = suite::check_measurement(scenario).into_iter();
+    let found = found.map(|it| {
+        let severity = if it.is_error() {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        let path = Path::new(&it.path);
+        let place = it.line.zip(it.column);
+        // What is wrong with how a search is asked has its place in the scenario.
+        match (place, scenario.places.search) {
+            (Some((line, column)), _) => {
+                Finding::at_place(path, Place { line, column }, severity, &it.message)
+            }
+            (None, Some(place)) if !path.exists() => {
+                Finding::at_place(&scenario.path, place, severity, &it.message)
+            }
+            (None, _) => Finding::about(&it.path, severity, &it.message),
+        }
+    });
+    found.collect()
+}
+
 pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit, Failure> {
     let Picked {
         scenarios,
@@ -33,6 +62,7 @@ pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit,
         none,
     } = select::check(&args.select, console)?;
     for scenario in &scenarios {
+        findings.extend(measurement(scenario));
         findings.extend(advice::idle_rules(scenario));
         findings.extend(advice::sweeping_rules(scenario));
         for (name, declared) in scenario.interactions.iter() {

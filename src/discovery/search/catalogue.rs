@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::answer::{id, refuse_failure};
@@ -10,6 +9,7 @@ use super::items;
 use super::spec::Listing;
 use crate::discovery::corpus::Corpus;
 use crate::model::json_path::JsonPath;
+use crate::published::measured::retrieval::Drift;
 
 /// A tool as it is there now.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -65,42 +65,6 @@ fn parsed(schema: Value) -> Value {
     match &schema {
         Value::String(text) => serde_json::from_str(text).unwrap_or(schema),
         _ => schema,
-    }
-}
-
-/// What differs between a corpus and the catalogue.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Drift {
-    /// In the corpus, and not there.
-    pub missing: Vec<String>,
-    /// There, and not in the corpus.
-    pub extra: Vec<String>,
-    /// With another description.
-    pub reworded: Vec<String>,
-    /// With another schema.
-    pub reshaped: Vec<String>,
-}
-
-impl Drift {
-    pub fn is_none(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// In a line, such as `2 missing (a:x, a:y), 1 reworded (b:z)`.
-    pub fn told(&self) -> String {
-        let parts = [
-            ("missing", &self.missing),
-            ("not in the corpus", &self.extra),
-            ("reworded", &self.reworded),
-            ("with another schema", &self.reshaped),
-        ];
-        let parts = parts.iter().filter(|(_, ids)| !ids.is_empty());
-        let parts = parts.map(|(what, ids)| {
-            let shown: Vec<&str> = ids.iter().take(3).map(String::as_str).collect();
-            let more = if ids.len() > 3 { ", …" } else { "" };
-            format!("{} {what} ({}{more})", ids.len(), shown.join(", "))
-        });
-        parts.collect::<Vec<_>>().join(", ")
     }
 }
 

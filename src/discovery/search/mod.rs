@@ -11,9 +11,9 @@ mod spec;
 mod tool;
 
 pub use answer::{Answer, Found, read_answer};
-pub use catalogue::{Drift, LiveTool, drift, read_catalogue};
+pub use catalogue::{LiveTool, drift, read_catalogue};
 pub use http::{Place, Rest};
-pub use presets::{PRESETS, preset};
+pub use presets::preset;
 pub use spec::{Ask, Finds, HttpAsk, Listing, Search, ToolAsk};
 pub use tool::{filled_arguments, tool_document};
 

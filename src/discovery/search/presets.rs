@@ -2,15 +2,6 @@
 
 use serde_json::{Value, json};
 
-/// Their names.
-pub const PRESETS: [&str; 5] = [
-    "mcpproxy-rest",
-    "mcpproxy",
-    "toolhive",
-    "docker-find",
-    "fastmcp",
-];
-
 /// What is declared of a known search.
 pub fn preset(name: &str) -> Option<Value> {
     let query_and_limit = json!({ "query": "{{query}}", "limit": "{{limit}}" });

@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::presets::{PRESETS, preset};
+use super::presets::preset;
 use crate::model::json_path::JsonPath;
+use crate::model::measurement::SEARCHES;
 
 /// How to ask a search, and where in its answer the ids stand.
 #[derive(Debug, Clone, Deserialize)]
@@ -61,7 +62,7 @@ impl Search {
             None => Map::new(),
             Some(Value::String(name)) => {
                 let Some(Value::Object(it)) = preset(&name) else {
-                    let known = PRESETS.join(", ");
+                    let known = SEARCHES.join(", ");
                     return Err(format!("there is no preset `{name}`; there are {known}"));
                 };
                 it

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::suite::SUCCEEDS;
+use crate::published::measured::Measured;
 use crate::published::stamp::Servers;
 
 use super::Cell;
@@ -106,6 +107,10 @@ pub struct Scenario {
     /// What the servers do to the answers of those behind them, with `compare --direct`; absent without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct: Option<Box<Direct>>,
+    /// What was measured, for a scenario of a tool search or of scanners: what `mcp-eval retrieval` and `mcp-eval security` write as
+    /// `report.json`; absent for all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Measured>,
 }
 
 /// A way in which two runs are not the same experiment.
@@ -241,7 +246,9 @@ impl Scenario {
 
     /// It came out well, and yet not everything is as it was.
     pub fn is_changed(&self) -> bool {
-        self.status.is_fine() && (!self.changes().is_empty() || self.changed_attempts() > 0)
+        let moved = self.measured.as_ref().map_or(0, Measured::moved);
+        self.status.is_fine()
+            && (!self.changes().is_empty() || self.changed_attempts() > 0 || moved > 0)
     }
 
     /// It decides nothing, however it came out.
@@ -285,6 +292,9 @@ impl Scenario {
 
     /// What changed, counted: `2 changes`; empty where nothing did. What differs from an expectation is no change, but a deviation.
     pub fn changes_words(&self, command: &str) -> String {
+        if let Some(measured) = &self.measured {
+            return measured.moved_words();
+        }
         let (one, many) = if command == "run" {
             ("1 deviation", "deviations")
         } else {
@@ -393,11 +403,15 @@ impl Scenario {
         self.checks.iter().filter(|it| it.unchecked)
     }
 
-    /// The score that stands for the scenario: the overall one, or the mean of several runs; `None` where there is none.
+    /// The score that stands for the scenario: the overall one, or the mean of several runs, or the main figure of what was measured; `None`
+    /// where there is none.
     pub fn score(&self) -> Option<f64> {
         match &self.repeated {
             Some(repeated) => repeated.score.map(|it| it.mean),
-            None => self.comparison.as_ref().map(|it| it.scores.overall),
+            None => {
+                let compared = self.comparison.as_ref().map(|it| it.scores.overall);
+                compared.or_else(|| Some(self.measured.as_ref()?.main()?.1))
+            }
         }
     }
 

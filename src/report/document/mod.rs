@@ -10,6 +10,8 @@ mod upstream;
 use std::collections::BTreeSet;
 use std::ops::Deref;
 
+use serde::Deserialize;
+
 use crate::model::called::Called;
 use crate::model::catalogue::ServerCatalogue;
 use crate::model::cell::Cell;
@@ -22,9 +24,11 @@ use crate::model::suite::{CheckState, Retried, ScenarioResult, Status, SuiteResu
 use crate::model::trajectory::Trajectory;
 use crate::published::call::VolatilePlaces;
 use crate::published::ending;
+use crate::published::measured::Measured;
 use crate::published::result;
 use crate::report::causes;
 use crate::report::description::Description;
+use crate::report::measured;
 
 impl From<&Redacted<SuiteResult>> for result::ResultDocument {
     fn from(suite: &Redacted<SuiteResult>) -> Self {
@@ -150,6 +154,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         within_gate: None,
         left_to_merge: None,
         direct: (result.direct.as_deref()).map(|it| Box::new(direct::direct(it))),
+        measured: (result.measured.as_deref()).and_then(|it| Measured::deserialize(&it.0).ok()),
     };
     if let (None, Some(run), Some(side)) = (&scenario.comparison, current, &mut scenario.current) {
         let labelled = (1..).zip(run.calls());
@@ -171,6 +176,9 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         }
     }
     scenario.in_words = Description::new(&scenario, command).map(|it| it.comparison());
+    if let Some(measured) = &scenario.measured {
+        scenario.in_words = measured::words(measured);
+    }
     let (band, advice) = (scenario.band(), scenario.advice().map(str::to_owned));
     let scripted = scenario.current.as_ref();
     let scripted = scripted.is_some_and(|it| it.stamp.agent == "scripted");

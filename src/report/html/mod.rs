@@ -18,6 +18,7 @@ mod excerpt;
 mod history;
 mod index;
 mod link;
+pub mod measured;
 mod message;
 mod model_use;
 mod page_name;

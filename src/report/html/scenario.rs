@@ -22,6 +22,7 @@ use super::dashboard::Around;
 use super::direct::DirectView;
 use super::excerpt::Excerpt;
 use super::link::{ElsewhereView, link};
+use super::measured::MeasuredView;
 use super::message::MessageRow;
 use super::model_use::{self, RequestView};
 use super::repeated::RepeatedView;
@@ -53,6 +54,8 @@ pub(super) struct ScenarioPage<'a> {
     repeated: Option<RepeatedView<'a>>,
     /// What the servers do to the answers of those behind them, where that was asked for.
     direct: Option<DirectView<'a>>,
+    /// What was measured, where it is about no conversation.
+    measured: Option<MeasuredView<'a>>,
     /// What the model of the current run was asked.
     requests: Vec<RequestView>,
     stamps: Vec<StampRow>,
@@ -189,6 +192,7 @@ impl<'a> ScenarioPage<'a> {
             repeated: (scenario.repeated.as_deref())
                 .map(|it| RepeatedView::new(it, result.command == "record")),
             direct: scenario.direct.as_deref().map(DirectView::new),
+            measured: scenario.measured.as_ref().map(MeasuredView::new),
             requests: model_use::requests(scenario.current.as_ref()),
             stamps: match (stamped, scenario.current.as_ref()) {
                 (None, None) => Vec::new(),

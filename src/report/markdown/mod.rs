@@ -18,6 +18,7 @@ use crate::report::attention::{self, Attention, attention};
 use crate::report::command::{self, AcceptFrom};
 use crate::report::counts;
 use crate::report::matrix::{CellRow, HEADINGS, used};
+use crate::report::measured;
 
 use self::escape::{Place, code, fence, theirs};
 use self::head::{head, noun};
@@ -293,6 +294,8 @@ fn details(result: &ResultDocument, scenario: &Scenario) -> String {
     let remarks = attention::remarks(scenario, &result.command);
     let mut lines: Vec<String> = Vec::new();
     lines.extend(scenario.in_words.iter().map(|it| clipped(it)));
+    let measured = scenario.measured.as_ref().map(measured::lines);
+    lines.extend(measured.iter().flatten().map(|it| clipped(it)));
     lines.extend(scenario.repeated.iter().map(|it| it.words()));
     for it in remarks.iter().take(DETAILS) {
         let sign = match (it.fails, attention(scenario)) {

@@ -6,6 +6,7 @@ use crate::model::points;
 use crate::published::result::{
     Comparison, EvaluationStatus, EvaluationSummary, Loss, Problem, Reason, Scenario, Status,
 };
+use crate::report::measured;
 use crate::text::shorten;
 
 /// The longest criterion shown where it was not checked.
@@ -37,6 +38,7 @@ impl Page<'_> {
         {
             self.indented(4, "", BOLD, sentence);
         }
+        self.measured(scenario);
         if verbose {
             self.in_full(scenario);
         }
@@ -58,6 +60,15 @@ impl Page<'_> {
             }
         }
         self.notes(scenario);
+    }
+
+    /// What was measured, where there is something to look at.
+    fn measured(&mut self, scenario: &Scenario) {
+        let is_asked = self.is_verbose() || !scenario.status.is_fine() || scenario.is_changed();
+        let measured = scenario.measured.as_ref().filter(|_| is_asked);
+        for line in measured.map(measured::lines).unwrap_or_default() {
+            self.indented(4, "", DIM, &line);
+        }
     }
 
     /// What the causes say, in the words of this scenario.

@@ -13,11 +13,13 @@ use crate::scenario_file::agent::script::ExpectedCalls;
 use crate::scenario_file::agent::section::{AgentKind, AgentSection};
 use crate::scenario_file::decode::kinds::drop_foreign;
 use crate::scenario_file::decode::secrets::RedactSection;
-use crate::scenario_file::decode::template::{CONFIG_FILE, mentions};
-use crate::scenario_file::decode::values::{Fraction, Timeout, Word};
+use crate::scenario_file::decode::template::{CONFIG_FILE, Template, mentions};
+use crate::scenario_file::decode::values::{Count, Fraction, Timeout, Word};
 use crate::scenario_file::decode::{At, Decode, Field, Named, section, wrong_kind};
 use crate::scenario_file::evaluators::EvaluatorSection;
 use crate::scenario_file::judge::section::{JudgeKind, JudgeSection};
+use crate::scenario_file::measured::kind::{self, KindWord};
+use crate::scenario_file::measured::section::{Files, GatesSection, SearchValue, VerdictFormWord};
 use crate::scenario_file::mock::llm::InteractionSection;
 use crate::scenario_file::mock::server::MockSection;
 use crate::scenario_file::servers::container::ContainerSection;
@@ -32,6 +34,8 @@ use crate::scenario_file::yaml::source::Findings;
 section! {
     /// A scenario: what a user wants from MCP servers, who asks, what is expected, and how it is scored.
     Document {
+        /// What the scenario is about: what an agent does with the tools (`trajectory`, unless given), what a tool search finds (`retrieval`), or what scanners of tool descriptions say (`security`).
+        kind: Option<Field<KindWord>>,
         /// What the scenario is called.
         name: Field<At<Word>>,
         /// What the scenario is about.
@@ -98,6 +102,28 @@ section! {
         label: Option<Field<Named<LabelPath>>>,
         /// How the scenario is scored.
         scoring: Option<Field<ScoringSection>>,
+        /// With `kind: retrieval`, the file of the tools; with `kind: security`, that of the labelled entries, without which the labels in the verdicts count.
+        corpus: Option<Field<At<Word>>>,
+        /// With `kind: retrieval`: the file of the labelled queries.
+        golden: Option<Field<At<Word>>>,
+        /// With `kind: retrieval`: how the search is asked, as in `mcp-eval retrieval --search`. A name, a file, or its keys themselves; `mcpproxy-rest` unless given.
+        search: Option<Field<At<SearchValue>>>,
+        /// With `kind: retrieval`: where a search over HTTP is. `${docker.url}` and the like stand for what a container or the environment gives; where the first server over HTTP is unless given, and without one what `MCPPROXY_BASE_URL` says.
+        base_url: Option<Field<Template<Word>>>,
+        /// With `kind: retrieval`: the key that it is asked with, best from the environment: `${NAME}`; what `MCPPROXY_API_KEY` says unless given.
+        api_key: Option<Field<Template<Word>>>,
+        /// With `kind: retrieval`: how often every query is asked; once unless given.
+        runs: Option<Field<At<Count>>>,
+        /// With `kind: retrieval`: how long to wait at most until the live catalogue has all tools of the corpus and stays so; not at all unless given.
+        wait: Option<Field<Timeout>>,
+        /// With `kind: retrieval`: the file of figures that are held against those of now, instead of what `record` has kept under `baselines/`.
+        baseline: Option<Field<At<Word>>>,
+        /// With `kind: security`: the file of what scanners said, or several, each of one run.
+        verdicts: Option<Field<Files>>,
+        /// With `kind: security`: the form of the verdicts, where it is not recognised.
+        format: Option<Field<VerdictFormWord>>,
+        /// With `kind: retrieval` and `kind: security`: what must come of the measurement.
+        gates: Option<Field<At<GatesSection>>>,
     }
 }
 
@@ -174,8 +200,9 @@ impl JsonSchema for VariableValue {
     }
 }
 
-/// Takes out of a document over its defaults what these say of another kind of agent or server than the document has.
+/// Takes out of a document over its defaults what these say of another kind of scenario, agent or server than the document has.
 pub(in crate::scenario_file) fn drop_foreign_defaults(document: &mut Node) {
+    kind::drop_foreign_defaults(document);
     if let Some(agent) = document.get_mut("agent") {
         drop_foreign::<AgentKind>(agent);
     }

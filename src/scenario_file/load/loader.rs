@@ -17,7 +17,9 @@ use super::usual::UsualServers;
 use super::would_read::{WouldRead, would_read};
 use super::{environment, variables};
 use crate::scenario_file::decode::Decode;
+use crate::scenario_file::decode::section::Section;
 use crate::scenario_file::file::document::{Document, drop_foreign_defaults};
+use crate::scenario_file::measured::kind::{self, Kind};
 use crate::scenario_file::mock::references;
 use crate::scenario_file::yaml::filled::FilledRow;
 use crate::scenario_file::yaml::finding::{Finding, Severity, quoted};
@@ -274,6 +276,7 @@ impl<'a> Loader<'a> {
             Dialogue::Skipped(why) => Some(why),
             Dialogue::Mixed => return None,
         };
+        kind::refuse_foreign(&document, &Document::keys(), &mut self.findings);
         let decoded = Document::decode(&document, &mut self.findings)?;
         let passed_on = decoded.config_is_passed_on();
         let config = read.config.get_or_init(|| {
@@ -283,7 +286,11 @@ impl<'a> Loader<'a> {
         });
         let config = config.clone();
         let has_servers = config.as_ref().is_some_and(|it| !it.servers.is_empty());
-        let usual = if decoded.declares_servers() || has_servers || passed_on {
+        let usual = if decoded.declares_servers()
+            || has_servers
+            || passed_on
+            || Kind::of(&document) != Kind::Trajectory
+        {
             None
         } else {
             self.usual_servers.of(&read.found.root, &mut self.findings)

@@ -1,4 +1,4 @@
-//! Files beside the scenarios that may be no scenarios: the rows of a data set, a rubric.
+//! Files beside the scenarios that may be no scenarios: the rows of a data set, a rubric, how a search is asked.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 /// How much of a file is looked at, in bytes.
 const HEAD: u64 = 64 * 1024;
-/// The key that begins the parts of a rubric.
-const DIMENSIONS: &str = "dimensions:";
+/// Keys at the beginning of a line that a scenario has not: of the parts of a rubric, and of how a search is asked.
+const OF_OTHERS: [&str; 4] = ["dimensions:", "preset:", "http:", "tool:"];
 
-/// Whether a file can be no scenario, so that another may name it: it begins as a list does, or has the key that a rubric must have. That
+/// Whether a file can be no scenario, so that another may name it: it begins as a list does, or has a key that a rubric or a search must have. That
 /// is told from its text alone, since files of rows may be large.
 pub(super) fn may_be_of_others(path: &Path) -> bool {
     // Opening a named pipe could wait for ever.
@@ -35,7 +35,8 @@ fn is_of_others(head: &str) -> bool {
         let it = it.trim();
         it == "-" || it.starts_with("- ") || it.starts_with('[')
     });
-    is_list || head.lines().any(|it| it.starts_with(DIMENSIONS))
+    let has = |line: &str| OF_OTHERS.iter().any(|it| line.starts_with(it));
+    is_list || head.lines().any(has)
 }
 
 #[cfg(test)]
@@ -43,12 +44,14 @@ mod tests {
     use super::is_of_others;
 
     #[test]
-    fn lists_and_rubrics_are_told_from_scenarios() {
+    fn lists_rubrics_and_searches_are_told_from_scenarios() {
         for (head, is) in [
             ("- { id: a }", true),
             ("# Cities\n\n---\n-\n  id: a", true),
             ("\u{feff}[{ id: a }]", true),
             ("id: tone\ndimensions:\n- name: x", true),
+            ("name: ours\ntool: { name: find }", true),
+            ("list: tools\nhttp:\n  url: x", true),
             ("name: s\ntags:\n- a", false),
             ("--- {name: s}", false),
             ("-1: x", false),

@@ -1,11 +1,14 @@
 //! The scenario that a document becomes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::model::hook::Hook;
 use crate::model::label::Labels;
 use crate::model::redaction::Redaction;
-use crate::model::scenario::{Place, Places, Replaying, SaidBy, Scenario, Server, Timeouts};
+use crate::model::scenario::{
+    Agent, Place, Places, Replaying, SaidBy, Scenario, Server, Timeouts,
+};
 
 use super::hash::scenario_hash;
 use crate::scenario_file::agent::script::ExpectedSection;
@@ -18,6 +21,7 @@ use crate::scenario_file::load::config::ConfigFile;
 use crate::scenario_file::load::find::Found;
 use crate::scenario_file::load::usual::Usual;
 use crate::scenario_file::load::variables::Secrets;
+use crate::scenario_file::measured::kind::Kind;
 use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::servers::ready::ReadySection;
 use crate::scenario_file::servers::server::ServerSection;
@@ -58,7 +62,14 @@ impl Document {
             self.check_tools(&servers, findings);
             self.check_mocked_tools(&servers, findings);
         }
-        let agent = self.agent(start, findings);
+        let is_measured = self.kind() != Kind::Trajectory;
+        let measurement = self.measurement(start, findings);
+        // Nobody holds a conversation there.
+        let agent = if is_measured {
+            Some(Agent::Scripted { calls: Vec::new() })
+        } else {
+            self.agent(start, findings)
+        };
         let mut hooks = |field: &Option<Field<Vec<HookSection>>>| -> Vec<Hook> {
             let given = given(field.as_ref()).into_iter().flatten();
             given.filter_map(|it| it.hook(findings)).collect()
@@ -75,14 +86,21 @@ impl Document {
         let tags = given(self.tags.as_ref()).into_iter().flatten();
         let expected = given(self.expected_trajectory.as_ref());
         let criteria = given(self.success_criteria.as_ref());
-        let whole = wait(&self.timeout, timeouts.scenario);
+        // A catalogue that is waited for is waited for besides.
+        let waited = given(self.wait.as_ref()).map_or(Duration::ZERO, |it| it.0);
+        let whole = wait(&self.timeout, timeouts.scenario + waited);
         let replaying = given(self.agent.as_ref()).map(|it| it.replaying(whole, findings));
         let replaying = replaying.unwrap_or_else(|| Replaying::within(whole));
         let evaluators = self.evaluators(start.source, agent.as_ref(), findings);
         let agent = agent?;
         self.check_evaluators(&agent, &servers, &evaluators, findings);
         let evaluators = evaluators.into_iter().map(|(_, it)| it).collect();
-        self.check_expectations(&agent, start, findings);
+        if is_measured && measurement.is_none() {
+            return None;
+        }
+        if !is_measured {
+            self.check_expectations(&agent, start, findings);
+        }
         let mut scenario = Scenario {
             id: found.id.clone(),
             hash: String::new(),
@@ -120,6 +138,7 @@ impl Document {
             before,
             after,
             agent,
+            measurement,
             judge: given(self.judge.as_ref())
                 .and_then(JudgeSection::settings)
                 .map(Box::new),
@@ -188,6 +207,7 @@ impl Document {
                 .map(|it| place(it.at))
                 .collect(),
             script: script.unwrap_or_else(|| expected.clone()),
+            search: given(self.search.as_ref()).and_then(|it| place(it.at)),
             expected,
         }
     }

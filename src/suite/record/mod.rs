@@ -16,6 +16,7 @@ use self::take::Take;
 use super::ci;
 use super::error::Error;
 use super::finished::Finished;
+use super::measuring::Doing;
 use super::outcome::{problem, result};
 use super::play::{Suite, play};
 use super::replay;
@@ -41,11 +42,16 @@ pub async fn record(suite: Suite, settings: &Settings) -> Result<Finished, Error
     } else {
         Baselines::new(folder)
     };
-    play("record", suite, settings, |scenario, run_context| {
-        let (settings, baselines) = (settings.clone(), baselines.clone());
-        let run_context = run_context.knowing(&baselines, &scenario.id);
-        async move { record_one(&scenario, &run_context, &baselines, &settings).await }
-    })
+    play(
+        ("record", Doing::Record),
+        suite,
+        settings,
+        |scenario, run_context| {
+            let (settings, baselines) = (settings.clone(), baselines.clone());
+            let run_context = run_context.knowing(&baselines, &scenario.id);
+            async move { record_one(&scenario, &run_context, &baselines, &settings).await }
+        },
+    )
     .await
 }
 

@@ -64,6 +64,16 @@ impl Project {
 
     /// A project with a copy of the shipped scenarios of flows and of a proxy, which most tests try something with.
     pub(crate) fn shipped() -> Self {
+        let project = Self::measured();
+        for file in ["tool_search.yaml", "scanner.yaml"] {
+            fs::remove_file(project.path("scenarios/discovery").join(file)).unwrap();
+        }
+        fs::remove_dir_all(project.path("baselines/discovery")).unwrap();
+        project
+    }
+
+    /// The same with those that measure a search and scanners.
+    pub(crate) fn measured() -> Self {
         let project = Self::offline();
         for folder in ["scenarios/files", "baselines/files"] {
             fs::remove_dir_all(project.path(folder)).unwrap();

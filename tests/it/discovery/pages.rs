@@ -12,7 +12,7 @@ fn nobody_is_kept_out_of_the_pages_of_measurements() {
     let (Some(browser), Some(axe)) = (chromium(), axe()) else {
         return;
     };
-    let project = Project::shipped();
+    let project = Project::measured();
     let shipped = |name: &str| {
         project
             .path("scenarios/discovery")
@@ -29,9 +29,12 @@ fn nobody_is_kept_out_of_the_pages_of_measurements() {
         "--search",
         "mcpproxy",
         "--scenario",
-        &shipped("proxy.json"),
+        &shipped("tool_search.yaml"),
         "--baseline",
-        &shipped("baseline.json"),
+        &project
+            .path("baselines/discovery/tool_search/baseline.json")
+            .display()
+            .to_string(),
         "--max-lost",
         "0",
     ];

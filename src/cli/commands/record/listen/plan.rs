@@ -90,6 +90,15 @@ pub(super) fn plan(args: &RecordArgs, console: Console) -> Result<Plan, Failure>
         (None, without_base(&session)?)
     } else {
         let (base, opened) = base(args, console)?;
+        if let Some(measurement) = &opened.measurement {
+            let message = format!(
+                "{} is of `kind: {}`, and a session becomes a scenario of calls",
+                opened.path.display(),
+                measurement.kind()
+            );
+            return Err(Failure::usage(message)
+                .hint("name a scenario of a conversation, or give --mcp-config FILE"));
+        }
         session.config_file.clone_from(&opened.config_file);
         if session.client_config.is_some() && session.config_file.is_some() {
             let path = opened.path.display();

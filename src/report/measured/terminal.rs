@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::retrieval::{Metrics, Report};
-use super::security::Security;
+use crate::published::measured::retrieval::{Metrics, Report};
+use crate::published::measured::security::{self, Security};
 
 /// A verdict in capitals.
 fn verdict(passed: bool) -> &'static str {
@@ -144,7 +144,7 @@ pub fn security(report: &Security) -> String {
 }
 
 /// What else there is to say of them, after the reports are named.
-pub fn more_of_security(report: &super::security::Report) -> String {
+pub fn more_of_security(report: &security::Report) -> String {
     let mut told = String::new();
     let security = &report.security;
     for it in &security.per_detector {

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::asker::Asker;
-use crate::cli::console::Console;
 use crate::discovery::corpus::Corpus;
-use crate::discovery::search::{Drift, LiveTool, drift};
+use crate::discovery::search::{LiveTool, drift};
+use crate::published::measured::retrieval::Drift;
 
 /// How often a catalogue that is waited for is looked at, and how often it must have been the same.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -17,10 +17,9 @@ const STEADY: usize = 3;
 ///
 /// Why it is not known, in a fragment: the server cannot be asked, or it was not complete in time.
 pub(super) async fn looked_at(
-    asker: &mut Asker<'_>,
+    asker: &mut Asker<'_, '_, '_>,
     corpus: &Corpus,
     wait: Option<Duration>,
-    console: Console,
 ) -> Result<Option<(Vec<LiveTool>, Drift)>, String> {
     let Some(wait) = wait else {
         let live = asker.catalogue().await?;
@@ -69,7 +68,7 @@ pub(super) async fn looked_at(
             });
         }
         if doing != told {
-            console.note(&doing);
+            asker.tell(&doing);
             told = doing;
         }
         tokio::time::sleep(PAUSE).await;

@@ -2,17 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::discovery::measures::{AtCuts, CUTS, Figures};
-use crate::discovery::search::Drift;
-use crate::model::interval::Interval;
-
-/// The version of the document; it changes when a reader of an older one could misunderstand it.
-pub const FORMAT_VERSION: u32 = 1;
+use super::status::Status;
 
 /// The measurement of one search. Numbers that are not known are `null`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     pub format_version: u32,
     pub mcp_eval: String,
@@ -28,6 +24,8 @@ pub struct Report {
     pub metrics: Option<Metrics>,
     pub baseline_delta: Option<Delta>,
     pub gate: Option<Gate>,
+    #[serde(default)]
+    pub floor: Option<Floor>,
     pub lost_gate: Option<LostGate>,
     pub further: Option<Further>,
     /// 95 % intervals of the means over queries.
@@ -48,30 +46,11 @@ pub struct Report {
     pub per_query: Vec<QueryReport>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    #[default]
-    Passed,
-    Failed,
-    Incomplete,
-}
-
-impl Status {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Incomplete => "incomplete",
-        }
-    }
-}
-
 /// Figures by the cut that they are taken at.
 pub type ByCut = BTreeMap<String, f64>;
 
 /// The means over queries.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Metrics {
     pub recall_at: ByCut,
     pub mrr: f64,
@@ -80,15 +59,18 @@ pub struct Metrics {
 }
 
 /// Now less the baseline.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Delta {
     pub recall_at_5: Option<f64>,
+    /// At every cut of which the baseline knows.
+    #[serde(default)]
+    pub recall_at: ByCut,
     pub mrr: Option<f64>,
     pub ndcg_at_10: Option<f64>,
     pub map: Option<f64>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
     pub metric: String,
     pub passed: bool,
@@ -97,8 +79,17 @@ pub struct Gate {
     pub threshold: f64,
 }
 
+/// What a figure must be at least, whatever it was before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Floor {
+    pub metric: String,
+    pub passed: bool,
+    pub value: f64,
+    pub floor: f64,
+}
+
 /// How many queries may be lost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LostGate {
     pub max_lost: usize,
     /// Lost, and not allowed to be.
@@ -108,7 +99,7 @@ pub struct LostGate {
 }
 
 /// A query that may be lost until a day.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Allowed {
     pub id: String,
@@ -118,7 +109,7 @@ pub struct Allowed {
 }
 
 /// What is told besides the figures that gate.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Further {
     /// The share of queries with any relevant id before the cut.
     pub hit_at: ByCut,
@@ -143,14 +134,14 @@ pub struct Further {
     pub repeated: usize,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     pub p50: f64,
     pub p95: f64,
 }
 
 /// One measurement against another, query by query.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compared {
     /// What it is compared with.
     pub with: String,
@@ -167,7 +158,7 @@ pub struct Compared {
 }
 
 /// Whether the means of a figure differ by more than chance would make them.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Test {
     pub metric: String,
     /// The mean of the differences, now less then.
@@ -181,7 +172,7 @@ pub struct Test {
 }
 
 /// The figures if neighbours with equal scores stood as badly, and as well, as they could.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ties {
     pub queries: Vec<String>,
     pub worst: Metrics,
@@ -189,7 +180,7 @@ pub struct Ties {
 }
 
 /// The live catalogue against the corpus.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Catalogue {
     /// Whether it could be looked at.
     pub compared: bool,
@@ -198,7 +189,7 @@ pub struct Catalogue {
 }
 
 /// One query.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueryReport {
     pub id: String,
     pub query: String,
@@ -218,7 +209,7 @@ pub struct QueryReport {
 }
 
 /// A query in the measurement that this one is compared with.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Before {
     pub recall_at_5: f64,
     pub mrr: f64,
@@ -228,7 +219,7 @@ pub struct Before {
 }
 
 /// A relevant id that is not among the first ten.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Miss {
     pub tool_id: String,
     pub why: Why,
@@ -237,7 +228,7 @@ pub struct Miss {
 }
 
 /// Why something relevant was not found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// The corpus has no such tool: the label is from another time.
@@ -265,27 +256,43 @@ impl Why {
 }
 
 impl Metrics {
-    pub fn of(figures: &Figures) -> Self {
-        Self {
-            recall_at: by_cut(&figures.recall),
-            mrr: figures.mrr,
-            ndcg_at_10: figures.ndcg,
-            map: figures.ap,
-        }
-    }
-
     pub fn recall(&self, cut: usize) -> f64 {
         self.recall_at.get(&cut.to_string()).copied().unwrap_or(0.0)
     }
 }
 
-/// Figures under the names of their cuts.
-pub fn by_cut(at: &AtCuts) -> ByCut {
-    let cuts = CUTS.iter().map(|cut| (cut.to_string(), at.at(*cut)));
-    cuts.collect()
+/// What differs between a corpus and the catalogue.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Drift {
+    /// In the corpus, and not there.
+    pub missing: Vec<String>,
+    /// There, and not in the corpus.
+    pub extra: Vec<String>,
+    /// With another description.
+    pub reworded: Vec<String>,
+    /// With another schema.
+    pub reshaped: Vec<String>,
 }
 
-/// An interval as it is written.
-pub fn ends(interval: Interval) -> [f64; 2] {
-    [interval.low, interval.high]
+impl Drift {
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// In a line, such as `2 missing (a:x, a:y), 1 reworded (b:z)`.
+    pub fn told(&self) -> String {
+        let parts = [
+            ("missing", &self.missing),
+            ("not in the corpus", &self.extra),
+            ("reworded", &self.reworded),
+            ("with another schema", &self.reshaped),
+        ];
+        let parts = parts.iter().filter(|(_, ids)| !ids.is_empty());
+        let parts = parts.map(|(what, ids)| {
+            let shown: Vec<&str> = ids.iter().take(3).map(String::as_str).collect();
+            let more = if ids.len() > 3 { ", …" } else { "" };
+            format!("{} {what} ({}{more})", ids.len(), shown.join(", "))
+        });
+        parts.collect::<Vec<_>>().join(", ")
+    }
 }

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::retrieval;
-use super::security;
+use crate::published::measured::{retrieval, security};
 use crate::text;
 
 /// A text within a table, of which nothing acts as Markdown or HTML.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::retrieval::Status;
+use super::status::Status;
 
 /// The whole document.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     pub format_version: u32,
     pub mcp_eval: String,
@@ -21,7 +22,7 @@ pub struct Report {
     pub problems: Vec<String>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Security {
     pub corpus_version: Option<String>,
     pub gate: SecurityGate,
@@ -33,7 +34,7 @@ pub struct Security {
     pub runs_averaged: usize,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SecurityGate {
     pub fpr_ceiling: f64,
     pub recall_floor: f64,
@@ -41,7 +42,7 @@ pub struct SecurityGate {
 }
 
 /// One detector. Numbers that are not known are `null`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DetectorReport {
     pub detector: String,
     pub precision: f64,
@@ -77,7 +78,7 @@ pub struct DetectorReport {
     pub errors: Vec<ScanError>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CategoryReport {
     pub category: String,
     pub malicious: bool,
@@ -85,7 +86,7 @@ pub struct CategoryReport {
     pub of: usize,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pairs {
     pub right: usize,
     pub of: usize,
@@ -93,7 +94,7 @@ pub struct Pairs {
     pub wrong: Vec<String>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scores {
     /// The area under the ROC curve.
     pub auc: Option<f64>,
@@ -107,7 +108,7 @@ pub struct Scores {
     pub precision_at_prevalence: BTreeMap<String, f64>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScanError {
     pub id: String,
     pub status: String,
@@ -115,7 +116,7 @@ pub struct ScanError {
 }
 
 /// Two detectors over the same entries, by the exact test of `McNemar`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     pub first: String,
     pub second: String,

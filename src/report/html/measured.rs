@@ -5,61 +5,101 @@ use std::fmt::{Display, Write as _};
 
 use askama::Template;
 
-use super::retrieval::{QueryReport, Report};
-use super::security;
+use super::render::render;
+use crate::published::measured::Measured;
+use crate::published::measured::retrieval::{QueryReport, Report};
+use crate::published::measured::security;
 
 /// The size of a curve, in pixels, and the room around it.
 const CURVE: f64 = 200.0;
 const MARGIN: f64 = 24.0;
 
+/// How many queries the page of a search shows; its document has all.
+const QUERIES: usize = 1000;
+
+/// Of how many that lost something the rankings are shown at once.
+const OPEN: usize = 20;
+
 #[derive(Template)]
 #[template(path = "discovery/retrieval.html", config = "templates/askama.toml")]
 struct RetrievalPage<'a> {
-    report: &'a Report,
-    measures: Vec<Measure>,
-    queries: Vec<Row<'a>>,
+    view: SearchView<'a>,
 }
 
 #[derive(Template)]
 #[template(path = "discovery/security.html", config = "templates/askama.toml")]
 struct SecurityPage<'a> {
-    report: &'a security::Report,
-    detectors: Vec<Detector<'a>>,
+    view: ScannersView<'a>,
+}
+
+/// What was measured, as a page shows it.
+pub(super) enum MeasuredView<'a> {
+    Search(Box<SearchView<'a>>),
+    Scanners(ScannersView<'a>),
+}
+
+/// A search.
+pub(super) struct SearchView<'a> {
+    pub(super) report: &'a Report,
+    pub(super) measures: Vec<Measure>,
+    pub(super) queries: Vec<Row<'a>>,
+    /// How many more queries there are.
+    pub(super) more: usize,
+    /// It is a page by itself, on which nothing else tells the notes.
+    pub(super) is_alone: bool,
+}
+
+/// Scanners.
+pub(super) struct ScannersView<'a> {
+    pub(super) report: &'a security::Report,
+    pub(super) detectors: Vec<Detector<'a>>,
+}
+
+impl<'a> MeasuredView<'a> {
+    pub(super) fn new(measured: &'a Measured) -> Self {
+        match measured {
+            Measured::Retrieval(report) => Self::Search(Box::new(search(report))),
+            Measured::Security(report) => Self::Scanners(scanners(report)),
+        }
+    }
 }
 
 /// A figure and where it stands.
-struct Measure {
-    name: &'static str,
-    now: f64,
-    before: Option<f64>,
+pub(super) struct Measure {
+    pub(super) name: &'static str,
+    pub(super) now: f64,
+    pub(super) before: Option<f64>,
     interval: Option<[f64; 2]>,
 }
 
 /// A query with its two rankings.
-struct Row<'a> {
-    query: &'a QueryReport,
-    change: Option<f64>,
-    now: Vec<Ranked<'a>>,
-    before: Vec<Ranked<'a>>,
+pub(super) struct Row<'a> {
+    pub(super) query: &'a QueryReport,
+    pub(super) change: Option<f64>,
+    /// It found less than before, and is one of the first that did: its rankings are shown at once.
+    pub(super) is_open: bool,
+    pub(super) now: Vec<Ranked<'a>>,
+    pub(super) before: Vec<Ranked<'a>>,
 }
 
-struct Ranked<'a> {
-    id: &'a str,
-    wanted: bool,
+pub(super) struct Ranked<'a> {
+    pub(super) id: &'a str,
+    pub(super) wanted: bool,
 }
 
-struct Detector<'a> {
-    told: &'a security::DetectorReport,
-    roc: Option<String>,
-    pr: Option<String>,
+pub(super) struct Detector<'a> {
+    pub(super) told: &'a security::DetectorReport,
+    pub(super) roc: Option<String>,
+    pub(super) pr: Option<String>,
 }
 
 /// Three decimals.
-fn three(value: impl Display) -> String {
+pub(super) fn three(value: impl Display) -> String {
     format!("{value:.3}")
 }
 
-fn signed(value: impl Display) -> String {
+/// The same of a difference, with its sign.
+pub(super) fn signed(value: impl Display) -> String {
     format!("{value:+.4}")
 }
 
@@ -69,20 +109,29 @@ impl Measure {
         format!("{:.1}", 4.0 + value.borrow().clamp(0.0, 1.0) * 192.0)
     }
 
-    fn low(&self) -> String {
+    /// Where it is now, and where it was.
+    pub(super) fn at_now(&self) -> String {
+        Self::at(self.now)
+    }
+
+    pub(super) fn at_before(&self) -> Option<String> {
+        self.before.map(Self::at)
+    }
+
+    pub(super) fn low(&self) -> String {
         Self::at(self.interval.map_or(self.now, |it| it[0]))
     }
 
-    fn high(&self) -> String {
+    pub(super) fn high(&self) -> String {
         Self::at(self.interval.map_or(self.now, |it| it[1]))
     }
 
-    fn change(&self) -> Option<f64> {
+    pub(super) fn change(&self) -> Option<f64> {
         self.before.map(|it| self.now - it)
     }
 
     /// What the chart shows, for those who do not see it.
-    fn words(&self) -> String {
+    pub(super) fn words(&self) -> String {
         let before = self
             .before
             .map_or_else(String::new, |it| format!(", before {it:.3}"));
@@ -95,6 +144,15 @@ impl Measure {
 
 /// The page of a search.
 pub fn retrieval(report: &Report) -> String {
+    render(&RetrievalPage {
+        view: SearchView {
+            is_alone: true,
+            ..search(report)
+        },
+    })
+}
+
+fn search(report: &Report) -> SearchView<'_> {
     let delta = report.baseline_delta.clone().unwrap_or_default();
     let measures = report.metrics.as_ref().map(|metrics| {
         let measure = |name, key: &str, now: f64, change: Option<f64>| Measure {
@@ -103,17 +161,17 @@ pub fn retrieval(report: &Report) -> String {
             before: change.map(|it| now - it),
             interval: report.intervals.get(key).copied(),
         };
-        let alone = |name, now| measure(name, "", now, None);
+        let recall = |name, cut: usize| {
+            let key = format!("recall_at_{cut}");
+            let change = delta.recall_at.get(&cut.to_string()).copied();
+            let change = change.or(delta.recall_at_5.filter(|_| cut == 5));
+            measure(name, &key, metrics.recall(cut), change)
+        };
         vec![
-            alone("Recall@1", metrics.recall(1)),
-            alone("Recall@3", metrics.recall(3)),
-            measure(
-                "Recall@5",
-                "recall_at_5",
-                metrics.recall(5),
-                delta.recall_at_5,
-            ),
-            alone("Recall@10", metrics.recall(10)),
+            recall("Recall@1", 1),
+            recall("Recall@3", 3),
+            recall("Recall@5", 5),
+            recall("Recall@10", 10),
             measure("MRR", "mrr", metrics.mrr, delta.mrr),
             measure(
                 "nDCG@10",
@@ -130,16 +188,24 @@ pub fn retrieval(report: &Report) -> String {
         let key = |it: &Row<'_>| it.change.unwrap_or(it.query.ndcg_at_10);
         key(a).total_cmp(&key(b))
     });
-    render(&RetrievalPage {
+    for it in queries.iter_mut().take(OPEN) {
+        it.is_open = it.change.is_some_and(|it| it < 0.0);
+    }
+    let more = queries.len().saturating_sub(QUERIES);
+    queries.truncate(QUERIES);
+    SearchView {
         report,
         measures: measures.unwrap_or_default(),
         queries,
-    })
+        more,
+        is_alone: false,
+    }
 }
 
 fn row(query: &QueryReport) -> Row<'_> {
     Row {
         query,
+        is_open: false,
         change: query
             .before
             .as_ref()
@@ -164,6 +230,12 @@ fn rankings<'a>(ids: &'a [String], query: &QueryReport) -> Vec<Ranked<'a>> {
 
 /// The page of scanners.
 pub fn security(report: &security::Report) -> String {
+    render(&SecurityPage {
+        view: scanners(report),
+    })
+}
+
+fn scanners(report: &security::Report) -> ScannersView<'_> {
     let all = report
         .security
         .per_detector
@@ -174,10 +246,10 @@ pub fn security(report: &security::Report) -> String {
         roc: told.scores.as_ref().map(|it| points(&it.roc)),
         pr: told.scores.as_ref().map(|it| points(&it.pr)),
     });
-    render(&SecurityPage {
+    ScannersView {
         report,
         detectors: detectors.collect(),
-    })
+    }
 }
 
 /// The points of a curve, both coordinates from 0 to 1, as SVG writes them.
@@ -189,9 +261,4 @@ fn points(curve: &[[f64; 2]]) -> String {
         let _ = write!(text, "{x:.1},{y:.1} ");
     }
     text
-}
-
-/// Renders a page. It fails only if the formatting of a value does, which none of ours can.
-fn render(page: &impl Template) -> String {
-    page.render().unwrap_or_else(|error| error.to_string())
 }

@@ -1,0 +1,299 @@
+//! `mcp-eval retrieval`: does a tool search still find the right tool?
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cli::alone::{self, Measured};
+use crate::cli::args::{OutputArgs, RetrievalArgs};
+use crate::cli::console::Console;
+use crate::cli::data_sets;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::measured::{self, Forms};
+use crate::discovery::search::{Search, preset};
+use crate::model::measurement::{AllowedLoss, Measurement, Retrieval, SEARCHES, SearchGates};
+use crate::model::scenario::Scenario;
+use crate::published::measured as documents;
+use crate::published::measured::Status;
+use crate::published::measured::retrieval::{Allowed, Report};
+use crate::redact::Redactor;
+use crate::report::html::measured as html;
+use crate::report::measured::{junit, markdown, terminal};
+use crate::scenario_file;
+use crate::suite;
+
+/// How long one answer may take.
+const LIMIT: Duration = Duration::from_secs(30);
+
+pub(in crate::cli) fn run(
+    args: &RetrievalArgs,
+    output: OutputArgs,
+    console: Console,
+) -> Result<Exit, Failure> {
+    let scenarios = scenarios(args)?;
+    let findings: Vec<_> = scenarios
+        .iter()
+        .take(1)
+        .flat_map(suite::check_measurement)
+        .collect();
+    if !findings.is_empty() {
+        return Err(data_sets::invalid(&findings));
+    }
+    measured::check(&args.out_dir)?;
+    let place = data_sets::place(&args.proxy);
+    let redactor = data_sets::redactor(&place);
+    let with = alone::With {
+        command: "retrieval",
+        against: args.against.as_ref(),
+        database: &args.database,
+        keep: args.kept.keep.0,
+        no_docker: args.no_docker,
+    };
+    let Measured {
+        documents,
+        was_interrupted,
+    } = alone::measure(scenarios, &with, output, console)?;
+    let reports = documents.into_iter().filter_map(|it| match it {
+        documents::Measured::Retrieval(report) => Some(*report),
+        documents::Measured::Security(_) => None,
+    });
+    let mut clean = Vec::new();
+    for report in reports {
+        clean.push(measured::clean(&report, &redactor)?);
+    }
+    let exit = finish(args, &clean, &redactor, console)?;
+    Ok(if was_interrupted {
+        Exit::Interrupted
+    } else {
+        exit
+    })
+}
+
+/// A scenario for each search that is measured.
+fn scenarios(args: &RetrievalArgs) -> Result<Vec<Scenario>, Failure> {
+    let searches = searches(args)?;
+    let allow_lost = allowed(args.allow_lost.as_deref())?;
+    let base = match &args.scenario {
+        Some(path) => alone::read(path)?,
+        None => alone::blank(&args.golden)?,
+    };
+    let golden = args
+        .golden
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let mut scenarios: Vec<Scenario> = Vec::new();
+    for (declared, name) in searches {
+        let needs_session = Search::read(&declared).is_ok_and(|it| it.needs_session());
+        if needs_session && args.scenario.is_none() {
+            return Err(Failure::usage(format!(
+                "the search `{name}` is a tool, and nothing says of which server"
+            ))
+            .hint("name a scenario file that has the server with `--scenario FILE`"));
+        }
+        let literal = |it: &Option<String>| {
+            let mut text = it.clone()?;
+            scenario_file::literal(&mut text);
+            Some(text)
+        };
+        let task = Retrieval {
+            corpus: args.corpus.clone(),
+            golden: args.golden.clone(),
+            search: declared,
+            search_name: name.clone(),
+            base_url: literal(&args.proxy.base_url),
+            api_key: literal(&args.proxy.api_key),
+            runs: args.runs,
+            wait: args.wait,
+            gates: SearchGates {
+                tolerance: args.tolerance,
+                recall_floor: args.recall_floor,
+                max_lost: args.max_lost,
+                allow_lost: allow_lost.clone(),
+                allow_drift: args.allow_drift,
+            },
+            baseline: args.baseline.clone(),
+        };
+        let mut scenario = alone::measuring(
+            &base,
+            Measurement::Retrieval(Box::new(task)),
+            (
+                format!("retrieval/{golden}/{}", plain(&name)),
+                format!("{golden}, asked of {name}"),
+            ),
+        );
+        if args.scenario.is_none() {
+            scenario.timeouts.tool = LIMIT;
+        }
+        scenarios.push(scenario);
+    }
+    Ok(scenarios)
+}
+
+/// A name of letters and digits, as part of a path.
+fn plain(name: &str) -> String {
+    let letters = name.chars();
+    letters
+        .map(|it| if it.is_alphanumeric() { it } else { '-' })
+        .collect()
+}
+
+/// How the searches are declared that are measured, each with a name.
+fn searches(args: &RetrievalArgs) -> Result<Vec<(Value, String)>, Failure> {
+    let usual = SEARCHES[0].to_owned();
+    let asked = if args.searches.is_empty() {
+        std::slice::from_ref(&usual)
+    } else {
+        &args.searches
+    };
+    let mut searches: Vec<(Value, String)> = Vec::new();
+    for it in asked {
+        let (mut declared, mut name) = if let Some(declared) = preset(it) {
+            (declared, it.clone())
+        } else {
+            let path = Path::new(it);
+            if !path.exists() {
+                let known = SEARCHES.join(", ");
+                let problem = format!("there is no file `{it}`, and no search is called so");
+                return Err(Failure::usage(problem).hint(format!("known are {known}")));
+            }
+            let declared = scenario_file::plain_file(path);
+            let declared = declared.map_err(|it| Failure::incomplete(it.to_string()))?;
+            let stem = path.file_stem().unwrap_or_default();
+            (declared, stem.to_string_lossy().into_owned())
+        };
+        let search =
+            Search::read(&declared).map_err(|why| Failure::incomplete(format!("{it}: {why}")))?;
+        if declared.get("name").is_some() && !search.name.is_empty() {
+            name = search.name;
+        }
+        if searches.iter().any(|(_, other)| *other == name) {
+            name = format!("{name} ({})", searches.len() + 1);
+        }
+        if let Value::Object(members) = &mut declared {
+            members.insert("name".to_owned(), json!(name));
+        }
+        searches.push((declared, name));
+    }
+    Ok(searches)
+}
+
+/// The queries that may be lost.
+fn allowed(path: Option<&Path>) -> Result<Vec<AllowedLoss>, Failure> {
+    let Some(path) = path else {
+        return Ok(Vec::new());
+    };
+    let shown = path.display();
+    let value =
+        scenario_file::plain_file(path).map_err(|it| Failure::incomplete(it.to_string()))?;
+    let all: Vec<Allowed> = serde_json::from_value(value).map_err(|error| {
+        Failure::incomplete(format!(
+            "{shown} is no list of queries that may be lost, each with `id`, `reason` and `until`: {error}"
+        ))
+    })?;
+    let all = all.into_iter().map(|it| {
+        let until = it.until.parse().map_err(|_| {
+            Failure::incomplete(format!(
+                "{shown}: `until` of `{}` is no date such as 2026-12-31",
+                it.id
+            ))
+        })?;
+        Ok(AllowedLoss {
+            id: it.id,
+            reason: it.reason,
+            until,
+        })
+    });
+    all.collect()
+}
+
+/// Writes the reports and says what they come to.
+fn finish(
+    args: &RetrievalArgs,
+    reports: &[Report],
+    redactor: &Redactor,
+    console: Console,
+) -> Result<Exit, Failure> {
+    let mut exit = Exit::Passed;
+    for (at, report) in reports.iter().enumerate() {
+        // The first search is where everybody looks for it; each further one has a folder of its own beneath.
+        let folder = if at == 0 {
+            args.out_dir.clone()
+        } else {
+            args.out_dir.join(plain(&report.search))
+        };
+        let forms = Forms {
+            page: html::retrieval(report),
+            comment: markdown::retrieval(report),
+            tests: junit::document(
+                &format!("retrieval {}", report.search),
+                &cases(report),
+                &report.problems,
+            ),
+        };
+        let document: Value = json!(report);
+        let line = measured::write(&folder, &document, &forms, redactor)?;
+        let mut told = String::new();
+        if reports.len() > 1 {
+            told = format!("Search: {}\n", report.search);
+        }
+        told.push_str(&terminal::retrieval(report));
+        told.push_str(&line);
+        told.push_str(&terminal::more_of_retrieval(report));
+        console.result(&crate::text::block(&told));
+        if !report.problems.is_empty() {
+            console.failure(&Failure::incomplete(report.problems.join("\n")));
+        }
+        exit = exit.and(match report.status {
+            Status::Passed => Exit::Passed,
+            Status::Failed => Exit::Failed,
+            Status::Incomplete => Exit::Incomplete,
+        });
+    }
+    Ok(exit)
+}
+
+/// The gates of a measurement.
+fn cases(report: &Report) -> Vec<junit::Case> {
+    let mut cases = Vec::new();
+    if let Some(gate) = &report.gate {
+        let outcome = if gate.passed {
+            Ok(())
+        } else {
+            Err(format!(
+                "{} is {}, below {}",
+                gate.metric, gate.value, gate.threshold
+            ))
+        };
+        cases.push((gate.metric.clone(), outcome));
+    }
+    if let Some(floor) = &report.floor {
+        let outcome = if floor.passed {
+            Ok(())
+        } else {
+            Err(format!(
+                "{} is {}, below {}",
+                floor.metric, floor.value, floor.floor
+            ))
+        };
+        cases.push((
+            format!("{} at least {}", floor.metric, floor.floor),
+            outcome,
+        ));
+    }
+    if let Some(gate) = &report.lost_gate {
+        let outcome = if gate.passed {
+            Ok(())
+        } else {
+            Err(format!(
+                "lost: {}, and at most {} may be",
+                gate.lost.join(", "),
+                gate.max_lost
+            ))
+        };
+        cases.push(("lost queries".to_owned(), outcome));
+    }
+    cases
+}

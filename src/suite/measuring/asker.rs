@@ -1,0 +1,136 @@
+//! Who is asked: a search behind an address, or one that is a tool of an MCP server of the run.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::discovery::search::{
+    Answer, Ask, LiveTool, Place, Rest, Search, ToolAsk, filled_arguments, read_answer,
+    read_catalogue, tool_document,
+};
+use crate::model::catalogue::Catalogue;
+use crate::model::trajectory::Outcome;
+use crate::run::{Conversation, Stop};
+
+/// A search that can be asked.
+pub(super) struct Asker<'a, 'c, 'r> {
+    search: &'a Search,
+    rest: Rest<'a>,
+    conversation: &'c mut Conversation<'r>,
+}
+
+impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
+    /// Asks at a place, or on the servers of a conversation, for at most `limit` each time.
+    pub(super) fn new(
+        search: &'a Search,
+        place: Place,
+        limit: Duration,
+        conversation: &'c mut Conversation<'r>,
+    ) -> Self {
+        Self {
+            search,
+            rest: Rest::new(search, place, limit),
+            conversation,
+        }
+    }
+
+    /// Says what is going on.
+    pub(super) fn tell(&self, doing: &str) {
+        self.conversation.tell(doing);
+    }
+
+    /// Asks for what fits a query.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no answer, in a fragment.
+    pub(super) async fn ask(&mut self, query: &str, limit: usize) -> Result<Answer, String> {
+        match self.search.ask() {
+            Ask::Http(ask) => self.rest.ask(ask, query, limit).await,
+            Ask::Tool(ask) => {
+                let (document, bytes, took) = self.call(ask, query, limit).await?;
+                Ok(Answer {
+                    found: read_answer(self.search, &document)?,
+                    bytes,
+                    took,
+                })
+            }
+        }
+    }
+
+    /// Lists the live catalogue; `None` where there is no such list.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no answer, in a fragment.
+    pub(super) async fn catalogue(&mut self) -> Result<Option<Vec<LiveTool>>, String> {
+        let Some(listing) = &self.search.catalogue else {
+            return Ok(None);
+        };
+        match listing.ask() {
+            Ask::Http(ask) => self.rest.catalogue(listing, ask).await,
+            Ask::Tool(ask) => {
+                let (document, ..) = self.call(ask, "", 0).await?;
+                read_catalogue(listing, self.search.split.as_deref(), &document).map(Some)
+            }
+        }
+    }
+
+    async fn call(
+        &mut self,
+        ask: &ToolAsk,
+        query: &str,
+        limit: usize,
+    ) -> Result<(Value, usize, Duration), String> {
+        let server = server_of(self.conversation.catalogue(), ask)?;
+        let arguments = filled_arguments(&ask.arguments, query, limit);
+        let began = Instant::now();
+        let called = self
+            .conversation
+            .call_on(&server, &ask.name, arguments)
+            .await;
+        let took = began.elapsed();
+        let call = called.map_err(|stop| match stop {
+            Stop::Error(failed) => failed.message,
+            Stop::Blocked { message } | Stop::LimitReached { message } => message,
+        })?;
+        match &call.outcome {
+            Outcome::Failure(failure) => Err(failure.message.clone()),
+            Outcome::Answer(answer) => {
+                let (document, bytes) = tool_document(
+                    answer.is_error,
+                    &answer.content,
+                    answer.structured_content.as_ref(),
+                )?;
+                Ok((document, bytes, took))
+            }
+        }
+    }
+}
+
+/// The server that has a search: the one that is named, else the only one with such a tool.
+///
+/// # Errors
+///
+/// That there is none, or that there are several.
+fn server_of(catalogue: &Catalogue, ask: &ToolAsk) -> Result<String, String> {
+    let tool = &ask.name;
+    let servers = catalogue.servers.iter();
+    let mut having = servers.filter(|it| {
+        let is_meant = ask
+            .server
+            .as_ref()
+            .is_none_or(|server| it.server == *server);
+        is_meant && it.tools.iter().any(|it| it.name() == tool)
+    });
+    let Some(first) = having.next() else {
+        return Err(format!("no server has the tool `{tool}`"));
+    };
+    match having.next() {
+        Some(other) => Err(format!(
+            "`{}` and `{}` both have the tool `{tool}`: name the server",
+            first.server, other.server
+        )),
+        None => Ok(first.server.clone()),
+    }
+}

@@ -1,0 +1,212 @@
+//! The data sets of a measurement, read from their files.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::discovery::baseline::Baseline;
+use crate::discovery::check::{Source, versions};
+use crate::discovery::corpus::Corpus;
+use crate::discovery::finding::{Finding, Severity};
+use crate::discovery::golden::Golden;
+use crate::discovery::places::Document;
+use crate::discovery::search::{Search, preset};
+use crate::discovery::truth::Truth;
+use crate::discovery::verdicts::{self, Form, Run};
+use crate::input;
+use crate::model::measurement::{Measurement, Retrieval, Security, VerdictForm};
+use crate::model::scenario::Scenario;
+
+/// What a search is measured with.
+#[derive(Debug)]
+pub(super) struct SearchSets {
+    pub(super) corpus: Corpus,
+    pub(super) golden: Golden,
+    pub(super) search: Search,
+    /// The figures of the file that the scenario names.
+    pub(super) baseline: Option<Baseline>,
+}
+
+/// What scanners are measured with.
+#[derive(Debug)]
+pub(super) struct ScannerSets {
+    pub(super) runs: Vec<Run>,
+    pub(super) truth: Option<Truth>,
+}
+
+/// A path as it is told: from the folder that the command was started in, where it lies below that.
+pub(super) fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let below = path.strip_prefix(&here).unwrap_or(path);
+    below.display().to_string()
+}
+
+/// Reads a file of JSON.
+///
+/// # Errors
+///
+/// Why it cannot be read, or where it is no JSON.
+pub(crate) fn document(path: &Path) -> Result<Document, Finding> {
+    let shown = shown(path);
+    let text = input::read_to_string(path).map_err(|error| {
+        Finding::about(&shown, Severity::Error, format!("cannot be read: {error}"))
+    })?;
+    Document::parse(&shown, text)
+}
+
+/// Reads a file with `read`; what is wrong with it goes to the findings.
+fn read<T>(
+    path: &Path,
+    read: impl FnOnce(&Document) -> Result<T, Vec<Finding>>,
+    findings: &mut Vec<Finding>,
+) -> Option<(Document, T)> {
+    let document = match document(path) {
+        Ok(document) => document,
+        Err(finding) => {
+            findings.push(finding);
+            return None;
+        }
+    };
+    match read(&document) {
+        Ok(read) => Some((document, read)),
+        Err(found) => {
+            findings.extend(found);
+            None
+        }
+    }
+}
+
+/// The search as it is declared.
+///
+/// # Errors
+///
+/// What is wrong with its declaration.
+pub(super) fn search(retrieval: &Retrieval) -> Result<Search, String> {
+    let declared = match &retrieval.search {
+        Value::String(name) => {
+            preset(name).ok_or_else(|| format!("no search is called `{name}`"))?
+        }
+        declared => declared.clone(),
+    };
+    let mut search = Search::read(&declared)?;
+    if search.name.trim().is_empty() || declared.get("name").is_none() {
+        search.name.clone_from(&retrieval.search_name);
+    }
+    Ok(search)
+}
+
+impl SearchSets {
+    /// Reads all of them.
+    ///
+    /// # Errors
+    ///
+    /// Everything that keeps anything from being measured with them.
+    pub(super) fn read(retrieval: &Retrieval) -> Result<Self, Vec<Finding>> {
+        let mut findings = Vec::new();
+        let corpus = read(&retrieval.corpus, Corpus::read, &mut findings);
+        let golden = read(&retrieval.golden, Golden::read, &mut findings);
+        if let (Some((corpus_file, corpus)), Some((golden_file, golden))) = (&corpus, &golden) {
+            let corpus = Source {
+                document: corpus_file,
+                read: corpus,
+            };
+            let golden = Source {
+                document: golden_file,
+                read: golden,
+            };
+            versions(corpus, golden, &mut findings);
+        }
+        let baseline = retrieval.baseline.as_ref();
+        let baseline = baseline.and_then(|it| read(it, Baseline::read, &mut findings));
+        if let (Some((document, baseline)), Some((_, golden))) = (&baseline, &golden) {
+            findings.extend(of_other_corpus(baseline, golden, document));
+        }
+        let search = search(retrieval);
+        if let Err(why) = &search {
+            let name = &retrieval.search_name;
+            findings.push(Finding::about(
+                name,
+                Severity::Error,
+                format!("no search can be asked so: {why}"),
+            ));
+        }
+        let (Some((_, corpus)), Some((_, golden)), Ok(search), true) =
+            (corpus, golden, search, findings.is_empty())
+        else {
+            return Err(findings);
+        };
+        Ok(Self {
+            corpus,
+            golden,
+            search,
+            baseline: baseline.map(|it| it.1),
+        })
+    }
+}
+
+/// That figures were measured on another corpus than the queries are of.
+pub(super) fn of_other_corpus(
+    baseline: &Baseline,
+    golden: &Golden,
+    document: &Document,
+) -> Option<Finding> {
+    match (&baseline.corpus_version, &golden.corpus_version) {
+        (Some(then), Some(now)) if then != now => {
+            let problem = format!("this was measured on `{then}`, and the queries are of `{now}`");
+            Some(document.error("/corpus_version", problem))
+        }
+        _ => None,
+    }
+}
+
+impl ScannerSets {
+    /// Reads all of them.
+    ///
+    /// # Errors
+    ///
+    /// Everything that keeps anything from being measured with them.
+    pub(super) fn read(security: &Security) -> Result<Self, Vec<Finding>> {
+        let mut findings = Vec::new();
+        let form = security.form.map(form);
+        let runs = security.verdicts.iter();
+        let runs: Vec<_> = runs
+            .filter_map(|it| read(it, |document| verdicts::read(document, form), &mut findings))
+            .map(|(_, it)| it)
+            .collect();
+        let truth = security.corpus.as_ref();
+        let truth = truth.and_then(|it| read(it, Truth::read, &mut findings));
+        if findings.is_empty() {
+            let truth = truth.map(|it| it.1);
+            Ok(Self { runs, truth })
+        } else {
+            Err(findings)
+        }
+    }
+}
+
+fn form(form: VerdictForm) -> Form {
+    match form {
+        VerdictForm::V1 => Form::V1,
+        VerdictForm::V2 => Form::V2,
+        VerdictForm::Cisco => Form::Cisco,
+        VerdictForm::McpScan => Form::McpScan,
+        VerdictForm::Sarif => Form::Sarif,
+    }
+}
+
+/// Everything that keeps a scenario from being measured, as far as its files show it, sorted by place; nothing where it is none that
+/// measures.
+pub fn check_measurement(scenario: &Scenario) -> Vec<Finding> {
+    let found = match &scenario.measurement {
+        None => return Vec::new(),
+        Some(Measurement::Retrieval(retrieval)) => SearchSets::read(retrieval).map(drop),
+        // What scanners say may be made by the commands that are run before.
+        Some(Measurement::Security(security)) if scenario.before.is_empty() => {
+            ScannerSets::read(security).map(drop)
+        }
+        Some(Measurement::Security(_)) => Ok(()),
+    };
+    let mut findings = found.err().unwrap_or_default();
+    crate::discovery::finding::sort(&mut findings);
+    findings
+}

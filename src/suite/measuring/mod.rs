@@ -1,0 +1,37 @@
+//! Scenarios that measure a tool search, or scanners of tool descriptions.
+//!
+//! To `play`, a measurement is another way to a result: what asks is an agent of ours, so that the system under test is prepared, started, proven
+//! ready, interrupted and looked at as for any other run. What it was answered is scored once the run has ended.
+//!
+//! | file | what is there |
+//! |---|---|
+//! | `doing` | what commands do with such scenarios |
+//! | `data_sets` | what is measured with, read from files, and what is wrong with these |
+//! | `place`, `asker`, `catalogue` | where a search is, how it is asked there, which tools are there |
+//! | `searching`, `scanning` | the agents; `task` has them, and what they were answered so far |
+//! | `accepted` | the figures that are held against those of now |
+//! | `scored`, `judged` | the figures of now, and the reports that they make |
+//! | `told` | what came of it, as the result of a scenario |
+//! | `once` | all of this for one scenario |
+
+mod accepted;
+mod asker;
+mod catalogue;
+mod data_sets;
+mod doing;
+mod judged;
+mod once;
+mod place;
+mod scanning;
+mod scored;
+mod searching;
+mod task;
+mod told;
+
+pub use self::accepted::accepted_figures;
+pub use self::data_sets::check_measurement;
+pub(crate) use self::doing::{Doing, First, Others};
+pub(crate) use self::once::measured;
+pub(crate) use self::place::place_of;
+pub use self::place::{place_secrets, usual_place};
+pub(crate) use self::task::Measuring;

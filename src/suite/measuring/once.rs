@@ -1,0 +1,517 @@
+//! Measures what one scenario is about.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::accepted;
+use super::data_sets::{SearchSets, shown};
+use super::doing::Doing;
+use super::judged::Judged;
+use super::scored::{Held, scored};
+use super::task::Measuring;
+use super::told;
+use crate::discovery::baseline::Baseline;
+use crate::discovery::retrieval::Demands;
+use crate::discovery::security::status;
+use crate::model::measurement::{Measurement, Retrieval};
+use crate::model::redacted::Redacted;
+use crate::model::scenario::Scenario;
+use crate::model::stamp::GitStamp;
+use crate::model::suite::{Problem, ScenarioResult, Status};
+use crate::published::measured::retrieval::{Allowed, Report};
+use crate::published::measured::{self, FORMAT_VERSION, security};
+use crate::store::Baselines;
+use crate::suite::outcome::{not_run, problem, result};
+use crate::suite::repeat::{Attempt, Measure, repeat};
+use crate::suite::replay;
+use crate::suite::run_context::{Executed, RunContext};
+use crate::suite::settings::Settings;
+
+/// Measures what a scenario is about, as often as the settings say.
+pub(crate) async fn measured(
+    scenario: &Scenario,
+    run_context: &RunContext,
+    baselines: &Baselines,
+    doing: &Doing,
+    settings: &Settings,
+) -> ScenarioResult {
+    let Some(task) = &scenario.measurement else {
+        return not_run(
+            &run_context.redacted(scenario),
+            Status::Error,
+            "it measures nothing".to_owned(),
+        );
+    };
+    let left_out = match (doing, task) {
+        (Doing::Leave(why), _) => Some((*why).to_owned()),
+        (Doing::Record, Measurement::Security(_)) => Some(
+            "nothing is recorded of scanners: `compare` and `run` hold what they said against its gates"
+                .to_owned(),
+        ),
+        (Doing::Record, Measurement::Retrieval(it)) => it.baseline.as_ref().map(|it| {
+            format!(
+                "nothing is recorded: its figures are held against those of `baseline`, {}",
+                shown(it)
+            )
+        }),
+        _ => None,
+    };
+    if let Some(why) = left_out {
+        return not_run(&run_context.redacted(scenario), Status::Skipped, why);
+    }
+    let once = Once {
+        scenario,
+        task,
+        baselines,
+        doing,
+        strict: settings.judging.scoring.strict,
+    };
+    let measure = Measure {
+        times: match doing {
+            Doing::Record => 1,
+            _ => settings.times,
+        },
+        pass_threshold: settings
+            .judging
+            .scoring
+            .over(&scenario.scoring)
+            .pass_threshold,
+        baseline: None,
+    };
+    Box::pin(repeat(scenario, run_context, measure, &once)).await
+}
+
+/// What is measured, and what is done with that.
+struct Once<'a> {
+    scenario: &'a Scenario,
+    task: &'a Measurement,
+    baselines: &'a Baselines,
+    doing: &'a Doing,
+    /// Whatever changed fails.
+    strict: bool,
+}
+
+impl Attempt for Once<'_> {
+    async fn once(&self, run_context: &RunContext) -> ScenarioResult {
+        let measuring = match Measuring::new(self.task) {
+            Ok(measuring) => measuring,
+            Err(findings) => {
+                let judged = self.failed(findings.iter().map(ToString::to_string).collect());
+                let mut outcome = result(&run_context.redacted(self.scenario), Status::Error);
+                told::add(&mut outcome, &judged);
+                return outcome;
+            }
+        };
+        let held = match self.held(&measuring) {
+            Ok(held) => held,
+            Err(problem) => {
+                return ScenarioResult {
+                    problem: Some(problem),
+                    ..result(&run_context.redacted(self.scenario), Status::Error)
+                };
+            }
+        };
+        let held = match self.of_other(held, run_context).await {
+            Ok(held) => held,
+            Err(why) => return *why,
+        };
+        let measured = run_context.measure(self.scenario, &measuring);
+        let (executed, redactor) = Box::pin(measured).await;
+        let stamps = self.stamps(&executed, run_context);
+        let judged = self.judged(&measuring, &executed, &held);
+        let judged = judged.stamped(stamps).clean(&redactor);
+        let (mut outcome, is_complete) = match executed.incomplete() {
+            Some(incomplete) => (incomplete, false),
+            None => {
+                let outcome = ScenarioResult {
+                    duration_ms: executed.trajectory.duration_ms,
+                    notes: executed.notes.clone(),
+                    current: Some(Arc::new(executed.trajectory.clone())),
+                    ..result(&executed.scenario, Status::Passed)
+                };
+                (outcome, true)
+            }
+        };
+        if is_complete {
+            told::add(&mut outcome, &judged);
+            if self.strict {
+                told::hold_strictly(&mut outcome, &judged);
+            }
+        } else {
+            // Why the run ended is said by the run.
+            outcome.measured = told::document(&judged).map(Box::new);
+        }
+        if let Doing::Against(others) = self.doing
+            && let Some((_, name)) = others.get(&self.scenario.id)
+        {
+            outcome.compared_with = Some(name.clone());
+        }
+        if matches!(self.doing, Doing::Record) && is_complete {
+            self.record(&mut outcome, &judged);
+        }
+        outcome
+    }
+}
+
+impl Once<'_> {
+    /// The figures that are held against what comes.
+    ///
+    /// # Errors
+    ///
+    /// That there are none although there must be, or why they cannot be read.
+    fn held(&self, measuring: &Measuring) -> Result<Held, Problem> {
+        let Some(sets) = &measuring.sets else {
+            return Ok(Held::default());
+        };
+        let of_file = |baseline: &Baseline| Held {
+            name: "the baseline".to_owned(),
+            baseline: Some(baseline.clone()),
+            gates: true,
+        };
+        match (self.doing, &sets.baseline) {
+            (Doing::Run | Doing::Compare | Doing::Alone(_), Some(baseline)) => {
+                Ok(of_file(baseline))
+            }
+            (Doing::Run | Doing::Compare, None) => {
+                let accepted = accepted::load(self.scenario, self.baselines, &sets.golden)?;
+                match accepted {
+                    Some(baseline) => Ok(of_file(&baseline)),
+                    None if matches!(self.doing, Doing::Compare) => {
+                        Err(accepted::none(self.scenario, self.baselines))
+                    }
+                    None => Ok(Held::default()),
+                }
+            }
+            (Doing::Alone(first), None) => {
+                Ok(first
+                    .lock()
+                    .clone()
+                    .map_or_else(Held::default, |(name, baseline)| Held {
+                        name: format!("`{name}`"),
+                        baseline: Some(baseline),
+                        gates: false,
+                    }))
+            }
+            (Doing::Record, _) => {
+                // What cannot be read is replaced all the same.
+                let before = accepted::load(self.scenario, self.baselines, &sets.golden);
+                Ok(Held {
+                    name: "what was accepted before".to_owned(),
+                    baseline: before.ok().flatten(),
+                    gates: false,
+                })
+            }
+            (Doing::Against(_) | Doing::Leave(_), _) => Ok(Held::default()),
+        }
+    }
+
+    /// With another version of the system under test, what that came to takes the part of the baseline.
+    ///
+    /// # Errors
+    ///
+    /// The result, where the other version could not be measured.
+    async fn of_other(
+        &self,
+        held: Held,
+        run_context: &RunContext,
+    ) -> Result<Held, Box<ScenarioResult>> {
+        let (Doing::Against(others), Measurement::Retrieval(_)) = (self.doing, self.task) else {
+            return Ok(held);
+        };
+        let failed = |message: String, details: Vec<String>| {
+            Box::new(ScenarioResult {
+                problem: Some(Problem {
+                    message,
+                    hint: None,
+                    details,
+                }),
+                ..result(&run_context.redacted(self.scenario), Status::Error)
+            })
+        };
+        let Some((other, name)) = others.get(&self.scenario.id) else {
+            return Err(failed("it has no other version".to_owned(), Vec::new()));
+        };
+        let measuring = Measuring::new(self.task).map_err(|it| {
+            failed(
+                "it cannot be measured".to_owned(),
+                it.iter().map(ToString::to_string).collect(),
+            )
+        })?;
+        let beside = run_context.beside();
+        let heard = Box::pin(beside.measure_unkept(other, &measuring)).await;
+        beside.slot.release(false).await;
+        if let Some(result) = heard.incomplete() {
+            let problem = result.problem.unwrap_or(Problem {
+                message: "it did not end".to_owned(),
+                hint: None,
+                details: Vec::new(),
+            });
+            if result.status == Status::Interrupted {
+                return Err(Box::new(ScenarioResult {
+                    problem: Some(problem),
+                    status: Status::Interrupted,
+                    ..*failed(String::new(), Vec::new())
+                }));
+            }
+            let message = format!("{name} could not be measured: {}", problem.message);
+            return Err(failed(message, problem.details));
+        }
+        let found = tokio::task::block_in_place(|| scored(&measuring, None, &Demands::default()));
+        match found {
+            Ok((_, figures)) => Ok(Held {
+                name: name.clone(),
+                baseline: Some(figures),
+                gates: true,
+            }),
+            Err(problems) => {
+                let message = format!("{name} could not be measured");
+                Err(failed(message, problems))
+            }
+        }
+    }
+
+    /// What the measurement came to.
+    fn judged(&self, measuring: &Measuring, executed: &Executed, held: &Held) -> Judged {
+        let cut_short = executed.incomplete().and_then(|it| it.problem);
+        let cut_short = cut_short.map(|it| {
+            let mut problems = vec![it.message];
+            problems.extend(it.details);
+            problems
+        });
+        match self.task {
+            Measurement::Security(_) => {
+                let scanned = measuring.scanned.lock().take();
+                let report = match (cut_short, scanned) {
+                    (None, Some(Ok(security))) => security::Report {
+                        status: status(&security),
+                        security,
+                        ..security::Report::default()
+                    },
+                    (Some(problems), _) | (None, Some(Err(problems))) => self.unscanned(problems),
+                    (None, None) => self.unscanned(vec!["nothing was read".to_owned()]),
+                };
+                Judged::Scanners(named_scanners(report))
+            }
+            Measurement::Retrieval(task) => {
+                let (demands, notes) = self.demands(task, held);
+                let found = match cut_short {
+                    Some(mut problems) => {
+                        let count = measuring.asked.lock().count;
+                        let queries = measuring
+                            .sets
+                            .as_ref()
+                            .map_or(0, |it| it.golden.queries.len());
+                        let all = queries * usize::from(task.runs);
+                        problems.push(format!("{count} of {all} queries had been answered"));
+                        Err(problems)
+                    }
+                    None => tokio::task::block_in_place(|| scored(measuring, Some(held), &demands)),
+                };
+                let mut report = match found {
+                    Ok((report, figures)) => {
+                        self.keep_first(&report, figures);
+                        report
+                    }
+                    Err(problems) => Report {
+                        status: measured::Status::Incomplete,
+                        catalogue: measuring.asked.lock().catalogue.clone(),
+                        problems,
+                        ..Report::default()
+                    },
+                };
+                report.notes.extend(notes);
+                self.name_search(&mut report, measuring.sets.as_deref());
+                Judged::Search(report)
+            }
+        }
+    }
+
+    /// Of several searches, the others are compared with the first that could be measured.
+    fn keep_first(&self, report: &Report, figures: Baseline) {
+        if let (Doing::Alone(first), Measurement::Retrieval(task)) = (self.doing, self.task) {
+            let mut first = first.lock();
+            if first.is_none() {
+                let name = if report.search.is_empty() {
+                    task.search_name.clone()
+                } else {
+                    report.search.clone()
+                };
+                *first = Some((name, figures));
+            }
+        }
+    }
+
+    /// A measurement that did not happen.
+    fn failed(&self, problems: Vec<String>) -> Judged {
+        match self.task {
+            Measurement::Retrieval(_) => {
+                let mut report = Report {
+                    status: measured::Status::Incomplete,
+                    problems,
+                    ..Report::default()
+                };
+                self.name_search(&mut report, None);
+                Judged::Search(report)
+            }
+            Measurement::Security(_) => Judged::Scanners(named_scanners(self.unscanned(problems))),
+        }
+    }
+
+    fn unscanned(&self, problems: Vec<String>) -> security::Report {
+        let mut report = security::Report {
+            status: measured::Status::Incomplete,
+            problems,
+            ..security::Report::default()
+        };
+        if let Measurement::Security(task) = self.task {
+            report.security.gate.fpr_ceiling = task.fpr_ceiling;
+            report.security.gate.recall_floor = task.recall_floor;
+        }
+        report
+    }
+
+    /// Says what was measured, with what, and when.
+    fn name_search(&self, report: &mut Report, sets: Option<&SearchSets>) {
+        let Measurement::Retrieval(task) = self.task else {
+            return;
+        };
+        report.format_version = FORMAT_VERSION;
+        env!("CARGO_PKG_VERSION").clone_into(&mut report.mcp_eval);
+        report.made_at = Timestamp::now().to_string();
+        let stem = task.golden.file_stem().unwrap_or_default();
+        report.golden_version = stem.to_string_lossy().into_owned();
+        report.search.clone_from(&task.search_name);
+        if let Some(sets) = sets {
+            report.search.clone_from(&sets.search.name);
+            let version = &sets.golden.corpus_version;
+            report.corpus_version = version.clone().or_else(|| sets.corpus.version.clone());
+        }
+    }
+
+    /// The commits that the data sets and the system under test come from, by what each is; what is in no repository is left out.
+    fn stamps(&self, executed: &Executed, run_context: &RunContext) -> BTreeMap<String, String> {
+        let files: Vec<(&str, &Path)> = match self.task {
+            Measurement::Retrieval(task) => {
+                vec![
+                    ("corpus", task.corpus.as_path()),
+                    ("golden set", &task.golden),
+                ]
+            }
+            Measurement::Security(task) => {
+                let verdicts = task.verdicts.first().map(|it| ("verdicts", it.as_path()));
+                let corpus = task.corpus.as_deref().map(|it| ("corpus", it));
+                verdicts.into_iter().chain(corpus).collect()
+            }
+        };
+        let mut stamps = BTreeMap::new();
+        for (name, path) in files {
+            let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+            let stamp = run_context.suite.git(folder.unwrap_or(Path::new(".")));
+            stamps.extend(commit(&stamp).map(|it| (name.to_owned(), it)));
+        }
+        let stamp = &executed.trajectory.stamp;
+        let system = stamp.source.as_ref().and_then(commit);
+        stamps.extend(system.map(|it| ("system".to_owned(), it)));
+        let image = stamp.image.as_ref().map(|it| it.name.clone());
+        stamps.extend(image.map(|it| ("image".to_owned(), it)));
+        stamps
+    }
+
+    /// Accepts what was measured, unless something keeps it from that.
+    fn record(&self, outcome: &mut ScenarioResult, judged: &Redacted<Judged>) {
+        let report = judged.derive(|it| match it {
+            Judged::Search(report) if report.metrics.is_some() => Some(report.clone()),
+            _ => None,
+        });
+        if report.is_none() {
+            return;
+        }
+        if outcome.status == Status::Failed {
+            outcome.problem = Some(problem(
+                "not kept, because it is not what the scenario demands",
+            ));
+            return;
+        }
+        let report = report.derive(|it| it.clone().unwrap_or_default());
+        match accepted::save(
+            self.baselines,
+            &self.scenario.id,
+            &report,
+            outcome.duration_ms,
+        ) {
+            Ok(note) => {
+                outcome.notes.push(note);
+                outcome.status = Status::Recorded;
+            }
+            Err(error) => {
+                outcome.status = Status::Error;
+                outcome.problem = Some(problem(error.to_string()));
+            }
+        }
+    }
+
+    /// What is demanded of a search today; and what there is to know of that.
+    fn demands(&self, task: &Retrieval, held: &Held) -> (Demands, Vec<String>) {
+        let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+        let gates = &task.gates;
+        let mut notes = Vec::new();
+        let mut allowed = Vec::new();
+        for it in &gates.allow_lost {
+            if it.until < today {
+                notes.push(format!(
+                    "`{}` may not be lost any more, since {}",
+                    it.id, it.until
+                ));
+            } else {
+                allowed.push(Allowed {
+                    id: it.id.clone(),
+                    reason: it.reason.clone(),
+                    until: it.until.to_string(),
+                });
+            }
+        }
+        if matches!(self.doing, Doing::Run) && held.baseline.is_none() {
+            notes.push(if gates.recall_floor.is_some() {
+                "there is no baseline yet, so these figures are held against `recall_floor` alone"
+                    .to_owned()
+            } else {
+                format!(
+                    "nothing is demanded of these figures: there is neither a `recall_floor` nor a baseline, which `{}` makes",
+                    replay::record_command(self.scenario)
+                )
+            });
+        }
+        let demands = Demands {
+            tolerance: gates.tolerance,
+            floor: gates.recall_floor,
+            max_lost: gates.max_lost,
+            allowed,
+        };
+        (demands, notes)
+    }
+}
+
+fn named_scanners(report: security::Report) -> security::Report {
+    security::Report {
+        format_version: FORMAT_VERSION,
+        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
+        made_at: Timestamp::now().to_string(),
+        ..report
+    }
+}
+
+/// A commit in short, and whether something has changed since.
+fn commit(stamp: &GitStamp) -> Option<String> {
+    let GitStamp::Known(commit) = stamp else {
+        return None;
+    };
+    Some(if commit.dirty == Some(true) {
+        format!("{} (changed since)", commit.short)
+    } else {
+        commit.short.clone()
+    })
+}

@@ -1,0 +1,47 @@
+//! The agent of a run that measures scanners: it reads what they said, once all that is run before has been.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+
+use super::data_sets::ScannerSets;
+use crate::discovery::security::{Demands, measure};
+use crate::model::measurement::Security;
+use crate::published::measured::security;
+use crate::run::{self, Conversation, Stop};
+
+/// What came of it: the figures, or why there are none, in sentences.
+pub(super) type Scanned = Option<Result<security::Security, Vec<String>>>;
+
+/// Reads and measures what scanners said.
+pub(super) struct Scanning {
+    pub(super) task: Security,
+    pub(super) scanned: Arc<Mutex<Scanned>>,
+}
+
+impl run::Agent for Scanning {
+    fn drive<'a>(&'a mut self, _: &'a mut Conversation<'_>) -> BoxFuture<'a, Result<(), Stop>> {
+        Box::pin(async move {
+            let measured = tokio::task::block_in_place(|| measured(&self.task));
+            *self.scanned.lock() = Some(measured);
+            Ok(())
+        })
+    }
+}
+
+fn measured(task: &Security) -> Result<security::Security, Vec<String>> {
+    let sets = ScannerSets::read(task)
+        .map_err(|findings| findings.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+    measure(&sets.runs, sets.truth.as_ref(), &demands(task))
+}
+
+/// What is asked of scanners.
+fn demands(task: &Security) -> Demands {
+    Demands {
+        fpr_ceiling: task.fpr_ceiling,
+        recall_floor: task.recall_floor,
+        allow_errors: task.allow_errors,
+        prevalence: task.prevalence,
+    }
+}

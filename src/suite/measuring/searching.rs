@@ -1,0 +1,210 @@
+//! The agent of a run that measures a search: it asks every query, and keeps what is answered.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+
+use super::asker::Asker;
+use super::catalogue;
+use super::data_sets::SearchSets;
+use crate::discovery::golden::Query;
+use crate::discovery::retrieval::{Ground, Learned, with_misses};
+use crate::discovery::search::{Answer, Place};
+use crate::model::measurement::Retrieval;
+use crate::published::measured::retrieval::Catalogue;
+use crate::run::{self, Conversation, Stop};
+
+/// How many ids are asked for, and how many where something was missed.
+const ASKED: usize = 10;
+const ASKED_DEEP: usize = 100;
+
+/// After how many failures one after the other nothing more is asked.
+const MOST_FAILURES: usize = 3;
+
+/// What a search was asked and has answered so far.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    /// For each run, an answer per query, in the order of the golden set.
+    pub(super) runs: Vec<Vec<Answer>>,
+    pub(super) learned: Learned,
+    pub(super) catalogue: Catalogue,
+    /// What is worth knowing, in sentences.
+    pub(super) notes: Vec<String>,
+    /// Why nothing can be said, in sentences.
+    pub(super) problems: Vec<String>,
+    /// How many queries were asked, in all runs.
+    pub(super) count: usize,
+    /// All was asked, or as much as could be.
+    pub(super) is_done: bool,
+}
+
+/// Asks a search.
+pub(super) struct Searching {
+    pub(super) sets: Arc<SearchSets>,
+    pub(super) task: Retrieval,
+    pub(super) place: Place,
+    /// For one answer.
+    pub(super) limit: Duration,
+    /// Kept outside, so that what was asked is known of a run that is cut short.
+    pub(super) asked: Arc<Mutex<Asked>>,
+}
+
+impl run::Agent for Searching {
+    fn drive<'a>(
+        &'a mut self,
+        conversation: &'a mut Conversation<'_>,
+    ) -> BoxFuture<'a, Result<(), Stop>> {
+        Box::pin(async move {
+            self.ask_all(conversation).await;
+            self.asked.lock().is_done = true;
+            Ok(())
+        })
+    }
+}
+
+impl Searching {
+    async fn ask_all(&self, conversation: &mut Conversation<'_>) {
+        let sets = Arc::clone(&self.sets);
+        let place = self.place.clone();
+        let mut asker = Asker::new(&sets.search, place, self.limit, conversation);
+        match self.look_at_catalogue(&mut asker).await {
+            Ok(()) => {}
+            Err(problem) => return self.asked.lock().problems.push(problem),
+        }
+        for number in 1..=self.task.runs {
+            match self.one_run(number, &mut asker).await {
+                Ok(answers) => self.asked.lock().runs.push(answers),
+                Err(problems) => {
+                    self.asked.lock().problems = problems;
+                    return;
+                }
+            }
+        }
+        let deep = self.asked_deep(&mut asker).await;
+        self.asked.lock().learned.deep = deep;
+    }
+
+    /// Compares the live catalogue with the corpus.
+    ///
+    /// # Errors
+    ///
+    /// Why nothing is measured, in a sentence.
+    async fn look_at_catalogue(&self, asker: &mut Asker<'_, '_, '_>) -> Result<(), String> {
+        let looked = catalogue::looked_at(asker, &self.sets.corpus, self.task.wait).await;
+        let found = looked
+            .map_err(|why| format!("the catalogue of {} is not known: {why}", self.whom()))?;
+        let mut so_far = self.asked.lock();
+        let Some((live, drift)) = found else {
+            so_far.notes.push(
+                "the live catalogue is not known, so that it was not compared with the corpus"
+                    .to_owned(),
+            );
+            return Ok(());
+        };
+        so_far.learned.live = Some(live.into_iter().map(|it| it.id).collect());
+        let told = (!drift.is_none()).then(|| drift.told());
+        so_far.catalogue = Catalogue {
+            compared: true,
+            drift,
+        };
+        match told {
+            None => Ok(()),
+            Some(told) => {
+                let problem = format!("the live catalogue differs from the corpus: {told}");
+                if !self.task.gates.allow_drift {
+                    return Err(problem);
+                }
+                so_far.notes.push(problem);
+                Ok(())
+            }
+        }
+    }
+
+    /// Asks every query once.
+    ///
+    /// # Errors
+    ///
+    /// Which of them have no answer, and why.
+    async fn one_run(
+        &self,
+        number: u16,
+        asker: &mut Asker<'_, '_, '_>,
+    ) -> Result<Vec<Answer>, Vec<String>> {
+        let queries = &self.sets.golden.queries;
+        let mut answers = Vec::with_capacity(queries.len());
+        let mut problems = Vec::new();
+        let mut in_a_row = 0;
+        for (at, query) in queries.iter().enumerate() {
+            self.tell(asker, (number, at), query);
+            let came = asker.ask(&query.text, ASKED).await;
+            self.asked.lock().count += 1;
+            match came {
+                Ok(answer) => {
+                    in_a_row = 0;
+                    answers.push(answer);
+                }
+                Err(why) => {
+                    in_a_row += 1;
+                    problems.push(format!("`{}` has no answer: {why}", query.id));
+                }
+            }
+            let rest = queries.len() - at - 1;
+            if in_a_row == MOST_FAILURES && rest > 0 {
+                problems.push(format!("{rest} more queries were not asked"));
+                break;
+            }
+        }
+        if problems.is_empty() {
+            Ok(answers)
+        } else {
+            Err(problems)
+        }
+    }
+
+    fn tell(&self, asker: &Asker<'_, '_, '_>, (run, at): (u16, usize), query: &Query) {
+        let of = self.sets.golden.queries.len();
+        let run = if self.task.runs > 1 {
+            format!("run {run} of {}, ", self.task.runs)
+        } else {
+            String::new()
+        };
+        asker.tell(&format!("{run}query {} of {of}: {}", at + 1, query.id));
+    }
+
+    /// What is answered to queries that missed something when more is asked for. Where that fails, it stays unknown at which rank it is.
+    async fn asked_deep(&self, asker: &mut Asker<'_, '_, '_>) -> HashMap<String, Vec<String>> {
+        let ground = Ground {
+            corpus: &self.sets.corpus,
+            golden: &self.sets.golden,
+            finds: self.sets.search.finds,
+        };
+        let missed: Vec<&Query> = {
+            let so_far = self.asked.lock();
+            if ground.refuse_unmapped(&so_far.runs).is_some() {
+                return HashMap::new();
+            }
+            let first = so_far.runs.first();
+            first.map(|it| with_misses(ground, it)).unwrap_or_default()
+        };
+        let mut deep = HashMap::new();
+        for query in missed {
+            asker.tell(&format!("asking for more: {}", query.id));
+            if let Ok(answer) = asker.ask(&query.text, ASKED_DEEP).await {
+                let ids = answer.found.into_iter().map(|it| it.id);
+                deep.insert(query.id.clone(), ids.collect());
+            }
+        }
+        deep
+    }
+
+    fn whom(&self) -> String {
+        if self.sets.search.needs_session() {
+            format!("`{}`", self.sets.search.name)
+        } else {
+            self.place.base_url.clone()
+        }
+    }
+}
