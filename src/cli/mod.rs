@@ -166,7 +166,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Judge(command) => commands::judge::run(&command, cli.output, console),
         Command::Retrieval(args) => commands::retrieval::run(&args, cli.output, console),
         Command::Security(args) => commands::security::run(&args, cli.output, console),
-        Command::Datasets(command) => commands::datasets::run(&command, console),
+        Command::Datasets(command) => commands::datasets::run(&command, cli.output, console),
         Command::Clean(args) => commands::clean::run(&args, console),
         Command::Help(args) => commands::help::run(&args, console),
         Command::Completions(args) => {

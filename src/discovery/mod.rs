@@ -9,6 +9,7 @@
 //! | `corpus`, `golden`, `baseline` | the data sets, read |
 //! | `check`, `words` | what is wrong, or looks wrong, with data sets that can be read |
 //! | `pool` | answered ids that nobody has graded |
+//! | `questions` | questions that a model writes, and which of them are of use |
 //! | `search` | how a search is asked, and how its answer is read |
 //! | `retrieval` | what a search answered, scored and held against what was before |
 //! | `verdicts` | what scanners said, in whatever form |
@@ -28,6 +29,7 @@ pub mod golden;
 pub mod measures;
 pub mod places;
 pub mod pool;
+pub mod questions;
 pub mod retrieval;
 pub mod search;
 pub mod security;

@@ -4,6 +4,7 @@ mod data_sets;
 mod laws;
 mod pages;
 mod proxy;
+mod questions;
 mod retrieval;
 mod security;
 mod suites;

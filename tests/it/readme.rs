@@ -375,7 +375,11 @@ fn every_option_of_the_readme_exists() {
         known.extend(options(&help));
     }
     let database = ["info", "path", "rebuild", "export", "import", "prune"].map(|it| ["db", it]);
-    let others = [["judge", "check"], ["datasets", "snapshot"]];
+    let others = [
+        ["judge", "check"],
+        ["datasets", "snapshot"],
+        ["datasets", "gen-queries"],
+    ];
     for [command, below] in others.into_iter().chain(database) {
         let help = project.expect(0, &[command, below, "--help"]).stdout;
         known.extend(options(&help));

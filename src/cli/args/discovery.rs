@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::amounts::parse_threshold;
+use super::amounts::{parse_budget, parse_threshold};
 use super::database::DatabaseArgs;
 use super::examples;
 use super::output::{FormatArgs, KeepArgs};
@@ -44,6 +44,52 @@ pub(in crate::cli) enum DatasetsCommand {
     /// Collect what searches answered and nobody has graded, most valuable first
     #[command(after_long_help = examples::DATASETS_POOL)]
     Pool(PoolArgs),
+    /// Have a model write questions for each tool of a corpus, that do not name it, for a person to go through
+    #[command(after_long_help = examples::DATASETS_GEN_QUERIES)]
+    GenQueries(GenQueriesArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 the file is written · 2 wrong usage, or the file is there already · 3 the model gave nothing to write ·\n\
+                  130 interrupted; nothing is written then"
+)]
+pub(in crate::cli) struct GenQueriesArgs {
+    /// The tools
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) corpus: PathBuf,
+    /// The file to write
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) out: PathBuf,
+    /// How many questions for each tool
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u16).range(1..=50))]
+    pub(in crate::cli) per_tool: u16,
+    /// The model that is asked
+    #[arg(long, value_name = "NAME", default_value = "claude-haiku-4-5")]
+    pub(in crate::cli) model: String,
+    /// Whose API it is behind; its key comes from the vendor's usual environment variable
+    #[arg(long, value_enum, default_value_t = Provider::Anthropic)]
+    pub(in crate::cli) provider: Provider,
+    /// How the model is asked, in place of both: a YAML file with what a `judge` section holds, such as `base_url` and `price`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["model", "provider"])]
+    pub(in crate::cli) model_file: Option<PathBuf>,
+    /// What all requests may cost together, in the currency of the model's price
+    #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true, value_parser = parse_budget)]
+    pub(in crate::cli) budget: Option<f64>,
+    /// Replace the file where it is there already
+    #[arg(long)]
+    pub(in crate::cli) force: bool,
+}
+
+/// Whose API a model is behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Provider {
+    /// Anthropic's Messages
+    Anthropic,
+    /// `OpenAI`'s Chat Completions
+    Openai,
+    /// Ollama
+    Ollama,
 }
 
 #[derive(Debug, Args)]

@@ -152,6 +152,10 @@ pub(super) const DATASETS_VALIDATE: &str = "Examples:\n  \
 pub(super) const DATASETS_POOL: &str = "Examples:\n  \
     mcp-eval datasets pool report.json --corpus corpus.json --golden golden.json --out pool.json";
 
+pub(super) const DATASETS_GEN_QUERIES: &str = "Examples:\n  \
+    mcp-eval datasets gen-queries --corpus corpus.json --out golden.json\n  \
+    mcp-eval datasets gen-queries --corpus corpus.json --out golden.json --per-tool 5 --model-file model.yaml --budget 2";
+
 pub(super) const RETRIEVAL: &str = "Examples:\n  \
     mcp-eval retrieval --corpus corpus.json --golden golden.json --baseline baseline.json\n  \
     mcp-eval retrieval --corpus corpus.json --golden golden.json --wait 5m --runs 3\n  \

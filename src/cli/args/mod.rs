@@ -30,8 +30,8 @@ pub(super) use database::{
 };
 pub(super) use discover::DiscoverArgs;
 pub(super) use discovery::{
-    DatasetsCommand, DatasetsValidateArgs, PoolArgs, ProxyArgs, RetrievalArgs, SecurityArgs,
-    SnapshotArgs, VerdictForm,
+    DatasetsCommand, DatasetsValidateArgs, GenQueriesArgs, PoolArgs, Provider, ProxyArgs,
+    RetrievalArgs, SecurityArgs, SnapshotArgs, VerdictForm,
 };
 pub(super) use execute::{
     AgentChoice, Axis, AxisName, ExecuteArgs, FormatChoice, PaceChoice, Preset, ScoreArgs,
