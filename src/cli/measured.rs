@@ -1,6 +1,6 @@
 //! What a measurement of a search or of scanners came to, written to its folder.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -63,6 +63,59 @@ pub(super) fn write(
     }
     let [document, page] = [DOCUMENT, PAGE].map(|it| folder.join(it).display().to_string());
     Ok(format!("Reports: {document} , {page}\n"))
+}
+
+/// Refuses, before anything is measured, to write over a file that is measured with: the next measurement would be held against this one.
+///
+/// # Errors
+///
+/// Which file it is, and the way out.
+pub(super) fn spare(
+    folders: &[PathBuf],
+    inputs: &[(&'static str, Option<&Path>)],
+) -> Result<(), Failure> {
+    let files = [DOCUMENT, PAGE, COMMENT, TESTS];
+    let written: Vec<PathBuf> = folders
+        .iter()
+        .flat_map(|folder| files.map(|it| folder.join(it)))
+        .collect();
+    let written: Vec<&Path> = written.iter().map(PathBuf::as_path).collect();
+    spare_files(&written, inputs).map_err(|it| {
+        it.hint("keep a copy of it elsewhere, or write to another folder with `--out-dir`")
+    })
+}
+
+/// The same of files that are written by themselves.
+///
+/// # Errors
+///
+/// Which file it is.
+pub(super) fn spare_files(
+    written: &[&Path],
+    inputs: &[(&'static str, Option<&Path>)],
+) -> Result<(), Failure> {
+    // A file may be named in many ways, and what is not there yet is nobody's input.
+    let real: Vec<PathBuf> = written
+        .iter()
+        .filter_map(|it| it.canonicalize().ok())
+        .collect();
+    for (given_as, path) in inputs {
+        let path = path.and_then(|it| Some((it, it.canonicalize().ok()?)));
+        if let Some((path, same)) = path
+            && real.contains(&same)
+        {
+            let shown = path.display();
+            return Err(Failure::usage(format!(
+                "{shown} is given as {given_as}, and would be written over"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a measurement has left its document in a folder.
+pub(super) fn is_there(folder: &Path) -> bool {
+    folder.join(DOCUMENT).exists()
 }
 
 /// Refuses a folder that cannot be written to, before anything is measured.

@@ -1,10 +1,16 @@
 //! The figures that a measurement is held against: an earlier report, or the figures of one.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::finding::Finding;
 use super::measures::{AtCuts, CUTS, Figures};
 use super::places::{Document, part};
+use crate::model::placeholder;
+
+/// How much lower recall@5 may be where nothing is said.
+const TOLERANCE: f64 = 0.05;
 
 /// What was measured before.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -25,6 +31,9 @@ pub struct Baseline {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BaselineQuery {
     pub id: String,
+    /// What was asked, and what should have been found with which grade; `None` where that is not known.
+    pub text: Option<String>,
+    pub labels: Option<BTreeMap<String, Option<u8>>>,
     pub recall: AtCuts,
     pub mrr: f64,
     pub ndcg: f64,
@@ -54,6 +63,12 @@ impl Baseline {
     pub fn recall_at(&self, cut: usize) -> Option<f64> {
         let at = CUTS.iter().position(|it| *it == cut)?;
         self.recall[at]
+    }
+
+    /// How much lower recall@5 may be, as somebody asks, else as the baseline says; and what it must be at least then.
+    pub fn gate(&self, asked: Option<f64>) -> (f64, f64) {
+        let tolerance = asked.or(self.tolerance).unwrap_or(TOLERANCE);
+        (tolerance, self.recall_at(5).unwrap_or_default() - tolerance)
     }
 
     /// Reads a baseline: `{recall_at, mrr, ndcg_at_10, map, tolerance?: {recall_at_5}}`, or a report, which has them under `metrics` and those of
@@ -123,6 +138,28 @@ impl Baseline {
     }
 }
 
+/// Ids and the grade of each, where it is known.
+pub(super) fn graded(ids: &[String], grades: &[u8]) -> BTreeMap<String, Option<u8>> {
+    let grades = grades.iter().copied().map(Some);
+    let grades = grades.chain(std::iter::repeat(None));
+    ids.iter().cloned().zip(grades).collect()
+}
+
+impl BaselineQuery {
+    /// Whether it was another question: with other words, or with other labels.
+    pub(super) fn is_other(&self, text: &str, labels: &BTreeMap<String, Option<u8>>) -> bool {
+        // Of a text with a secret in it, the rest is known alone.
+        let known = self.text.as_ref();
+        let known = known.filter(|it| !placeholder::holds(it));
+        let other_text = known.is_some_and(|it| it != text);
+        let other_labels = self.labels.as_ref().is_some_and(|then| {
+            let same = |(a, b): (&Option<u8>, &Option<u8>)| a.is_none() || b.is_none() || a == b;
+            !then.keys().eq(labels.keys()) || !then.values().zip(labels.values()).all(same)
+        });
+        other_text || other_labels
+    }
+}
+
 fn read_query(query: &Value) -> Option<BaselineQuery> {
     let number = |name: &str| query.get(name).and_then(Value::as_f64);
     let mut recall = AtCuts::default();
@@ -131,8 +168,21 @@ fn read_query(query: &Value) -> Option<BaselineQuery> {
         recall.0[at] = query.pointer(&pointer).and_then(Value::as_f64)?;
     }
     let retrieved = query.get("retrieved")?.as_array()?.iter();
+    let relevant = query.get("relevant").and_then(Value::as_array);
+    let relevant: Option<Vec<String>> = relevant.map(|it| {
+        let ids = it.iter().filter_map(Value::as_str);
+        ids.map(str::to_owned).collect()
+    });
+    let grades = query.get("grades").and_then(Value::as_array);
+    let grades: Option<Vec<u8>> = grades.map(|it| {
+        let grades = it.iter().filter_map(Value::as_u64);
+        grades.filter_map(|it| u8::try_from(it).ok()).collect()
+    });
+    let text = query.get("query").and_then(Value::as_str);
     Some(BaselineQuery {
         id: query.get("id")?.as_str()?.to_owned(),
+        text: text.map(str::to_owned),
+        labels: relevant.map(|it| graded(&it, &grades.unwrap_or_default())),
         recall,
         mrr: number("mrr")?,
         ndcg: number("ndcg_at_10")?,

@@ -37,13 +37,31 @@ pub fn check(corpus: Source<'_, Corpus>, golden: Source<'_, Golden>) -> Vec<Find
         .map(|it| (it.id.as_str(), it))
         .collect();
     for query in &golden.read.queries {
-        labels(golden.document, query, &by_id, &mut findings);
+        stale(golden.document, query, &by_id, &mut findings);
+        labels(golden.document, query, &mut findings);
         named(golden.document, query, &by_id, &mut findings);
     }
     doubles(golden, &mut findings);
     unused(corpus, golden.read, &mut findings);
     sort(&mut findings);
     findings
+}
+
+/// What keeps a golden set from being measured with: figures that would be the same whatever is found. That a labelled tool is gone is told of
+/// each query that misses it.
+pub fn unfit(golden: Source<'_, Golden>, findings: &mut Vec<Finding>) {
+    let mut first: HashMap<Vec<String>, &Query> = HashMap::new();
+    for query in &golden.read.queries {
+        labels(golden.document, query, findings);
+        let mut asked = words(&query.text);
+        if asked.is_empty() {
+            asked.push(query.text.clone());
+        }
+        let earlier = *first.entry(asked).or_insert(query);
+        if query.grades() != earlier.grades() {
+            findings.push(contrary(golden.document, query, earlier));
+        }
+    }
 }
 
 /// The version that a golden set was made for, if it is another than that of the corpus.
@@ -82,19 +100,26 @@ fn tools(corpus: Source<'_, Corpus>, findings: &mut Vec<Finding>) {
     }
 }
 
-fn labels(
+/// Labels of tools that are not there.
+fn stale(
     document: &Document,
     query: &Query,
     tools: &HashMap<&str, &Tool>,
     findings: &mut Vec<Finding>,
 ) {
-    let mut seen = HashSet::new();
     for label in &query.labels {
-        let here = format!("{}/tool_id", label.pointer);
         if !tools.contains_key(label.tool_id.as_str()) {
+            let here = format!("{}/tool_id", label.pointer);
             let problem = format!("the corpus has no tool `{}`", label.tool_id);
             findings.push(document.error(&here, problem));
         }
+    }
+}
+
+fn labels(document: &Document, query: &Query, findings: &mut Vec<Finding>) {
+    let mut seen = HashSet::new();
+    for label in &query.labels {
+        let here = format!("{}/tool_id", label.pointer);
         if !seen.insert(&label.tool_id) {
             let problem = format!("`{}` is labelled twice", label.tool_id);
             findings.push(document.error(&here, problem));
@@ -140,9 +165,19 @@ fn named(
     }
 }
 
+/// The same query once more, that should find something else.
+fn contrary(document: &Document, query: &Query, earlier: &Query) -> Finding {
+    let here = format!("{}/query", query.pointer);
+    let (this, that) = (&query.id, &earlier.id);
+    let problem = format!("`{this}` is the same query as `{that}`, with other labels");
+    document.error(&here, problem)
+}
+
 /// Queries that are the same, or nearly.
 fn doubles(golden: Source<'_, Golden>, findings: &mut Vec<Finding>) {
-    let queries = &golden.read.queries;
+    // What has no text is told as such.
+    let queries = golden.read.queries.iter();
+    let queries: Vec<&Query> = queries.filter(|it| !it.text.is_empty()).collect();
     let texts: Vec<Vec<String>> = queries.iter().map(|it| words(&it.text)).collect();
     let sets: Vec<HashSet<&str>> = texts
         .iter()
@@ -155,7 +190,7 @@ fn doubles(golden: Source<'_, Golden>, findings: &mut Vec<Finding>) {
         let Some(before) = same.or(near) else {
             continue;
         };
-        let (query, earlier) = (&queries[at], &queries[before]);
+        let (query, earlier) = (queries[at], queries[before]);
         let here = format!("{}/query", query.pointer);
         let (this, that) = (&query.id, &earlier.id);
         let finding = if texts[at] != texts[before] {
@@ -165,8 +200,7 @@ fn doubles(golden: Source<'_, Golden>, findings: &mut Vec<Finding>) {
             let problem = format!("`{this}` is the same query as `{that}`, and counts twice");
             golden.document.warning(&here, problem)
         } else {
-            let problem = format!("`{this}` is the same query as `{that}`, with other labels");
-            golden.document.error(&here, problem)
+            contrary(golden.document, query, earlier)
         };
         findings.push(finding);
     }

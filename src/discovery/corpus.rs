@@ -36,24 +36,34 @@ impl Corpus {
     ///
     /// Everything that keeps it from being used, such as a tool id that is there twice.
     pub fn read(document: &Document) -> Result<Self, Vec<Finding>> {
-        let mut findings = document.doubled_keys();
+        let mut findings = Vec::new();
+        let corpus = Self::read_partly(document, &mut findings);
+        match corpus.filter(|_| findings.is_empty()) {
+            Some(corpus) => Ok(corpus),
+            None => Err(findings),
+        }
+    }
+
+    /// As much of it as can be read, and what is wrong with the rest. `None` where there is nothing to read.
+    pub fn read_partly(document: &Document, findings: &mut Vec<Finding>) -> Option<Self> {
+        findings.extend(document.doubled_keys());
         let top = Fields::new(document, &document.value);
         if !document.value.is_object() {
             findings.push(document.error("", "a corpus is an object with a list `tools`"));
-            return Err(findings);
+            return None;
         }
-        let version = top.optional_text("", "version", &mut findings);
+        let version = top.optional_text("", "version", findings);
         let mut corpus = Self {
             version: version.map(str::to_owned),
             tools: Vec::new(),
         };
         let mut seen = HashSet::new();
-        if let Some(tools) = top.list("", "tools", &mut findings) {
+        if let Some(tools) = top.list("", "tools", findings) {
             if tools.items.is_empty() {
                 findings.push(document.error("/tools", "there are no tools"));
             }
-            for (pointer, fields) in tools.objects(document, "a tool", &mut findings) {
-                let Some(id) = fields.text(&pointer, "tool_id", &mut findings) else {
+            for (pointer, fields) in tools.objects(document, "a tool", findings) {
+                let Some(id) = fields.text(&pointer, "tool_id", findings) else {
                     continue;
                 };
                 if !seen.insert(id) {
@@ -62,7 +72,7 @@ impl Corpus {
                 }
                 let mut text = |key: &str| {
                     fields
-                        .optional_text(&pointer, key, &mut findings)
+                        .optional_text(&pointer, key, findings)
                         .map(str::to_owned)
                 };
                 let (server, name) = id.split_once(':').unwrap_or(("", id));
@@ -76,11 +86,7 @@ impl Corpus {
                 });
             }
         }
-        if findings.is_empty() {
-            Ok(corpus)
-        } else {
-            Err(findings)
-        }
+        Some(corpus)
     }
 
     pub fn ids(&self) -> Ids {

@@ -50,25 +50,36 @@ impl Golden {
     ///
     /// Everything that keeps it from being used, such as a query id that is there twice.
     pub fn read(document: &Document) -> Result<Self, Vec<Finding>> {
-        let mut findings = document.doubled_keys();
+        let mut findings = Vec::new();
+        let golden = Self::read_partly(document, &mut findings);
+        match golden.filter(|_| findings.is_empty()) {
+            Some(golden) => Ok(golden),
+            None => Err(findings),
+        }
+    }
+
+    /// As much of it as can be read, and what is wrong with the rest; a query without a text has an empty one. `None` where there is nothing to
+    /// read.
+    pub fn read_partly(document: &Document, findings: &mut Vec<Finding>) -> Option<Self> {
+        findings.extend(document.doubled_keys());
         if !document.value.is_object() {
             let problem = "a golden set is an object with a list `queries`";
             findings.push(document.error("", problem));
-            return Err(findings);
+            return None;
         }
         let top = Fields::new(document, &document.value);
-        let version = top.optional_text("", "corpus_version", &mut findings);
+        let version = top.optional_text("", "corpus_version", findings);
         let mut golden = Self {
             corpus_version: version.map(str::to_owned),
             queries: Vec::new(),
         };
         let mut seen = HashSet::new();
-        if let Some(queries) = top.list("", "queries", &mut findings) {
+        if let Some(queries) = top.list("", "queries", findings) {
             if queries.items.is_empty() {
                 findings.push(document.error("/queries", "there are no queries"));
             }
-            for (pointer, fields) in queries.objects(document, "a query", &mut findings) {
-                let id = fields.text(&pointer, "id", &mut findings);
+            for (pointer, fields) in queries.objects(document, "a query", findings) {
+                let id = fields.text(&pointer, "id", findings);
                 if let Some(id) = id
                     && !seen.insert(id)
                 {
@@ -76,23 +87,19 @@ impl Golden {
                     findings
                         .push(document.error(&here, format!("the query id `{id}` is here twice")));
                 }
-                let text = fields.text(&pointer, "query", &mut findings);
-                let labels = labels(document, &pointer, fields, &mut findings);
-                if let (Some(id), Some(text)) = (id, text) {
+                let text = fields.text(&pointer, "query", findings);
+                let labels = labels(document, &pointer, fields, findings);
+                if let Some(id) = id {
                     golden.queries.push(Query {
                         id: id.to_owned(),
-                        text: text.to_owned(),
+                        text: text.unwrap_or_default().to_owned(),
                         labels,
                         pointer,
                     });
                 }
             }
         }
-        if findings.is_empty() {
-            Ok(golden)
-        } else {
-            Err(findings)
-        }
+        Some(golden)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::corpus::Corpus;
@@ -12,14 +12,14 @@ use super::places::{Document, part};
 use super::statistics::count;
 
 /// What is to be graded, most valuable first.
-#[derive(Debug, Clone, Serialize, PartialEq)]
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Pool {
     pub corpus_version: Option<String>,
     pub candidates: Vec<Candidate>,
 }
 
 /// An id that was answered to a query and has no label.
-#[derive(Debug, Clone, Serialize, PartialEq)]
+#[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
 pub struct Candidate {
     pub query_id: String,
     pub query: String,
@@ -37,12 +37,45 @@ pub struct Candidate {
 /// One run: what was answered to each query, by its id.
 pub type Run = Vec<(String, Vec<String>)>;
 
-/// Reads what was answered from a report of `retrieval`.
+impl Pool {
+    /// Takes over what a person has graded in an earlier pool; what is not collected any more stays where it is graded. Returns how many grades
+    /// there are.
+    pub fn keep_grades(&mut self, earlier: Self) -> usize {
+        let graded = earlier.candidates.into_iter();
+        for old in graded.filter(|it| it.relevance.is_some()) {
+            let same = self
+                .candidates
+                .iter_mut()
+                .find(|it| it.query_id == old.query_id && it.tool_id == old.tool_id);
+            match same {
+                // Of another question, the grade says nothing.
+                Some(new) if new.query == old.query => new.relevance = old.relevance,
+                Some(_) => {}
+                None => self.candidates.push(old),
+            }
+        }
+        let graded = self.candidates.iter().filter(|it| it.relevance.is_some());
+        graded.count()
+    }
+}
+
+/// Reads what was answered from a report of `retrieval` on a corpus.
 ///
 /// # Errors
 ///
-/// Where it is none.
-pub fn read_run(document: &Document) -> Result<Run, Finding> {
+/// Where it is none, one of another corpus, or one of a search that was not measured.
+pub fn read_run(document: &Document, corpus_version: Option<&str>) -> Result<Run, Finding> {
+    if document.value.get("status").and_then(Value::as_str) == Some("incomplete") {
+        let problem = "this is of a measurement that could not be made";
+        return Err(document.error("/status", problem));
+    }
+    let of = document.value.get("corpus_version").and_then(Value::as_str);
+    if let (Some(has), Some(wants)) = (of, corpus_version)
+        && has != wants
+    {
+        let problem = format!("this was measured on `{has}`, and the queries are of `{wants}`");
+        return Err(document.error("/corpus_version", problem));
+    }
     let Some(queries) = document.value.get("per_query").and_then(Value::as_array) else {
         let problem = "this is no report of `mcp-eval retrieval`: it has no list `per_query`";
         return Err(document.error("", problem));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::baseline::{Baseline, BaselineQuery};
+use super::baseline::{Baseline, BaselineQuery, graded};
 use super::corpus::Corpus;
 use super::golden::{Golden, Query};
 use super::measures::{AtCuts, CUTS, DEPTH, Figures, Grades, Ids, Ranking, figures, means, ties};
@@ -42,9 +42,6 @@ pub struct Demands {
     /// Queries that may be lost now.
     pub allowed: Vec<Allowed>,
 }
-
-/// How much lower recall@5 may be where nothing is said.
-const TOLERANCE: f64 = 0.05;
 
 /// The scored answers of a search.
 pub struct Measured<'a> {
@@ -103,6 +100,56 @@ impl Ground<'_> {
         }
         all.sort_by_key(|it| std::cmp::Reverse(it.1));
         all
+    }
+
+    /// Whether nothing at all was found, whatever was asked, which is how a search looks that is asked wrongly, or has nothing indexed: a sentence.
+    pub fn refuse_silence(&self, runs: &[Vec<Answer>]) -> Option<Problem> {
+        let mut answers = runs.iter().flatten();
+        let queries = self.golden.queries.len();
+        let is_silent = queries > 0 && answers.all(|it| it.found.is_empty());
+        is_silent.then(|| {
+            let tools = self.corpus.tools.len();
+            format!(
+                "nothing was found for any of the {queries} queries, out of {tools} tools: the search is asked wrongly, or has nothing indexed yet"
+            )
+        })
+    }
+
+    /// What looks as if it were set up wrongly, in sentences.
+    pub fn doubts(&self, runs: &[Vec<Answer>]) -> Vec<String> {
+        let mut told = Vec::new();
+        let shown = |ids: &[&str]| {
+            let more = if ids.len() > 3 { ", …" } else { "" };
+            let ids = ids.iter().take(3).map(|it| format!("`{it}`"));
+            format!("{}{more}", ids.collect::<Vec<_>>().join(", "))
+        };
+        let queries = &self.golden.queries;
+        let silent = queries.iter().enumerate().filter(|(at, _)| {
+            let mut answers = runs.iter().filter_map(|run| run.get(*at));
+            answers.all(|it| it.found.is_empty())
+        });
+        let silent: Vec<&str> = silent.map(|(_, it)| it.id.as_str()).collect();
+        if 2 * silent.len() >= queries.len() && !silent.is_empty() {
+            told.push(format!(
+                "warning: nothing at all was found for {} of {} queries ({})",
+                silent.len(),
+                queries.len(),
+                shown(&silent)
+            ));
+        }
+        let labels = queries.iter().flat_map(|it| &it.labels);
+        let stale = labels.filter(|it| it.grade >= 1 && self.corpus.tool(&it.tool_id).is_none());
+        let mut stale: Vec<&str> = stale.map(|it| it.tool_id.as_str()).collect();
+        stale.sort_unstable();
+        stale.dedup();
+        if !stale.is_empty() {
+            told.push(format!(
+                "warning: {} that queries should find cannot be found, because the corpus does not have them ({}): `mcp-eval datasets validate` says where they are labelled",
+                if stale.len() == 1 { "1 tool".to_owned() } else { format!("{} tools", stale.len()) },
+                shown(&stale)
+            ));
+        }
+        told
     }
 
     /// Whether so many answered ids are unknown that they are written otherwise than those of the corpus: a sentence that shows both.
@@ -224,6 +271,7 @@ pub fn measure<'a>(ground: Ground<'a>, runs: &[Vec<Answer>], learned: &Learned) 
             ndcg_at_10: figures.ndcg,
             ap: figures.ap,
             misses: misses.collect(),
+            grades: relevant.iter().map(|it| it.1).collect(),
             relevant: relevant.into_iter().map(|(id, _)| id).collect(),
             retrieved: top,
             before: None,
@@ -345,14 +393,14 @@ const TESTED: &[Tested] = &[
 impl Measured<'_> {
     /// Holds the measurement against a baseline, or what takes its part: the gate, and what became of each query where it knows.
     pub fn judge(&mut self, name: &str, baseline: &Baseline, demands: &Demands) {
-        let tolerance = demands
-            .tolerance
-            .or(baseline.tolerance)
-            .unwrap_or(TOLERANCE);
+        let (tolerance, threshold) = baseline.gate(demands.tolerance);
         let value = self.overall.recall.at(5);
-        let before = baseline.recall_at(5).unwrap_or_default();
-        let threshold = before - tolerance;
         let report = &mut self.report;
+        if threshold <= 0.0 {
+            report.notes.push(format!(
+                "warning: the gate of recall@5 cannot fail, as it allows {threshold:.3}"
+            ));
+        }
         report.gate = Some(Gate {
             metric: "recall_at_5".to_owned(),
             passed: value >= threshold,
@@ -373,13 +421,22 @@ impl Measured<'_> {
         if !baseline.queries.is_empty() {
             self.compare(name, &baseline.queries);
         }
-        if let Some(most) = demands.max_lost {
-            self.gate_lost(most, &demands.allowed);
-        }
+        self.judge_lost(demands);
+        self.tell_other_queries(demands.max_lost.is_some());
         let report = &mut self.report;
-        let passes = report.gate.as_ref().is_none_or(|it| it.passed)
-            && report.lost_gate.as_ref().is_none_or(|it| it.passed);
-        if !passes {
+        if report.gate.as_ref().is_some_and(|it| !it.passed) {
+            report.status = Status::Failed;
+        }
+    }
+
+    /// Holds the queries that are lost against how many may be, where that is demanded.
+    pub fn judge_lost(&mut self, demands: &Demands) {
+        let Some(most) = demands.max_lost else {
+            return;
+        };
+        self.gate_lost(most, &demands.allowed);
+        let report = &mut self.report;
+        if report.lost_gate.as_ref().is_some_and(|it| !it.passed) {
             report.status = Status::Failed;
         }
     }
@@ -419,6 +476,32 @@ impl Measured<'_> {
         });
     }
 
+    /// Says that means are held against those of other queries.
+    fn tell_other_queries(&mut self, is_gated: bool) {
+        let Some(compared) = &self.report.compared else {
+            return;
+        };
+        let parts = [
+            ("other words or labels", &compared.changed),
+            ("no such query there", &compared.only_here),
+            ("asked no more", &compared.only_there),
+        ];
+        // What gates says so by itself.
+        let parts = parts
+            .iter()
+            .filter(|(what, ids)| !ids.is_empty() && (!is_gated || *what == "no such query there"));
+        let parts: Vec<String> = parts
+            .map(|(what, ids)| format!("{what}: {}", ids.join(", ")))
+            .collect();
+        if !parts.is_empty() {
+            self.report.notes.push(format!(
+                "warning: {} has other queries, so that its recall@5 is of something else ({})",
+                compared.with,
+                parts.join("; ")
+            ));
+        }
+    }
+
     fn gate_lost(&mut self, most: usize, allowed: &[Allowed]) {
         let report = &mut self.report;
         let Some(compared) = &report.compared else {
@@ -430,6 +513,16 @@ impl Measured<'_> {
             return;
         };
         let is_allowed = |id: &str| allowed.iter().any(|it| it.id == id);
+        // Of a query that is another now, or is asked no more, nobody can say whether it is lost.
+        let shown = |ids: &[String]| -> Option<String> {
+            let ids = ids.iter().filter(|it| !is_allowed(it));
+            let ids: Vec<String> = ids.map(|it| format!("`{it}`")).collect();
+            (!ids.is_empty()).then(|| ids.join(", "))
+        };
+        let changed = shown(&compared.changed)
+            .map(|it| format!("with other words or labels than in {}: {it}", compared.with));
+        let gone = shown(&compared.only_there).map(|it| format!("asked no more: {it}"));
+        let unknown: Vec<String> = changed.into_iter().chain(gone).collect();
         let (excused, lost): (Vec<String>, Vec<String>) =
             compared.lost.iter().cloned().partition(|it| is_allowed(it));
         report.lost_gate = Some(LostGate {
@@ -442,10 +535,44 @@ impl Measured<'_> {
                 .cloned()
                 .collect(),
         });
+        if !unknown.is_empty() {
+            report.status = Status::Incomplete;
+            report.problems.push(format!(
+                "nobody can say which queries are lost ({}): measure the baseline again, or name them in `--allow-lost` (`allow_lost`)",
+                unknown.join("; ")
+            ));
+        }
     }
 
-    /// Compares query by query with another measurement.
+    /// Compares query by query with another measurement, which is what it was before.
     pub fn compare(&mut self, with: &str, before: &[BaselineQuery]) {
+        let compared = self.compared_with(with, before);
+        let known: HashMap<&str, &BaselineQuery> =
+            before.iter().map(|it| (it.id.as_str(), it)).collect();
+        for query in &mut self.report.per_query {
+            let Some(before) = known.get(query.id.as_str()) else {
+                continue;
+            };
+            if compared.changed.contains(&query.id) {
+                continue;
+            }
+            query.before = Some(Before {
+                recall_at_5: before.recall.at(5),
+                mrr: before.mrr,
+                ndcg_at_10: before.ndcg,
+                ap: before.ap,
+                retrieved: before.retrieved.clone(),
+            });
+        }
+        self.report.compared = Some(compared);
+    }
+
+    /// Compares with another measurement besides.
+    pub fn compare_beside(&mut self, with: &str, other: &[BaselineQuery]) {
+        self.report.beside = Some(self.compared_with(with, other));
+    }
+
+    fn compared_with(&self, with: &str, before: &[BaselineQuery]) -> Compared {
         let known: HashMap<&str, &BaselineQuery> =
             before.iter().map(|it| (it.id.as_str(), it)).collect();
         let mut compared = Compared {
@@ -453,11 +580,15 @@ impl Measured<'_> {
             ..Compared::default()
         };
         let mut pairs: Vec<(Figures, Figures)> = Vec::new();
-        for (query, figures) in self.report.per_query.iter_mut().zip(&self.per_query) {
+        for (query, figures) in self.report.per_query.iter().zip(&self.per_query) {
             let Some(before) = known.get(query.id.as_str()) else {
                 compared.only_here.push(query.id.clone());
                 continue;
             };
+            if before.is_other(&query.query, &graded(&query.relevant, &query.grades)) {
+                compared.changed.push(query.id.clone());
+                continue;
+            }
             let then = Figures {
                 recall: before.recall,
                 mrr: before.mrr,
@@ -479,13 +610,6 @@ impl Measured<'_> {
             if let Some(list) = list {
                 list.push(query.id.clone());
             }
-            query.before = Some(Before {
-                recall_at_5: then.recall.at(5),
-                mrr: then.mrr,
-                ndcg_at_10: then.ndcg,
-                ap: then.ap,
-                retrieved: before.retrieved.clone(),
-            });
             pairs.push((*figures, then));
         }
         let here: HashSet<&str> = self
@@ -497,7 +621,7 @@ impl Measured<'_> {
         let gone = before.iter().filter(|it| !here.contains(it.id.as_str()));
         compared.only_there = gone.map(|it| it.id.clone()).collect();
         compared.tests = tests(&pairs);
-        self.report.compared = Some(compared);
+        compared
     }
 
     /// The figures, for another measurement to be held against.
@@ -514,6 +638,8 @@ impl Measured<'_> {
         let queries = self.report.per_query.iter().zip(&self.per_query);
         let queries = queries.map(|(query, figures)| BaselineQuery {
             id: query.id.clone(),
+            text: Some(query.query.clone()),
+            labels: Some(graded(&query.relevant, &query.grades)),
             recall: AtCuts(CUTS.map(|cut| figures.recall.at(cut))),
             mrr: figures.mrr,
             ndcg: figures.ndcg,

@@ -11,6 +11,25 @@ use crate::published::measured::security::{
     CategoryReport, Comparison, DetectorReport, Pairs, ScanError, Scores, Security, SecurityGate,
 };
 
+/// A precision that is asked for and of which nothing is known, in sentences.
+pub fn doubts(security: &Security, prevalence: Option<f64>) -> Vec<String> {
+    let Some(prevalence) = prevalence else {
+        return Vec::new();
+    };
+    let lacking = security.per_detector.iter().filter_map(|it| {
+        let why = match &it.scores {
+            None => "not all of its verdicts have a score",
+            Some(scores) if scores.precision_at_prevalence.is_empty() => "it flags nothing",
+            Some(_) => return None,
+        };
+        let name = &it.detector;
+        Some(format!(
+            "{name}: its precision where {prevalence} of all tools are malicious is not known, as {why}"
+        ))
+    });
+    lacking.collect()
+}
+
 /// What is asked of scanners.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Demands {
@@ -223,9 +242,25 @@ fn detector(name: &str, runs: &[Said<'_>], truth: &Truth, demands: &Demands) -> 
             reason: it.reason.clone(),
         }));
     }
+    report.allowed_errors = demands.allow_errors;
+    report.not_measured = not_measured(&all, demands);
     report.gate = found.passes(demands.fpr_ceiling, demands.recall_floor)
-        && report.errors.len() <= demands.allow_errors;
+        && report.not_measured.is_empty()
+        && !report.has_too_many_errors();
     report
+}
+
+/// Which rates the gate is about although there was nothing in some run that they could be of: such a rate is written as 0, and says nothing.
+fn not_measured(runs: &[Counts], demands: &Demands) -> Vec<String> {
+    let mut told = Vec::new();
+    // What is true of every rate needs none to be known.
+    if demands.fpr_ceiling < 1.0 && runs.iter().any(|it| it.benign() == 0) {
+        told.push("the FPR is not measured: no benign entry has a verdict".to_owned());
+    }
+    if demands.recall_floor > 0.0 && runs.iter().any(|it| it.malicious() == 0) {
+        told.push("the recall is not measured: no malicious entry has a verdict".to_owned());
+    }
+    told
 }
 
 fn rates(name: &str, found: &Detection) -> DetectorReport {
@@ -422,9 +457,13 @@ fn joined(
                 let flagged = verdicts.iter().filter(|it| it.flagged).count();
                 is_whole.then(|| (labelled.malicious, decides(flagged, verdicts.len())))
             });
-        let found = Detection::over(&[Counts::of(entries)]);
+        let counts = [Counts::of(entries)];
+        let found = Detection::over(&counts);
+        let not_measured = not_measured(&counts, demands);
         DetectorReport {
-            gate: found.passes(demands.fpr_ceiling, demands.recall_floor),
+            gate: found.passes(demands.fpr_ceiling, demands.recall_floor)
+                && not_measured.is_empty(),
+            not_measured,
             ..rates(name, &found)
         }
     });
@@ -465,9 +504,21 @@ fn compared(detectors: &[(String, Vec<Said<'_>>)], truth: &Truth) -> Vec<Compari
 
 /// What became of the whole.
 pub fn status(security: &Security) -> Status {
-    if security.gate.passed {
+    let mut detectors = security.per_detector.iter();
+    if detectors.any(|it| !it.not_measured.is_empty()) {
+        Status::Incomplete
+    } else if security.gate.passed {
         Status::Passed
     } else {
         Status::Failed
     }
+}
+
+/// What the gate is about and was not measured, in sentences.
+pub fn problems(security: &Security) -> Problems {
+    let each = security.per_detector.iter().flat_map(|detector| {
+        let told = detector.not_measured.iter();
+        told.map(|it| format!("{}: {it}", detector.detector))
+    });
+    each.collect()
 }

@@ -173,8 +173,8 @@ pub(in crate::cli) struct RetrievalArgs {
     /// Wait so long at most until the catalogue has all tools of the corpus and stays so: `5m`, `30s`
     #[arg(long, value_name = "DURATION", value_parser = parse_wait)]
     pub(in crate::cli) wait: Option<Duration>,
-    /// Fail if more queries have a lower recall@5 than in the baseline, which must be a report.json
-    #[arg(long, value_name = "N", requires = "held_against")]
+    /// Fail if more queries have a lower recall@5 than in the baseline, which must be a report.json; without one, than the first `--search`
+    #[arg(long, value_name = "N")]
     pub(in crate::cli) max_lost: Option<usize>,
     /// A list of queries that may be lost, each with `id`, `reason` and `until`, the last day
     #[arg(long, value_name = "FILE", requires = "max_lost")]

@@ -163,7 +163,7 @@ pub(super) const RETRIEVAL: &str = "Examples:\n  \
     mcp-eval retrieval --corpus corpus.json --golden golden.json --search mcpproxy --scenario proxy.yaml --against git:HEAD~1";
 
 pub(super) const SECURITY: &str = "Examples:\n  \
-    mcp-eval security --verdicts verdicts.json\n  \
+    mcp-eval security --verdicts scenarios/discovery/verdicts.json --corpus scenarios/discovery/suspects.json --fpr-ceiling 0.2 --recall-floor 0.7\n  \
     mcp-eval security --verdicts run1.json --verdicts run2.json --recall-floor 0.9\n  \
     mcp-eval security --verdicts scan.sarif --corpus corpus.json";
 

@@ -1,6 +1,6 @@
 //! `mcp-eval retrieval`: does a tool search still find the right tool?
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -12,7 +12,9 @@ use crate::cli::data_sets;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::measured::{self, Forms};
+use crate::discovery::baseline::Baseline;
 use crate::discovery::search::{Search, preset};
+use crate::input;
 use crate::model::measurement::{AllowedLoss, Measurement, Retrieval, SEARCHES, SearchGates};
 use crate::model::scenario::Scenario;
 use crate::published::measured as documents;
@@ -32,7 +34,41 @@ pub(in crate::cli) fn run(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
+    let is_held = args.baseline.is_some() || args.against.is_some() || args.searches.len() > 1;
+    if args.max_lost.is_some() && !is_held {
+        let failure = Failure::usage("`--max-lost` says nothing of a search by itself");
+        return Err(failure.hint("add `--baseline FILE`, `--against WHAT` or another `--search`"));
+    }
+    spare_inputs(args, &[])?;
+    let done = measure(args, output, console);
+    if let Err(failure) = &done {
+        // Where that cannot be written either, the failure itself is told all the same.
+        let _ = outdate(args, failure);
+    }
+    done
+}
+
+/// What an earlier measurement left in the folder of the reports says nothing of one that could not even begin.
+fn outdate(args: &RetrievalArgs, failure: &Failure) -> Result<(), Failure> {
+    if !measured::is_there(&args.out_dir) {
+        return Ok(());
+    }
+    let redactor = data_sets::redactor(&data_sets::place(&args.proxy));
+    let report = Report {
+        format_version: documents::FORMAT_VERSION,
+        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
+        made_at: jiff::Timestamp::now().to_string(),
+        status: Status::Incomplete,
+        problems: vec![failure.message.clone()],
+        ..Report::default()
+    };
+    let report = measured::clean(&report, &redactor)?;
+    measured::write(&args.out_dir, &report, &forms(&report), &redactor).map(drop)
+}
+
+fn measure(args: &RetrievalArgs, output: OutputArgs, console: Console) -> Result<Exit, Failure> {
     let scenarios = scenarios(args)?;
+    spare_inputs(args, &scenarios)?;
     let findings: Vec<_> = scenarios
         .iter()
         .take(1)
@@ -41,6 +77,7 @@ pub(in crate::cli) fn run(
     if !findings.is_empty() {
         return Err(data_sets::invalid(&findings));
     }
+    refuse_idle_gate(args)?;
     measured::check(&args.out_dir)?;
     let place = data_sets::place(&args.proxy);
     let redactor = data_sets::redactor(&place);
@@ -69,6 +106,79 @@ pub(in crate::cli) fn run(
     } else {
         exit
     })
+}
+
+/// The folder of a search's reports: the first search is where everybody looks for it; each further one has a folder of its own beneath.
+fn folder(args: &RetrievalArgs, at: usize, search: &str) -> PathBuf {
+    if at == 0 {
+        args.out_dir.clone()
+    } else {
+        args.out_dir.join(plain(search))
+    }
+}
+
+/// Refuses to write over a file that is measured with.
+fn spare_inputs(args: &RetrievalArgs, scenarios: &[Scenario]) -> Result<(), Failure> {
+    let names = scenarios.iter().map(|it| match &it.measurement {
+        Some(Measurement::Retrieval(task)) => task.search_name.as_str(),
+        _ => "",
+    });
+    let folders = names.enumerate().map(|(at, name)| folder(args, at, name));
+    let mut folders: Vec<PathBuf> = folders.collect();
+    folders.push(args.out_dir.clone());
+    let mut inputs = vec![
+        ("`--corpus`", Some(args.corpus.as_path())),
+        ("`--golden`", Some(args.golden.as_path())),
+        ("`--baseline`", args.baseline.as_deref()),
+        ("`--allow-lost`", args.allow_lost.as_deref()),
+        ("`--scenario`", args.scenario.as_deref()),
+    ];
+    let searches = args.searches.iter().filter(|it| preset(it).is_none());
+    inputs.extend(searches.map(|it| ("`--search`", Some(Path::new(it)))));
+    measured::spare(&folders, &inputs)
+}
+
+/// Refuses a tolerance so wide that nothing can fail.
+fn refuse_idle_gate(args: &RetrievalArgs) -> Result<(), Failure> {
+    let Some(path) = &args.baseline else {
+        return Ok(());
+    };
+    let read = Baseline::read(&data_sets::document(path)?);
+    let baseline = read.map_err(|it| data_sets::invalid(&it))?;
+    let (tolerance, threshold) = baseline.gate(args.tolerance);
+    let is_gated_otherwise = args.max_lost.is_some() || args.recall_floor.is_some();
+    if threshold > 0.0 || is_gated_otherwise {
+        return Ok(());
+    }
+    let before = baseline.recall_at(5).unwrap_or_default();
+    let shown = path.display();
+    Err(Failure::usage(format!(
+        "the gate cannot fail: recall@5 is {before:.3} in {shown}, and may be {tolerance} lower"
+    ))
+    .hint("give a smaller `--tolerance`, another baseline, or `--recall-floor`"))
+}
+
+/// Where in the file of a search is what a sentence says of it, by the first name in that: `file:line:column`, else the file alone.
+fn placed(path: &str, why: &str) -> String {
+    let text = input::read_to_string(Path::new(path)).unwrap_or_default();
+    let name = why.split('`').nth(1).unwrap_or_default();
+    let is_part = |it: char| it.is_alphanumeric() || it == '_';
+    let mut places = text.match_indices(name).filter(|(at, _)| {
+        let ends = [
+            text[..*at].chars().next_back(),
+            text[at + name.len()..].chars().next(),
+        ];
+        !name.is_empty() && !ends.into_iter().flatten().any(is_part)
+    });
+    match places.next().filter(|_| !why.starts_with("missing")) {
+        Some((at, _)) => {
+            let line = text[..at].matches('\n').count() + 1;
+            let start = text[..at].rfind('\n').map_or(0, |it| it + 1);
+            let column = text[start..at].chars().count() + 1;
+            format!("{path}:{line}:{column}")
+        }
+        None => path.to_owned(),
+    }
 }
 
 /// A scenario for each search that is measured.
@@ -164,8 +274,10 @@ fn searches(args: &RetrievalArgs) -> Result<Vec<(Value, String)>, Failure> {
             let stem = path.file_stem().unwrap_or_default();
             (declared, stem.to_string_lossy().into_owned())
         };
-        let search =
-            Search::read(&declared).map_err(|why| Failure::incomplete(format!("{it}: {why}")))?;
+        let search = Search::read(&declared).map_err(|why| {
+            let place = placed(it, &why);
+            Failure::incomplete(format!("{place}: {why}"))
+        })?;
         if declared.get("name").is_some() && !search.name.is_empty() {
             name = search.name;
         }
@@ -185,20 +297,23 @@ fn allowed(path: Option<&Path>) -> Result<Vec<AllowedLoss>, Failure> {
     let Some(path) = path else {
         return Ok(Vec::new());
     };
-    let shown = path.display();
+    let shown = path.display().to_string();
     let value =
         scenario_file::plain_file(path).map_err(|it| Failure::incomplete(it.to_string()))?;
     let all: Vec<Allowed> = serde_json::from_value(value).map_err(|error| {
+        let why = error.to_string();
         Failure::incomplete(format!(
-            "{shown} is no list of queries that may be lost, each with `id`, `reason` and `until`: {error}"
+            "{}: this is no list of queries that may be lost, each with `id`, `reason` and `until`: {why}",
+            placed(&shown, &why)
         ))
     })?;
     let all = all.into_iter().map(|it| {
         let until = it.until.parse().map_err(|_| {
-            Failure::incomplete(format!(
-                "{shown}: `until` of `{}` is no date such as 2026-12-31",
-                it.id
-            ))
+            let why = format!(
+                "`{}`, until which `{}` may be lost, is no date such as 2026-12-31",
+                it.until, it.id
+            );
+            Failure::incomplete(format!("{}: {why}", placed(&shown, &why)))
         })?;
         Ok(AllowedLoss {
             id: it.id,
@@ -218,23 +333,9 @@ fn finish(
 ) -> Result<Exit, Failure> {
     let mut exit = Exit::Passed;
     for (at, report) in reports.iter().enumerate() {
-        // The first search is where everybody looks for it; each further one has a folder of its own beneath.
-        let folder = if at == 0 {
-            args.out_dir.clone()
-        } else {
-            args.out_dir.join(plain(&report.search))
-        };
-        let forms = Forms {
-            page: html::retrieval(report),
-            comment: markdown::retrieval(report),
-            tests: junit::document(
-                &format!("retrieval {}", report.search),
-                &cases(report),
-                &report.problems,
-            ),
-        };
+        let folder = folder(args, at, &report.search);
         let document: Value = json!(report);
-        let line = measured::write(&folder, &document, &forms, redactor)?;
+        let line = measured::write(&folder, &document, &forms(report), redactor)?;
         let mut told = String::new();
         if reports.len() > 1 {
             told = format!("Search: {}\n", report.search);
@@ -253,6 +354,19 @@ fn finish(
         });
     }
     Ok(exit)
+}
+
+/// A report in its other forms.
+fn forms(report: &Report) -> Forms {
+    Forms {
+        page: html::retrieval(report),
+        comment: markdown::retrieval(report),
+        tests: junit::document(
+            &format!("retrieval {}", report.search),
+            &cases(report),
+            &report.problems,
+        ),
+    }
 }
 
 /// The gates of a measurement.

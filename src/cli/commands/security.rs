@@ -22,6 +22,42 @@ pub(in crate::cli) fn run(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
+    let mut inputs = vec![("`--corpus`", args.corpus.as_deref())];
+    inputs.extend(
+        args.verdicts
+            .iter()
+            .map(|it| ("`--verdicts`", Some(it.as_path()))),
+    );
+    measured::spare(std::slice::from_ref(&args.out_dir), &inputs)?;
+    let done = measure(args, output, console);
+    if let Err(failure) = &done {
+        // Where that cannot be written either, the failure itself is told all the same.
+        let _ = outdate(args, failure);
+    }
+    done
+}
+
+/// What an earlier measurement left in the folder of the reports says nothing of one that could not even begin.
+fn outdate(args: &SecurityArgs, failure: &Failure) -> Result<(), Failure> {
+    if !measured::is_there(&args.out_dir) {
+        return Ok(());
+    }
+    let redactor = redact::environment();
+    let mut report = Report {
+        format_version: documents::FORMAT_VERSION,
+        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
+        made_at: jiff::Timestamp::now().to_string(),
+        status: Status::Incomplete,
+        problems: vec![failure.message.clone()],
+        ..Report::default()
+    };
+    report.security.gate.fpr_ceiling = args.fpr_ceiling;
+    report.security.gate.recall_floor = args.recall_floor;
+    let report = measured::clean(&report, redactor)?;
+    measured::write(&args.out_dir, &report, &forms(&report), redactor).map(drop)
+}
+
+fn measure(args: &SecurityArgs, output: OutputArgs, console: Console) -> Result<Exit, Failure> {
     measured::check(&args.out_dir)?;
     let scenario = scenario(args)?;
     let findings = suite::check_measurement(&scenario);
@@ -79,14 +115,9 @@ fn scenario(args: &SecurityArgs) -> Result<Scenario, Failure> {
 fn finish(args: &SecurityArgs, report: &Report, console: Console) -> Result<Exit, Failure> {
     let redactor = redact::environment();
     let report = measured::clean(report, redactor)?;
-    let forms = Forms {
-        page: html::security(&report),
-        comment: markdown::security(&report),
-        tests: junit::document("security", &cases(&report), &report.problems),
-    };
-    let line = measured::write(&args.out_dir, &report, &forms, redactor)?;
+    let line = measured::write(&args.out_dir, &report, &forms(&report), redactor)?;
     let mut told = String::new();
-    if report.problems.is_empty() {
+    if !report.security.per_detector.is_empty() {
         told = terminal::security(&report.security);
     }
     told.push_str(&line);
@@ -100,6 +131,15 @@ fn finish(args: &SecurityArgs, report: &Report, console: Console) -> Result<Exit
         Status::Failed => Exit::Failed,
         Status::Incomplete => Exit::Incomplete,
     })
+}
+
+/// A report in its other forms.
+fn forms(report: &Report) -> Forms {
+    Forms {
+        page: html::security(report),
+        comment: markdown::security(report),
+        tests: junit::document("security", &cases(report), &report.problems),
+    }
 }
 
 fn form(form: VerdictForm) -> measurement::VerdictForm {
@@ -116,18 +156,20 @@ fn form(form: VerdictForm) -> measurement::VerdictForm {
 /// The gate of each detector.
 fn cases(report: &Report) -> Vec<junit::Case> {
     let gate = &report.security.gate;
-    let cases = report.security.per_detector.iter().map(|it| {
+    let all = report.security.per_detector.iter();
+    // What was not measured is told as an error, and has not failed.
+    let measured = all.filter(|it| it.not_measured.is_empty());
+    let cases = measured.map(|it| {
         let outcome = if it.gate {
             Ok(())
         } else {
-            Err(format!(
-                "FPR {} (at most {}), recall {} (at least {}), {} scans without a verdict",
-                it.fpr,
-                gate.fpr_ceiling,
-                it.recall,
-                gate.recall_floor,
-                it.errors.len()
-            ))
+            let (fpr, ceiling) = (it.fpr, gate.fpr_ceiling);
+            let (recall, floor) = (it.recall, gate.recall_floor);
+            let rates =
+                format!("FPR {fpr} (at most {ceiling}), recall {recall} (at least {floor})");
+            let unfinished = Some(it.unfinished()).filter(|it| !it.is_empty());
+            let why: Vec<String> = std::iter::once(rates).chain(unfinished).collect();
+            Err(why.join(", "))
         };
         (it.detector.clone(), outcome)
     });

@@ -41,6 +41,11 @@ pub fn read_answer(search: &Search, document: &Value) -> Result<Vec<Found>, Stri
     let mut found = Vec::new();
     let mut is_there = false;
     for path in &search.list {
+        // Of several places, the whole answer is one where it is a list itself.
+        let is_whole = path.parts().is_empty();
+        if is_whole && search.list.len() > 1 && !document.is_array() {
+            continue;
+        }
         let Some(items) = items(document, path) else {
             continue;
         };

@@ -1,5 +1,7 @@
 //! A search behind an address.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -19,6 +21,27 @@ pub struct Place {
     /// Without a `/` at its end.
     pub base_url: String,
     pub api_key: Option<String>,
+    /// The headers of a search that name variables, as they are declared and with these filled in.
+    pub headers: HashMap<String, String>,
+}
+
+impl Place {
+    /// The address as it is told: without a name and password before the host.
+    pub fn shown(&self) -> Cow<'_, str> {
+        shown_address(&self.base_url)
+    }
+}
+
+/// An address without a name and password before the host.
+fn shown_address(address: &str) -> Cow<'_, str> {
+    let Some((scheme, rest)) = address.split_once("://") else {
+        return Cow::Borrowed(address);
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest[..end].rfind('@') {
+        None => Cow::Borrowed(address),
+        Some(at) => Cow::Owned(format!("{scheme}://{}", &rest[at + 1..])),
+    }
 }
 
 /// A search that is asked over HTTP.
@@ -93,6 +116,7 @@ impl<'a> Rest<'a> {
             body: ask.body.as_ref().map(|it| filled_value(it, &fill)),
         };
         let headers = ask.headers.iter().filter_map(|(name, value)| {
+            let value = self.place.headers.get(value).unwrap_or(value);
             // Without a key, nothing is sent in its place.
             let lacks_key = value.contains("{{api_key}}") && self.place.api_key.is_none();
             (!lacks_key).then(|| (name.clone(), fill(value)))

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::answer::Answer;
 use super::presets::preset;
 use crate::model::json_path::JsonPath;
 use crate::model::measurement::SEARCHES;
@@ -99,7 +100,42 @@ impl Search {
         if search.list.is_empty() {
             return Err("`list` must say where the list stands in the answer".to_owned());
         }
+        search.check_templates()?;
         Ok(search)
+    }
+
+    /// Refuses what would be sent as it stands, and a search that is asked the same whatever the query.
+    fn check_templates(&self) -> Result<(), String> {
+        let texts = match self.ask() {
+            Ask::Http(ask) => ask.texts("http", &["query", "limit", "base_url", "api_key"])?,
+            Ask::Tool(ask) => ask.texts("tool", &["query", "limit"])?,
+        };
+        if !texts.iter().any(|it| it.contains("{{query}}")) {
+            let part = if self.tool.is_some() { "tool" } else { "http" };
+            return Err(format!(
+                "`{part}` asks the same for every query: `{{{{query}}}}` stands nowhere in it"
+            ));
+        }
+        match self.catalogue.as_ref().map(Listing::ask) {
+            Some(Ask::Http(ask)) => ask.texts("catalogue.http", &["base_url", "api_key"]),
+            Some(Ask::Tool(ask)) => ask.texts("catalogue.tool", &[]),
+            None => return Ok(()),
+        }?;
+        Ok(())
+    }
+
+    /// What looks as if it were declared wrongly once it has been answered, in sentences.
+    pub fn doubts(&self, runs: &[Vec<Answer>]) -> Vec<String> {
+        let found = || runs.iter().flatten().flat_map(|it| &it.found);
+        let Some(score) = &self.score else {
+            return Vec::new();
+        };
+        if found().count() == 0 || found().any(|it| it.score.is_some()) {
+            return Vec::new();
+        }
+        vec![format!(
+            "warning: `score` is `{score}`, and nothing that was found has a number there, so that nothing is known of equal scores"
+        )]
     }
 
     /// How it is asked.
@@ -107,11 +143,86 @@ impl Search {
         asked(self.http.as_ref(), self.tool.as_ref())
     }
 
+    /// The headers it sends, by which variables may be named.
+    pub fn headers(&self) -> impl Iterator<Item = &String> {
+        let listing = self.catalogue.as_ref().and_then(|it| it.http.as_ref());
+        let asks = self.http.iter().chain(listing);
+        asks.flat_map(|it| it.headers.values())
+    }
+
     /// Whether it, or its catalogue, is asked as a tool of an MCP server.
     pub fn needs_session(&self) -> bool {
         let listing = self.catalogue.as_ref();
         self.tool.is_some() || listing.is_some_and(|it| it.tool.is_some())
     }
+}
+
+impl HttpAsk {
+    /// Its texts, in which only these names may stand.
+    fn texts(&self, part: &str, known: &[&str]) -> Result<Vec<&str>, String> {
+        let mut texts = Vec::new();
+        let mut add = |text, place: &str| placed(text, place, known).map(|()| texts.push(text));
+        add(&self.url, &format!("{part}.url"))?;
+        for (key, it) in &self.query {
+            add(it, &format!("{part}.query.{key}"))?;
+        }
+        for (key, it) in &self.headers {
+            add(it, &format!("{part}.headers.{key}"))?;
+        }
+        for text in self.body.iter().flat_map(texts_of) {
+            add(text, &format!("{part}.body"))?;
+        }
+        Ok(texts)
+    }
+}
+
+impl ToolAsk {
+    /// The texts of its arguments, in which only these names may stand.
+    fn texts(&self, part: &str, known: &[&str]) -> Result<Vec<&str>, String> {
+        let mut texts = Vec::new();
+        for (key, value) in &self.arguments {
+            for text in texts_of(value) {
+                placed(text, &format!("{part}.arguments.{key}"), known)?;
+                texts.push(text);
+            }
+        }
+        Ok(texts)
+    }
+}
+
+/// The texts within a value, without its keys.
+fn texts_of(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(texts_of).collect(),
+        Value::Object(members) => members.values().flat_map(texts_of).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Refuses a text with a name in braces that nobody fills in.
+fn placed(text: &str, place: &str, known: &[&str]) -> Result<(), String> {
+    let mut rest = text;
+    while let Some((_, after)) = rest.split_once("{{") {
+        let Some((name, _)) = after.split_once("}}") else {
+            break;
+        };
+        let is_word = |it: char| it.is_alphanumeric() || it == '_';
+        let trimmed = name.trim();
+        if !trimmed.is_empty() && trimmed.chars().all(is_word) && !known.contains(&name) {
+            let known: Vec<String> = known.iter().map(|it| format!("{{{{{it}}}}}")).collect();
+            let there_are = if known.is_empty() {
+                "nothing is filled in there".to_owned()
+            } else {
+                format!("what is filled in there is {}", known.join(", "))
+            };
+            return Err(format!(
+                "`{{{{{name}}}}}` in `{place}` would be sent as it stands: {there_are}"
+            ));
+        }
+        rest = after;
+    }
+    Ok(())
 }
 
 impl Listing {

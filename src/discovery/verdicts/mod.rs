@@ -66,6 +66,10 @@ pub fn read(document: &Document, form: Option<Form>) -> Result<Run, Vec<Finding>
             "this is in no form of verdicts that is known: v1, v2, cisco, mcp-scan, sarif";
         return Err(vec![document.error("", problem)]);
     };
+    if let (Form::V1, Some(Form::V2)) = (form, recognised(document)) {
+        let problem = "these verdicts are in the form v2, and were to be read as v1";
+        return Err(vec![document.error("/format_version", problem)]);
+    }
     let mut findings = Vec::new();
     let top = Fields::new(document, &document.value);
     let run = match form {

@@ -32,6 +32,9 @@ pub struct Report {
     pub intervals: BTreeMap<String, [f64; 2]>,
     /// Against the baseline, where that knows its queries; or against the search that was named first.
     pub compared: Option<Compared>,
+    /// Against the search that was named first, where `compared` is against a baseline.
+    #[serde(default)]
+    pub beside: Option<Compared>,
     /// Of several runs, whether all answered alike; the queries that did not.
     pub deterministic: Option<bool>,
     pub unsteady: Vec<String>,
@@ -151,6 +154,9 @@ pub struct Compared {
     pub won: Vec<String>,
     /// Queries with the same recall@5 and other figures.
     pub moved: Vec<String>,
+    /// Queries that had other words or other labels there, so that nothing is said of them.
+    #[serde(default)]
+    pub changed: Vec<String>,
     /// Queries that only one of the two knows.
     pub only_here: Vec<String>,
     pub only_there: Vec<String>,
@@ -199,6 +205,9 @@ pub struct QueryReport {
     pub ap: f64,
     /// The ids that should be found, the best first.
     pub relevant: Vec<String>,
+    /// The grade of each of these.
+    #[serde(default)]
+    pub grades: Vec<u8>,
     /// The ids of the corpus that were, at most ten, in the order of the answer of the first run.
     pub retrieved: Vec<String>,
     /// What it was before, where that is known.

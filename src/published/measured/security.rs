@@ -58,6 +58,12 @@ pub struct DetectorReport {
     pub runs: usize,
     /// Whether it passes the gate.
     pub gate: bool,
+    /// Of which rates that the gate is about nothing is known, in sentences: it does not pass then, and has not failed either.
+    #[serde(default)]
+    pub not_measured: Vec<String>,
+    /// How many scans may end without a verdict.
+    #[serde(default)]
+    pub allowed_errors: usize,
     /// Wilson's 95 % intervals of the first run.
     pub precision_interval: Option<[f64; 2]>,
     pub recall_interval: Option<[f64; 2]>,
@@ -76,6 +82,46 @@ pub struct DetectorReport {
     pub scores: Option<Scores>,
     /// Scans that did not come to an end, over all runs.
     pub errors: Vec<ScanError>,
+}
+
+impl DetectorReport {
+    /// What became of the gate, in a word.
+    pub fn verdict(&self) -> &'static str {
+        match (self.gate, self.not_measured.is_empty()) {
+            (true, _) => "passed",
+            (false, false) => "not measured",
+            (false, true) => "failed",
+        }
+    }
+
+    /// The scans that came to no end, by what became of them: `2 scans without a verdict: 1 error, 1 timeout`; empty where all did.
+    pub fn unfinished(&self) -> String {
+        if self.errors.is_empty() {
+            return String::new();
+        }
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for it in &self.errors {
+            *counts.entry(&it.status).or_default() += 1;
+        }
+        let counts: Vec<String> = counts
+            .iter()
+            .map(|(status, count)| format!("{count} {status}"))
+            .collect();
+        let scans = match self.errors.len() {
+            1 => "1 scan".to_owned(),
+            more => format!("{more} scans"),
+        };
+        let allowed = match self.allowed_errors {
+            0 => String::new(),
+            most => format!(", and {most} may be"),
+        };
+        format!("{scans} without a verdict: {}{allowed}", counts.join(", "))
+    }
+
+    /// Whether scans that came to no end are a reason for which the gate fails.
+    pub fn has_too_many_errors(&self) -> bool {
+        self.errors.len() > self.allowed_errors
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

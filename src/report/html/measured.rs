@@ -1,6 +1,7 @@
 //! One page per measurement, which needs nothing but itself: no script, no request to anywhere.
 
 use std::borrow::Borrow;
+use std::collections::HashMap;
 use std::fmt::{Display, Write as _};
 
 use askama::Template;
@@ -76,6 +77,8 @@ pub(super) struct Measure {
 pub(super) struct Row<'a> {
     pub(super) query: &'a QueryReport,
     pub(super) change: Option<f64>,
+    /// What became of it, as the class of a badge and in words.
+    pub(super) mark: Option<(&'static str, &'static str)>,
     /// It found less than before, and is one of the first that did: its rankings are shown at once.
     pub(super) is_open: bool,
     pub(super) now: Vec<Ranked<'a>>,
@@ -182,14 +185,30 @@ fn search(report: &Report) -> SearchView<'_> {
             measure("MAP", "map", metrics.map, delta.map),
         ]
     });
-    let mut queries: Vec<Row<'_>> = report.per_query.iter().map(row).collect();
-    // What lost most comes first; where nothing is known of before, what is worst.
-    queries.sort_by(|a, b| {
+    let fates = fates(report);
+    let mut queries: Vec<(Fate, Row<'_>)> = report
+        .per_query
+        .iter()
+        .map(|query| {
+            let fate = fates
+                .get(query.id.as_str())
+                .copied()
+                .unwrap_or(Fate::Stayed);
+            (fate, row(query, fate))
+        })
+        .collect();
+    // What is lost comes first, as it gates; then what is worse than before; where nothing is known of before, what is worst.
+    queries.sort_by(|(a_fate, a), (b_fate, b)| {
         let key = |it: &Row<'_>| it.change.unwrap_or(it.query.ndcg_at_10);
-        key(a).total_cmp(&key(b))
+        let gates = |it: Fate| it.min(Fate::Changed);
+        gates(*a_fate)
+            .cmp(&gates(*b_fate))
+            .then(key(a).total_cmp(&key(b)))
     });
+    let mut queries: Vec<Row<'_>> = queries.into_iter().map(|it| it.1).collect();
     for it in queries.iter_mut().take(OPEN) {
-        it.is_open = it.change.is_some_and(|it| it < 0.0);
+        let is_lost = it.mark == Fate::Lost.mark() || it.mark == Fate::Excused.mark();
+        it.is_open = is_lost || it.change.is_some_and(|it| it < 0.0);
     }
     let more = queries.len().saturating_sub(QUERIES);
     queries.truncate(QUERIES);
@@ -202,9 +221,56 @@ fn search(report: &Report) -> SearchView<'_> {
     }
 }
 
-fn row(query: &QueryReport) -> Row<'_> {
+/// What became of a query, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fate {
+    Lost,
+    Excused,
+    Changed,
+    Moved,
+    Won,
+    New,
+    Stayed,
+}
+
+impl Fate {
+    fn mark(self) -> Option<(&'static str, &'static str)> {
+        Some(match self {
+            Self::Lost => ("status-failed", "lost"),
+            Self::Excused => ("status-inconclusive", "lost, as allowed"),
+            Self::Changed => ("status-inconclusive", "another query before"),
+            Self::Moved => ("status-recorded", "moved"),
+            Self::Won => ("status-passed", "won"),
+            Self::New => ("status-skipped", "not there before"),
+            Self::Stayed => return None,
+        })
+    }
+}
+
+/// What became of each query, by its id.
+fn fates(report: &Report) -> HashMap<&str, Fate> {
+    let mut fates = HashMap::new();
+    let Some(compared) = &report.compared else {
+        return fates;
+    };
+    for (ids, fate) in [
+        (&compared.lost, Fate::Lost),
+        (&compared.changed, Fate::Changed),
+        (&compared.moved, Fate::Moved),
+        (&compared.won, Fate::Won),
+        (&compared.only_here, Fate::New),
+    ] {
+        fates.extend(ids.iter().map(|it| (it.as_str(), fate)));
+    }
+    let allowed = report.lost_gate.iter().flat_map(|it| &it.allowed);
+    fates.extend(allowed.map(|it| (it.id.as_str(), Fate::Excused)));
+    fates
+}
+
+fn row(query: &QueryReport, fate: Fate) -> Row<'_> {
     Row {
         query,
+        mark: fate.mark(),
         is_open: false,
         change: query
             .before

@@ -56,12 +56,21 @@ pub fn retrieval(report: &retrieval::Report) -> String {
         }
     }
     if let Some(compared) = &report.compared {
-        for (what, ids) in [("Lost", &compared.lost), ("Won", &compared.won)] {
+        for (what, ids) in [
+            ("Lost", &compared.lost),
+            ("Won", &compared.won),
+            ("Asked otherwise than before", &compared.changed),
+            ("Asked no more", &compared.only_there),
+        ] {
             if !ids.is_empty() {
                 let ids: Vec<String> = ids.iter().map(|it| cell(it)).collect();
                 let _ = writeln!(told, "\n{what}: {}", ids.join(", "));
             }
         }
+    }
+    for it in report.lost_gate.iter().flat_map(|it| &it.allowed) {
+        let (id, until, reason) = (cell(&it.id), cell(&it.until), cell(&it.reason));
+        let _ = writeln!(told, "\nMay be lost until {until}: {id} ({reason})");
     }
     told
 }
@@ -72,8 +81,15 @@ pub fn security(report: &security::Report) -> String {
     for problem in &report.problems {
         let _ = writeln!(told, "- {}", cell(problem));
     }
+    let detectors = &report.security.per_detector;
+    for it in detectors.iter().filter(|it| !it.errors.is_empty()) {
+        let _ = writeln!(told, "- {}: {}", cell(&it.detector), cell(&it.unfinished()));
+    }
+    if !report.problems.is_empty() || detectors.iter().any(|it| !it.errors.is_empty()) {
+        told.push('\n');
+    }
     told.push_str("| detector | precision | recall | 95 % | FPR | 95 % | gate |\n|---|---|---|---|---|---|---|\n");
-    for it in &report.security.per_detector {
+    for it in detectors {
         let _ = writeln!(
             told,
             "| {} | {:.3} | {:.3} | {} | {:.3} | {} | {} |",
@@ -83,8 +99,20 @@ pub fn security(report: &security::Report) -> String {
             interval(it.recall_interval.as_ref()),
             it.fpr,
             interval(it.fpr_interval.as_ref()),
-            if it.gate { "passed" } else { "failed" }
+            it.verdict()
         );
+    }
+    for it in detectors {
+        for (share, precision) in it.scores.iter().flat_map(|it| &it.precision_at_prevalence) {
+            let name = cell(&it.detector);
+            let _ = writeln!(
+                told,
+                "\n{name}: where {share} of all tools are malicious, {precision:.3} of what it flags is"
+            );
+        }
+    }
+    for note in &report.notes {
+        let _ = writeln!(told, "\n{}", cell(note));
     }
     told
 }

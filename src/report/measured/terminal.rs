@@ -10,6 +10,9 @@ fn verdict(passed: bool) -> &'static str {
     if passed { "PASS" } else { "FAIL" }
 }
 
+/// The verdict of a gate on a rate of nothing.
+const NOT_MEASURED: &str = "NOT MEASURED";
+
 fn figures(metrics: &Metrics) -> String {
     let cuts = [1, 3, 5, 10].map(|cut| format!("{:.3}", metrics.recall(cut)));
     format!(
@@ -58,11 +61,12 @@ pub fn more_of_retrieval(report: &Report) -> String {
             }
         ));
     }
-    if let Some(compared) = &report.compared {
+    for compared in report.compared.iter().chain(&report.beside) {
         for (what, ids) in [
             ("lost", &compared.lost),
             ("won", &compared.won),
             ("moved", &compared.moved),
+            ("changed", &compared.changed),
             ("only here", &compared.only_here),
             ("only there", &compared.only_there),
         ] {
@@ -122,23 +126,43 @@ fn short(rate: f64) -> String {
 pub fn security(report: &Security) -> String {
     let mut told = String::new();
     for it in &report.per_detector {
+        let verdict = if it.not_measured.is_empty() {
+            verdict(it.gate)
+        } else {
+            NOT_MEASURED
+        };
+        let unfinished = it.unfinished();
+        let why = if unfinished.is_empty() {
+            String::new()
+        } else {
+            format!(" ({unfinished})")
+        };
         let _ = writeln!(
             told,
-            "{}: P={:.3} R={:.3} F1={:.3} FPR={:.3} [{}]",
-            it.detector,
-            it.precision,
-            it.recall,
-            it.f1,
-            it.fpr,
-            verdict(it.gate)
+            "{}: P={:.3} R={:.3} F1={:.3} FPR={:.3} [{verdict}]{why}",
+            it.detector, it.precision, it.recall, it.f1, it.fpr,
         );
     }
+    let mut all = report.per_detector.iter();
+    let passed = if all.any(|it| !it.not_measured.is_empty()) {
+        NOT_MEASURED
+    } else {
+        verdict(report.gate.passed)
+    };
+    // A gate of rates that fails for another reason says so.
+    let failing = report.per_detector.iter();
+    let failing = failing.filter(|it| it.has_too_many_errors());
+    let failing: Vec<&str> = failing.map(|it| it.detector.as_str()).collect();
+    let why = if failing.is_empty() {
+        String::new()
+    } else {
+        format!(" (scans without a verdict: {})", failing.join(", "))
+    };
     let _ = writeln!(
         told,
-        "Overall gate (fpr<={} AND recall>={}): {}",
+        "Overall gate (fpr<={} AND recall>={}): {passed}{why}",
         short(report.gate.fpr_ceiling),
         short(report.gate.recall_floor),
-        verdict(report.gate.passed)
     );
     told
 }
@@ -168,6 +192,13 @@ pub fn more_of_security(report: &security::Report) -> String {
                 first.status
             );
         }
+        for (share, precision) in it.scores.iter().flat_map(|it| &it.precision_at_prevalence) {
+            let _ = writeln!(
+                told,
+                "{}: where {share} of all tools are malicious, {precision:.3} of what it flags is",
+                it.detector
+            );
+        }
         if let Some(pairs) = &it.pairs {
             let (right, of) = (pairs.right, pairs.of);
             let _ = writeln!(
@@ -183,6 +214,9 @@ pub fn more_of_security(report: &security::Report) -> String {
             "{} and {}: only the first right on {}, only the second on {}; p = {:.3} by McNemar's test",
             it.first, it.second, it.only_first, it.only_second, it.p
         );
+    }
+    for note in &report.notes {
+        let _ = writeln!(told, "note: {note}");
     }
     told
 }

@@ -14,19 +14,24 @@ pub fn words(measured: &Measured) -> Option<String> {
                 return Some(format!("{now}, over {}.", queries(report)));
             };
             let moved = measured.moved_words();
-            if moved.is_empty() && compared.only_here.is_empty() && compared.only_there.is_empty() {
+            let others = compared.only_here.len() + compared.only_there.len();
+            if moved.is_empty() && others + compared.changed.len() == 0 {
                 return Some(format!(
                     "{UNCHANGED}{} got what they got before; {now}.",
                     queries(report)
                 ));
             }
-            let others = compared.only_here.len() + compared.only_there.len();
             let others = match others {
                 0 => String::new(),
                 1 => "1 query is of one side alone".to_owned(),
                 more => format!("{more} queries are of one side alone"),
             };
-            let parts: Vec<String> = [moved, others]
+            let changed = match compared.changed.len() {
+                0 => String::new(),
+                1 => "1 query was another one".to_owned(),
+                more => format!("{more} queries were other ones"),
+            };
+            let parts: Vec<String> = [moved, others, changed]
                 .into_iter()
                 .filter(|it| !it.is_empty())
                 .collect();
@@ -47,7 +52,10 @@ pub fn words(measured: &Measured) -> Option<String> {
                 .filter(|it| !it.gate)
                 .count();
             let weakest = if all == 1 { "" } else { " of the weakest" };
+            let mut detectors = report.security.per_detector.iter();
+            let is_unknown = detectors.any(|it| !it.not_measured.is_empty());
             let gate = match (all, failing) {
+                (1, 1) if is_unknown => "The gate of the detector is not measured".to_owned(),
                 (1, 0) => "The detector passes the gate".to_owned(),
                 (1, _) => "The detector fails the gate".to_owned(),
                 _ => format!("{} of {all} detectors pass the gate", all - failing),

@@ -50,10 +50,13 @@ struct Figures<'a> {
 #[derive(Debug, PartialEq, Serialize)]
 struct Query<'a> {
     id: &'a str,
+    query: &'a str,
     recall_at: &'a ByCut,
     mrr: f64,
     ndcg_at_10: f64,
     ap: f64,
+    relevant: &'a [String],
+    grades: &'a [u8],
     retrieved: &'a [String],
 }
 
@@ -134,10 +137,13 @@ fn figures(report: &Report) -> Option<Figures<'_>> {
     let metrics = report.metrics.as_ref()?;
     let per_query = report.per_query.iter().map(|it| Query {
         id: &it.id,
+        query: &it.query,
         recall_at: &it.recall_at,
         mrr: it.mrr,
         ndcg_at_10: it.ndcg_at_10,
         ap: it.ap,
+        relevant: &it.relevant,
+        grades: &it.grades,
         retrieved: &it.retrieved,
     });
     Some(Figures {

@@ -34,7 +34,8 @@ pub(super) async fn looked_at(
     let mut told = String::new();
     loop {
         let state = match asker.catalogue().await {
-            Ok(None) => return Ok(None),
+            // Nothing can be waited for that nobody can look at.
+            Ok(None) => Err("there is no list of it".to_owned()),
             Err(why) => Err(why),
             Ok(Some(live)) => {
                 let drift = drift(corpus, &live);

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::discovery::baseline::Baseline;
-use crate::discovery::check::{Source, versions};
+use crate::discovery::check::{Source, unfit, versions};
 use crate::discovery::corpus::Corpus;
 use crate::discovery::finding::{Finding, Severity};
 use crate::discovery::golden::Golden;
@@ -115,6 +115,7 @@ impl SearchSets {
                 read: golden,
             };
             versions(corpus, golden, &mut findings);
+            unfit(golden, &mut findings);
         }
         let baseline = retrieval.baseline.as_ref();
         let baseline = baseline.and_then(|it| read(it, Baseline::read, &mut findings));
@@ -129,6 +130,13 @@ impl SearchSets {
                 Severity::Error,
                 format!("no search can be asked so: {why}"),
             ));
+        }
+        if let Ok(search) = &search
+            && search.catalogue.is_none()
+            && retrieval.wait.is_some()
+        {
+            let problem = "the catalogue cannot be waited for (`--wait`, `wait`): the search does not say how it is listed (`catalogue`)";
+            findings.push(Finding::about(&search.name, Severity::Error, problem));
         }
         let (Some((_, corpus)), Some((_, golden)), Ok(search), true) =
             (corpus, golden, search, findings.is_empty())

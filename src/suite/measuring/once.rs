@@ -11,12 +11,12 @@ use super::accepted;
 use super::data_sets::{SearchSets, shown};
 use super::doing::Doing;
 use super::judged::Judged;
-use super::scored::{Held, scored};
+use super::scored::{Gates, Held, scored};
 use super::task::Measuring;
 use super::told;
 use crate::discovery::baseline::Baseline;
 use crate::discovery::retrieval::Demands;
-use crate::discovery::security::status;
+use crate::discovery::security::{doubts, problems, status};
 use crate::model::measurement::{Measurement, Retrieval};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
@@ -170,7 +170,13 @@ impl Once<'_> {
         let of_file = |baseline: &Baseline| Held {
             name: "the baseline".to_owned(),
             baseline: Some(baseline.clone()),
-            gates: true,
+            gates: Gates::All,
+            beside: match self.doing {
+                Doing::Alone(first) => {
+                    (first.lock().clone()).map(|(name, figures)| (format!("`{name}`"), figures))
+                }
+                _ => None,
+            },
         };
         match (self.doing, &sets.baseline) {
             (Doing::Run | Doing::Compare | Doing::Alone(_), Some(baseline)) => {
@@ -193,7 +199,8 @@ impl Once<'_> {
                     .map_or_else(Held::default, |(name, baseline)| Held {
                         name: format!("`{name}`"),
                         baseline: Some(baseline),
-                        gates: false,
+                        gates: Gates::Lost,
+                        beside: None,
                     }))
             }
             (Doing::Record, _) => {
@@ -202,7 +209,8 @@ impl Once<'_> {
                 Ok(Held {
                     name: "what was accepted before".to_owned(),
                     baseline: before.ok().flatten(),
-                    gates: false,
+                    gates: Gates::None,
+                    beside: None,
                 })
             }
             (Doing::Against(_) | Doing::Leave(_), _) => Ok(Held::default()),
@@ -265,7 +273,8 @@ impl Once<'_> {
             Ok((_, figures)) => Ok(Held {
                 name: name.clone(),
                 baseline: Some(figures),
-                gates: true,
+                gates: Gates::All,
+                beside: None,
             }),
             Err(problems) => {
                 let message = format!("{name} could not be measured");
@@ -283,11 +292,13 @@ impl Once<'_> {
             problems
         });
         match self.task {
-            Measurement::Security(_) => {
+            Measurement::Security(task) => {
                 let scanned = measuring.scanned.lock().take();
                 let report = match (cut_short, scanned) {
                     (None, Some(Ok(security))) => security::Report {
                         status: status(&security),
+                        problems: problems(&security),
+                        notes: doubts(&security, task.prevalence),
                         security,
                         ..security::Report::default()
                     },
@@ -297,7 +308,7 @@ impl Once<'_> {
                 Judged::Scanners(named_scanners(report))
             }
             Measurement::Retrieval(task) => {
-                let (demands, notes) = self.demands(task, held);
+                let (demands, notes) = self.demands(task, measuring, held);
                 let found = match cut_short {
                     Some(mut problems) => {
                         let count = measuring.asked.lock().count;
@@ -455,16 +466,23 @@ impl Once<'_> {
     }
 
     /// What is demanded of a search today; and what there is to know of that.
-    fn demands(&self, task: &Retrieval, held: &Held) -> (Demands, Vec<String>) {
+    fn demands(
+        &self,
+        task: &Retrieval,
+        measuring: &Measuring,
+        held: &Held,
+    ) -> (Demands, Vec<String>) {
         let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
         let gates = &task.gates;
         let mut notes = Vec::new();
         let mut allowed = Vec::new();
         for it in &gates.allow_lost {
             if it.until < today {
+                let last = it.until;
+                let since = last.tomorrow().unwrap_or(last);
                 notes.push(format!(
-                    "`{}` may not be lost any more, since {}",
-                    it.id, it.until
+                    "`{}` may not be lost any more, since {since}",
+                    it.id
                 ));
             } else {
                 allowed.push(Allowed {
@@ -473,6 +491,20 @@ impl Once<'_> {
                     until: it.until.to_string(),
                 });
             }
+        }
+        let golden = measuring.sets.as_ref().map(|it| &it.golden);
+        let is_known = |id: &str| {
+            let mut queries = golden.iter().flat_map(|it| &it.queries);
+            let mut before = held.baseline.iter().flat_map(|it| &it.queries);
+            queries.any(|it| it.id == id) || before.any(|it| it.id == id)
+        };
+        let strange = gates.allow_lost.iter().filter(|it| !is_known(&it.id));
+        let strange: Vec<String> = strange.map(|it| format!("`{}`", it.id)).collect();
+        if !strange.is_empty() {
+            notes.push(format!(
+                "warning: there is no query {} that could be lost as is allowed",
+                strange.join(", ")
+            ));
         }
         if matches!(self.doing, Doing::Run) && held.baseline.is_none() {
             notes.push(if gates.recall_floor.is_some() {

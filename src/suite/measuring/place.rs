@@ -1,7 +1,9 @@
 //! Where a search over HTTP is, and the key that it is asked with.
 
+use std::collections::HashMap;
 use std::path::Path;
 
+use super::data_sets::search;
 use crate::discovery::search::Place;
 use crate::input;
 use crate::mcp::Target;
@@ -38,6 +40,7 @@ pub fn usual_place(base_url: Option<&str>, api_key: Option<&str>) -> Place {
     Place {
         base_url: base_url.trim_end_matches('/').to_owned(),
         api_key: given(api_key, KEY),
+        headers: HashMap::new(),
     }
 }
 
@@ -45,6 +48,15 @@ pub fn usual_place(base_url: Option<&str>, api_key: Option<&str>) -> Place {
 pub fn place_secrets(place: &Place, secrets: &mut Secrets) {
     if let Some(key) = &place.api_key {
         secrets.declare(KEY, "", key);
+    }
+    // A name with a password, or a token in its place.
+    let known = reqwest::Url::parse(&place.base_url).ok();
+    let words = known.iter().flat_map(|it| match it.password() {
+        Some(password) => Some(password),
+        None => Some(it.username()).filter(|it| !it.is_empty()),
+    });
+    for word in words {
+        secrets.declare(ADDRESS, "", word);
     }
 }
 
@@ -71,7 +83,21 @@ pub(crate) fn place_of(
     let key = filled(&retrieval.api_key)?;
     let mut over_http = targets.iter().filter_map(Target::origin);
     let base_url = named.or_else(|| over_http.next());
-    let place = usual_place(base_url.as_deref(), key.as_deref());
+    let mut place = usual_place(base_url.as_deref(), key.as_deref());
+    if let Ok(search) = search(retrieval) {
+        for header in search.headers().filter(|it| it.contains("${")) {
+            let lookup = |name: &str| addresses.lookup(name, None);
+            let (filled, used) = scenario_file::expand(header, lookup)
+                .map_err(|missing| SetupError::new(missing.to_string()))?;
+            // What is sent in a header shows who asks.
+            for name in &used {
+                if let Some(value) = addresses.lookup(name, None) {
+                    secrets.declare(name, "search", &value);
+                }
+            }
+            place.headers.insert(header.clone(), filled);
+        }
+    }
     place_secrets(&place, secrets);
     Ok(place)
 }

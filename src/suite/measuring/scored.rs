@@ -11,8 +11,20 @@ pub(super) struct Held {
     /// What it is called.
     pub(super) name: String,
     pub(super) baseline: Option<Baseline>,
-    /// Whether it decides: else it is told what differs, and no more.
-    pub(super) gates: bool,
+    pub(super) gates: Gates,
+    /// Another search that was measured before, and what it got: told besides.
+    pub(super) beside: Option<(String, Baseline)>,
+}
+
+/// Which gates hold a search against something else.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Gates {
+    /// It is told what differs, and no more.
+    #[default]
+    None,
+    /// Queries may not be lost, where that is demanded.
+    Lost,
+    All,
 }
 
 /// Scores what a search has answered, and holds it against something; also its figures, for others to be held against.
@@ -43,20 +55,33 @@ pub(super) fn scored(
     if let Some(problem) = ground.refuse_unmapped(&asked.runs) {
         return Err(vec![problem]);
     }
+    if let Some(problem) = ground.refuse_silence(&asked.runs) {
+        return Err(vec![problem]);
+    }
     let mut found = measure(ground, &asked.runs, &asked.learned);
+    found.report().notes.extend(ground.doubts(&asked.runs));
+    found.report().notes.extend(sets.search.doubts(&asked.runs));
     found.report().notes.extend(asked.notes.iter().cloned());
     found.report().catalogue = asked.catalogue.clone();
     let figures = found.figures();
     if let Some(held) = held {
         match &held.baseline {
-            Some(baseline) if held.gates => found.judge(&held.name, baseline, demands),
+            Some(baseline) if held.gates == Gates::All => {
+                found.judge(&held.name, baseline, demands);
+            }
             Some(baseline) => {
                 found.tell_difference(baseline);
                 if !baseline.queries.is_empty() {
                     found.compare(&held.name, &baseline.queries);
                 }
+                if held.gates == Gates::Lost {
+                    found.judge_lost(demands);
+                }
             }
             None => {}
+        }
+        if let Some((name, baseline)) = &held.beside {
+            found.compare_beside(name, &baseline.queries);
         }
         found.hold_floor(demands);
     }

@@ -115,7 +115,9 @@ impl Searching {
             Some(told) => {
                 let problem = format!("the live catalogue differs from the corpus: {told}");
                 if !self.task.gates.allow_drift {
-                    return Err(problem);
+                    return Err(format!(
+                        "{problem}: make the corpus anew, or measure all the same with `--allow-drift` (`allow_drift: true`)"
+                    ));
                 }
                 so_far.notes.push(problem);
                 Ok(())
@@ -204,7 +206,7 @@ impl Searching {
         if self.sets.search.needs_session() {
             format!("`{}`", self.sets.search.name)
         } else {
-            self.place.base_url.clone()
+            self.place.shown().into_owned()
         }
     }
 }

@@ -118,12 +118,10 @@ fn of_scanners(report: &security::Report) -> Vec<Check> {
             it.detector, gate.fpr_ceiling, gate.recall_floor
         );
         check(name, it.gate, || {
-            let errors = match it.errors.len() {
-                0 => String::new(),
-                1 => ", and 1 scan has no verdict".to_owned(),
-                more => format!(", and {more} scans have no verdict"),
-            };
-            format!("FPR is {:.3}, recall {:.3}{errors}", it.fpr, it.recall)
+            let mut why = vec![format!("FPR is {:.3}, recall {:.3}", it.fpr, it.recall)];
+            why.extend(it.not_measured.iter().cloned());
+            why.extend(Some(it.unfinished()).filter(|it| !it.is_empty()));
+            why.join("; ")
         })
     });
     checks.collect()

@@ -93,6 +93,7 @@ fn a_file_that_cannot_be_used_is_told_with_all_that_is_wrong() {
         "error: `relevance` must be 0, 1 or 2, not 3",
         "g.json:3:14: error: the key `id` is here twice",
         "g.json:3:2: error: `labels` is missing",
+        "warning: `a:x` has no description",
     ] {
         ran.says(told);
     }
@@ -202,6 +203,25 @@ fn what_nobody_has_graded_is_collected_most_valuable_first() {
         (&json!(1), &json!(2), &Value::Null)
     );
     assert_eq!(first["value"], json!(1.5));
+    // What a person has graded stays, and what is of something else is not looked through.
+    let with = [
+        "--corpus", "c.json", "--golden", "g.json", "--out", "p.json",
+    ];
+    project.edit("p.json", "\"relevance\": null", "\"relevance\": 2");
+    let again = [&["datasets", "pool", "r1.json"], &with[..]].concat();
+    project
+        .expect(0, &again)
+        .says("0 answers to grade")
+        .says("2 grades kept");
+    let pool: Value = serde_json::from_str(&project.read("p.json")).unwrap();
+    let grades = pool["candidates"].as_array().unwrap().iter();
+    assert_eq!(grades.filter(|it| it["relevance"] == 2).count(), 2);
+    project.edit(
+        "r1.json",
+        "{\"per_query\"",
+        "{\"status\":\"incomplete\",\"per_query\"",
+    );
+    project.expect(3, &again).says("could not be made");
     project
         .expect(
             3,

@@ -44,6 +44,9 @@ const TURNED: &[(&str, &[&str])] = &[
     ("nowhere", &["a:two", "a:one", "a:three"]),
 ];
 
+/// The same without what was found of two.
+const FEWER: &[(&str, &[&str])] = &[FOUND[0], FOUND[2]];
+
 fn project() -> Project {
     let project = Project::new();
     project.file("corpus.json", corpus().to_string());
@@ -378,6 +381,15 @@ fn queries_are_lost_and_won_one_by_one() {
         &[&gate[..], &["--allow-lost", "allowed.json"]].concat(),
     )
     .says("and 1 allowed");
+    let page = project.read("reports/retrieval/report.html");
+    assert!(
+        page.contains("<code>q2</code> may be lost until 2999-12-31: the tool is being renamed")
+    );
+    // What is lost comes first, and is marked.
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
+    assert!(at("<code>q2</code> <span class=\"badge") < at("<code>q1</code> <span class=\"badge"));
+    assert!(page.contains(">lost, as allowed</span>"));
+    assert!(page.contains(">won</span>"));
     project.edit("allowed.json", "2999", "2001");
     measure(
         &project,
@@ -385,7 +397,10 @@ fn queries_are_lost_and_won_one_by_one() {
         1,
         &[&gate[..], &["--allow-lost", "allowed.json"]].concat(),
     )
-    .says("`q2` may not be lost any more");
+    .says("`q2` may not be lost any more, since 2002-01-01");
+    project.edit("allowed.json", "q2", "q9");
+    let with = [&gate[..], &["--allow-lost", "allowed.json"]].concat();
+    measure(&project, &after.url, 1, &with).says("there is no query `q9`");
     // What is found in another order has moved, although it is as wrong as before.
     let turned = Proxy::finding(&IDS, TURNED);
     measure(&project, &turned.url, 0, &["--baseline", "base.json"])
@@ -394,10 +409,21 @@ fn queries_are_lost_and_won_one_by_one() {
     let mut fewer = golden();
     fewer["queries"].as_array_mut().unwrap().pop();
     project.file("sets/golden_v1.json", fewer.to_string());
-    measure(&project, &before.url, 0, &["--baseline", "base.json"]);
+    measure(&project, &before.url, 0, &["--baseline", "base.json"])
+        .says("the baseline has other queries");
     assert_eq!(report(&project)["compared"]["only_there"], json!(["q4"]));
+    // Whether it is lost, nobody can say; nor of one that is another query now.
+    fewer["queries"][1]["query"] = json!("first thing");
+    fewer["queries"][1]["labels"] = json!([{ "tool_id": "a:one", "relevance": 2 }]);
+    fewer["queries"][2]["labels"][0]["relevance"] = json!(1);
+    project.file("sets/golden_v1.json", fewer.to_string());
+    measure(&project, &before.url, 3, &gate)
+        .says("with other words or labels than in the baseline: `q2`, `q3`; asked no more: `q4`");
+    let found = report(&project);
+    assert_eq!(found["compared"]["changed"], json!(["q2", "q3"]));
+    assert_eq!(found["compared"]["won"], json!([]));
     // What is asked for on the command line wins over what the baseline bears.
-    let lenient = json!({ "recall_at": { "5": 0.9 }, "tolerance": { "recall_at_5": 0.9 } });
+    let lenient = json!({ "recall_at": { "5": 0.9 }, "tolerance": { "recall_at_5": 0.8 } });
     project.file("lenient.json", lenient.to_string());
     let gate_of = |code: i32, more: &[&str]| {
         let with = [&["--baseline", "lenient.json"], more].concat();
@@ -405,6 +431,10 @@ fn queries_are_lost_and_won_one_by_one() {
     };
     gate_of(0, &[]);
     gate_of(1, &["--tolerance", "0.1"]);
+    // One that cannot fail is none.
+    let asked = before.asked().len();
+    gate_of(2, &["--tolerance", "0.9"]).says("the gate cannot fail: recall@5 is 0.900");
+    assert_eq!(before.asked().len(), asked);
     // A baseline of means alone does not know its queries.
     project.file(
         "means.json",
@@ -417,6 +447,151 @@ fn queries_are_lost_and_won_one_by_one() {
         &["--baseline", "means.json", "--max-lost", "0"],
     )
     .says("the baseline does not know its queries");
+}
+
+#[test]
+fn what_is_measured_with_is_not_written_over() {
+    let project = project();
+    let proxy = Proxy::finding(&IDS, FOUND);
+    measure(&project, &proxy.url, 0, &[]);
+    let before = project.read("reports/retrieval/report.json");
+    let asked = proxy.asked().len();
+    for path in [
+        "reports/retrieval/report.json",
+        "reports/../reports/retrieval/report.json",
+    ] {
+        measure(&project, &proxy.url, 2, &["--baseline", path])
+            .says("is given as `--baseline`, and would be written over")
+            .says("--out-dir");
+    }
+    assert_eq!(project.read("reports/retrieval/report.json"), before);
+    assert_eq!(proxy.asked().len(), asked);
+    let elsewhere = [
+        "--baseline",
+        "reports/retrieval/report.json",
+        "--out-dir",
+        "reports/now",
+    ];
+    measure(&project, &proxy.url, 0, &elsewhere);
+}
+
+#[test]
+fn what_is_set_up_wrongly_is_no_zero() {
+    let project = project();
+    let silent = Proxy::new(|asked, _| {
+        if asked.path.ends_with("tools") {
+            (200, catalogue(&IDS))
+        } else {
+            (200, "{\"data\": {\"results\": null}}".to_owned())
+        }
+    });
+    measure(&project, &silent.url, 3, &[]).says("nothing was found for any of the 4 queries");
+    let proxy = Proxy::finding(&IDS, FOUND);
+    measure(&project, &proxy.url, 0, &[]);
+    for (query, told) in [
+        (
+            "{{qery}}",
+            "s.yaml:2:63: `{{qery}}` in `http.query.q` would be sent as it stands",
+        ),
+        ("a", "s.yaml:2:1: `http` asks the same for every query"),
+    ] {
+        let search = format!(
+            "list: data.results\nhttp: {{ url: \"{{{{base_url}}}}/api/v1/index/search\", query: {{ q: \"{query}\" }} }}\nid: \"{{{{tool.server_name}}}}:{{{{tool.name}}}}\"\nscore: rank.scoree\n"
+        );
+        project.file("s.yaml", &search);
+        measure(&project, &proxy.url, 3, &["--search", "s.yaml"]).says(told);
+        // What an earlier measurement left does not stand for this one.
+        assert_eq!(report(&project)["status"], "incomplete");
+        assert!(
+            project
+                .read("reports/retrieval/junit.xml")
+                .contains("errors=\"1\"")
+        );
+    }
+    project.edit(
+        "s.yaml",
+        "q: \"a\"",
+        "q: \"{{query}}\", limit: \"{{limit}}\"",
+    );
+    measure(&project, &proxy.url, 0, &["--search", "s.yaml"])
+        .says("`score` is `rank.scoree`, and nothing that was found has a number there");
+    measure(
+        &project,
+        &proxy.url,
+        3,
+        &["--search", "s.yaml", "--wait", "5s"],
+    )
+    .says("the catalogue cannot be waited for");
+    // Two searches are held against each other where there is no baseline, and besides it where there is one.
+    let other = Proxy::finding(&IDS, FEWER);
+    let search = project.read("s.yaml").replace("{{base_url}}", &other.url);
+    project.file("t.yaml", search);
+    let both = [
+        "--search",
+        "s.yaml",
+        "--search",
+        "t.yaml",
+        "--max-lost",
+        "0",
+    ];
+    measure(&project, &proxy.url, 1, &both).says("lost, against `s`: q2");
+    project.file("base.json", project.read("reports/retrieval/report.json"));
+    let with = [&both[..], &["--baseline", "base.json"]].concat();
+    measure(&project, &proxy.url, 1, &with)
+        .says("lost, against `s`: q2")
+        .says("lost, against the baseline: q2");
+    measure(&project, &proxy.url, 2, &["--max-lost", "0"]).says("another `--search`");
+    let mut unlabelled = golden();
+    unlabelled["queries"][0]["labels"] = json!([]);
+    project.file("sets/golden_v1.json", unlabelled.to_string());
+    measure(&project, &proxy.url, 3, &[]).says("`q1` has no labels");
+}
+
+#[test]
+fn who_asks_is_told_to_nobody() {
+    let project = project();
+    let proxy = Proxy::finding(&IDS, FOUND);
+    let named = proxy.url.replace("http://", "http://robot:hunter-of-keys@");
+    let gone = "http://robot:hunter-of-keys@127.0.0.1:1";
+    for (url, code) in [(named.as_str(), 0), (gone, 3)] {
+        let ran = measure(&project, url, code, &[]);
+        assert!(!ran.all().contains("hunter-of-keys"), "{ran:#?}");
+        for file in ["report.json", "report.html", "report.md", "junit.xml"] {
+            let text = project.read(format!("reports/retrieval/{file}"));
+            assert!(!text.contains("hunter-of-keys"), "{file}");
+        }
+    }
+    let snapshot = ["datasets", "snapshot", "--out", "new.json", "--base-url"];
+    project.expect(0, &[&snapshot[..], &[&named]].concat());
+    assert!(!project.read("new.json").contains("robot"));
+    let ran = project.expect(3, &[&snapshot[..], &[gone]].concat());
+    assert!(!ran.all().contains("hunter-of-keys"), "{ran:#?}");
+    let echo = Proxy::new(|asked, _| {
+        let key = asked.key.clone().unwrap_or_default();
+        (
+            401,
+            json!({ "error": format!("no such key {key}") }).to_string(),
+        )
+    });
+    let with = [&echo.url, "--api-key", "key-that-is-echoed"];
+    let ran = project.expect(3, &[&snapshot[..], &with].concat());
+    assert!(!ran.all().contains("key-that-is-echoed"), "{ran:#?}");
+    // A search may send what the environment has.
+    let search = "http: { url: \"{{base_url}}/api/v1/index/search\", query: { q: \"{{query}}\" }, headers: { X-API-Key: \"${WHO_ASKS}\" } }\nlist: data.results\nid: \"{{tool.server_name}}:{{tool.name}}\"\n";
+    project.file("s.yaml", search);
+    let mut command = project.command();
+    command.args(["retrieval", "--corpus", "corpus.json", "--golden"]);
+    command.args(["sets/golden_v1.json", "--search", "s.yaml"]);
+    command.args(["--base-url", &echo.url]);
+    let ran = crate::common::ran(command.env("WHO_ASKS", "somebody-of-the-team"));
+    assert_eq!(ran.code, 3, "{ran:#?}");
+    ran.says("no such key");
+    assert!(!ran.all().contains("somebody-of-the-team"), "{ran:#?}");
+    let asked = echo.asked();
+    assert_eq!(
+        asked.last().unwrap().key.as_deref(),
+        Some("somebody-of-the-team")
+    );
 }
 
 #[test]

@@ -139,8 +139,16 @@ fn a_scan_that_crashed_is_not_a_clean_one() {
         "--prevalence",
         "0.01",
     ];
-    measure(&project, 1, &with).says("s: 1 scans without a verdict, such as `b3` (timeout)");
-    measure(&project, 0, &[&with[..], &["--allow-errors", "1"]].concat());
+    measure(&project, 1, &with)
+        .says("[FAIL] (1 scan without a verdict: 1 timeout)")
+        .says("Overall gate (fpr<=0.5 AND recall>=0.8): FAIL (scans without a verdict: s)");
+    for file in ["report.html", "report.md"] {
+        let text = project.read(format!("reports/security/{file}"));
+        assert!(text.contains("1 scan without a verdict"), "{file}");
+    }
+    measure(&project, 0, &[&with[..], &["--allow-errors", "1"]].concat())
+        .says("[PASS] (1 scan without a verdict: 1 timeout, and 1 may be)")
+        .says("s: where 0.01 of all tools are malicious, 0.020 of what it flags is");
     let report = report(&project);
     let s = &report["security"]["per_detector"][0];
     // Of four pairs of a malicious and a benign one, three are in the right order.
@@ -178,6 +186,45 @@ fn a_scan_that_crashed_is_not_a_clean_one() {
     let found = self::report(&project);
     let any = &found["security"]["joined"][0];
     assert_eq!((&any["fp"], &any["tn"]), (&json!(1), &json!(1)), "{any:#}");
+}
+
+#[test]
+fn a_gate_on_a_rate_of_nothing_is_not_measured() {
+    let project = Project::new();
+    let with = ["--verdicts", "v.json"];
+    for (malicious, benign, told) in [
+        (
+            (5, 5),
+            (0, 0),
+            "the FPR is not measured: no benign entry has a verdict",
+        ),
+        (
+            (0, 0),
+            (0, 5),
+            "the recall is not measured: no malicious entry has a verdict",
+        ),
+    ] {
+        project.file("v.json", verdicts(malicious, benign).to_string());
+        measure(&project, 3, &with)
+            .says("[NOT MEASURED]")
+            .says(&format!("d: {told}"));
+        let found = report(&project);
+        assert_eq!(found["status"], "incomplete");
+        assert_eq!(found["security"]["per_detector"][0]["fpr"], json!(0.0));
+        let tests = project.read("reports/security/junit.xml");
+        assert!(tests.contains("failures=\"0\"") && tests.contains("errors=\"1\""));
+    }
+    // What is demanded of no rate needs none.
+    let alarms = [&with[..], &["--recall-floor", "0"]].concat();
+    measure(&project, 0, &alarms).says("[PASS]");
+    // Allowed or not, scans without a verdict are none.
+    let entries = json!([
+        { "id": "m", "label": "malicious", "category": "x", "status": "ok", "flagged": true },
+        { "id": "b", "label": "benign", "category": "x", "status": "skipped", "reason": "r", "flagged": false },
+    ]);
+    let file = json!({ "format_version": 2, "detector": { "name": "s" }, "entries": entries });
+    project.file("v.json", file.to_string());
+    measure(&project, 3, &[&with[..], &["--allow-errors", "1"]].concat());
 }
 
 #[test]

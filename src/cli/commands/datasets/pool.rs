@@ -5,34 +5,76 @@ use crate::cli::console::Console;
 use crate::cli::data_sets;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::measured;
 use crate::cli::select::plural;
-use crate::discovery::pool::{pool, read_run};
+use crate::discovery::pool::{Pool, pool, read_run};
 use crate::json;
 use crate::redact;
 use crate::store;
+use serde::Deserialize as _;
 use std::fmt::Write as _;
+use std::path::Path;
 
 pub(super) fn run(args: &PoolArgs, console: Console) -> Result<Exit, Failure> {
+    let mut inputs = vec![
+        ("`--corpus`", Some(args.corpus.as_path())),
+        ("`--golden`", Some(args.golden.as_path())),
+    ];
+    inputs.extend(
+        args.reports
+            .iter()
+            .map(|it| ("a report", Some(it.as_path()))),
+    );
+    measured::spare_files(&[&args.out], &inputs)?;
     let (_, corpus) = data_sets::corpus(&args.corpus)?;
     let (_, golden) = data_sets::golden(&args.golden)?;
+    let version = golden
+        .corpus_version
+        .as_deref()
+        .or(corpus.version.as_deref());
     let mut runs = Vec::new();
     for report in &args.reports {
         let document = data_sets::document(report)?;
-        runs.push(read_run(&document).map_err(|it| data_sets::invalid(&[it]))?);
+        runs.push(read_run(&document, version).map_err(|it| data_sets::invalid(&[it]))?);
     }
-    let pool = pool(&corpus, &golden, &runs);
+    let mut pool = pool(&corpus, &golden, &runs);
+    let graded = match earlier(&args.out)? {
+        Some(earlier) => pool.keep_grades(earlier),
+        None => 0,
+    };
     let text = redact::environment().known(&json::pretty(&pool));
     store::write(&args.out, text.as_bytes())?;
     let mut told = format!(
         "{} to grade, in {}\n",
-        plural(pool.candidates.len(), "answer"),
+        plural(pool.candidates.len() - graded, "answer"),
         args.out.display()
     );
-    for it in pool.candidates.iter().take(5) {
+    if graded > 0 {
+        let _ = writeln!(told, "{} kept", plural(graded, "grade"));
+    }
+    let open = pool.candidates.iter().filter(|it| it.relevance.is_none());
+    for it in open.take(5) {
         let (query, tool, rank) = (&it.query_id, &it.tool_id, it.best_rank);
         let runs = plural(it.runs, "run");
         let _ = writeln!(told, "  {query}: {tool} (rank {rank}, {runs})");
     }
     console.result(&redact::environment().known(&crate::text::block(&told)));
     Ok(Exit::Passed)
+}
+
+/// What was collected before, with what a person has graded of it.
+///
+/// # Errors
+///
+/// When something else is there, which is not to be written over.
+fn earlier(path: &Path) -> Result<Option<Pool>, Failure> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let document = data_sets::document(path)?;
+    let pool = Pool::deserialize(&document.value).map_err(|_| {
+        let message = format!("{} is there already, and is no pool", path.display());
+        Failure::usage(message).hint("name another file with `--out`")
+    })?;
+    Ok(Some(pool))
 }

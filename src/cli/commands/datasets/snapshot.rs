@@ -49,16 +49,15 @@ pub(super) fn run(args: &SnapshotArgs, console: Console) -> Result<Exit, Failure
     let place = data_sets::place(&args.proxy);
     let redactor = data_sets::redactor(&place);
     let mut live = listed(&place).map_err(|why| {
-        Failure::incomplete(format!(
-            "{} cannot be asked for its tools: {why}",
-            place.base_url
-        ))
+        let address = place.shown();
+        let told = format!("{address} cannot be asked for its tools: {why}");
+        Failure::incomplete(redactor.known(&told).into_inner())
     })?;
     live.dedup_by(|a, b| a.id == b.id);
     if live.is_empty() {
         let problem = format!(
             "{} has no tools, and a corpus of none is none",
-            place.base_url
+            place.shown()
         );
         return Err(Failure::incomplete(problem));
     }
@@ -75,7 +74,7 @@ pub(super) fn run(args: &SnapshotArgs, console: Console) -> Result<Exit, Failure
     let corpus = Corpus {
         version: &args.version,
         generated_from: Origin {
-            base_url: &place.base_url,
+            base_url: &place.shown(),
             tools: live.len(),
             note: &args.note,
         },

@@ -34,8 +34,8 @@ struct FindingsDocument<'a> {
 pub(super) fn run(args: &DatasetsValidateArgs, console: Console) -> Result<Exit, Failure> {
     let mut findings = Vec::new();
     // What is wrong with one file is told beside what is wrong with the other.
-    let corpus = read(&args.corpus, Corpus::read, &mut findings)?;
-    let golden = read(&args.golden, Golden::read, &mut findings)?;
+    let corpus = read(&args.corpus, Corpus::read_partly, &mut findings)?;
+    let golden = read(&args.golden, Golden::read_partly, &mut findings)?;
     if let (Some((corpus_file, corpus)), Some((golden_file, golden))) = (&corpus, &golden) {
         let corpus = Source {
             document: corpus_file,
@@ -95,7 +95,7 @@ pub(super) fn run(args: &DatasetsValidateArgs, console: Console) -> Result<Exit,
 /// A file as far as it can be read; what is wrong with it goes to the findings.
 fn read<T>(
     path: &Path,
-    read: fn(&Document) -> Result<T, Vec<Finding>>,
+    read: fn(&Document, &mut Vec<Finding>) -> Option<T>,
     findings: &mut Vec<Finding>,
 ) -> Result<Option<(Document, T)>, Failure> {
     let shown = path.display().to_string();
@@ -108,11 +108,5 @@ fn read<T>(
             return Ok(None);
         }
     };
-    match read(&document) {
-        Ok(read) => Ok(Some((document, read))),
-        Err(found) => {
-            findings.extend(found);
-            Ok(None)
-        }
-    }
+    Ok(read(&document, findings).map(|it| (document, it)))
 }
