@@ -31,6 +31,20 @@ impl Answer {
     }
 }
 
+/// What looks as if a search were declared wrongly once it has been answered, in sentences.
+pub fn doubts(search: &Search, runs: &[Vec<Answer>]) -> Vec<String> {
+    let found = || runs.iter().flatten().flat_map(|it| &it.found);
+    let Some(score) = &search.score else {
+        return Vec::new();
+    };
+    if found().count() == 0 || found().any(|it| it.score.is_some()) {
+        return Vec::new();
+    }
+    vec![format!(
+        "warning: `score` is `{score}`, and nothing that was found has a number there, so that nothing is known of equal scores"
+    )]
+}
+
 /// What was found, in the order of the answer.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ mod presets;
 mod spec;
 mod tool;
 
-pub use answer::{Answer, Found, read_answer};
+pub use answer::{Answer, Found, doubts, read_answer};
 pub use catalogue::{LiveTool, drift, read_catalogue};
 pub use http::{Place, Rest};
 pub use presets::preset;

@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::answer::Answer;
 use super::presets::preset;
 use crate::model::json_path::JsonPath;
 use crate::model::measurement::SEARCHES;
@@ -122,20 +121,6 @@ impl Search {
             None => return Ok(()),
         }?;
         Ok(())
-    }
-
-    /// What looks as if it were declared wrongly once it has been answered, in sentences.
-    pub fn doubts(&self, runs: &[Vec<Answer>]) -> Vec<String> {
-        let found = || runs.iter().flatten().flat_map(|it| &it.found);
-        let Some(score) = &self.score else {
-            return Vec::new();
-        };
-        if found().count() == 0 || found().any(|it| it.score.is_some()) {
-            return Vec::new();
-        }
-        vec![format!(
-            "warning: `score` is `{score}`, and nothing that was found has a number there, so that nothing is known of equal scores"
-        )]
     }
 
     /// How it is asked.

@@ -6,9 +6,7 @@ use std::time::Duration;
 use crate::model::hook::Hook;
 use crate::model::label::Labels;
 use crate::model::redaction::Redaction;
-use crate::model::scenario::{
-    Agent, Place, Places, Replaying, SaidBy, Scenario, Server, Timeouts,
-};
+use crate::model::scenario::{Agent, Place, Places, Replaying, SaidBy, Scenario, Server, Timeouts};
 
 use super::hash::scenario_hash;
 use crate::scenario_file::agent::script::ExpectedSection;

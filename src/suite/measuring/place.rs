@@ -50,14 +50,17 @@ pub fn place_secrets(place: &Place, secrets: &mut Secrets) {
         secrets.declare(KEY, "", key);
     }
     // A name with a password, or a token in its place.
-    let known = reqwest::Url::parse(&place.base_url).ok();
-    let words = known.iter().flat_map(|it| match it.password() {
-        Some(password) => Some(password),
-        None => Some(it.username()).filter(|it| !it.is_empty()),
-    });
-    for word in words {
+    let named = user_info(&place.base_url).map(|it| it.split_once(':').map_or(it, |it| it.1));
+    if let Some(word) = named.filter(|it| !it.is_empty()) {
         secrets.declare(ADDRESS, "", word);
     }
+}
+
+/// What stands before the host of an address.
+fn user_info(address: &str) -> Option<&str> {
+    let (_, rest) = address.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    authority.rsplit_once('@').map(|it| it.0)
 }
 
 /// Where the search of a scenario is: where its file says, else where its first server over HTTP is, else in the usual place.

@@ -3,6 +3,7 @@
 use super::task::Measuring;
 use crate::discovery::baseline::Baseline;
 use crate::discovery::retrieval::{Demands, Ground, measure};
+use crate::discovery::search::doubts;
 use crate::published::measured::retrieval::Report;
 
 /// What a search is held against.
@@ -60,7 +61,10 @@ pub(super) fn scored(
     }
     let mut found = measure(ground, &asked.runs, &asked.learned);
     found.report().notes.extend(ground.doubts(&asked.runs));
-    found.report().notes.extend(sets.search.doubts(&asked.runs));
+    found
+        .report()
+        .notes
+        .extend(doubts(&sets.search, &asked.runs));
     found.report().notes.extend(asked.notes.iter().cloned());
     found.report().catalogue = asked.catalogue.clone();
     let figures = found.figures();

@@ -92,6 +92,28 @@ fn a_workflow_of_the_original_finds_its_lines_and_keys() {
 }
 
 #[test]
+fn an_interval_of_several_runs_is_about_all_of_them() {
+    let project = Project::new();
+    // What one run flags, the other does not.
+    project.file("v.json", verdicts((12, 12), (0, 16)).to_string());
+    project.file("w.json", verdicts((0, 12), (16, 16)).to_string());
+    for files in [["v.json", "w.json"], ["w.json", "v.json"]] {
+        let bounds = ["--fpr-ceiling", "0.5", "--recall-floor", "0.5"];
+        let runs = ["--verdicts", files[0], "--verdicts", files[1]];
+        measure(&project, 0, &[&runs[..], &bounds].concat());
+        let d = &report(&project)["security"]["per_detector"][0];
+        for (rate, interval) in [("recall", "recall_interval"), ("fpr", "fpr_interval")] {
+            let end = |it: usize| d[interval][it].as_f64().unwrap();
+            assert_eq!(d[rate], 0.5, "{d:#}");
+            assert!(
+                0.2 < end(0) && end(0) < 0.5 && 0.5 < end(1) && end(1) < 0.8,
+                "{d:#}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_silent_drop_and_a_double_verdict_are_no_measurement() {
     let project = Project::new();
     let corpus = json!({ "entries": [{ "id": "m0", "label": "malicious", "category": "x" }, { "id": "b0", "label": "benign" }, { "id": "b1", "label": "benign" }] });
