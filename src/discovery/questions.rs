@@ -1,6 +1,7 @@
 //! Questions that a model writes, by which a search can be measured: what it is asked for, and which of its questions are of use.
 
 use std::collections::HashSet;
+use std::hash::BuildHasher;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -28,11 +29,11 @@ const LIST: &str = "questions";
 #[derive(Debug, Serialize)]
 struct Golden<'a> {
     corpus_version: Option<&'a str>,
-    queries: Vec<Query<'a>>,
+    queries: Vec<Asked<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Query<'a> {
+struct Asked<'a> {
     id: String,
     query: &'a str,
     labels: [Label<'a>; 1],
@@ -101,7 +102,11 @@ pub fn read(answer: &Value) -> Result<Vec<String>, String> {
 }
 
 /// Why a question is of no use for a tool, beside those that were taken before; `None` where it is.
-pub fn refusal(question: &str, tool: &Tool, taken: &HashSet<Vec<String>>) -> Option<&'static str> {
+pub fn refusal<S: BuildHasher>(
+    question: &str,
+    tool: &Tool,
+    taken: &HashSet<Vec<String>, S>,
+) -> Option<&'static str> {
     let said = words(question);
     if said.is_empty() {
         return Some("is empty");
@@ -130,7 +135,7 @@ pub fn key(question: &str) -> Vec<String> {
 pub fn golden(corpus_version: Option<&str>, questions: &[(String, String)]) -> Value {
     let queries = (1..)
         .zip(questions)
-        .map(|(number, (tool, question))| Query {
+        .map(|(number, (tool, question))| Asked {
             id: format!("q{number:04}"),
             query: question,
             labels: [Label {

@@ -203,12 +203,11 @@ impl Writer<'_> {
                         if questions.len() == self.per_tool {
                             break;
                         }
-                        match refusal(&it, tool, taken) {
-                            Some(what) => refused.push((it, what)),
-                            None => {
-                                taken.insert(key(&it));
-                                questions.push(it);
-                            }
+                        if let Some(what) = refusal(&it, tool, taken) {
+                            refused.push((it, what));
+                        } else {
+                            taken.insert(key(&it));
+                            questions.push(it);
                         }
                     }
                     None

@@ -406,13 +406,11 @@ impl Scenario {
     /// The score that stands for the scenario: the overall one, or the mean of several runs, or the main figure of what was measured; `None`
     /// where there is none.
     pub fn score(&self) -> Option<f64> {
-        match &self.repeated {
-            Some(repeated) => repeated.score.map(|it| it.mean),
-            None => {
-                let compared = self.comparison.as_ref().map(|it| it.scores.overall);
-                compared.or_else(|| Some(self.measured.as_ref()?.main()?.1))
-            }
+        if let Some(repeated) = &self.repeated {
+            return repeated.score.map(|it| it.mean);
         }
+        let compared = self.comparison.as_ref().map(|it| it.scores.overall);
+        compared.or_else(|| Some(self.measured.as_ref()?.main()?.1))
     }
 
     /// What the model used, in all runs of the scenario; `None` without one.

@@ -134,10 +134,13 @@ impl Document {
         };
         // What is run before may make them.
         let is_made = self.before.is_some();
-        let files = verdicts?.0.iter().map(|it| match is_made {
-            true => Some(findings.folder(it.at).join(&it.0))
-                .filter(|path| findings.may_name(it.at, path)),
-            false => file(it, findings),
+        let files = verdicts?.0.iter().map(|it| {
+            if is_made {
+                let path = findings.folder(it.at).join(&it.0);
+                Some(path).filter(|path| findings.may_name(it.at, path))
+            } else {
+                file(it, findings)
+            }
         });
         let files: Vec<Option<PathBuf>> = files.collect();
         let gates = given(self.gates.as_ref()).map(|it| &it.value);

@@ -44,11 +44,11 @@ struct Figures<'a> {
     mrr: f64,
     ndcg_at_10: f64,
     map: f64,
-    per_query: Vec<Query<'a>>,
+    per_query: Vec<Asked<'a>>,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
-struct Query<'a> {
+struct Asked<'a> {
     id: &'a str,
     query: &'a str,
     recall_at: &'a ByCut,
@@ -135,7 +135,7 @@ pub(super) fn save(
 
 fn figures(report: &Report) -> Option<Figures<'_>> {
     let metrics = report.metrics.as_ref()?;
-    let per_query = report.per_query.iter().map(|it| Query {
+    let per_query = report.per_query.iter().map(|it| Asked {
         id: &it.id,
         query: &it.query,
         recall_at: &it.recall_at,

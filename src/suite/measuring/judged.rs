@@ -13,8 +13,8 @@ use crate::redact::Redactor;
 /// A measurement that has come to something.
 #[derive(Debug, Clone)]
 pub(super) enum Judged {
-    Search(Report),
-    Scanners(security::Report),
+    Search(Box<Report>),
+    Scanners(Box<security::Report>),
 }
 
 impl Judged {
@@ -30,9 +30,11 @@ impl Judged {
     /// The same without secrets.
     pub(super) fn clean(&self, redactor: &Redactor) -> Redacted<Self> {
         match self {
-            Self::Search(report) => clean(report, redactor).derive(|it| Self::Search(it.clone())),
+            Self::Search(report) => {
+                clean(&**report, redactor).derive(|it| Self::Search(Box::new(it.clone())))
+            }
             Self::Scanners(report) => {
-                clean(report, redactor).derive(|it| Self::Scanners(it.clone()))
+                clean(&**report, redactor).derive(|it| Self::Scanners(Box::new(it.clone())))
             }
         }
     }

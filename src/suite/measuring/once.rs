@@ -115,7 +115,7 @@ impl Attempt for Once<'_> {
                 };
             }
         };
-        let held = match self.of_other(held, run_context).await {
+        let held = match Box::pin(self.of_other(held, run_context)).await {
             Ok(held) => held,
             Err(why) => return *why,
         };
@@ -124,17 +124,16 @@ impl Attempt for Once<'_> {
         let stamps = self.stamps(&executed, run_context);
         let judged = self.judged(&measuring, &executed, &held);
         let judged = judged.stamped(stamps).clean(&redactor);
-        let (mut outcome, is_complete) = match executed.incomplete() {
-            Some(incomplete) => (incomplete, false),
-            None => {
-                let outcome = ScenarioResult {
-                    duration_ms: executed.trajectory.duration_ms,
-                    notes: executed.notes.clone(),
-                    current: Some(Arc::new(executed.trajectory.clone())),
-                    ..result(&executed.scenario, Status::Passed)
-                };
-                (outcome, true)
-            }
+        let (mut outcome, is_complete) = if let Some(incomplete) = executed.incomplete() {
+            (incomplete, false)
+        } else {
+            let outcome = ScenarioResult {
+                duration_ms: executed.trajectory.duration_ms,
+                notes: executed.notes.clone(),
+                current: Some(Arc::new(executed.trajectory.clone())),
+                ..result(&executed.scenario, Status::Passed)
+            };
+            (outcome, true)
         };
         if is_complete {
             told::add(&mut outcome, &judged);
@@ -305,7 +304,7 @@ impl Once<'_> {
                     (Some(problems), _) | (None, Some(Err(problems))) => self.unscanned(problems),
                     (None, None) => self.unscanned(vec!["nothing was read".to_owned()]),
                 };
-                Judged::Scanners(named_scanners(report))
+                Judged::Scanners(Box::new(named_scanners(report)))
             }
             Measurement::Retrieval(task) => {
                 let (demands, notes) = self.demands(task, measuring, held);
@@ -336,7 +335,7 @@ impl Once<'_> {
                 };
                 report.notes.extend(notes);
                 self.name_search(&mut report, measuring.sets.as_deref());
-                Judged::Search(report)
+                Judged::Search(Box::new(report))
             }
         }
     }
@@ -366,9 +365,11 @@ impl Once<'_> {
                     ..Report::default()
                 };
                 self.name_search(&mut report, None);
-                Judged::Search(report)
+                Judged::Search(Box::new(report))
             }
-            Measurement::Security(_) => Judged::Scanners(named_scanners(self.unscanned(problems))),
+            Measurement::Security(_) => {
+                Judged::Scanners(Box::new(named_scanners(self.unscanned(problems))))
+            }
         }
     }
 
@@ -435,7 +436,7 @@ impl Once<'_> {
     /// Accepts what was measured, unless something keeps it from that.
     fn record(&self, outcome: &mut ScenarioResult, judged: &Redacted<Judged>) {
         let report = judged.derive(|it| match it {
-            Judged::Search(report) if report.metrics.is_some() => Some(report.clone()),
+            Judged::Search(report) if report.metrics.is_some() => Some((**report).clone()),
             _ => None,
         });
         if report.is_none() {

@@ -59,8 +59,8 @@ pub(super) fn hold_strictly(result: &mut ScenarioResult, judged: &Judged) {
 
 fn published(judged: &Judged) -> Measured {
     match judged {
-        Judged::Search(report) => Measured::Retrieval(Box::new(report.clone())),
-        Judged::Scanners(report) => Measured::Security(Box::new(report.clone())),
+        Judged::Search(report) => Measured::Retrieval(report.clone()),
+        Judged::Scanners(report) => Measured::Security(report.clone()),
     }
 }
 
