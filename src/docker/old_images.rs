@@ -220,3 +220,46 @@ impl Engine {
 fn is_untagged(image: &ImageSummary) -> bool {
     image.repo_tags.iter().all(|it| it == "<none>:<none>")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(names: usize, layers: &[(&str, u64)]) -> Image {
+        let layers = layers.iter().map(|(by, size)| (1, (*by).to_owned(), *size));
+        Image {
+            names,
+            layers: layers.collect(),
+        }
+    }
+
+    #[test]
+    fn freed_is_what_no_image_that_stays_has() {
+        let base = ("base", 1_000);
+        let images = OldImages {
+            left: Vec::new(),
+            named: ["old", "twice", "twice", "gone"].map(str::to_owned).into(),
+            all: HashMap::from([
+                (
+                    "old".to_owned(),
+                    image(1, &[base, ("both", 20), ("old", 3)]),
+                ),
+                (
+                    "twice".to_owned(),
+                    image(2, &[base, ("both", 20), ("twice", 5)]),
+                ),
+                ("stays".to_owned(), image(1, &[base, ("stays", 7)])),
+            ]),
+        };
+        assert_eq!(images.without(&[]), (0, 0));
+        // What `twice` has in common with it stays.
+        assert_eq!(images.without(&[0]), (1, 3));
+        // One of its two names is gone: the image is still there.
+        assert_eq!(images.without(&[1]), (0, 0));
+        assert_eq!(images.without(&[1, 2]), (1, 5));
+        // What both have is freed once.
+        assert_eq!(images.without(&[0, 1, 2]), (2, 28));
+        // Somebody else was faster.
+        assert_eq!(images.without(&[3]), (0, 0));
+    }
+}

@@ -671,11 +671,7 @@ fn record_compare_and_stored_runs_are_judged_too() {
     ]));
     project.expect(0, &["record"]);
     project.expect(0, &["compare"]);
-    let runs = fs::read_dir(project.path(".mcp-eval/runs")).unwrap();
-    let runs = runs.map(|it| it.unwrap().path());
-    let mut runs: Vec<_> = runs.filter(|it| it.is_dir()).collect();
-    runs.sort();
-    let run = runs.pop().unwrap();
+    let run = project.last_run();
     project.file("scenarios/left.txt", "here");
     let ran = project.expect(1, &["compare"]);
     ran.says("there is a file `left.txt`");

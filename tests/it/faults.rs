@@ -40,10 +40,7 @@ fn run(code: i32, faults: &[&str], calls: &[(&str, Value)]) -> (Project, Value) 
 
 /// The stored run.
 fn stored(project: &Project) -> Value {
-    let runs = fs::read_dir(project.path(".mcp-eval/runs")).unwrap();
-    let runs = runs.map(|it| it.unwrap().path());
-    let run = runs.filter(|it| it.is_dir()).max().unwrap();
-    serde_json::from_str(&fs::read_to_string(run.join("current/s.json")).unwrap()).unwrap()
+    serde_json::from_str(&project.read(project.last_run().join("current/s.json"))).unwrap()
 }
 
 fn echo() -> Vec<(&'static str, Value)> {

@@ -278,9 +278,8 @@ fn tools_that_appear_during_a_run_can_be_named() {
     let agent = json!({ "kind": "command", "command": [small_agent(), "call shop open", list] });
     each(&agent, &json!({}), &cases);
     let (project, ..) = judged(&scripted, &json!({}), &[cases[0].0.clone()]);
-    let run = std::fs::read_dir(project.path(".mcp-eval/runs")).unwrap();
-    let run = run.last().unwrap().unwrap().path();
-    let kept: Value = serde_json::from_str(&project.read(run.join("current/s.json"))).unwrap();
+    let kept = project.read(project.last_run().join("current/s.json"));
+    let kept: Value = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept["catalogue"][0]["later_tools"], json!(["wipe"]));
     // Where nobody has shown it, nobody has heard of it.
     let closed = json!({ "kind": "scripted", "calls": [{ "tool": "mcp__shop__find" }] });

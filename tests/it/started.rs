@@ -63,11 +63,7 @@ fn scenario(project: &Project, name: &str, server: &Value, calls: &[&str], more:
 
 /// The log of the last run of a scenario.
 fn log(project: &Project, name: &str) -> String {
-    let runs = fs::read_dir(project.path(".mcp-eval/runs")).unwrap();
-    let mut runs: Vec<_> = runs.map(|it| it.unwrap().path()).collect();
-    runs.retain(|it| it.is_dir() && !it.is_symlink());
-    runs.sort();
-    let path = runs.last().unwrap().join(format!("logs/{name}.log"));
+    let path = project.last_run().join(format!("logs/{name}.log"));
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 

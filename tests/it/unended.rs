@@ -122,13 +122,7 @@ fn a_run_that_is_killed_leaves_no_older_result_and_has_not_passed() {
         .says("1 of 1 did not pass");
     // Nor has one passed whose result nobody can read.
     let run = latest["run_id"].as_str().unwrap();
-    let runs = fs::read_dir(project.path(".mcp-eval/runs")).unwrap();
-    let newest = runs
-        .flatten()
-        .map(|it| it.path())
-        .filter(|it| it.is_dir())
-        .max()
-        .unwrap();
+    let newest = project.last_run();
     assert!(!newest.ends_with(run));
     fs::write(newest.join("result.json"), "{").unwrap();
     project

@@ -114,6 +114,15 @@ impl Project {
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
+    /// The folder of the run that was kept last. Beside the runs lie files, in whatever order the system lists them.
+    #[track_caller]
+    pub(crate) fn last_run(&self) -> PathBuf {
+        let runs = fs::read_dir(self.path(".mcp-eval/runs")).unwrap();
+        let runs = runs.map(|it| it.unwrap().path());
+        let last = runs.filter(|it| it.is_dir() && !it.is_symlink()).max();
+        last.expect("a run was kept")
+    }
+
     /// Replaces a piece of a file that must be there.
     pub(crate) fn edit(&self, path: &str, from: &str, to: &str) -> &Self {
         let text = self.read(path);
