@@ -11,7 +11,10 @@
 //! | `pool` | answered ids that nobody has graded |
 //! | `questions` | questions that a model writes, and which of them are of use |
 //! | `search` | how a search is asked, and how its answer is read |
-//! | `retrieval` | what a search answered, scored and held against what was before |
+//! | `ground` | what queries are held against, and answers that look as if the search was asked wrongly |
+//! | `retrieval` | what a search answered, scored |
+//! | `compared` | that, query by query, beside what was before or what another search answered |
+//! | `gates` | what its figures have to reach, and how many queries it may lose |
 //! | `verdicts` | what scanners said, in whatever form |
 //! | `truth` | what is so of the tools they judge |
 //! | `security` | what they said, held against what is so |
@@ -21,11 +24,14 @@
 
 pub mod baseline;
 pub mod check;
+mod compared;
 pub mod corpus;
 pub mod detection;
 mod fields;
 pub mod finding;
+pub mod gates;
 pub mod golden;
+pub mod ground;
 pub mod measures;
 pub mod places;
 pub mod pool;

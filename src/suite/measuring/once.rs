@@ -15,7 +15,7 @@ use super::scored::{Gates, Held, scored};
 use super::task::Measuring;
 use super::told;
 use crate::discovery::baseline::Baseline;
-use crate::discovery::retrieval::Demands;
+use crate::discovery::gates::Demands;
 use crate::discovery::security::{doubts, problems, status};
 use crate::model::measurement::{Measurement, Retrieval};
 use crate::model::redacted::Redacted;

@@ -2,7 +2,9 @@
 
 use super::task::Measuring;
 use crate::discovery::baseline::Baseline;
-use crate::discovery::retrieval::{Demands, Ground, measure};
+use crate::discovery::gates::Demands;
+use crate::discovery::ground::Ground;
+use crate::discovery::retrieval::measure;
 use crate::discovery::search::doubts;
 use crate::published::measured::retrieval::Report;
 

@@ -1,0 +1,121 @@
+//! A search compared with what it was before, or with another: query by query.
+
+use std::collections::{HashMap, HashSet};
+
+use super::baseline::{BaselineQuery, graded};
+use super::measures::Figures;
+use super::retrieval::{Measured, TESTED};
+use super::statistics::{holm, mean, randomisation};
+use crate::published::measured::retrieval::{Before, Compared, Test};
+
+impl Measured<'_> {
+    /// Compares query by query with another measurement, which is what it was before.
+    pub fn compare(&mut self, with: &str, before: &[BaselineQuery]) {
+        let compared = self.compared_with(with, before);
+        let known: HashMap<&str, &BaselineQuery> =
+            before.iter().map(|it| (it.id.as_str(), it)).collect();
+        for query in &mut self.report.per_query {
+            let Some(before) = known.get(query.id.as_str()) else {
+                continue;
+            };
+            if compared.changed.contains(&query.id) {
+                continue;
+            }
+            query.before = Some(Before {
+                recall_at_5: before.recall.at(5),
+                mrr: before.mrr,
+                ndcg_at_10: before.ndcg,
+                ap: before.ap,
+                retrieved: before.retrieved.clone(),
+            });
+        }
+        self.report.compared = Some(compared);
+    }
+
+    /// Compares with another measurement besides.
+    pub fn compare_beside(&mut self, with: &str, other: &[BaselineQuery]) {
+        self.report.beside = Some(self.compared_with(with, other));
+    }
+
+    fn compared_with(&self, with: &str, before: &[BaselineQuery]) -> Compared {
+        let known: HashMap<&str, &BaselineQuery> =
+            before.iter().map(|it| (it.id.as_str(), it)).collect();
+        let mut compared = Compared {
+            with: with.to_owned(),
+            ..Compared::default()
+        };
+        let mut pairs: Vec<(Figures, Figures)> = Vec::new();
+        for (query, figures) in self.report.per_query.iter().zip(&self.per_query) {
+            let Some(before) = known.get(query.id.as_str()) else {
+                compared.only_here.push(query.id.clone());
+                continue;
+            };
+            if before.is_other(&query.query, &graded(&query.relevant, &query.grades)) {
+                compared.changed.push(query.id.clone());
+                continue;
+            }
+            let then = Figures {
+                recall: before.recall,
+                mrr: before.mrr,
+                ndcg: before.ndcg,
+                ap: before.ap,
+                ..Figures::default()
+            };
+            let list = match figures.recall.at(5).total_cmp(&then.recall.at(5)) {
+                std::cmp::Ordering::Less => Some(&mut compared.lost),
+                std::cmp::Ordering::Greater => Some(&mut compared.won),
+                std::cmp::Ordering::Equal => {
+                    let differs = TESTED
+                        .iter()
+                        .any(|(_, figure)| differ(figure(figures), figure(&then)))
+                        || query.retrieved != before.retrieved;
+                    differs.then_some(&mut compared.moved)
+                }
+            };
+            if let Some(list) = list {
+                list.push(query.id.clone());
+            }
+            pairs.push((*figures, then));
+        }
+        let here: HashSet<&str> = self
+            .report
+            .per_query
+            .iter()
+            .map(|it| it.id.as_str())
+            .collect();
+        let gone = before.iter().filter(|it| !here.contains(it.id.as_str()));
+        compared.only_there = gone.map(|it| it.id.clone()).collect();
+        compared.tests = tests(&pairs);
+        compared
+    }
+}
+
+fn differ(a: f64, b: f64) -> bool {
+    (a - b).abs() > 1e-12
+}
+
+fn tests(pairs: &[(Figures, Figures)]) -> Vec<Test> {
+    let mut tests: Vec<Test> = TESTED
+        .iter()
+        .map(|(name, figure)| {
+            let differences: Vec<f64> = pairs
+                .iter()
+                .map(|(now, then)| figure(now) - figure(then))
+                .map(|it| if it.abs() <= 1e-12 { 0.0 } else { it })
+                .collect();
+            let found = randomisation(&differences);
+            Test {
+                metric: (*name).to_owned(),
+                difference: mean(&differences),
+                p: found.p,
+                p_holm: found.p,
+                exact: found.is_exact,
+            }
+        })
+        .collect();
+    let adjusted = holm(&tests.iter().map(|it| it.p).collect::<Vec<_>>());
+    for (test, p) in tests.iter_mut().zip(adjusted) {
+        test.p_holm = p;
+    }
+    tests
+}

@@ -1,0 +1,174 @@
+//! The gates of a search: what its figures have to reach, and how many queries it may lose.
+
+use super::baseline::Baseline;
+use super::measures::CUTS;
+use super::retrieval::Measured;
+use super::statistics::count;
+use crate::published::measured::Status;
+use crate::published::measured::retrieval::{Allowed, Delta, Floor, Gate, LostGate};
+
+/// What is asked of a measurement.
+#[derive(Debug, Clone, Default)]
+pub struct Demands {
+    /// How much lower than the baseline's recall@5 may be; else what the baseline says, else 0.05.
+    pub tolerance: Option<f64>,
+    /// What recall@5 must be at least, whatever it was before.
+    pub floor: Option<f64>,
+    pub max_lost: Option<usize>,
+    /// Queries that may be lost now.
+    pub allowed: Vec<Allowed>,
+}
+impl Measured<'_> {
+    /// Holds the measurement against a baseline, or what takes its part: the gate, and what became of each query where it knows.
+    pub fn judge(&mut self, name: &str, baseline: &Baseline, demands: &Demands) {
+        let (tolerance, threshold) = baseline.gate(demands.tolerance);
+        let value = self.overall.recall.at(5);
+        let report = &mut self.report;
+        if threshold <= 0.0 {
+            report.notes.push(format!(
+                "warning: the gate of recall@5 cannot fail, as it allows {threshold:.3}"
+            ));
+        }
+        report.gate = Some(Gate {
+            metric: "recall_at_5".to_owned(),
+            passed: value >= threshold,
+            tolerance,
+            value,
+            threshold,
+        });
+        self.tell_difference(baseline);
+        let report = &mut self.report;
+        let queries = self.ground.golden.queries.len();
+        let allowed = (0..=queries)
+            .rev()
+            .find(|it| count(*it) <= tolerance * count(queries) + 1e-9);
+        report.notes.push(format!(
+            "a tolerance of {tolerance} lets {} of {queries} queries be lost as a whole, and more where others are won",
+            allowed.unwrap_or_default()
+        ));
+        if !baseline.queries.is_empty() {
+            self.compare(name, &baseline.queries);
+        }
+        self.judge_lost(demands);
+        self.tell_other_queries(demands.max_lost.is_some());
+        let report = &mut self.report;
+        if report.gate.as_ref().is_some_and(|it| !it.passed) {
+            report.status = Status::Failed;
+        }
+    }
+
+    /// Holds the queries that are lost against how many may be, where that is demanded.
+    pub fn judge_lost(&mut self, demands: &Demands) {
+        let Some(most) = demands.max_lost else {
+            return;
+        };
+        self.gate_lost(most, &demands.allowed);
+        let report = &mut self.report;
+        if report.lost_gate.as_ref().is_some_and(|it| !it.passed) {
+            report.status = Status::Failed;
+        }
+    }
+
+    /// Holds recall@5 against what it must be at least, whatever it was before.
+    pub fn hold_floor(&mut self, demands: &Demands) {
+        let Some(floor) = demands.floor else {
+            return;
+        };
+        let value = self.overall.recall.at(5);
+        let passed = value >= floor;
+        let report = &mut self.report;
+        report.floor = Some(Floor {
+            metric: "recall_at_5".to_owned(),
+            passed,
+            value,
+            floor,
+        });
+        if !passed && report.status == Status::Passed {
+            report.status = Status::Failed;
+        }
+    }
+
+    /// Says how much each figure differs from an earlier one.
+    pub fn tell_difference(&mut self, before: &Baseline) {
+        let less = |now: f64, then: Option<f64>| then.map(|it| now - it);
+        let recall_at = CUTS.iter().filter_map(|cut| {
+            let then = before.recall_at(*cut)?;
+            Some((cut.to_string(), self.overall.recall.at(*cut) - then))
+        });
+        self.report.baseline_delta = Some(Delta {
+            recall_at: recall_at.collect(),
+            recall_at_5: less(self.overall.recall.at(5), before.recall_at(5)),
+            mrr: less(self.overall.mrr, before.mrr),
+            ndcg_at_10: less(self.overall.ndcg, before.ndcg),
+            map: less(self.overall.ap, before.map),
+        });
+    }
+
+    /// Says that means are held against those of other queries.
+    fn tell_other_queries(&mut self, is_gated: bool) {
+        let Some(compared) = &self.report.compared else {
+            return;
+        };
+        let parts = [
+            ("other words or labels", &compared.changed),
+            ("no such query there", &compared.only_here),
+            ("asked no more", &compared.only_there),
+        ];
+        // What gates says so by itself.
+        let parts = parts
+            .iter()
+            .filter(|(what, ids)| !ids.is_empty() && (!is_gated || *what == "no such query there"));
+        let parts: Vec<String> = parts
+            .map(|(what, ids)| format!("{what}: {}", ids.join(", ")))
+            .collect();
+        if !parts.is_empty() {
+            self.report.notes.push(format!(
+                "warning: {} has other queries, so that its recall@5 is of something else ({})",
+                compared.with,
+                parts.join("; ")
+            ));
+        }
+    }
+
+    fn gate_lost(&mut self, most: usize, allowed: &[Allowed]) {
+        let report = &mut self.report;
+        let Some(compared) = &report.compared else {
+            report.status = Status::Incomplete;
+            report.problems.push(
+                "the baseline does not know its queries, so that nobody can say which are lost: take a `report.json` for one"
+                    .to_owned(),
+            );
+            return;
+        };
+        let is_allowed = |id: &str| allowed.iter().any(|it| it.id == id);
+        // Of a query that is another now, or is asked no more, nobody can say whether it is lost.
+        let shown = |ids: &[String]| -> Option<String> {
+            let ids = ids.iter().filter(|it| !is_allowed(it));
+            let ids: Vec<String> = ids.map(|it| format!("`{it}`")).collect();
+            (!ids.is_empty()).then(|| ids.join(", "))
+        };
+        let changed = shown(&compared.changed)
+            .map(|it| format!("with other words or labels than in {}: {it}", compared.with));
+        let gone = shown(&compared.only_there).map(|it| format!("asked no more: {it}"));
+        let unknown: Vec<String> = changed.into_iter().chain(gone).collect();
+        let (excused, lost): (Vec<String>, Vec<String>) =
+            compared.lost.iter().cloned().partition(|it| is_allowed(it));
+        report.lost_gate = Some(LostGate {
+            max_lost: most,
+            passed: lost.len() <= most,
+            lost,
+            allowed: allowed
+                .iter()
+                .filter(|it| excused.contains(&it.id))
+                .cloned()
+                .collect(),
+        });
+        if !unknown.is_empty() {
+            report.status = Status::Incomplete;
+            report.problems.push(format!(
+                "nobody can say which queries are lost ({}): measure the baseline again, or name them in `--allow-lost` (`allow_lost`)",
+                unknown.join("; ")
+            ));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What the queries of a search are held against, and answers that look as if it was asked wrongly.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::corpus::Corpus;
+use super::golden::{Golden, Query};
+use super::measures::{Grades, Ids};
+use super::search::{Answer, Finds};
+
+/// What the queries are measured against.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    pub corpus: &'a Corpus,
+    pub golden: &'a Golden,
+    pub finds: Finds,
+}
+
+/// Why answers cannot be scored, in a sentence.
+pub type Problem = String;
+
+impl Ground<'_> {
+    /// The ids that may be found.
+    pub fn ids(&self) -> Ids {
+        match self.finds {
+            Finds::Tools => self.corpus.ids(),
+            Finds::Servers => Ids::new(self.corpus.tools.iter().map(|it| server(&it.id))),
+        }
+    }
+
+    /// The labels of a query as the search sees them: where it finds servers, those of the tools that are labelled.
+    pub(super) fn grades(&self, query: &Query) -> Grades {
+        match self.finds {
+            Finds::Tools => query.grades(),
+            Finds::Servers => {
+                let mut best: BTreeMap<&str, u8> = BTreeMap::new();
+                for label in &query.labels {
+                    let server = server(&label.tool_id);
+                    let grade = best.entry(server).or_default();
+                    *grade = label.grade.max(*grade);
+                }
+                Grades::new(best)
+            }
+        }
+    }
+
+    /// The relevant ids of a query, the best first.
+    pub(super) fn relevant(&self, query: &Query) -> Vec<(String, u8)> {
+        let grades = self.grades(query);
+        let mut seen = HashSet::new();
+        let mut all: Vec<(String, u8)> = Vec::new();
+        for label in &query.labels {
+            let id = match self.finds {
+                Finds::Tools => label.tool_id.as_str(),
+                Finds::Servers => server(&label.tool_id),
+            };
+            if grades.of(id) >= 1 && seen.insert(id) {
+                all.push((id.to_owned(), grades.of(id)));
+            }
+        }
+        all.sort_by_key(|it| std::cmp::Reverse(it.1));
+        all
+    }
+
+    /// Whether nothing at all was found, whatever was asked, which is how a search looks that is asked wrongly, or has nothing indexed: a sentence.
+    pub fn refuse_silence(&self, runs: &[Vec<Answer>]) -> Option<Problem> {
+        let mut answers = runs.iter().flatten();
+        let queries = self.golden.queries.len();
+        let is_silent = queries > 0 && answers.all(|it| it.found.is_empty());
+        is_silent.then(|| {
+            let tools = self.corpus.tools.len();
+            format!(
+                "nothing was found for any of the {queries} queries, out of {tools} tools: the search is asked wrongly, or has nothing indexed yet"
+            )
+        })
+    }
+
+    /// What looks as if it were set up wrongly, in sentences.
+    pub fn doubts(&self, runs: &[Vec<Answer>]) -> Vec<String> {
+        let mut told = Vec::new();
+        let shown = |ids: &[&str]| {
+            let more = if ids.len() > 3 { ", …" } else { "" };
+            let ids = ids.iter().take(3).map(|it| format!("`{it}`"));
+            format!("{}{more}", ids.collect::<Vec<_>>().join(", "))
+        };
+        let queries = &self.golden.queries;
+        let silent = queries.iter().enumerate().filter(|(at, _)| {
+            let mut answers = runs.iter().filter_map(|run| run.get(*at));
+            answers.all(|it| it.found.is_empty())
+        });
+        let silent: Vec<&str> = silent.map(|(_, it)| it.id.as_str()).collect();
+        if 2 * silent.len() >= queries.len() && !silent.is_empty() {
+            told.push(format!(
+                "warning: nothing at all was found for {} of {} queries ({})",
+                silent.len(),
+                queries.len(),
+                shown(&silent)
+            ));
+        }
+        let labels = queries.iter().flat_map(|it| &it.labels);
+        let stale = labels.filter(|it| it.grade >= 1 && self.corpus.tool(&it.tool_id).is_none());
+        let mut stale: Vec<&str> = stale.map(|it| it.tool_id.as_str()).collect();
+        stale.sort_unstable();
+        stale.dedup();
+        if !stale.is_empty() {
+            told.push(format!(
+                "warning: {} that queries should find cannot be found, because the corpus does not have them ({}): `mcp-eval datasets validate` says where they are labelled",
+                if stale.len() == 1 { "1 tool".to_owned() } else { format!("{} tools", stale.len()) },
+                shown(&stale)
+            ));
+        }
+        told
+    }
+
+    /// Whether so many answered ids are unknown that they are written otherwise than those of the corpus: a sentence that shows both.
+    pub fn refuse_unmapped(&self, runs: &[Vec<Answer>]) -> Option<Problem> {
+        let ids = self.ids();
+        let answered = || runs.iter().flatten().flat_map(Answer::ids);
+        let all = answered().count();
+        let strange: Vec<&str> = answered().filter(|it| !ids.contains(it)).collect();
+        if all == 0 || 2 * (all - strange.len()) >= all {
+            return None;
+        }
+        let shown = |ids: Vec<&str>| {
+            let mut seen = HashSet::new();
+            let ids = ids.into_iter().filter(|it| seen.insert(*it)).take(3);
+            ids.map(|it| format!("`{it}`"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let theirs = self.corpus.tools.iter().map(|it| match self.finds {
+            Finds::Tools => it.id.as_str(),
+            Finds::Servers => server(&it.id),
+        });
+        Some(format!(
+            "{} of {all} answered ids are not in the corpus: the search answers {}, and the corpus has {}",
+            strange.len(),
+            shown(strange),
+            shown(theirs.collect()),
+        ))
+    }
+}
+
+fn server(id: &str) -> &str {
+    id.split_once(':').map_or(id, |(server, _)| server)
+}
