@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `execute` makes one run, which `assemble` puts together from `agents`, `servers`, `started`, `containers`, `behind`, `hooks` and `ready`, with what all
-//! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `evaluating` and `surroundings` let evaluators look at it while it stands; `set_up` is what comes before and after all; `judge` and `outcome` say what came of a run, and `finished` has it all.
+//! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `hearing` has another version take the part of the baseline; `evaluating` and `surroundings` let evaluators look at it while it stands; `set_up` is what comes before and after all; `judge` and `outcome` say what came of a run, and `finished` has it all.
 //!
 //! # Example
 //!
@@ -51,6 +51,7 @@ mod expect;
 mod failing_calls;
 mod finished;
 mod header_commands;
+mod hearing;
 pub(crate) mod hooks;
 mod introduction;
 pub(crate) mod judge;

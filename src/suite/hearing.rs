@@ -1,0 +1,404 @@
+//! A version of a system under test heard beside another one, and judged by it.
+//!
+//! Where anything differs, each is heard twice, both at the same time where nothing is shared, so that what varies by nature is known from
+//! both and a slow moment slows both.
+
+use std::sync::Arc;
+
+use super::evaluating;
+use super::execute::Reads;
+use super::judge::judge_executed;
+use super::outcome::problem;
+use super::record::{check_run, reads, usual_takes};
+use super::replay;
+use super::run_context::{Executed, RunContext};
+use super::settings::Settings;
+use super::shared::uses_what_outlives;
+use crate::evaluate::Accepted;
+use crate::model::learned::Learned;
+use crate::model::redacted::Redacted;
+use crate::model::rules::Rules;
+use crate::model::scenario::{Agent, Scenario};
+use crate::model::suite::{ScenarioResult, Status};
+use crate::model::trajectory::Trajectory;
+use crate::score;
+
+pub(super) type Kept = Arc<Redacted<Trajectory>>;
+
+/// What takes the part of the baseline.
+#[derive(Debug, Clone)]
+pub(super) enum Other {
+    /// Another version, with its name.
+    Live(Arc<Scenario>, String),
+    /// A stored run.
+    Stored(Kept, String),
+}
+
+/// How a scenario is compared with another version.
+pub(super) struct Comparison<'a> {
+    scenario: &'a Scenario,
+    rules: Rules,
+    allow_changed: bool,
+    run_context: &'a RunContext,
+}
+
+impl<'a> Comparison<'a> {
+    pub(super) fn new(
+        scenario: &'a Scenario,
+        settings: &Settings,
+        run_context: &'a RunContext,
+    ) -> Self {
+        Self {
+            scenario,
+            rules: settings.judging.scoring.over(&scenario.scoring),
+            allow_changed: settings.judging.allow_changed,
+            run_context,
+        }
+    }
+
+    pub(super) async fn with(&self, other: &Other, replayed: Option<Kept>) -> ScenarioResult {
+        match other {
+            Other::Stored(stored, name) => {
+                let heard = self.hear_one(stored, replayed.as_ref()).await;
+                self.finish(heard, name)
+            }
+            Other::Live(other, name) => {
+                let hearing = self.hear_both(other, name, replayed.as_ref());
+                let heard = Box::pin(hearing).await;
+                self.finish(heard, name)
+            }
+        }
+    }
+
+    /// The result, with what it was compared with.
+    fn finish(&self, mut result: ScenarioResult, name: &str) -> ScenarioResult {
+        result.compared_with = Some(name.to_owned());
+        result.notes.insert(0, format!("compared with {name}"));
+        if let Some(baseline) = &result.baseline {
+            let unkept = self
+                .run_context
+                .runs
+                .save_baseline(&self.scenario.id, baseline);
+            result.notes.extend(unkept.err().map(|it| it.to_string()));
+        }
+        result
+    }
+
+    /// Hears this version twice, and compares it with a stored run.
+    async fn hear_one(&self, stored: &Kept, replayed: Option<&Kept>) -> ScenarioResult {
+        let played = replayed.or_else(|| (!self.scenario.agent.decides()).then_some(stored));
+        let (takes, reads) = self.how_often();
+        let first = self.run_context.perform(self.scenario, played, reads).await;
+        let mut again = Vec::new();
+        if takes > 1 && first.incomplete().is_none() {
+            again.push(self.run_context.play_again(self.scenario, played).await);
+        }
+        let mut accepted = (**stored).clone();
+        let known = self.learn(&mut accepted, &[], &first, &again);
+        if let Err(result) = known {
+            return *result;
+        }
+        self.judged(first, &accepted)
+    }
+
+    /// Hears both versions, and compares this one with the other.
+    async fn hear_both(
+        &self,
+        other: &Scenario,
+        name: &str,
+        replayed: Option<&Kept>,
+    ) -> ScenarioResult {
+        let (takes, reads) = &self.how_often();
+        let beside = self.run_context.beside();
+        let context = &self.run_context.suite;
+        let shared =
+            uses_what_outlives(self.scenario, context) || uses_what_outlives(other, context);
+        let hear_other = || async {
+            let heard = beside.perform_unkept(other, replayed, reads.clone()).await;
+            beside.slot.release(false).await;
+            heard
+        };
+        let hear_own = |first: bool, replayed: Option<Kept>| async move {
+            let context = self.run_context;
+            let heard = if first {
+                context
+                    .perform(self.scenario, replayed.as_ref(), reads.clone())
+                    .await
+            } else {
+                context.play_again(self.scenario, replayed.as_ref()).await
+            };
+            if shared {
+                context.slot.release(false).await;
+            }
+            heard
+        };
+        let known = |other: &Executed| {
+            let other =
+                (!self.scenario.agent.decides()).then(|| Arc::new(other.trajectory.clone()));
+            replayed.cloned().or(other)
+        };
+        // Whoever replays plays what the other version was asked, which has to be known first.
+        let waits = shared || matches!(self.scenario.agent, Agent::Replay { .. });
+        let (other, mut first) = if waits {
+            let other = hear_other().await;
+            let given = known(&other);
+            let first = hear_own(true, given).await;
+            (other, first)
+        } else {
+            tokio::join!(hear_other(), hear_own(true, replayed.cloned()))
+        };
+        if let Some(result) = other.incomplete() {
+            return not_heard(result, name);
+        }
+        if first.incomplete().is_some() && !waits {
+            // A script that does not find a tool may know its server from the other version.
+            first = hear_own(true, known(&other)).await;
+        }
+        let mut besides: Vec<String> = Vec::new();
+        let mut note = |of: &str, heard: &Executed| {
+            let news = heard.notes.iter().filter(|it| !first.notes.contains(it));
+            for it in news.map(|it| format!("{of}: {it}")) {
+                if !besides.contains(&it) {
+                    besides.push(it);
+                }
+            }
+        };
+        note("the other version", &other);
+        let mut others = Vec::new();
+        let mut again = Vec::new();
+        // Where nothing differs at all, nothing has to be told from what varies.
+        let is_quiet = self.is_quiet(&other, &first);
+        for _ in 1..*takes {
+            if is_quiet || self.run_context.suite.is_interrupted() {
+                others.push(other.trajectory.clone());
+                continue;
+            }
+            if first.incomplete().is_some() {
+                // What the other version says by chance is of use all the same, to whoever looks for the commit that broke this one.
+                let heard = hear_other().await;
+                if let Some(result) = heard.incomplete() {
+                    return not_heard(result, name);
+                }
+                others.push(heard.trajectory);
+                continue;
+            }
+            let (a, b) = if shared {
+                (hear_other().await, hear_own(false, known(&other)).await)
+            } else {
+                tokio::join!(hear_other(), hear_own(false, known(&other)))
+            };
+            if let Some(result) = a.incomplete() {
+                return not_heard(result, name);
+            }
+            note("the other version, heard again", &a);
+            note("heard again", &b);
+            others.push(a.trajectory);
+            again.push(b);
+        }
+        let mut accepted = other.trajectory;
+        let failing = check_run(&first.scenario, &first.trajectory, None, &first.evaluations)
+            .map_or_else(|it| vec![it.message], |it| it.failing);
+        let fails_on_both = !failing.is_empty() && other_fails(&accepted, &first.scenario);
+        match self.learn(&mut accepted, &others, &first, &again) {
+            Ok(notes) => {
+                let unseen = unseen(&accepted.learned);
+                let mut result = self.judged(first, &accepted);
+                result.notes.extend(notes);
+                result.notes.extend(besides);
+                if result.status == Status::Passed && fails_on_both {
+                    let why = format!("it fails on both versions: {}", failing.join("; "));
+                    result.problem = Some(problem(why));
+                    result.status = Status::Error;
+                } else if result.status == Status::Passed && !unseen.is_empty() {
+                    let why = format!(
+                        "the answer to call {} is another one each time, so nothing can be said of it",
+                        unseen.join(", ")
+                    );
+                    result.problem = Some(problem(why));
+                    result.status = Status::Error;
+                }
+                result
+            }
+            Err(result) => *result,
+        }
+    }
+
+    /// Whether both versions have answered the same to the letter.
+    fn is_quiet(&self, other: &Executed, own: &Executed) -> bool {
+        let compared = own.patience.spend_on(|is_unwanted| {
+            score::compare_until(&other.trajectory, &own.trajectory, &self.rules, is_unwanted)
+        });
+        own.incomplete().is_none()
+            && compared.is_ok_and(|it| it.verdict.passed && it.changes.is_empty())
+    }
+
+    /// How many takes each version is heard in, and how often each asks its reads.
+    fn how_often(&self) -> (u16, Reads) {
+        let takes = usual_takes(self.scenario, self.run_context);
+        (takes, reads(self.scenario, self.run_context))
+    }
+
+    /// Completes what is accepted with what both versions show to vary; returns what a reader should know of it.
+    fn learn(
+        &self,
+        accepted: &mut Redacted<Trajectory>,
+        others: &[Redacted<Trajectory>],
+        first: &Executed,
+        again: &[Executed],
+    ) -> Result<Vec<String>, Box<ScenarioResult>> {
+        let learn = |takes: &[Redacted<Trajectory>]| {
+            let patience = &first.patience;
+            let learned = patience
+                .spend_on(|is_unwanted| score::learn_until(takes, &self.rules, is_unwanted));
+            learned.map_err(|it| Box::new(it.of(&first.scenario, &first.trajectory)))
+        };
+        let takes: Vec<_> = std::iter::once(accepted.clone())
+            .chain(others.iter().cloned())
+            .collect();
+        let is_known = takes.len() < 2 && accepted.has_answers_received_twice();
+        let mut of_other = learn(&takes)?;
+        let mut notes = Vec::new();
+        if takes.len() > 1 && !are_independent(&of_other) {
+            notes.push(
+                "the other version answers otherwise when it is asked again, because of what it was asked before or by chance: nothing was learned from that"
+                    .to_owned(),
+            );
+            of_other = learn(&takes[..1])?;
+        }
+        let own = again.iter().filter(|it| it.incomplete().is_none());
+        let own = own.map(|it| it.trajectory.clone());
+        let own: Vec<_> = std::iter::once(first.trajectory.clone())
+            .chain(own)
+            .collect();
+        let mut of_own = learn(&own)?;
+        if own.len() > 1 && !are_independent(&of_own) {
+            of_own.answers.clear();
+        }
+        accepted.refine(|it| {
+            if !is_known {
+                it.learned.clone_from(&of_other.answers);
+                it.bindings.clone_from(&of_other.bindings);
+            }
+            if let (Some(lane), Some(own)) = (&mut it.upstream, &first.trajectory.upstream) {
+                if !is_known {
+                    of_other.upstream.keep_in(lane);
+                }
+                of_own.upstream.add_to(lane, own);
+            }
+            notes.extend(add_what_varies(it, &first.trajectory, &of_own.answers));
+        });
+        let bound = replay::bind(std::slice::from_mut(accepted), Some(self.scenario));
+        notes.extend(bound.err().map(|it| it.message));
+        Ok(notes)
+    }
+
+    /// The result of a run of this version, measured by the other one.
+    pub(super) fn judged(
+        &self,
+        executed: Executed,
+        accepted: &Redacted<Trajectory>,
+    ) -> ScenarioResult {
+        if let Some(result) = executed.incomplete() {
+            return ScenarioResult {
+                baseline: Some(Arc::new(accepted.clone())),
+                ..result
+            };
+        }
+        // What the other version offers is known only now.
+        let before = evaluating::offered_in(accepted);
+        let (scenario, run) = (&executed.scenario, &executed.trajectory);
+        let evaluations = executed
+            .evaluations
+            .derive(|it| evaluating::looked_at_again(it, scenario, run, Some(&before)));
+        let executed = Executed {
+            evaluations,
+            ..executed
+        };
+        let accepted = (std::slice::from_ref(accepted), Accepted::Version);
+        judge_executed(executed, accepted, &self.rules, self.allow_changed)
+    }
+}
+
+/// Whether a run does not meet what its own scenario expects of it.
+fn other_fails(trajectory: &Trajectory, scenario: &Scenario) -> bool {
+    let evaluations = evaluating::of_stored(scenario, trajectory, None);
+    check_run(scenario, trajectory, None, &evaluations).map_or(true, |it| !it.failing.is_empty())
+}
+
+/// Whether takes differ by nature alone: not because one has left something behind for the next, and not in kind.
+fn are_independent(learned: &score::Learned) -> bool {
+    learned.left_behind.is_none() && learned.disagreements.is_empty()
+}
+
+/// The calls whose whole answer was another one each time, so that nothing can be said of it.
+fn unseen(learned: &[Learned]) -> Vec<String> {
+    let whole = learned.iter().filter(|it| {
+        it.varies
+            .iter()
+            .any(|it| it.path.ends_with("/text") && it.is_unseen())
+    });
+    whole.map(|it| it.call.to_string()).collect()
+}
+
+/// The result where the other version could not be heard: nothing is said of the one that is to be judged.
+fn not_heard(mut result: ScenarioResult, name: &str) -> ScenarioResult {
+    if let Some(problem) = &mut result.problem {
+        problem.message = format!("{name}: {}", problem.message);
+    }
+    if result.status == Status::Failed {
+        result.status = Status::Error;
+    }
+    result.current = None;
+    result
+}
+
+/// Adds the places that vary in the answers of the version under test, where it was asked the same; returns a note on those that did not vary
+/// in the other one's.
+fn add_what_varies(accepted: &mut Trajectory, own: &Trajectory, of_own: &[Learned]) -> Vec<String> {
+    let requests = |it: &Trajectory| -> Vec<(String, crate::model::Object)> {
+        it.calls()
+            .map(|it| (it.tool.clone(), it.arguments.clone()))
+            .collect()
+    };
+    let (theirs, ours) = (requests(accepted), requests(own));
+    let mut notes = Vec::new();
+    for learned in of_own {
+        let at = learned.call.wrapping_sub(1);
+        if theirs.get(at).is_none() || theirs.get(at) != ours.get(at) {
+            continue;
+        }
+        let Some(known) = accepted
+            .learned
+            .iter_mut()
+            .find(|it| it.call == learned.call)
+        else {
+            if accepted
+                .answered_once()
+                .binary_search(&learned.call)
+                .is_ok()
+            {
+                let only_places = Learned {
+                    takes: 1,
+                    ..learned.clone()
+                };
+                accepted.learned.push(only_places);
+            }
+            continue;
+        };
+        for varying in &learned.varies {
+            let is_within = |it: &str| {
+                let rest = varying.path.strip_prefix(it);
+                rest.is_some_and(|it| it.is_empty() || it.starts_with('/'))
+            };
+            if !known.paths().any(is_within) {
+                notes.push(format!(
+                    "call {}: {} varies from one run to the next, and did not before",
+                    learned.call, varying.path
+                ));
+                known.varies.push(varying.clone());
+            }
+        }
+    }
+    accepted.learned.sort_by_key(|it| it.call);
+    notes
+}
