@@ -9,7 +9,8 @@
 //! | `data_sets` | what is measured with, read from files, and what is wrong with these |
 //! | `place`, `asker`, `catalogue` | where a search is, how it is asked there, which tools are there |
 //! | `searching`, `scanning` | the agents; `task` has them, and what they were answered so far |
-//! | `accepted` | the figures that are held against those of now |
+//! | `accepted` | the figures that are held against those of now, where `record` keeps them |
+//! | `held` | which figures these are, and what is demanded besides |
 //! | `scored`, `judged` | the figures of now, and the reports that they make |
 //! | `told` | what came of it, as the result of a scenario |
 //! | `once` | all of this for one scenario |
@@ -19,6 +20,7 @@ mod asker;
 mod catalogue;
 mod data_sets;
 mod doing;
+mod held;
 mod judged;
 mod once;
 mod place;

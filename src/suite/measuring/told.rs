@@ -43,10 +43,10 @@ pub(super) fn add(result: &mut ScenarioResult, judged: &Judged) {
 
 /// Fails what would pass although something is not as it was.
 pub(super) fn hold_strictly(result: &mut ScenarioResult, judged: &Judged) {
-    let measured = published(judged);
     if result.status != Status::Passed {
         return;
     }
+    let measured = published(judged);
     let is_same = measured.moved() == 0;
     let name = "every query gets what it got before (`--strict`)".to_owned();
     result

@@ -1,0 +1,207 @@
+//! What a measurement is held against: figures of a file, those that were accepted, another version of the system under test, and what is
+//! demanded of it.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::accepted;
+use super::doing::Doing;
+use super::once::Once;
+use super::scored::{Gates, Held, scored};
+use super::task::Measuring;
+use crate::discovery::baseline::Baseline;
+use crate::discovery::gates::Demands;
+use crate::model::measurement::{Measurement, Retrieval};
+use crate::model::suite::{Problem, ScenarioResult, Status};
+use crate::published::measured::retrieval::Allowed;
+use crate::suite::outcome::result;
+use crate::suite::replay;
+use crate::suite::run_context::RunContext;
+
+impl Once<'_> {
+    /// The figures that are held against what comes.
+    ///
+    /// # Errors
+    ///
+    /// That there are none although there must be, or why they cannot be read.
+    pub(super) fn held(&self, measuring: &Measuring) -> Result<Held, Problem> {
+        let Some(sets) = &measuring.sets else {
+            return Ok(Held::default());
+        };
+        let of_file = |baseline: &Baseline| Held {
+            name: "the baseline".to_owned(),
+            baseline: Some(baseline.clone()),
+            gates: Gates::All,
+            beside: match self.doing {
+                Doing::Alone(first) => {
+                    (first.lock().clone()).map(|(name, figures)| (format!("`{name}`"), figures))
+                }
+                _ => None,
+            },
+        };
+        match (self.doing, &sets.baseline) {
+            (Doing::Run | Doing::Compare | Doing::Alone(_), Some(baseline)) => {
+                Ok(of_file(baseline))
+            }
+            (Doing::Run | Doing::Compare, None) => {
+                let accepted = accepted::load(self.scenario, self.baselines, &sets.golden)?;
+                match accepted {
+                    Some(baseline) => Ok(of_file(&baseline)),
+                    None if matches!(self.doing, Doing::Compare) => {
+                        Err(accepted::none(self.scenario, self.baselines))
+                    }
+                    None => Ok(Held::default()),
+                }
+            }
+            (Doing::Alone(first), None) => {
+                Ok(first
+                    .lock()
+                    .clone()
+                    .map_or_else(Held::default, |(name, baseline)| Held {
+                        name: format!("`{name}`"),
+                        baseline: Some(baseline),
+                        gates: Gates::Lost,
+                        beside: None,
+                    }))
+            }
+            (Doing::Record, _) => {
+                // What cannot be read is replaced all the same.
+                let before = accepted::load(self.scenario, self.baselines, &sets.golden);
+                Ok(Held {
+                    name: "what was accepted before".to_owned(),
+                    baseline: before.ok().flatten(),
+                    gates: Gates::None,
+                    beside: None,
+                })
+            }
+            (Doing::Against(_) | Doing::Leave(_), _) => Ok(Held::default()),
+        }
+    }
+
+    /// With another version of the system under test, what that came to takes the part of the baseline.
+    ///
+    /// # Errors
+    ///
+    /// The result, where the other version could not be measured.
+    pub(super) async fn of_other(
+        &self,
+        held: Held,
+        run_context: &RunContext,
+    ) -> Result<Held, Box<ScenarioResult>> {
+        let (Doing::Against(others), Measurement::Retrieval(_)) = (self.doing, self.task) else {
+            return Ok(held);
+        };
+        let failed = |message: String, details: Vec<String>| {
+            Box::new(ScenarioResult {
+                problem: Some(Problem {
+                    message,
+                    hint: None,
+                    details,
+                }),
+                ..result(&run_context.redacted(self.scenario), Status::Error)
+            })
+        };
+        let Some((other, name)) = others.get(&self.scenario.id) else {
+            return Err(failed("it has no other version".to_owned(), Vec::new()));
+        };
+        let measuring = Measuring::new(self.task).map_err(|it| {
+            failed(
+                "it cannot be measured".to_owned(),
+                it.iter().map(ToString::to_string).collect(),
+            )
+        })?;
+        let beside = run_context.beside();
+        let heard = Box::pin(beside.measure_unkept(other, &measuring)).await;
+        beside.slot.release(false).await;
+        if let Some(result) = heard.incomplete() {
+            let problem = result.problem.unwrap_or(Problem {
+                message: "it did not end".to_owned(),
+                hint: None,
+                details: Vec::new(),
+            });
+            if result.status == Status::Interrupted {
+                return Err(Box::new(ScenarioResult {
+                    problem: Some(problem),
+                    status: Status::Interrupted,
+                    ..*failed(String::new(), Vec::new())
+                }));
+            }
+            let message = format!("{name} could not be measured: {}", problem.message);
+            return Err(failed(message, problem.details));
+        }
+        let found = tokio::task::block_in_place(|| scored(&measuring, None, &Demands::default()));
+        match found {
+            Ok((_, figures)) => Ok(Held {
+                name: name.clone(),
+                baseline: Some(figures),
+                gates: Gates::All,
+                beside: None,
+            }),
+            Err(problems) => {
+                let message = format!("{name} could not be measured");
+                Err(failed(message, problems))
+            }
+        }
+    }
+
+    /// What is demanded of a search today; and what there is to know of that.
+    pub(super) fn demands(
+        &self,
+        task: &Retrieval,
+        measuring: &Measuring,
+        held: &Held,
+    ) -> (Demands, Vec<String>) {
+        let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+        let gates = &task.gates;
+        let mut notes = Vec::new();
+        let mut allowed = Vec::new();
+        for it in &gates.allow_lost {
+            if it.until < today {
+                let last = it.until;
+                let since = last.tomorrow().unwrap_or(last);
+                notes.push(format!(
+                    "`{}` may not be lost any more, since {since}",
+                    it.id
+                ));
+            } else {
+                allowed.push(Allowed {
+                    id: it.id.clone(),
+                    reason: it.reason.clone(),
+                    until: it.until.to_string(),
+                });
+            }
+        }
+        let golden = measuring.sets.as_ref().map(|it| &it.golden);
+        let is_known = |id: &str| {
+            let mut queries = golden.iter().flat_map(|it| &it.queries);
+            let mut before = held.baseline.iter().flat_map(|it| &it.queries);
+            queries.any(|it| it.id == id) || before.any(|it| it.id == id)
+        };
+        let strange = gates.allow_lost.iter().filter(|it| !is_known(&it.id));
+        let strange: Vec<String> = strange.map(|it| format!("`{}`", it.id)).collect();
+        if !strange.is_empty() {
+            notes.push(format!(
+                "warning: there is no query {} that could be lost as is allowed",
+                strange.join(", ")
+            ));
+        }
+        if matches!(self.doing, Doing::Run) && held.baseline.is_none() {
+            notes.push(if gates.recall_floor.is_some() {
+                "there is no baseline yet, so these figures are held against `recall_floor` alone"
+                    .to_owned()
+            } else {
+                format!(
+                    "nothing is demanded of these figures: there is neither a `recall_floor` nor a baseline, which `{}` makes",
+                    replay::record_command(self.scenario)
+                )
+            });
+        }
+        let demands = Demands {
+            tolerance: gates.tolerance,
+            floor: gates.recall_floor,
+            max_lost: gates.max_lost,
+            allowed,
+        };
+        (demands, notes)
+    }
+}
