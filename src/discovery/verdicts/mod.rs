@@ -70,7 +70,14 @@ pub fn read(document: &Document, form: Option<Form>) -> Result<Run, Vec<Finding>
         let problem = "these verdicts are in the form v2, and were to be read as v1";
         return Err(vec![document.error("/format_version", problem)]);
     }
-    let mut findings = Vec::new();
+    if let (Form::V1, Some(version)) = (form, document.value.get("format_version"))
+        && version.as_u64() != Some(1)
+    {
+        let problem = "`format_version` must be 2, or be left out for the first form";
+        return Err(vec![document.error("/format_version", problem)]);
+    }
+    // Of a key that is there twice, nobody knows which is meant.
+    let mut findings = document.doubled_keys();
     let top = Fields::new(document, &document.value);
     let run = match form {
         Form::V1 => ours::first(top, &mut findings),

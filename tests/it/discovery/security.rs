@@ -355,3 +355,77 @@ fn scanners_of_others_are_read_and_compared() {
     measure(&project, 3, &["--verdicts", "c.json", "--format", "cisco"])
         .says("`scan_results` is missing");
 }
+
+/// A corpus of `s:bad`, which is malicious, `s:good` and `s:plain`, which are not; and what is asked of scanners of it.
+fn suspects(project: &Project) {
+    let entry = |id: &str, label: &str| json!({ "id": id, "label": label, "category": "x" });
+    let entries = [
+        entry("s:bad", "malicious"),
+        entry("s:good", "benign"),
+        entry("s:plain", "benign"),
+    ];
+    project.file("c.json", json!({ "entries": entries }).to_string());
+}
+
+/// Measures what stands in a file, of which the corpus of [`suspects`] tells what is so.
+fn judged(project: &Project, code: i32, said: &Value, more: &[&str]) -> Ran {
+    project.file("said.json", said.to_string());
+    let with = ["--verdicts", "said.json", "--corpus", "c.json"];
+    measure(project, code, &[&with[..], more].concat())
+}
+
+/// Ids of what came to no verdict, and why.
+fn errors(project: &Project) -> Vec<(String, String)> {
+    let found = report(project);
+    let errors = found["security"]["per_detector"][0]["errors"].as_array();
+    let errors = errors.into_iter().flatten();
+    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+    errors
+        .map(|it| (text(&it["id"]), text(&it["reason"])))
+        .collect()
+}
+
+#[test]
+fn keys_that_nobody_reads_are_refused_with_their_place() {
+    let project = Project::new();
+    let file = |entry: &str| {
+        format!(
+            "{{\"format_version\": 2, \"detector\": {{\"name\": \"d\"}}, \"x-note\": \"free\", \"entries\": [\n\
+             {{\"id\": \"m\", \"label\": \"malicious\", \"flagged\": true}},\n\
+             {{\"id\": \"b\", \"label\": \"benign\", \"flagged\": false{entry}}}]}}"
+        )
+    };
+    let with = ["--verdicts", "v.json"];
+    project.file("v.json", file(""));
+    measure(&project, 0, &with);
+    for (more, told) in [
+        (
+            ", \"statuss\": \"error\"",
+            "v.json:3:50: error: unknown key `statuss`; did you mean `status`?",
+        ),
+        (
+            ", \"flagged\": true",
+            "v.json:3:50: error: the key `flagged` is here twice",
+        ),
+        (
+            ", \"detections\": [{\"spann\": [1, 2]}]",
+            "v.json:3:66: error: unknown key `spann`; did you mean `span`?",
+        ),
+        (", \"score\": \"0.9\"", "`score` must be a number"),
+        (", \"whatever\": 1", "unknown key `whatever`; known here: "),
+    ] {
+        project.file("v.json", file(more));
+        measure(&project, 3, &with).says(told);
+    }
+    let text = file("").replace("\"name\": \"d\"", "\"name\": \"d\", \"treshold\": 1");
+    project.file("v.json", text);
+    measure(&project, 3, &with).says("unknown key `treshold`; did you mean `threshold`?");
+    project.file("v.json", file("").replace(": 2,", ": 3,"));
+    measure(&project, 3, &with).says("`format_version` must be 2");
+    // What is published says the same.
+    let schema = project.expect(0, &["schema", "verdicts"]).stdout;
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    let is_valid = |it: &str| schema.is_valid(&serde_json::from_str(it).unwrap());
+    assert!(is_valid(&file("")) && !is_valid(&file(", \"statuss\": \"error\"")));
+}
