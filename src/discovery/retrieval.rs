@@ -8,6 +8,7 @@ use super::golden::{Golden, Query};
 use super::measures::{AtCuts, CUTS, DEPTH, Figures, Grades, Ids, Ranking, figures, means, ties};
 use super::search::{Answer, Finds};
 use super::statistics::{bootstrap, count, ends, holm, mean, quantile, randomisation};
+use crate::model::number::is_at_most;
 use crate::published::measured::Status;
 use crate::published::measured::retrieval::{
     Allowed, Before, ByCut, Compared, Delta, Floor, Further, Gate, Latency, LostGate, Metrics,
@@ -403,7 +404,7 @@ impl Measured<'_> {
         }
         report.gate = Some(Gate {
             metric: "recall_at_5".to_owned(),
-            passed: value >= threshold,
+            passed: is_at_most(threshold, value),
             tolerance,
             value,
             threshold,
@@ -415,8 +416,9 @@ impl Measured<'_> {
             .rev()
             .find(|it| count(*it) <= tolerance * count(queries) + 1e-9);
         report.notes.push(format!(
-            "a tolerance of {tolerance} lets {} of {queries} queries be lost as a whole, and more where others are won",
-            allowed.unwrap_or_default()
+            "a tolerance of {tolerance} lets {} of {queries} queries be lost as a whole, and more where others are won; it is so much {}",
+            allowed.unwrap_or_default(),
+            baseline.who_tolerates(demands.tolerance)
         ));
         if !baseline.queries.is_empty() {
             self.compare(name, &baseline.queries);
@@ -447,7 +449,7 @@ impl Measured<'_> {
             return;
         };
         let value = self.overall.recall.at(5);
-        let passed = value >= floor;
+        let passed = is_at_most(floor, value);
         let report = &mut self.report;
         report.floor = Some(Floor {
             metric: "recall_at_5".to_owned(),
@@ -653,7 +655,10 @@ impl Measured<'_> {
         &mut self.report
     }
 
-    pub fn into_report(self) -> Report {
+    pub fn into_report(mut self) -> Report {
+        if self.report.status == Status::Passed && !self.report.is_gated() {
+            self.report.status = Status::NoGate;
+        }
         self.report
     }
 }

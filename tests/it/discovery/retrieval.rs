@@ -176,6 +176,90 @@ fn a_workflow_of_the_original_finds_its_lines_and_keys() {
     );
     assert_eq!(ran.code, 0, "{ran:#?}");
     assert!(!ran.stdout.contains("Gate"));
+    // What nothing is demanded of has not passed anything.
+    ran.says("no gate: nothing is demanded of these figures");
+    assert_eq!(self::report(&project)["status"], "no_gate");
+    let page = project.read("reports/retrieval/report.html");
+    assert!(page.contains("<span class=\"badge status-recorded\">no gate</span>"));
+    assert!(
+        project
+            .read("reports/retrieval/report.md")
+            .contains(": no gate")
+    );
+    measure(&project, &proxy.url, 0, &["--tolerance", "0.1"])
+        .says("the tolerance of 0.1 gates nothing without `--baseline` or `--against`");
+}
+
+#[test]
+fn a_baseline_holds_figures_that_are_some() {
+    let project = project();
+    let proxy = Proxy::finding(&IDS, FOUND);
+    measure(&project, &proxy.url, 0, &[]);
+    let good = project.read("reports/retrieval/report.json");
+    let with = ["--baseline", "base.json"];
+    let asked = proxy.asked().len();
+    let mut figures: Value = serde_json::from_str(&good).unwrap();
+    figures["per_query"][1]["mrr"] = json!(-1.0);
+    for (text, told) in [
+        (
+            "{\"recall_at\": {\"5\": 37.5}}".to_owned(),
+            "base.json:1:21: error: this must be a number from 0 to 1, and is 37.5",
+        ),
+        (
+            "{\"recall_at\": {\"5\": 0.5}, \"mrr\": \"NaN\"}".to_owned(),
+            "base.json:1:34: error: this must be a number from 0 to 1, and is \"NaN\"",
+        ),
+        (
+            "{\"recall_at\": {\"5\": 0.5}, \"tolerance\": {\"recall_at_5\": 5}}".to_owned(),
+            "must be a number from 0 to 1, and is 5",
+        ),
+        (
+            "{\"recall_at\": {\"5\": 0.5, \"5\": 0.1}}".to_owned(),
+            "the key `5` is here twice",
+        ),
+        (
+            figures.to_string(),
+            "must be a number from 0 to 1, and is -1.0",
+        ),
+    ] {
+        project.file("base.json", text);
+        measure(&project, &proxy.url, 3, &with).says(told);
+    }
+    assert_eq!(proxy.asked().len(), asked, "nothing was asked");
+    // Who says how much may be lost is told; what is just kept is kept; and what is not does not look so.
+    for (recall, more, code, told) in [
+        (
+            "0.375",
+            &["--tolerance", "0"][..],
+            0,
+            "it is so much as `tolerance` says",
+        ),
+        (
+            "0.425",
+            &[][..],
+            0,
+            "it is so much as nothing says otherwise",
+        ),
+        (
+            "0.3752",
+            &["--tolerance", "0"][..],
+            1,
+            "FAIL (value=0.3750 threshold=0.3752)",
+        ),
+    ] {
+        project.file(
+            "base.json",
+            format!("{{\"recall_at\": {{\"5\": {recall}}}}}"),
+        );
+        measure(&project, &proxy.url, code, &[&with[..], more].concat()).says(told);
+    }
+    project.file(
+        "base.json",
+        json!({ "recall_at": { "5": 0.9 }, "tolerance": { "recall_at_5": 0.1 } }).to_string(),
+    );
+    measure(&project, &proxy.url, 1, &with).says("it is so much as the baseline says");
+    measure(&project, &proxy.url, 1, &["--recall-floor", "0.3751"])
+        .says("Gate (recall_at_5, floor): FAIL (value=0.3750 floor=0.3751)");
 }
 
 #[test]
@@ -345,7 +429,9 @@ fn queries_are_lost_and_won_one_by_one() {
     measure(&project, &before.url, 0, &[]);
     project.file("base.json", project.read("reports/retrieval/report.json"));
     let as_before = ["--baseline", "base.json", "--tolerance", "0"];
-    measure(&project, &before.url, 0, &as_before).says("Gate (recall_at_5): PASS");
+    measure(&project, &before.url, 0, &as_before)
+        .says("Gate (recall_at_5): PASS")
+        .says("equal, against the baseline: 4 queries got the same");
     let after = Proxy::finding(
         &IDS,
         &[
@@ -535,6 +621,9 @@ fn what_is_set_up_wrongly_is_no_zero() {
         "0",
     ];
     measure(&project, &proxy.url, 1, &both).says("lost, against `s`: q2");
+    project.file("u.yaml", project.read("s.yaml"));
+    let alike = ["--search", "s.yaml", "--search", "u.yaml"];
+    measure(&project, &proxy.url, 0, &alike).says("equal, against `s`: 4 queries got the same");
     project.file("base.json", project.read("reports/retrieval/report.json"));
     let with = [&both[..], &["--baseline", "base.json"]].concat();
     measure(&project, &proxy.url, 1, &with)
@@ -605,8 +694,12 @@ fn a_catalogue_is_waited_for_and_runs_are_compared() {
     });
     let ran = measure(&project, &proxy.url, 0, &["--wait", "60s", "--runs", "2"]);
     ran.says("3 of 6 tools are there")
-        .says("not deterministic: q1");
+        .says("not deterministic: q1 answered otherwise in another run, which is 1 of 4 queries");
+    let page = project.read("reports/retrieval/report.html");
+    assert!(page.contains("Not deterministic: 1 of 4 queries"));
     let report = report(&project);
+    let same = measure(&project, &proxy.url, 0, &["--runs", "3"]);
+    same.says("deterministic: all 3 runs found the same ids in the same order for 4 queries");
     assert_eq!(
         (&report["deterministic"], &report["runs_averaged"]),
         (&json!(false), &json!(2))

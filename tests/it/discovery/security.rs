@@ -628,3 +628,14 @@ fn what_ciscos_scanner_did_not_judge_is_no_clean_tool() {
     judged(&project, 0, &json!({ "scan_results": with_prompt }), &[])
         .says("count for nothing: 1, such as `s:prompt:good`");
 }
+
+#[test]
+fn a_rate_that_misses_its_bound_does_not_look_as_if_it_kept_it() {
+    let project = Project::new();
+    project.file("v.json", verdicts((20, 20), (1003, 10_000)).to_string());
+    measure(&project, 1, &["--verdicts", "v.json"]).says("FPR=0.1003 [FAIL]");
+    // Three runs whose mean is the bound, but for a speck of arithmetic.
+    project.file("v.json", verdicts((20, 20), (1, 10)).to_string());
+    let thrice = ["--verdicts", "v.json", "v.json", "v.json"];
+    measure(&project, 0, &thrice).says("FPR=0.100 [PASS]");
+}
