@@ -86,7 +86,7 @@ impl Search {
         }
         all.extend(own);
         let search: Self =
-            serde_json::from_value(Value::Object(all)).map_err(|error| error.to_string())?;
+            serde_json::from_value(Value::Object(all)).map_err(|error| told(&error))?;
         let asks = |http: bool, tool: bool| match (http, tool) {
             (true, true) => Err("either `http` or `tool` says how to ask, not both".to_owned()),
             (false, false) => Err("`http` or `tool` must say how to ask".to_owned()),
@@ -191,6 +191,18 @@ fn placed(text: &str, place: &str, known: &[&str]) -> Result<(), String> {
     while let Some((_, after)) = rest.split_once("{{") {
         let Some((name, _)) = after.split_once("}}") else {
             break;
+    /// Whether it, or its catalogue, is asked where a proxy is, or with that proxy's key.
+    pub fn needs_place(&self) -> bool {
+        let listing = self.catalogue.as_ref().and_then(|it| it.http.as_ref());
+        let known = ["base_url", "api_key", "query", "limit"];
+        let mut asks = self.http.iter().chain(listing);
+        asks.any(|ask| {
+            let texts = ask.texts("http", &known).unwrap_or_default();
+            let mut texts = texts.iter();
+            texts.any(|it| it.contains("{{base_url}}") || it.contains("{{api_key}}"))
+        })
+    }
+
         };
         let is_word = |it: char| it.is_alphanumeric() || it == '_';
         let trimmed = name.trim();
@@ -273,6 +285,17 @@ pub struct Listing {
 
 /// What a search finds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+/// What is wrong with a declaration, without the text that stands in the wrong place: an address may hold a password.
+fn told(error: &serde_json::Error) -> String {
+    let told = error.to_string();
+    match (told.find("string \""), told.rfind("\", expected")) {
+        (Some(start), Some(end)) if start < end => {
+            format!("{}a text{}", &told[..start], &told[end + 1..])
+        }
+        _ => told,
+    }
+}
+
 #[serde(rename_all = "lowercase")]
 pub enum Finds {
     #[default]

@@ -263,6 +263,116 @@ fn a_baseline_holds_figures_that_are_some() {
 }
 
 #[test]
+fn what_a_search_declares_of_who_asks_is_told_to_nobody() {
+    let project = project();
+    let echo = Proxy::new(|asked, _| {
+        let key = asked.key.clone().unwrap_or_default();
+        (
+            401,
+            json!({ "error": format!("{} does not fit {key}, nor {}", asked.query, asked.path) })
+                .to_string(),
+        )
+    });
+    let words = [
+        "hunter-of-keys-7",
+        "parameter-of-4711",
+        "other-parameter-0815",
+        "header-of-2342",
+    ];
+    let search = |address: &str| {
+        format!(
+            "list: data.results\nid: \"{{{{tool.name}}}}\"\nhttp:\n  url: \"{address}/{0}/find?api_key={0}\"\n  query: {{ q: \"{{{{query}}}} {1}\", token: {1} }}\n  headers: {{ X-API-Key: {2} }}\n",
+            words[1], words[2], words[3]
+        )
+    };
+    let named = |url: &str| url.replace("http://", &format!("http://robot:{}@", words[0]));
+    let broken = format!(
+        "list: x\nid: y\nhttp: \"http://robot:{}@127.0.0.1:1/?api_key={}\"\n",
+        words[0], words[1]
+    );
+    for text in [
+        search(&named(&echo.url)),
+        search(&named("http://127.0.0.1:1")),
+        broken,
+    ] {
+        project.file("s.yaml", text);
+        let ran = measure(&project, &echo.url, 3, &["--search", "s.yaml"]);
+        for word in words {
+            assert!(!ran.all().contains(word), "{word} in {ran:#?}");
+            for file in ["report.json", "report.html", "report.md", "junit.xml"] {
+                let path = format!("reports/retrieval/{file}");
+                let text = if project.path(&path).exists() {
+                    project.read(&path)
+                } else {
+                    String::new()
+                };
+                assert!(!text.contains(word), "{word} in {file}");
+            }
+        }
+    }
+    let asked = echo.asked();
+    assert!(
+        asked.iter().any(|it| it.key.as_deref() == Some(words[3])),
+        "{asked:#?}"
+    );
+}
+
+#[test]
+fn a_file_with_variables_is_read_or_refused() {
+    let project = project();
+    let proxy = Proxy::finding(&IDS, FOUND);
+    let lines = format!(
+        "# wer fragt\nMCPPROXY_BASE_URL={}\nMCPPROXY_API_KEY=key-of-the-file\n",
+        proxy.url
+    );
+    let wide = |mark: [u8; 2], bytes: fn(u16) -> [u8; 2]| {
+        [
+            &mark[..],
+            &lines.encode_utf16().flat_map(bytes).collect::<Vec<u8>>(),
+        ]
+        .concat()
+    };
+    let run = |code: i32| {
+        project.expect(
+            code,
+            &[
+                "retrieval",
+                "--corpus",
+                "corpus.json",
+                "--golden",
+                "sets/golden_v1.json",
+            ],
+        )
+    };
+    let first = lines.strip_prefix("# wer fragt\n").unwrap();
+    for bytes in [
+        lines.clone().into_bytes(),
+        format!("\u{feff}{first}").into_bytes(),
+        wide([0xff, 0xfe], u16::to_le_bytes),
+        wide([0xfe, 0xff], u16::to_be_bytes),
+    ] {
+        std::fs::write(project.path(".env"), bytes).unwrap();
+        run(0);
+        assert_eq!(
+            proxy.asked().last().unwrap().key.as_deref(),
+            Some("key-of-the-file")
+        );
+    }
+    let latin = lines.replace("wer", "f\u{fc}r");
+    let latin = latin.chars().map(|it| u8::try_from(u32::from(it)).unwrap());
+    let latin: Vec<u8> = "A=1\n".bytes().chain(latin).collect();
+    std::fs::write(project.path(".env"), latin).unwrap();
+    let asked = proxy.asked().len();
+    run(3).says(".env:2: this is no text in UTF-8");
+    assert_eq!(proxy.asked().len(), asked);
+    let plain: Vec<u8> = lines.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    std::fs::write(project.path(".env"), plain).unwrap();
+    run(3).says(".env:1: this is no text in UTF-8");
+    // Where it is not needed, it is of no matter.
+    measure(&project, &proxy.url, 0, &["--api-key", "k"]);
+}
+
+#[test]
 fn every_miss_has_a_reason_and_every_tie_its_two_cases() {
     let deep: &[&str] = &[
         "b:four", "a:one", "a:two", "a:three", "b:five", "x:1", "x:2", "x:3", "x:4", "x:5", "x:6",
