@@ -373,6 +373,45 @@ fn a_file_with_variables_is_read_or_refused() {
 }
 
 #[test]
+fn ids_are_split_where_the_corpus_has_their_servers() {
+    const TOOLS: [&str; 3] = ["my_files:list_all", "my:files_read", "a_b_c:d"];
+    let project = project();
+    let tools = TOOLS.map(|id| {
+        let (server, tool) = id.split_once(':').unwrap();
+        json!({ "tool_id": id, "server": server, "tool": tool, "description": "does it" })
+    });
+    project.file(
+        "corpus.json",
+        json!({ "version": "v1", "tools": tools }).to_string(),
+    );
+    let query = |id: &str, tool: &str| json!({ "id": id, "query": id, "labels": [{ "tool_id": tool, "relevance": 2 }] });
+    let queries = TOOLS.map(|it| query(it.split_once(':').unwrap().1, it));
+    project.file(
+        "sets/golden_v1.json",
+        json!({ "queries": queries }).to_string(),
+    );
+    project.file("s.yaml", "http: { url: \"{{base_url}}/api/v1/index/search\", query: { q: \"{{query}}\" } }\nlist: data.results\nid: \"{{tool.server_name}}_{{tool.name}}\"\nsplit: _\n");
+    let proxy = Proxy::new(|asked, _| {
+        let found = TOOLS.iter().filter(|it| it.ends_with(&asked.query));
+        (200, results(&found.copied().collect::<Vec<_>>(), 10))
+    });
+    measure(&project, &proxy.url, 0, &["--search", "s.yaml"]).says("Recall@1/3/5/10: 1.000");
+}
+
+#[test]
+fn a_search_that_answers_a_few_at_most_is_told() {
+    let project = project();
+    let capped = Proxy::new(|asked, _| match asked.path.as_str() {
+        "/api/v1/tools" => (200, catalogue(&IDS)),
+        _ => (200, results(&IDS, 5)),
+    });
+    let told = "the search seems to answer 5 ids at most (4 of 4 answers have so many), although 10 are asked for";
+    measure(&project, &capped.url, 0, &[]).says(told);
+    assert!(project.read("reports/retrieval/report.html").contains(told));
+    measure(&project, &Proxy::finding(&IDS, FOUND).url, 0, &[]).says_not("ids at most");
+}
+
+#[test]
 fn every_miss_has_a_reason_and_every_tie_its_two_cases() {
     let deep: &[&str] = &[
         "b:four", "a:one", "a:two", "a:three", "b:five", "x:1", "x:2", "x:3", "x:4", "x:5", "x:6",
