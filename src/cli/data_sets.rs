@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::cli::args::ProxyArgs;
 use crate::cli::failure::Failure;
 use crate::discovery::corpus::Corpus;
@@ -47,13 +49,23 @@ pub(super) fn invalid(findings: &[Finding]) -> Failure {
 }
 
 /// Where the proxy is, and the key it is asked with: as the command line says, else the environment, else `.env` in this folder.
-pub(super) fn place(args: &ProxyArgs) -> search::Place {
+///
+/// # Errors
+///
+/// When that file cannot be read.
+pub(super) fn place(args: &ProxyArgs) -> Result<search::Place, Failure> {
     suite::usual_place(args.base_url.as_deref(), args.api_key.as_deref())
+        .map_err(Failure::incomplete)
 }
 
-/// Hides the key, and what the environment holds of secrets.
-pub(super) fn redactor(place: &search::Place) -> Redactor {
+/// Hides the key, what the environment holds of secrets, and what is written into the declarations of searches.
+pub(super) fn redactor(place: Option<&search::Place>, declared: &[Value]) -> Redactor {
     let mut secrets = Secrets::of_environment();
-    suite::place_secrets(place, &mut secrets);
+    if let Some(place) = place {
+        suite::place_secrets(place, &mut secrets);
+    }
+    for it in declared {
+        suite::search_secrets(it, &mut secrets);
+    }
     Redactor::new(&secrets, &Redaction::default())
 }

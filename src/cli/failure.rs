@@ -39,6 +39,16 @@ impl Failure {
         self.hints.push(hint.into());
         self
     }
+
+    /// The same in other words, such as without what is secret in them.
+    #[must_use]
+    pub(super) fn reworded(mut self, words: impl Fn(&str) -> String) -> Self {
+        self.message = words(&self.message);
+        for hint in &mut self.hints {
+            *hint = words(hint);
+        }
+        self
+    }
 }
 
 impl From<suite::Error> for Failure {

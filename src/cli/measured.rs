@@ -113,9 +113,23 @@ pub(super) fn spare_files(
     Ok(())
 }
 
-/// Whether a measurement has left its document in a folder.
-pub(super) fn is_there(folder: &Path) -> bool {
-    folder.join(DOCUMENT).exists()
+/// Replaces what an earlier measurement left in a folder, where it did, by one that could not even begin: nothing that stands there is to be
+/// taken for this one.
+///
+/// # Errors
+///
+/// When one of the files cannot be written.
+pub(super) fn outdate<T: Serialize + DeserializeOwned>(
+    folder: &Path,
+    report: &T,
+    forms: fn(&T) -> Forms,
+    redactor: &Redactor,
+) -> Result<(), Failure> {
+    if !folder.join(DOCUMENT).exists() {
+        return Ok(());
+    }
+    let report = clean(report, redactor)?;
+    write(folder, &report, &forms(&report), redactor).map(drop)
 }
 
 /// Refuses a folder that cannot be written to, before anything is measured.

@@ -13,10 +13,9 @@ use crate::cli::select::{self, broken, plural};
 use crate::model::cell::Cell;
 use crate::model::scenario::Scenario;
 use crate::model::suite_file::{SaidBelow, SuiteFile};
-use crate::scenario_file::{
-    self, Finding, LoadedSuite, SUITES, Severity, SuiteFound, did_you_mean,
-};
+use crate::scenario_file::{self, Finding, LoadedSuite, SUITES, Severity, SuiteFound};
 use crate::suite;
+use crate::text::nearest::did_you_mean;
 
 /// The suite of this name, among those that lie beside scenarios that are selected. What `validate` would say of it is said here, too: what is
 /// an error there is refused, as of any other file, and what is a warning there is a note.

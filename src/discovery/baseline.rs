@@ -1,6 +1,6 @@
 //! The figures that a measurement is held against: an earlier report, or the figures of one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
@@ -8,6 +8,7 @@ use super::finding::Finding;
 use super::measures::{AtCuts, CUTS, Figures};
 use super::places::{Document, part};
 use crate::model::placeholder;
+use crate::text;
 
 /// How much lower recall@5 may be where nothing is said.
 const TOLERANCE: f64 = 0.05;
@@ -71,28 +72,30 @@ impl Baseline {
         (tolerance, self.recall_at(5).unwrap_or_default() - tolerance)
     }
 
+    /// Who says how much lower it may be, in words.
+    pub fn who_tolerates(&self, asked: Option<f64>) -> &'static str {
+        match (asked, self.tolerance) {
+            (Some(_), _) => "as `tolerance` says (`--tolerance`)",
+            (None, Some(_)) => "as the baseline says",
+            (None, None) => "as nothing says otherwise",
+        }
+    }
+
     /// Reads a baseline: `{recall_at, mrr, ndcg_at_10, map, tolerance?: {recall_at_5}}`, or a report, which has them under `metrics` and those of
     /// each query under `per_query`. Other keys are of no matter.
     ///
     /// # Errors
     ///
-    /// The figures that are missing or are no numbers.
+    /// The figures that are missing or are no numbers from 0 to 1.
     pub fn read(document: &Document) -> Result<Self, Vec<Finding>> {
-        let mut findings = Vec::new();
+        let mut findings = document.doubled_keys();
         let whole = &document.value;
         let (at, metrics) = match whole.get("metrics") {
             Some(metrics) if whole.get("recall_at").is_none() => ("/metrics", metrics),
             _ => ("", whole),
         };
         let mut number = |pointer: String, value: Option<&Value>| {
-            let found = value.and_then(Value::as_f64);
-            if let Some(value) = value
-                && found.is_none()
-            {
-                let problem = format!("this must be a number, and is {value}");
-                findings.push(document.error(&pointer, problem));
-            }
-            found
+            value.and_then(|it| share(document, &pointer, it, &mut findings))
         };
         let recall = CUTS.map(|cut| {
             let below = format!("/recall_at/{cut}");
@@ -111,21 +114,27 @@ impl Baseline {
             findings.push(document.error(&format!("{at}/recall_at"), problem));
         }
         if let Some(value) = whole.pointer("/tolerance/recall_at_5") {
-            match value.as_f64().filter(|it| *it >= 0.0) {
-                Some(it) => baseline.tolerance = Some(it),
-                None => findings.push(
-                    document.error("/tolerance/recall_at_5", "a tolerance is a number from 0"),
-                ),
-            }
+            let here = "/tolerance/recall_at_5";
+            baseline.tolerance = share(document, here, value, &mut findings);
         }
         let version = whole.get("corpus_version").and_then(Value::as_str);
         baseline.corpus_version = version.map(str::to_owned);
+        let mut seen = HashSet::new();
         let queries = whole.get("per_query").and_then(Value::as_array);
         for (index, query) in queries.into_iter().flatten().enumerate() {
-            match read_query(query) {
-                Some(it) => baseline.queries.push(it),
+            let here = format!("/per_query{}", part(index));
+            let before = findings.len();
+            match read_query(document, &here, query, &mut findings) {
+                Some(it) => {
+                    if !seen.insert(it.id.clone()) {
+                        let problem = format!("the query id `{}` is here twice", it.id);
+                        findings.push(document.error(&format!("{here}/id"), problem));
+                    }
+                    baseline.queries.push(it);
+                }
+                None if findings.len() > before => {}
                 None => findings.push(document.error(
-                    &format!("/per_query{}", part(index)),
+                    &here,
                     "a query of a baseline has `id`, `recall_at`, `mrr`, `ndcg_at_10`, `ap` and `retrieved`",
                 )),
             }
@@ -160,13 +169,42 @@ impl BaselineQuery {
     }
 }
 
-fn read_query(query: &Value) -> Option<BaselineQuery> {
-    let number = |name: &str| query.get(name).and_then(Value::as_f64);
+/// A figure, all of which are from 0 to 1.
+fn share(
+    document: &Document,
+    pointer: &str,
+    value: &Value,
+    findings: &mut Vec<Finding>,
+) -> Option<f64> {
+    let found = value.as_f64().filter(|it| (0.0..=1.0).contains(it));
+    if found.is_none() {
+        let shown = value.to_string();
+        let shown = text::shorten(&shown, 40);
+        let problem = format!("this must be a number from 0 to 1, and is {shown}");
+        findings.push(document.error(pointer, problem));
+    }
+    found
+}
+
+fn read_query(
+    document: &Document,
+    pointer: &str,
+    query: &Value,
+    findings: &mut Vec<Finding>,
+) -> Option<BaselineQuery> {
+    let mut figure = |below: String| {
+        let value = query.pointer(&below)?;
+        share(document, &format!("{pointer}{below}"), value, findings)
+    };
     let mut recall = AtCuts::default();
     for (at, cut) in CUTS.iter().enumerate() {
-        let pointer = format!("/recall_at/{cut}");
-        recall.0[at] = query.pointer(&pointer).and_then(Value::as_f64)?;
+        recall.0[at] = figure(format!("/recall_at/{cut}"))?;
     }
+    let (mrr, ndcg, ap) = (
+        figure("/mrr".to_owned()),
+        figure("/ndcg_at_10".to_owned()),
+        figure("/ap".to_owned()),
+    );
     let retrieved = query.get("retrieved")?.as_array()?.iter();
     let relevant = query.get("relevant").and_then(Value::as_array);
     let relevant: Option<Vec<String>> = relevant.map(|it| {
@@ -178,15 +216,15 @@ fn read_query(query: &Value) -> Option<BaselineQuery> {
         let grades = it.iter().filter_map(Value::as_u64);
         grades.filter_map(|it| u8::try_from(it).ok()).collect()
     });
-    let text = query.get("query").and_then(Value::as_str);
+    let asked = query.get("query").and_then(Value::as_str);
     Some(BaselineQuery {
         id: query.get("id")?.as_str()?.to_owned(),
-        text: text.map(str::to_owned),
+        text: asked.map(str::to_owned),
         labels: relevant.map(|it| graded(&it, &grades.unwrap_or_default())),
         recall,
-        mrr: number("mrr")?,
-        ndcg: number("ndcg_at_10")?,
-        ap: number("ap")?,
+        mrr: mrr?,
+        ndcg: ndcg?,
+        ap: ap?,
         retrieved: retrieved
             .filter_map(Value::as_str)
             .map(str::to_owned)

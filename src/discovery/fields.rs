@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::finding::Finding;
 use super::places::{Document, part};
+use crate::text::nearest::did_you_mean;
 
 /// An object of a document.
 #[derive(Clone, Copy)]
@@ -57,6 +58,44 @@ impl<'a> Fields<'a> {
                 findings.push(self.document.error(&here, problem));
                 None
             }
+        }
+    }
+
+    /// A number that may be missing; `null` is missing, too.
+    pub(super) fn optional_number(
+        &self,
+        pointer: &str,
+        key: &str,
+        findings: &mut Vec<Finding>,
+    ) -> Option<f64> {
+        let value = self.value.get(key).filter(|it| !it.is_null())?;
+        let number = value.as_f64();
+        if number.is_none() {
+            let here = format!("{pointer}{}", part(key));
+            findings.push(
+                self.document
+                    .error(&here, format!("`{key}` must be a number")),
+            );
+        }
+        number
+    }
+
+    /// Refuses keys that nobody reads: what is meant by a misspelt one would be lost. Those that begin with `x-` are free.
+    pub(super) fn refuse_unknown(
+        &self,
+        pointer: &str,
+        known: &[&str],
+        findings: &mut Vec<Finding>,
+    ) {
+        for key in self.value.as_object().into_iter().flat_map(|it| it.keys()) {
+            if known.contains(&key.as_str()) || key.starts_with("x-") {
+                continue;
+            }
+            let hint = did_you_mean(key, known.iter().copied())
+                .unwrap_or_else(|| format!("known here: {}", known.join(", ")));
+            let problem = format!("unknown key `{}`; {hint}", crate::text::shorten(key, 60));
+            let here = format!("{pointer}{}", part(key));
+            findings.push(self.document.error_at_key(&here, problem));
         }
     }
 

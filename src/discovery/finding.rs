@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::lines::Lines;
 use crate::text;
 
 /// The longest part of a line that is shown, in characters.
@@ -51,20 +52,26 @@ impl Finding {
 
     /// Adds the place, as an offset in bytes in the text of the file.
     #[must_use]
-    pub(super) fn at(mut self, text: &str, offset: usize) -> Self {
-        let before = text.get(..offset).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |it| it + 1);
-        let column = text[line_start..before.len()].chars().count();
-        self.line = Some(before.matches('\n').count() + 1);
-        self.column = Some(column + 1);
-        let line = text[line_start..].lines().next().unwrap_or_default();
-        let skipped = if line.chars().nth(SHOWN).is_some() {
-            column.saturating_sub(SHOWN / 2)
+    pub(super) fn at(mut self, text: &str, lines: &Lines, offset: usize) -> Self {
+        let spot = lines.spot(text, offset);
+        self.line = Some(spot.line);
+        self.column = Some(spot.column + 1);
+        let (before, after) = text[spot.start..spot.end].split_at(spot.at - spot.start);
+        let is_long = spot.end - spot.start > SHOWN && spot.text(text).chars().nth(SHOWN).is_some();
+        let (shown, indent): (String, usize) = if is_long {
+            let start = before.char_indices().rev().take(SHOWN / 2).last();
+            let start = start.map_or(before.len(), |(at, _)| at);
+            let around = before[start..].chars().chain(after.chars());
+            (
+                around.take(SHOWN).collect(),
+                before[start..].chars().count(),
+            )
         } else {
-            line.chars().take_while(|it| it.is_whitespace()).count()
+            let line = spot.text(text).trim_start();
+            let skipped = spot.text(text).chars().count() - line.chars().count();
+            (line.to_owned(), spot.column.saturating_sub(skipped))
         };
-        let shown: String = line.chars().skip(skipped).take(SHOWN).collect();
-        self.indent = column - skipped.min(column);
+        self.indent = indent;
         // A tab is one character wide, so that the caret stands under its place.
         self.line_text = Some(text::line(&shown.replace('\t', " ")).into_owned());
         self

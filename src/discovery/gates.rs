@@ -4,6 +4,7 @@ use super::baseline::Baseline;
 use super::measures::CUTS;
 use super::retrieval::Measured;
 use super::statistics::count;
+use crate::model::number::is_at_most;
 use crate::published::measured::Status;
 use crate::published::measured::retrieval::{Allowed, Delta, Floor, Gate, LostGate};
 
@@ -31,7 +32,7 @@ impl Measured<'_> {
         }
         report.gate = Some(Gate {
             metric: "recall_at_5".to_owned(),
-            passed: value >= threshold,
+            passed: is_at_most(threshold, value),
             tolerance,
             value,
             threshold,
@@ -43,8 +44,9 @@ impl Measured<'_> {
             .rev()
             .find(|it| count(*it) <= tolerance * count(queries) + 1e-9);
         report.notes.push(format!(
-            "a tolerance of {tolerance} lets {} of {queries} queries be lost as a whole, and more where others are won",
-            allowed.unwrap_or_default()
+            "a tolerance of {tolerance} lets {} of {queries} queries be lost as a whole, and more where others are won; it is so much {}",
+            allowed.unwrap_or_default(),
+            baseline.who_tolerates(demands.tolerance)
         ));
         if !baseline.queries.is_empty() {
             self.compare(name, &baseline.queries);
@@ -75,7 +77,7 @@ impl Measured<'_> {
             return;
         };
         let value = self.overall.recall.at(5);
-        let passed = value >= floor;
+        let passed = is_at_most(floor, value);
         let report = &mut self.report;
         report.floor = Some(Floor {
             metric: "recall_at_5".to_owned(),

@@ -5,7 +5,8 @@
 //!
 //! | file | what is there |
 //! |---|---|
-//! | `places`, `finding`, `fields` | JSON with the line and column of every value, what is wrong at one of them, its members one by one |
+//! | `lines`, `places` | where the lines of a text begin; JSON with the line and column of every value |
+//! | `finding`, `fields` | what is wrong at one of them; members of objects, one by one |
 //! | `corpus`, `golden`, `baseline` | the data sets, read |
 //! | `check`, `words` | what is wrong, or looks wrong, with data sets that can be read |
 //! | `pool` | answered ids that nobody has graded |
@@ -32,6 +33,7 @@ pub mod finding;
 pub mod gates;
 pub mod golden;
 pub mod ground;
+mod lines;
 pub mod measures;
 pub mod places;
 pub mod pool;

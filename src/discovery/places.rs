@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::finding::{Finding, Severity};
+use super::lines::Lines;
 
 /// A file of JSON.
 #[derive(Debug)]
@@ -16,15 +17,23 @@ pub struct Document {
     pub value: Value,
     /// Made when first asked for: of large files without a defect, nobody asks.
     places: OnceCell<Places>,
+    lines: OnceCell<Lines>,
 }
 
 /// Where the values of a document stand.
 #[derive(Debug, Default)]
 struct Places {
     /// Offsets in bytes, by JSON pointer.
-    values: HashMap<String, usize>,
+    values: HashMap<String, Place>,
     /// The pointers and offsets of keys that their object has twice.
     doubled: Vec<(String, usize)>,
+}
+
+/// Where a value stands, and the key that it has in an object; in bytes.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    value: usize,
+    key: Option<usize>,
 }
 
 impl Document {
@@ -45,13 +54,15 @@ impl Document {
                 text,
                 value,
                 places: OnceCell::new(),
+                lines: OnceCell::new(),
             }),
             Err(error) => {
                 let offset = offset(&text, error.line(), error.column());
                 let told = error.to_string();
                 let why = told.split(" at line ").next().unwrap_or_default();
                 let message = format!("this is no JSON: {why}");
-                Err(Finding::about(path, Severity::Error, message).at(&text, offset))
+                let lines = Lines::new(&text);
+                Err(Finding::about(path, Severity::Error, message).at(&text, &lines, offset))
             }
         }
     }
@@ -62,8 +73,8 @@ impl Document {
         let places = &self.places().values;
         let mut pointer = pointer;
         loop {
-            if let Some(offset) = places.get(pointer) {
-                return finding.at(&self.text, *offset);
+            if let Some(place) = places.get(pointer) {
+                return finding.at(&self.text, self.lines(), place.value);
             }
             match pointer.rfind('/') {
                 Some(end) => pointer = &pointer[..end],
@@ -76,6 +87,19 @@ impl Document {
         self.finding(pointer, Severity::Error, message)
     }
 
+    /// The same about the key of a member.
+    pub(super) fn error_at_key(&self, pointer: &str, message: impl AsRef<str>) -> Finding {
+        let place = self.places().values.get(pointer);
+        match place.and_then(|it| it.key) {
+            Some(key) => Finding::about(&self.path, Severity::Error, message).at(
+                &self.text,
+                self.lines(),
+                key,
+            ),
+            None => self.error(pointer, message),
+        }
+    }
+
     pub fn warning(&self, pointer: &str, message: impl AsRef<str>) -> Finding {
         self.finding(pointer, Severity::Warning, message)
     }
@@ -86,9 +110,14 @@ impl Document {
         let found = doubled.map(|(pointer, offset)| {
             let key = unescaped(pointer.rsplit('/').next().unwrap_or_default());
             let message = format!("the key `{key}` is here twice");
-            Finding::about(&self.path, Severity::Error, message).at(&self.text, *offset)
+            let finding = Finding::about(&self.path, Severity::Error, message);
+            finding.at(&self.text, self.lines(), *offset)
         });
         found.collect()
+    }
+
+    fn lines(&self) -> &Lines {
+        self.lines.get_or_init(|| Lines::new(&self.text))
     }
 
     fn places(&self) -> &Places {
@@ -99,7 +128,7 @@ impl Document {
                 at: 0,
                 places: Places::default(),
             };
-            walk.value(&mut String::new());
+            walk.value(&mut String::new(), None);
             walk.places
         })
     }
@@ -147,9 +176,13 @@ impl Walk<'_> {
         self.bytes.get(self.at).copied()
     }
 
-    fn value(&mut self, pointer: &mut String) {
+    fn value(&mut self, pointer: &mut String, key: Option<usize>) {
         self.skip_space();
-        self.places.values.insert(pointer.clone(), self.at);
+        let place = Place {
+            value: self.at,
+            key,
+        };
+        self.places.values.insert(pointer.clone(), place);
         match self.peek() {
             Some(b'{') => self.object(pointer),
             Some(b'[') => self.list(pointer),
@@ -183,7 +216,7 @@ impl Walk<'_> {
             if !seen.insert(key) {
                 self.places.doubled.push((pointer.clone(), start));
             }
-            self.value(pointer);
+            self.value(pointer, Some(start));
             pointer.truncate(end);
             if !self.goes_on() {
                 return;
@@ -201,7 +234,7 @@ impl Walk<'_> {
         for index in 0_usize.. {
             let end = pointer.len();
             pointer.push_str(&part(index));
-            self.value(pointer);
+            self.value(pointer, None);
             pointer.truncate(end);
             if !self.goes_on() {
                 return;

@@ -8,6 +8,7 @@ use super::ground::Ground;
 use super::measures::{AtCuts, CUTS, DEPTH, Figures, Grades, Ids, Ranking, figures, means, ties};
 use super::search::Answer;
 use super::statistics::{bootstrap, count, ends, mean, quantile};
+use crate::published::measured::Status;
 use crate::published::measured::retrieval::{
     ByCut, Further, Latency, Metrics, Miss, QueryReport, Report, Ties, Why,
 };
@@ -268,7 +269,10 @@ impl Measured<'_> {
         &mut self.report
     }
 
-    pub fn into_report(self) -> Report {
+    pub fn into_report(mut self) -> Report {
+        if self.report.status == Status::Passed && !self.report.is_gated() {
+            self.report.status = Status::NoGate;
+        }
         self.report
     }
 }

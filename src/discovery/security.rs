@@ -130,6 +130,7 @@ fn of_run<'a>(
     let strange: Vec<&str> = run
         .entries
         .iter()
+        .filter(|it| !it.is_beside)
         .map(|it| it.id.as_str())
         .filter(|it| !known.contains(it))
         .collect();
@@ -140,7 +141,7 @@ fn of_run<'a>(
         ));
     }
     let dropped: Vec<&str> = known_order(truth)
-        .filter(|it| !entries.contains_key(it))
+        .filter(|it| !entries.contains_key(it) && unscanned(run, it).is_none())
         .collect();
     if let Some(first) = dropped.first().filter(|_| !run.lists_findings_only) {
         problems.push(format!(
@@ -169,7 +170,10 @@ fn of_run<'a>(
                     said.push(verdict);
                 }
                 None if run.lists_findings_only => said.push(clean),
-                None => lacking.push(labelled.id.as_str()),
+                None => match unscanned(run, &labelled.id) {
+                    Some(verdict) if verdict.detector == detector.name => said.push(verdict),
+                    _ => lacking.push(labelled.id.as_str()),
+                },
             }
         }
         if let Some(first) = lacking.first() {
@@ -183,6 +187,37 @@ fn of_run<'a>(
         all.push((name(detector, runs), said));
     }
     all
+}
+
+/// That an entry could not be scanned, as its server could not; what is said of that server counts before what is said of any.
+fn unscanned<'a>(run: &'a Run, id: &str) -> Option<&'a Verdict> {
+    let concerned = || run.unscanned.iter().filter(|it| it.concerns(id));
+    let named = concerned().find(|it| it.server.is_some());
+    named.or_else(|| concerned().next()).map(|it| &it.verdict)
+}
+
+/// What was scanned besides tools and is in no corpus, in sentences: it counts for nothing.
+pub fn left_out(runs: &[Run], corpus: Option<&Truth>) -> Vec<String> {
+    let known: HashSet<&str> = corpus.into_iter().flat_map(known_order).collect();
+    let mut told = Vec::new();
+    for run in runs {
+        let beside = run.entries.iter().filter(|it| it.is_beside);
+        let beside: Vec<&str> = beside
+            .map(|it| it.id.as_str())
+            .filter(|it| !known.contains(it))
+            .collect();
+        let Some(first) = beside.first() else {
+            continue;
+        };
+        let line = format!(
+            "prompts, resources and the like that are not in the corpus count for nothing: {}, such as `{first}`",
+            beside.len()
+        );
+        if !told.contains(&line) {
+            told.push(line);
+        }
+    }
+    told
 }
 
 fn known_order(truth: &Truth) -> impl Iterator<Item = &str> {

@@ -33,7 +33,7 @@ impl Truth {
     ///
     /// Everything that keeps it from being used.
     pub fn read(document: &Document) -> Result<Self, Vec<Finding>> {
-        let mut findings = Vec::new();
+        let mut findings = document.doubled_keys();
         let mut truth = Self::default();
         let (pointer, items) = match &document.value {
             Value::Array(items) => ("", items.as_slice()),

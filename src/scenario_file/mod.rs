@@ -77,4 +77,3 @@ pub use suites::{
     FOLDER as SUITES, LoadedSuite, SuiteFound, find_suites, suite, suite_json_schema,
 };
 pub use yaml::finding::{Finding, Severity, sort};
-pub use yaml::nearest::did_you_mean;

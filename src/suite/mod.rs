@@ -113,7 +113,9 @@ pub use self::judge_check::{
 pub use self::llm_judge::{appoint, check_budget, most_judging_costs};
 pub use self::matrix::matrix;
 pub use self::measure_alone::measure_alone;
-pub use self::measuring::{accepted_figures, check_measurement, place_secrets, usual_place};
+pub use self::measuring::{
+    accepted_figures, check_measurement, place_secrets, search_secrets, usual_place,
+};
 pub use self::observer::{Observer, ScenarioObserver, Silent};
 pub use self::play::Suite;
 pub use self::questions::{Short, WriteSettings, Written, write_questions};

@@ -5,6 +5,7 @@
 
 pub mod aligned;
 mod identifier;
+pub mod nearest;
 pub mod word_diff;
 
 use std::borrow::Cow;

@@ -43,27 +43,41 @@ pub(in crate::cli) fn run(
     let done = measure(args, output, console);
     if let Err(failure) = &done {
         // Where that cannot be written either, the failure itself is told all the same.
-        let _ = outdate(args, failure);
+        let report = unmeasured(failure);
+        let redactor = redactor(args, &declared(args));
+        let _ = measured::outdate(&args.out_dir, &report, forms, &redactor);
     }
-    done
+    done.map_err(|it| without_secrets(it, args))
 }
 
-/// What an earlier measurement left in the folder of the reports says nothing of one that could not even begin.
-fn outdate(args: &RetrievalArgs, failure: &Failure) -> Result<(), Failure> {
-    if !measured::is_there(&args.out_dir) {
-        return Ok(());
-    }
-    let redactor = data_sets::redactor(&data_sets::place(&args.proxy));
-    let report = Report {
+/// The report of a measurement that could not even begin.
+fn unmeasured(failure: &Failure) -> Report {
+    Report {
         format_version: documents::FORMAT_VERSION,
         mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
         made_at: jiff::Timestamp::now().to_string(),
         status: Status::Incomplete,
         problems: vec![failure.message.clone()],
         ..Report::default()
-    };
-    let report = measured::clean(&report, &redactor)?;
-    measured::write(&args.out_dir, &report, &forms(&report), &redactor).map(drop)
+    }
+}
+
+/// The declarations of the searches, as far as they can be read, for what is secret in them.
+fn declared(args: &RetrievalArgs) -> Vec<Value> {
+    let files = args.searches.iter().filter(|it| preset(it).is_none());
+    let read = files.filter_map(|it| scenario_file::plain_file(Path::new(it)).ok());
+    read.collect()
+}
+
+/// Hides who asks: the key of the proxy, and whatever else the searches send.
+fn redactor(args: &RetrievalArgs, declared: &[Value]) -> Redactor {
+    data_sets::redactor(data_sets::place(&args.proxy).ok().as_ref(), declared)
+}
+
+/// A failure that tells nobody who asks.
+fn without_secrets(failure: Failure, args: &RetrievalArgs) -> Failure {
+    let redactor = redactor(args, &declared(args));
+    failure.reworded(|it| redactor.known(it).into_inner())
 }
 
 fn measure(args: &RetrievalArgs, output: OutputArgs, console: Console) -> Result<Exit, Failure> {
@@ -79,8 +93,7 @@ fn measure(args: &RetrievalArgs, output: OutputArgs, console: Console) -> Result
     }
     refuse_idle_gate(args)?;
     measured::check(&args.out_dir)?;
-    let place = data_sets::place(&args.proxy);
-    let redactor = data_sets::redactor(&place);
+    let redactor = redactor(args, &declared(args));
     let with = alone::With {
         command: "retrieval",
         against: args.against.as_ref(),
@@ -348,7 +361,7 @@ fn finish(
             console.failure(&Failure::incomplete(report.problems.join("\n")));
         }
         exit = exit.and(match report.status {
-            Status::Passed => Exit::Passed,
+            Status::Passed | Status::NoGate => Exit::Passed,
             Status::Failed => Exit::Failed,
             Status::Incomplete => Exit::Incomplete,
         });

@@ -32,17 +32,18 @@ pub(in crate::cli) fn run(
     let done = measure(args, output, console);
     if let Err(failure) = &done {
         // Where that cannot be written either, the failure itself is told all the same.
-        let _ = outdate(args, failure);
+        let _ = measured::outdate(
+            &args.out_dir,
+            &unmeasured(args, failure),
+            forms,
+            redact::environment(),
+        );
     }
     done
 }
 
-/// What an earlier measurement left in the folder of the reports says nothing of one that could not even begin.
-fn outdate(args: &SecurityArgs, failure: &Failure) -> Result<(), Failure> {
-    if !measured::is_there(&args.out_dir) {
-        return Ok(());
-    }
-    let redactor = redact::environment();
+/// The report of a measurement that could not even begin.
+fn unmeasured(args: &SecurityArgs, failure: &Failure) -> Report {
     let mut report = Report {
         format_version: documents::FORMAT_VERSION,
         mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
@@ -53,8 +54,7 @@ fn outdate(args: &SecurityArgs, failure: &Failure) -> Result<(), Failure> {
     };
     report.security.gate.fpr_ceiling = args.fpr_ceiling;
     report.security.gate.recall_floor = args.recall_floor;
-    let report = measured::clean(&report, redactor)?;
-    measured::write(&args.out_dir, &report, &forms(&report), redactor).map(drop)
+    report
 }
 
 fn measure(args: &SecurityArgs, output: OutputArgs, console: Console) -> Result<Exit, Failure> {
@@ -127,7 +127,7 @@ fn finish(args: &SecurityArgs, report: &Report, console: Console) -> Result<Exit
         console.failure(&Failure::incomplete(report.problems.join("\n")));
     }
     Ok(match report.status {
-        Status::Passed => Exit::Passed,
+        Status::Passed | Status::NoGate => Exit::Passed,
         Status::Failed => Exit::Failed,
         Status::Incomplete => Exit::Incomplete,
     })

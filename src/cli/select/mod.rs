@@ -23,8 +23,9 @@ use crate::cli::matrix;
 use crate::cli::paths::{from_here, real};
 use crate::model::called::Selection;
 use crate::model::scenario::Scenario;
-use crate::scenario_file::{self, Finding, Found, Loaded, Options, did_you_mean};
+use crate::scenario_file::{self, Finding, Found, Loaded, Options};
 use crate::suite::RUNS;
+use crate::text::nearest::did_you_mean;
 
 /// What scenarios are selected for.
 #[derive(Debug, Clone, Copy, Default)]

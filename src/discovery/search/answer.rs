@@ -5,8 +5,12 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::items;
-use super::spec::Search;
+use super::spec::{Search, Split};
+use crate::discovery::measures::DEPTH;
 use crate::model::json_path::JsonPath;
+
+/// How many answers it takes at least to see that they all end at the same length.
+const FEWEST: usize = 4;
 
 /// What a search answered to one query.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,18 +35,37 @@ impl Answer {
     }
 }
 
-/// What looks as if a search were declared wrongly once it has been answered, in sentences.
+/// What there is to know of a search once it has been answered, in sentences: what looks as if it were declared wrongly, and what its answers
+/// cannot tell.
 pub fn doubts(search: &Search, runs: &[Vec<Answer>]) -> Vec<String> {
+    let mut told = Vec::new();
     let found = || runs.iter().flatten().flat_map(|it| &it.found);
-    let Some(score) = &search.score else {
-        return Vec::new();
-    };
-    if found().count() == 0 || found().any(|it| it.score.is_some()) {
-        return Vec::new();
+    if let Some(score) = &search.score
+        && found().count() > 0
+        && !found().any(|it| it.score.is_some())
+    {
+        told.push(format!(
+            "warning: `score` is `{score}`, and nothing that was found has a number there, so that nothing is known of equal scores"
+        ));
     }
-    vec![format!(
-        "warning: `score` is `{score}`, and nothing that was found has a number there, so that nothing is known of equal scores"
-    )]
+    told.extend(capped(runs));
+    told
+}
+
+/// That a search answers at most so many, whatever is asked for: nearly all answers are as long as the longest, and that is too short.
+fn capped(runs: &[Vec<Answer>]) -> Option<String> {
+    let lengths = || runs.iter().flatten().map(|it| it.found.len());
+    let most = lengths().max().filter(|it| *it < DEPTH)?;
+    let (all, full) = (
+        lengths().count(),
+        lengths().filter(|it| *it == most).count(),
+    );
+    let is_capped = most > 0 && all >= FEWEST && 4 * full >= 3 * all;
+    is_capped.then(|| {
+        format!(
+            "warning: the search seems to answer {most} ids at most ({full} of {all} answers have so many), although {DEPTH} are asked for: Recall@{DEPTH} and whatever looks at {DEPTH} ids is no more than {most} can give"
+        )
+    })
 }
 
 /// What was found, in the order of the answer.
@@ -66,7 +89,7 @@ pub fn read_answer(search: &Search, document: &Value) -> Result<Vec<Found>, Stri
         is_there = true;
         for item in items {
             found.push(Found {
-                id: id(&search.id, search.split.as_deref(), item)?,
+                id: id(&search.id, search.split(), item)?,
                 score: search.score.as_ref().and_then(|path| number(path, item)),
             });
         }
@@ -99,7 +122,7 @@ fn number(path: &JsonPath, item: &Value) -> Option<f64> {
 /// # Errors
 ///
 /// Which path leads to no text.
-pub(super) fn id(template: &str, split: Option<&str>, item: &Value) -> Result<String, String> {
+pub(super) fn id(template: &str, split: Option<Split<'_>>, item: &Value) -> Result<String, String> {
     let mut id = String::new();
     let mut rest = template;
     let mut parts = Vec::new();
@@ -125,8 +148,8 @@ pub(super) fn id(template: &str, split: Option<&str>, item: &Value) -> Result<St
         rest = behind;
     }
     id.push_str(rest);
-    if let Some(split) = split.filter(|it| !it.is_empty()) {
-        return Ok(id.replacen(split, ":", 1));
+    if let Some(split) = split {
+        return Ok(split.apply(&id));
     }
     Ok(match &parts[..] {
         // Where the tool's own name has the server already: `server:server:tool`, or `server` and `server:tool`.
@@ -154,33 +177,62 @@ mod tests {
     use serde_json::json;
 
     use super::id;
+    use crate::discovery::corpus::Corpus;
+    use crate::discovery::places::Document;
+    use crate::discovery::search::spec::Search;
 
     #[test]
     fn ids_are_made_of_parts_of_an_item() {
         let item = json!({ "tool": { "server_name": "files", "name": "read" }, "n": 3 });
-        let made = |template: &str, split| id(template, split, &item);
+        let made = |template: &str| id(template, None, &item);
         assert_eq!(
-            made("{{tool.server_name}}:{{tool.name}}", None).unwrap(),
+            made("{{tool.server_name}}:{{tool.name}}").unwrap(),
             "files:read"
         );
-        assert_eq!(made("{{ n }}:x", None).unwrap(), "3:x");
-        assert!(
-            made("{{tool.none}}", None)
-                .unwrap_err()
-                .contains("tool.none")
-        );
-        assert!(made("{{tool", None).is_err());
-        let named = |name: &str, template: &str, split| {
-            id(template, split, &json!({ "server": "files", "name": name })).unwrap()
+        assert_eq!(made("{{ n }}:x").unwrap(), "3:x");
+        assert!(made("{{tool.none}}").unwrap_err().contains("tool.none"));
+        assert!(made("{{tool").is_err());
+        let named = |name: &str, template: &str| {
+            id(template, None, &json!({ "server": "files", "name": name })).unwrap()
         };
         let both = "{{server}}:{{name}}";
-        assert_eq!(named("files:read", both, None), "files:read");
-        assert_eq!(named("files:files:read", "{{name}}", None), "files:read");
-        assert_eq!(
-            named("files__read__all", "{{name}}", Some("__")),
-            "files:read__all"
-        );
+        assert_eq!(named("files:read", both), "files:read");
+        assert_eq!(named("files:files:read", "{{name}}"), "files:read");
         // A server may be called as its tool.
-        assert_eq!(named("files", both, None), "files:files");
+        assert_eq!(named("files", both), "files:files");
+    }
+
+    #[test]
+    fn ids_are_split_as_the_corpus_has_them() {
+        let declared = json!({
+            "tool": { "name": "find", "arguments": { "query": "{{query}}" } },
+            "list": "tools", "id": "{{name}}", "split": "_",
+        });
+        let mut search = Search::read(&declared).unwrap();
+        let split = |search: &Search, name: &str| {
+            id("{{name}}", search.split(), &json!({ "name": name })).unwrap()
+        };
+        assert_eq!(split(&search, "my_files_read"), "my:files_read");
+        assert_eq!(split(&search, "files"), "files");
+        let tool = |server: &str, name: &str| json!({ "tool_id": format!("{server}:{name}"), "server": server, "tool": name });
+        let tools = [
+            tool("my", "files_read"),
+            tool("my_files", "list_all"),
+            tool("a_b_c", "d"),
+        ];
+        let corpus = json!({ "tools": tools }).to_string();
+        let corpus = Document::parse("c.json", corpus).unwrap();
+        search.knows(&Corpus::read(&corpus).unwrap());
+        for (name, expected) in [
+            ("my_files_list_all", "my_files:list_all"),
+            // It is there so, and not otherwise.
+            ("my_files_read", "my:files_read"),
+            // The server is known, and this tool is new.
+            ("my_files_write", "my_files:write"),
+            ("a_b_c_d", "a_b_c:d"),
+            ("new_tool", "new:tool"),
+        ] {
+            assert_eq!(split(&search, name), expected);
+        }
     }
 }

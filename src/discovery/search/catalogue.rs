@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::answer::{id, refuse_failure};
 use super::items;
-use super::spec::Listing;
+use super::spec::{Listing, Search};
 use crate::discovery::corpus::Corpus;
 use crate::model::json_path::JsonPath;
 use crate::published::measured::retrieval::Drift;
@@ -26,7 +26,7 @@ pub struct LiveTool {
 /// In a fragment, why this is no catalogue.
 pub fn read_catalogue(
     listing: &Listing,
-    split: Option<&str>,
+    search: &Search,
     document: &Value,
 ) -> Result<Vec<LiveTool>, String> {
     refuse_failure(document)?;
@@ -44,7 +44,7 @@ pub fn read_catalogue(
         for item in items {
             let description = one(&listing.description, item);
             tools.push(LiveTool {
-                id: id(&listing.id, split, item)?,
+                id: id(&listing.id, search.split(), item)?,
                 description: description.and_then(|it| it.as_str().map(str::to_owned)),
                 schema: one(&listing.schema, item)
                     .map(parsed)

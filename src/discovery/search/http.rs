@@ -100,7 +100,7 @@ impl<'a> Rest<'a> {
             return Ok(None);
         }
         let document = document(&reply)?;
-        read_catalogue(listing, self.search.split.as_deref(), &document).map(Some)
+        read_catalogue(listing, self.search, &document).map(Some)
     }
 
     async fn reply(&mut self, ask: &HttpAsk, query: &str, limit: usize) -> Result<Reply, String> {

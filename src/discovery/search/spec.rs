@@ -1,12 +1,13 @@
 //! What is declared of a search.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::presets::preset;
+use crate::discovery::corpus::Corpus;
 use crate::model::json_path::JsonPath;
 use crate::model::measurement::SEARCHES;
 
@@ -29,7 +30,7 @@ pub struct Search {
     pub id: String,
     /// What stands between server and tool in such an id, where that is not `:`.
     #[serde(default)]
-    pub split: Option<String>,
+    split: Option<String>,
     /// Where the score stands in an item.
     #[serde(default, deserialize_with = "path")]
     pub score: Option<JsonPath>,
@@ -38,6 +39,44 @@ pub struct Search {
     /// How the live catalogue is listed; without it, nothing is known of it.
     #[serde(default)]
     pub catalogue: Option<Listing>,
+    /// What is searched, by which an id is split that could be split in several ways.
+    #[serde(skip)]
+    known: Known,
+}
+
+/// The ids of a corpus and its servers.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    ids: HashSet<String>,
+    servers: HashSet<String>,
+}
+
+/// How an id is split into server and tool.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Split<'a> {
+    /// What stands between them.
+    sign: &'a str,
+    known: &'a Known,
+}
+
+impl Split<'_> {
+    /// The id in the form `server:tool`. Where names of servers hold the sign, too, it is split so that the corpus has the id, else so that it
+    /// has the server, with the longest name if there are several; else at the first sign.
+    pub(super) fn apply(self, id: &str) -> String {
+        let places = id.match_indices(self.sign);
+        let ways = places.map(|(at, sign)| (&id[..at], &id[at + sign.len()..]));
+        let ways: Vec<(&str, &str)> = ways.collect();
+        let joined = |(server, tool): &(&str, &str)| format!("{server}:{tool}");
+        let has_id = |it: &&(&str, &str)| self.known.ids.contains(&joined(it));
+        let has_server = |it: &&(&str, &str)| self.known.servers.contains(it.0);
+        let mut backwards = ways.iter().rev();
+        let found = backwards
+            .clone()
+            .find(has_id)
+            .or_else(|| backwards.find(has_server))
+            .or(ways.first());
+        found.map_or_else(|| id.to_owned(), joined)
+    }
 }
 
 /// By what a search is asked.
@@ -86,7 +125,7 @@ impl Search {
         }
         all.extend(own);
         let search: Self =
-            serde_json::from_value(Value::Object(all)).map_err(|error| error.to_string())?;
+            serde_json::from_value(Value::Object(all)).map_err(|error| told(&error))?;
         let asks = |http: bool, tool: bool| match (http, tool) {
             (true, true) => Err("either `http` or `tool` says how to ask, not both".to_owned()),
             (false, false) => Err("`http` or `tool` must say how to ask".to_owned()),
@@ -128,11 +167,40 @@ impl Search {
         asked(self.http.as_ref(), self.tool.as_ref())
     }
 
+    /// Tells it what is searched, by which ids are split.
+    pub fn knows(&mut self, corpus: &Corpus) {
+        self.known = Known {
+            ids: corpus.tools.iter().map(|it| it.id.clone()).collect(),
+            servers: corpus.tools.iter().map(|it| it.server.clone()).collect(),
+        };
+    }
+
+    /// How ids are split that have something else than `:` between server and tool.
+    pub(super) fn split(&self) -> Option<Split<'_>> {
+        let sign = self.split.as_deref().filter(|it| !it.is_empty())?;
+        Some(Split {
+            sign,
+            known: &self.known,
+        })
+    }
+
     /// The headers it sends, by which variables may be named.
     pub fn headers(&self) -> impl Iterator<Item = &String> {
         let listing = self.catalogue.as_ref().and_then(|it| it.http.as_ref());
         let asks = self.http.iter().chain(listing);
         asks.flat_map(|it| it.headers.values())
+    }
+
+    /// Whether it, or its catalogue, is asked where a proxy is, or with that proxy's key.
+    pub fn needs_place(&self) -> bool {
+        let listing = self.catalogue.as_ref().and_then(|it| it.http.as_ref());
+        let known = ["base_url", "api_key", "query", "limit"];
+        let mut asks = self.http.iter().chain(listing);
+        asks.any(|ask| {
+            let texts = ask.texts("http", &known).unwrap_or_default();
+            let mut texts = texts.iter();
+            texts.any(|it| it.contains("{{base_url}}") || it.contains("{{api_key}}"))
+        })
     }
 
     /// Whether it, or its catalogue, is asked as a tool of an MCP server.
@@ -214,6 +282,17 @@ impl Listing {
     /// How it is asked.
     pub fn ask(&self) -> Ask<'_> {
         asked(self.http.as_ref(), self.tool.as_ref())
+    }
+}
+
+/// What is wrong with a declaration, without the text that stands in the wrong place: an address may hold a password.
+fn told(error: &serde_json::Error) -> String {
+    let told = error.to_string();
+    match (told.find("string \""), told.rfind("\", expected")) {
+        (Some(start), Some(end)) if start < end => {
+            format!("{}a text{}", &told[..start], &told[end + 1..])
+        }
+        _ => told,
     }
 }
 

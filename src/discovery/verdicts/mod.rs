@@ -7,8 +7,10 @@ mod said;
 mod sarif;
 mod schema;
 
-pub use said::{Detector, Entry, Run, ScanStatus, Verdict};
+pub use said::{Detector, Entry, Run, ScanStatus, Unscanned, Verdict};
 pub use schema::json_schema;
+
+use serde_json::Value;
 
 use super::fields::Fields;
 use super::finding::Finding;
@@ -27,31 +29,26 @@ pub enum Form {
 /// Which form a document has; `None` where it is none that is known.
 fn recognised(document: &Document) -> Option<Form> {
     let value = &document.value;
-    if value
-        .get("entries")
-        .is_some_and(serde_json::Value::is_array)
-    {
-        let version = value
-            .get("format_version")
-            .and_then(serde_json::Value::as_u64);
+    let is_list = |key: &str| value.get(key).is_some_and(Value::is_array);
+    if is_list("entries") {
+        let version = value.get("format_version").and_then(Value::as_u64);
         return Some(if version == Some(2) {
             Form::V2
         } else {
             Form::V1
         });
     }
-    if value.get("runs").is_some_and(serde_json::Value::is_array) {
+    if is_list("runs") {
         return Some(Form::Sarif);
     }
-    if value
-        .get("scan_results")
-        .is_some_and(serde_json::Value::is_array)
-    {
+    if is_list("scan_results") || cisco::is_list(value) {
         return Some(Form::Cisco);
     }
     let members = value.as_object()?;
-    let is_scan =
-        |it: &serde_json::Value| it.get("issues").is_some() && it.get("servers").is_some();
+    let is_scan = |it: &Value| {
+        let beside = ["issues", "path", "error"];
+        it.get("servers").is_some() && beside.iter().any(|key| it.get(key).is_some())
+    };
     (!members.is_empty() && members.values().all(is_scan)).then_some(Form::McpScan)
 }
 
@@ -70,12 +67,19 @@ pub fn read(document: &Document, form: Option<Form>) -> Result<Run, Vec<Finding>
         let problem = "these verdicts are in the form v2, and were to be read as v1";
         return Err(vec![document.error("/format_version", problem)]);
     }
-    let mut findings = Vec::new();
+    if let (Form::V1, Some(version)) = (form, document.value.get("format_version"))
+        && version.as_u64() != Some(1)
+    {
+        let problem = "`format_version` must be 2, or be left out for the first form";
+        return Err(vec![document.error("/format_version", problem)]);
+    }
+    // Of a key that is there twice, nobody knows which is meant.
+    let mut findings = document.doubled_keys();
     let top = Fields::new(document, &document.value);
     let run = match form {
         Form::V1 => ours::first(top, &mut findings),
         Form::V2 => ours::second(top, &mut findings),
-        Form::Cisco => cisco::read(top, &mut findings),
+        Form::Cisco => cisco::read(document, &mut findings),
         Form::McpScan => mcp_scan::read(document, &mut findings),
         Form::Sarif => sarif::read(top, &mut findings),
     };

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::said::{Detector, Entry, Run, ScanStatus, Verdict};
+use super::schema::Known;
 use crate::discovery::fields::Fields;
 use crate::discovery::finding::Finding;
 
@@ -56,6 +57,8 @@ pub(super) fn second(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
         corpus_version: version(top, findings),
         ..Run::default()
     };
+    let known = Known::new();
+    known.hold(top, findings);
     let empty = Value::Null;
     let detector = Fields::new(top.document, top.get("detector").unwrap_or(&empty));
     let Some(name) = detector.text("/detector", "name", findings) else {
@@ -97,7 +100,7 @@ fn entry(pointer: &str, fields: Fields<'_>, findings: &mut Vec<Finding>) -> Opti
         category: fields
             .optional_text(pointer, "category", findings)
             .map(str::to_owned),
-        verdicts: Vec::new(),
+        ..Entry::default()
     })
 }
 
@@ -153,6 +156,6 @@ fn verdict(
         status,
         reason: reason.unwrap_or_default().to_owned(),
         flagged: flagged.unwrap_or(false),
-        score: fields.get("score").and_then(Value::as_f64),
+        score: fields.optional_number(pointer, "score", findings),
     })
 }

@@ -10,6 +10,27 @@ pub struct Run {
     pub entries: Vec<Entry>,
     /// Only what was found is listed: an entry of the corpus that is not here was looked at, and is clean.
     pub lists_findings_only: bool,
+    /// What could not be scanned, so that nobody knows of all that is in it.
+    pub unscanned: Vec<Unscanned>,
+}
+
+/// A server that could not be scanned.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Unscanned {
+    /// `None` where it is not even known which.
+    pub server: Option<String>,
+    /// What that is a verdict on: none.
+    pub verdict: Verdict,
+}
+
+impl Unscanned {
+    /// Whether an entry without a verdict may be one of these.
+    pub fn concerns(&self, id: &str) -> bool {
+        self.server.as_ref().is_none_or(|server| {
+            id.strip_prefix(server.as_str())
+                .is_some_and(|it| it.starts_with(':'))
+        })
+    }
 }
 
 /// Who said it.
@@ -26,6 +47,8 @@ pub struct Entry {
     /// Where the file says so itself.
     pub malicious: Option<bool>,
     pub category: Option<String>,
+    /// It is a prompt, a resource or the like, and no tool: a corpus of tools need not have it.
+    pub is_beside: bool,
     pub verdicts: Vec<Verdict>,
 }
 
@@ -49,6 +72,18 @@ pub enum ScanStatus {
     Skipped,
 }
 
+impl Verdict {
+    /// That a detector came to no verdict.
+    pub(super) fn none(detector: &str, status: ScanStatus, reason: impl Into<String>) -> Self {
+        Self {
+            detector: detector.to_owned(),
+            status,
+            reason: reason.into(),
+            ..Self::default()
+        }
+    }
+}
+
 impl ScanStatus {
     pub fn name(self) -> &'static str {
         match self {
@@ -66,11 +101,44 @@ impl ScanStatus {
     }
 }
 
-/// Adds a verdict to the entry of its tool.
-pub(super) fn add(run: &mut Run, at: &mut HashMap<String, usize>, id: &str, verdict: Verdict) {
-    let index = *at.entry(id.to_owned()).or_insert_with(|| {
+/// What a verdict is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Subject {
+    pub(super) id: String,
+    pub(super) is_beside: bool,
+}
+
+impl Subject {
+    pub(super) fn tool(id: String) -> Self {
+        Self {
+            id,
+            is_beside: false,
+        }
+    }
+
+    /// Something of a server, where that is known. What is no tool has its kind in its id: it may be called as a tool is.
+    pub(super) fn of(server: Option<&str>, kind: &str, name: &str) -> Self {
+        let is_beside = kind != "tool";
+        let parts = [server, is_beside.then_some(kind), Some(name)];
+        let parts: Vec<&str> = parts.into_iter().flatten().collect();
+        Self {
+            id: parts.join(":"),
+            is_beside,
+        }
+    }
+}
+
+/// Adds a verdict to the entry of its subject.
+pub(super) fn add(
+    run: &mut Run,
+    at: &mut HashMap<String, usize>,
+    subject: &Subject,
+    verdict: Verdict,
+) {
+    let index = *at.entry(subject.id.clone()).or_insert_with(|| {
         run.entries.push(Entry {
-            id: id.to_owned(),
+            id: subject.id.clone(),
+            is_beside: subject.is_beside,
             ..Entry::default()
         });
         run.entries.len() - 1
@@ -83,7 +151,7 @@ pub(super) fn add(run: &mut Run, at: &mut HashMap<String, usize>, id: &str, verd
         });
     }
     let verdicts = &mut run.entries[index].verdicts;
-    // Several findings about one tool are one verdict.
+    // Several findings about one subject are one verdict.
     match verdicts
         .iter_mut()
         .find(|it| it.detector == verdict.detector)

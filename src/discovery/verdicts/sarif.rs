@@ -1,15 +1,19 @@
 //! SARIF, as many scanners write it: what was found, by rule and place.
+//!
+//! What is not listed is clean only where the scan came to its end. A run says that it did not by `executionSuccessful`, by how its process
+//! ended, by a notification of the level `error`, and by `results` that are `null`.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::said::{Detector, Run, ScanStatus, Verdict, add};
+use super::said::{Detector, Run, ScanStatus, Subject, Verdict, add};
 use crate::discovery::fields::Fields;
 use crate::discovery::finding::Finding;
+use crate::discovery::places::part;
 
-/// Reads `{runs: [{tool: {driver: {name, version}}, invocations, results: [{kind, level, locations}]}]}`. An entry is named by the logical name
-/// of a place, else by its file.
+/// Reads `{runs: [{tool: {driver: {name, version}}, invocations, results: [{kind, level, locations, baselineState}]}]}`. An entry is named by the
+/// logical name of a place, else by its file.
 pub(super) fn read(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
     let mut run = Run {
         lists_findings_only: true,
@@ -28,49 +32,155 @@ pub(super) fn read(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
             continue;
         };
         let version = driver.and_then(|it| it.get("version")?.as_str());
-        run.detectors.push(Detector {
-            name: name.to_owned(),
-            version: version.map(str::to_owned),
-        });
-        let invocations = fields.get("invocations").and_then(Value::as_array);
-        let has_failed = invocations
-            .into_iter()
-            .flatten()
-            .any(|it| it.get("executionSuccessful").and_then(Value::as_bool) == Some(false));
-        if has_failed {
-            let here = format!("{pointer}/invocations");
-            let problem =
-                "the scan did not come to its end, so that what is not listed may be anything";
-            findings.push(top.document.error(&here, problem));
+        // Its runs over several servers are one run over all of them.
+        if run.detectors.iter().all(|it| it.name != name) {
+            run.detectors.push(Detector {
+                name: name.to_owned(),
+                version: version.map(str::to_owned),
+            });
+        }
+        if fields.get("results").is_some_and(Value::is_null) {
+            let problem = "`results` is null: the scan did not run";
+            findings.push(top.document.error(&format!("{pointer}/results"), problem));
+            continue;
         }
         let Some(results) = fields.list(&pointer, "results", findings) else {
             continue;
         };
+        let mut found = 0;
         for (pointer, result) in results.objects(top.document, "a result", findings) {
-            let Some(id) = result.get("locations").and_then(id) else {
-                let problem = "nothing says which tool this is about: a logical location or a file";
-                findings.push(top.document.error(&pointer, problem));
-                continue;
-            };
-            let kind = result.get("kind").and_then(Value::as_str).unwrap_or("fail");
-            let level = result.get("level").and_then(Value::as_str);
-            let verdict = Verdict {
-                detector: name.to_owned(),
-                status: ScanStatus::Ok,
-                reason: String::new(),
-                flagged: kind == "fail" && level != Some("none"),
-                score: None,
-            };
-            add(&mut run, &mut at, &id, verdict);
+            let verdict = verdict(name, result);
+            found += usize::from(verdict.flagged);
+            for subject in subjects(&pointer, result, findings) {
+                add(&mut run, &mut at, &subject, verdict.clone());
+            }
+        }
+        for (subject, verdict) in ended(&pointer, fields, name, found, findings) {
+            add(&mut run, &mut at, &subject, verdict);
         }
     }
     run
 }
 
-fn id(locations: &Value) -> Option<String> {
-    let first = locations.as_array()?.first()?;
-    let logical = first.pointer("/logicalLocations/0");
+fn verdict(detector: &str, result: Fields<'_>) -> Verdict {
+    let text = |key: &str| result.get(key).and_then(Value::as_str);
+    // Something that was found before, and is gone.
+    let is_gone = text("baselineState") == Some("absent");
+    let is_fail = text("kind").is_none_or(|it| it == "fail");
+    Verdict {
+        detector: detector.to_owned(),
+        flagged: is_fail && text("level") != Some("none") && !is_gone,
+        ..Verdict::default()
+    }
+}
+
+/// What a result is about: it may be about several, a place for each.
+fn subjects(pointer: &str, result: Fields<'_>, findings: &mut Vec<Finding>) -> Vec<Subject> {
+    let mut subjects = Vec::new();
+    let locations = result.get("locations").and_then(Value::as_array);
+    let problem = "nothing says which tool this is about: a logical location or a file";
+    if locations.is_none_or(Vec::is_empty) {
+        findings.push(result.document.error(pointer, problem));
+    }
+    for (index, location) in locations.into_iter().flatten().enumerate() {
+        if let Some(id) = id(location) {
+            subjects.push(Subject::tool(id));
+        } else {
+            let here = format!("{pointer}/locations{}", part(index));
+            findings.push(result.document.error(&here, problem));
+        }
+    }
+    subjects
+}
+
+fn id(location: &Value) -> Option<String> {
+    let logical = location.pointer("/logicalLocations/0");
     let logical = logical.and_then(|it| it.get("fullyQualifiedName").or_else(|| it.get("name")));
-    let file = || first.pointer("/physicalLocation/artifactLocation/uri");
+    let file = || location.pointer("/physicalLocation/artifactLocation/uri");
     Some(logical.or_else(file)?.as_str()?.to_owned())
+}
+
+/// Whether a run came to its end; where it did not as a whole, that is a finding, and where it did not with single tools, these are answered.
+fn ended(
+    pointer: &str,
+    run: Fields<'_>,
+    detector: &str,
+    found: usize,
+    findings: &mut Vec<Finding>,
+) -> Vec<(Subject, Verdict)> {
+    let mut failed = Vec::new();
+    let invocations = run.get("invocations").and_then(Value::as_array);
+    let invocations = invocations.map(Vec::as_slice).unwrap_or_default();
+    let results = run.get("results").and_then(Value::as_array);
+    if invocations.is_empty() && results.is_none_or(Vec::is_empty) {
+        let problem = "nothing is listed, and nothing says that the scan has run: `invocations` with `executionSuccessful` would";
+        findings.push(run.document.error(pointer, problem));
+    }
+    for (index, invocation) in invocations.iter().enumerate() {
+        let pointer = format!("{pointer}/invocations{}", part(index));
+        if let Some((key, why)) = cut_short(invocation, found) {
+            let here = format!("{pointer}/{key}");
+            let problem = format!(
+                "the scan did not come to its end, so that what is not listed may be anything: {why}"
+            );
+            findings.push(run.document.error(&here, problem));
+        }
+        for list in [
+            "toolExecutionNotifications",
+            "toolConfigurationNotifications",
+        ] {
+            let notes = invocation.get(list).and_then(Value::as_array);
+            for (index, note) in notes.into_iter().flatten().enumerate() {
+                if note.get("level").and_then(Value::as_str) != Some("error") {
+                    continue;
+                }
+                let told = note.pointer("/message/text").and_then(Value::as_str);
+                let told = told.unwrap_or("it says no more");
+                let places = note.get("locations").and_then(Value::as_array);
+                let ids = places.into_iter().flatten().filter_map(id);
+                let ids: Vec<String> = ids.collect();
+                if ids.is_empty() {
+                    let here = format!("{pointer}/{list}{}", part(index));
+                    let problem = format!("something kept the scan from being whole: {told}");
+                    findings.push(run.document.error(&here, problem));
+                }
+                let none = Verdict::none(detector, ScanStatus::Error, told);
+                let each = ids.into_iter().map(Subject::tool);
+                failed.extend(each.map(|it| (it, none.clone())));
+            }
+        }
+    }
+    failed
+}
+
+/// By which key an invocation says that it was cut short, and how.
+fn cut_short(invocation: &Value, found: usize) -> Option<(&'static str, String)> {
+    let text = |key: &str| invocation.get(key).filter(|it| !it.is_null());
+    match invocation.get("executionSuccessful") {
+        Some(Value::Bool(true)) => {}
+        Some(Value::Bool(false)) => {
+            return Some((
+                "executionSuccessful",
+                "`executionSuccessful` is false".to_owned(),
+            ));
+        }
+        other => {
+            let other = other.map_or_else(|| "missing".to_owned(), Value::to_string);
+            let why = format!("`executionSuccessful` must be true or false, and is {other}");
+            return Some(("executionSuccessful", why));
+        }
+    }
+    for key in [
+        "processStartFailureMessage",
+        "exitSignalName",
+        "exitSignalNumber",
+    ] {
+        if let Some(value) = text(key) {
+            return Some((key, format!("`{key}` is {value}")));
+        }
+    }
+    // Many scanners end with 1 where they have found something.
+    let code = text("exitCode")?;
+    let is_usual = code.as_i64() == Some(0) || (code.as_i64() == Some(1) && found > 0);
+    (!is_usual).then(|| ("exitCode", format!("`exitCode` is {code}")))
 }

@@ -1,20 +1,28 @@
-//! The JSON Schema of verdicts, version 2.
+//! The JSON Schema of verdicts, version 2, and the keys that it knows.
 
 use serde_json::{Value, json};
 
-/// The JSON Schema (draft 2020-12) of a file of verdicts, version 2. Members that are not named here are of no matter.
+use crate::discovery::fields::Fields;
+use crate::discovery::finding::Finding;
+use crate::discovery::places::part;
+
+/// The JSON Schema (draft 2020-12) of a file of verdicts, version 2. Members whose names begin with `x-` are free.
 pub fn json_schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "mcp-eval verdicts",
         "description": "What one scanner said of the tools of a corpus, in one run.",
         "type": "object",
+        "additionalProperties": false,
+        "patternProperties": { "^x-": true },
         "required": ["format_version", "detector", "entries"],
         "properties": {
             "format_version": { "const": 2 },
             "corpus_version": { "type": ["string", "null"], "description": "The corpus that was scanned." },
             "detector": {
                 "type": "object",
+        "additionalProperties": false,
+        "patternProperties": { "^x-": true },
                 "required": ["name"],
                 "properties": {
                     "name": { "type": "string", "minLength": 1 },
@@ -25,6 +33,8 @@ pub fn json_schema() -> Value {
             },
             "run": {
                 "type": "object",
+        "additionalProperties": false,
+        "patternProperties": { "^x-": true },
                 "properties": {
                     "seed": { "type": ["integer", "null"] },
                     "duration_ms": { "type": ["number", "null"], "minimum": 0 },
@@ -37,6 +47,8 @@ pub fn json_schema() -> Value {
         "$defs": {
             "entry": {
                 "type": "object",
+        "additionalProperties": false,
+        "patternProperties": { "^x-": true },
                 "required": ["id"],
                 "properties": {
                     "id": { "type": "string", "minLength": 1 },
@@ -54,6 +66,8 @@ pub fn json_schema() -> Value {
             },
             "detection": {
                 "type": "object",
+        "additionalProperties": false,
+        "patternProperties": { "^x-": true },
                 "properties": {
                     "type": { "type": "string" },
                     "category": { "type": "string" },
@@ -69,4 +83,52 @@ pub fn json_schema() -> Value {
             }
         }
     })
+}
+
+/// The schema, for the keys that it knows.
+pub(super) struct Known(Value);
+
+impl Known {
+    pub(super) fn new() -> Self {
+        Self(json_schema())
+    }
+
+    /// Refuses keys that the schema does not know: what a misspelt `status` says would be lost.
+    pub(super) fn hold(&self, top: Fields<'_>, findings: &mut Vec<Finding>) {
+        let keys = |of: &str| -> Vec<&str> {
+            let known = self.0.pointer(of).and_then(Value::as_object);
+            let known = known.into_iter().flat_map(|it| it.keys());
+            known.map(String::as_str).collect()
+        };
+        top.refuse_unknown("", &keys("/properties"), findings);
+        for part in ["detector", "run"] {
+            if let Some(value) = top.get(part) {
+                let fields = Fields::new(top.document, value);
+                let known = keys(&format!("/properties/{part}/properties"));
+                fields.refuse_unknown(&format!("/{part}"), &known, findings);
+            }
+        }
+        let (entry, detection) = (
+            keys("/$defs/entry/properties"),
+            keys("/$defs/detection/properties"),
+        );
+        let list = |of: Option<&'_ Value>| of.and_then(Value::as_array).map_or(0, Vec::len);
+        let entries = top.get("entries");
+        for at in 0..list(entries) {
+            let Some(value) = entries.and_then(|it| it.get(at)) else {
+                continue;
+            };
+            let pointer = format!("/entries{}", part(at));
+            let fields = Fields::new(top.document, value);
+            fields.refuse_unknown(&pointer, &entry, findings);
+            let detections = fields.get("detections");
+            for at in 0..list(detections) {
+                if let Some(value) = detections.and_then(|it| it.get(at)) {
+                    let pointer = format!("{pointer}/detections{}", part(at));
+                    let fields = Fields::new(top.document, value);
+                    fields.refuse_unknown(&pointer, &detection, findings);
+                }
+            }
+        }
+    }
 }

@@ -6,6 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::status::Status;
+use crate::model::number::apart;
+
+/// How many digits behind the point figures are told with, unless it takes more to tell them apart.
+const PLACES: usize = 3;
 
 /// The measurement of one search. Numbers that are not known are `null`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +53,13 @@ pub struct Report {
     pub per_query: Vec<QueryReport>,
 }
 
+impl Report {
+    /// Whether anything is demanded of it.
+    pub fn is_gated(&self) -> bool {
+        self.gate.is_some() || self.floor.is_some() || self.lost_gate.is_some()
+    }
+}
+
 /// Figures by the cut that they are taken at.
 pub type ByCut = BTreeMap<String, f64>;
 
@@ -82,6 +93,13 @@ pub struct Gate {
     pub threshold: f64,
 }
 
+impl Gate {
+    /// The value and what it must be at least, so that two that differ do not look alike.
+    pub fn shown(&self) -> [String; 2] {
+        apart(self.value, self.threshold, PLACES)
+    }
+}
+
 /// What a figure must be at least, whatever it was before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Floor {
@@ -89,6 +107,13 @@ pub struct Floor {
     pub passed: bool,
     pub value: f64,
     pub floor: f64,
+}
+
+impl Floor {
+    /// The value and what it must be at least, so that two that differ do not look alike.
+    pub fn shown(&self) -> [String; 2] {
+        apart(self.value, self.floor, PLACES)
+    }
 }
 
 /// How many queries may be lost.
@@ -161,6 +186,21 @@ pub struct Compared {
     pub only_here: Vec<String>,
     pub only_there: Vec<String>,
     pub tests: Vec<Test>,
+}
+
+impl Compared {
+    /// Whether every query is there on both sides, is the same, and got the same.
+    pub fn is_equal(&self) -> bool {
+        let differing = [
+            &self.lost,
+            &self.won,
+            &self.moved,
+            &self.changed,
+            &self.only_here,
+            &self.only_there,
+        ];
+        differing.iter().all(|it| it.is_empty())
+    }
 }
 
 /// Whether the means of a figure differ by more than chance would make them.

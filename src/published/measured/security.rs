@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::status::Status;
+use crate::model::number::apart;
 
 /// The whole document.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -85,6 +86,13 @@ pub struct DetectorReport {
 }
 
 impl DetectorReport {
+    /// Recall and false positive rate, so that none that misses the bound of a gate looks as if it kept it.
+    pub fn shown(&self, gate: &SecurityGate) -> [String; 2] {
+        let [recall, _] = apart(self.recall, gate.recall_floor, 3);
+        let [fpr, _] = apart(self.fpr, gate.fpr_ceiling, 3);
+        [recall, fpr]
+    }
+
     /// What became of the gate, in a word.
     pub fn verdict(&self) -> &'static str {
         match (self.gate, self.not_measured.is_empty()) {

@@ -90,14 +90,13 @@ pub fn security(report: &security::Report) -> String {
     }
     told.push_str("| detector | precision | recall | 95 % | FPR | 95 % | gate |\n|---|---|---|---|---|---|---|\n");
     for it in detectors {
+        let [recall, fpr] = it.shown(&report.security.gate);
         let _ = writeln!(
             told,
-            "| {} | {:.3} | {:.3} | {} | {:.3} | {} | {} |",
+            "| {} | {:.3} | {recall} | {} | {fpr} | {} | {} |",
             cell(&it.detector),
             it.precision,
-            it.recall,
             interval(it.recall_interval.as_ref()),
-            it.fpr,
             interval(it.fpr_interval.as_ref()),
             it.verdict()
         );

@@ -2,12 +2,20 @@
 
 use std::fmt::Write as _;
 
+use crate::published::measured::Status;
 use crate::published::measured::retrieval::{Metrics, Report};
 use crate::published::measured::security::{self, Security};
 
 /// A verdict in capitals.
 fn verdict(passed: bool) -> &'static str {
     if passed { "PASS" } else { "FAIL" }
+}
+
+fn queries(count: usize) -> String {
+    match count {
+        1 => "1 query".to_owned(),
+        more => format!("{more} queries"),
+    }
 }
 
 /// The verdict of a gate on a rate of nothing.
@@ -28,14 +36,13 @@ fn figures(metrics: &Metrics) -> String {
 pub fn retrieval(report: &Report) -> String {
     let mut told = report.metrics.as_ref().map(figures).unwrap_or_default();
     if let Some(gate) = &report.gate {
+        let [value, threshold] = gate.shown();
         // Writing to a string cannot fail.
         let _ = writeln!(
             told,
-            "Gate ({}): {} (value={:.3} threshold={:.3})",
+            "Gate ({}): {} (value={value} threshold={threshold})",
             gate.metric,
             verdict(gate.passed),
-            gate.value,
-            gate.threshold
         );
     }
     told
@@ -61,7 +68,21 @@ pub fn more_of_retrieval(report: &Report) -> String {
             }
         ));
     }
+    if let Some(floor) = &report.floor {
+        let [value, least] = floor.shown();
+        let verdict = verdict(floor.passed);
+        line(format!(
+            "Gate (recall_at_5, floor): {verdict} (value={value} floor={least})"
+        ));
+    }
+    if report.status == Status::NoGate {
+        line("no gate: nothing is demanded of these figures".to_owned());
+    }
     for compared in report.compared.iter().chain(&report.beside) {
+        if compared.is_equal() {
+            let (with, queries) = (&compared.with, queries(report.per_query.len()));
+            line(format!("equal, against {with}: {queries} got the same"));
+        }
         for (what, ids) in [
             ("lost", &compared.lost),
             ("won", &compared.won),
@@ -95,11 +116,19 @@ pub fn more_of_retrieval(report: &Report) -> String {
             ties.best.ndcg_at_10
         ));
     }
-    if report.deterministic == Some(false) {
-        line(format!(
-            "not deterministic: {} answered otherwise in another run",
-            report.unsteady.join(", ")
-        ));
+    let (all, unsteady) = (report.per_query.len(), report.unsteady.len());
+    match report.deterministic {
+        Some(true) => line(format!(
+            "deterministic: all {} runs found the same ids in the same order for {}",
+            report.runs_averaged,
+            queries(all)
+        )),
+        Some(false) => line(format!(
+            "not deterministic: {} answered otherwise in another run, which is {unsteady} of {}",
+            report.unsteady.join(", "),
+            queries(all)
+        )),
+        None => {}
     }
     if let Some(further) = report
         .further
@@ -137,10 +166,11 @@ pub fn security(report: &Security) -> String {
         } else {
             format!(" ({unfinished})")
         };
+        let [recall, fpr] = it.shown(&report.gate);
         let _ = writeln!(
             told,
-            "{}: P={:.3} R={:.3} F1={:.3} FPR={:.3} [{verdict}]{why}",
-            it.detector, it.precision, it.recall, it.f1, it.fpr,
+            "{}: P={:.3} R={recall} F1={:.3} FPR={fpr} [{verdict}]{why}",
+            it.detector, it.precision, it.f1,
         );
     }
     let mut all = report.per_detector.iter();

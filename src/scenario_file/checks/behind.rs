@@ -7,8 +7,8 @@ use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, NO_HINT};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::text::nearest::did_you_mean;
 
 impl Document {
     /// Criteria name upstreams that are declared, tools that their mocks have, and headers that are sent.

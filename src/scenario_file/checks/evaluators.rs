@@ -10,8 +10,8 @@ use crate::scenario_file::decode::At;
 use crate::scenario_file::evaluators::EvaluatorSection;
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::text::nearest::did_you_mean;
 
 impl Document {
     /// The evaluators, those among the success criteria last, each with its place.

@@ -5,8 +5,8 @@ use crate::model::scenario::{Agent, Server, Transport};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::nearest::nearest;
 use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::text::nearest::nearest;
 
 impl Document {
     /// Tools of mocks are those that the file declares: it knows them all.

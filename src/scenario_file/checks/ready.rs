@@ -12,8 +12,8 @@ use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
 use crate::scenario_file::servers::ready::{ReadyCallSection, ReadySection};
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::source::Findings;
+use crate::text::nearest::did_you_mean;
 
 /// What must be known of the rest of a scenario to judge one of its `ready` sections.
 struct Around<'a> {

@@ -4,8 +4,8 @@ use crate::scenario_file::decode::Decode;
 use crate::scenario_file::decode::template::{self, CONFIG_FILE, SOURCE_DIR, UPSTREAM};
 use crate::scenario_file::file::document::{Document, is_wrong};
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::text::nearest::did_you_mean;
 
 impl Document {
     /// What texts of the scenario refer to, besides environment variables, is there.

@@ -10,8 +10,8 @@ use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
 use crate::scenario_file::servers::server::ServerKind;
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::text::nearest::did_you_mean;
 
 impl Document {
     /// Every mock server has its interactions, and the reverse.

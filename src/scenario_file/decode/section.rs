@@ -3,9 +3,9 @@
 use schemars::{Schema, SchemaGenerator};
 
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::text::nearest::did_you_mean;
 
 pub(in crate::scenario_file) const NO_HINT: Option<&str> = None;
 

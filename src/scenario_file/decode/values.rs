@@ -1,10 +1,9 @@
 //! The kinds of values that keys hold.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use jiff::fmt::friendly::SpanParser;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::json_schema;
 use serde_json::Value;
 
 use crate::model::json_path::JsonPath;
@@ -409,21 +408,22 @@ impl Decode for Timeout {
 /// Gives a type the schema of another, or one written out, in place.
 macro_rules! schema {
     ($type:ty, $name:literal, |$generator:pat_param| $schema:expr) => {
-        impl JsonSchema for $type {
+        impl schemars::JsonSchema for $type {
             fn inline_schema() -> bool {
                 true
             }
 
-            fn schema_name() -> Cow<'static, str> {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
                 $name.into()
             }
 
-            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+            fn json_schema($generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 $schema
             }
         }
     };
 }
+pub(in crate::scenario_file) use schema;
 
 schema!(
     Word,

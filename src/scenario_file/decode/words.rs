@@ -1,9 +1,9 @@
 //! Words of which a key holds one, and maps that hold one key of several.
 
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
 use crate::scenario_file::yaml::source::Findings;
+use crate::text::nearest::did_you_mean;
 
 use super::section::{NO_HINT, unknown, wrong_kind};
 

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::scenario_file::decode::template::upstream_url_name;
-use crate::scenario_file::yaml::nearest::nearest;
+use crate::text::nearest::nearest;
 
 /// How the name of such a reference begins.
 const FIRST: &str = "upstream";

@@ -7,9 +7,9 @@ use regex::Regex;
 use crate::scenario_file::decode::NO_HINT;
 use crate::scenario_file::yaml::filled::ROW;
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::text::nearest::did_you_mean;
 
 /// How much text variables may add to one document, in bytes.
 const MAX_FILLED: usize = 4 * 1024 * 1024;

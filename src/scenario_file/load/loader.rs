@@ -23,10 +23,10 @@ use crate::scenario_file::measured::kind::{self, Kind};
 use crate::scenario_file::mock::references;
 use crate::scenario_file::yaml::filled::FilledRow;
 use crate::scenario_file::yaml::finding::{Finding, Severity, quoted};
-use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::parse::parse;
 use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::text::nearest::did_you_mean;
 
 /// What the caller knows beside the files.
 #[derive(Debug, Clone, Default)]

@@ -13,10 +13,10 @@ use crate::scenario_file::file::document::Document;
 use crate::scenario_file::mock::references;
 use crate::scenario_file::mock::server::{MockSection, SERVER_LISTS, ToolSection};
 use crate::scenario_file::yaml::finding::Finding;
-use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
 use crate::scenario_file::yaml::parse::parse;
 use crate::scenario_file::yaml::source::Findings;
+use crate::text::nearest::did_you_mean;
 
 const SECTION: &str = "mcp_interactions";
 

@@ -1,13 +1,11 @@
 //! The sections of scenarios that measure something.
 
-use std::borrow::Cow;
-
 use jiff::civil::Date;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::json_schema;
 use serde_json::Value;
 
 use crate::model::measurement::VerdictForm;
-use crate::scenario_file::decode::values::{Fraction, Times, Word};
+use crate::scenario_file::decode::values::{Fraction, Times, Word, schema};
 use crate::scenario_file::decode::{At, Decode, NO_HINT, choice, section, wrong_kind};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
@@ -138,25 +136,6 @@ impl Decode for Files {
         };
         Some(Self(files))
     }
-}
-
-/// Gives a type its schema in place.
-macro_rules! schema {
-    ($type:ty, $name:literal, |$generator:pat_param| $schema:expr) => {
-        impl JsonSchema for $type {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> Cow<'static, str> {
-                $name.into()
-            }
-
-            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
-                $schema
-            }
-        }
-    };
 }
 
 schema!(

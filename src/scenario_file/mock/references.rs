@@ -3,9 +3,9 @@
 use crate::model::interactions::{Filter, Reference};
 
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::Findings;
+use crate::text::nearest::did_you_mean;
 
 /// Where references start.
 const ROOTS: [&str; 11] = [

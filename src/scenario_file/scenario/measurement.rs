@@ -15,9 +15,9 @@ use crate::scenario_file::measured::section::{
     Allowance, AllowedSection, GatesSection, SearchValue,
 };
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::parse::parse;
 use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::text::nearest::did_you_mean;
 
 /// How often queries may be asked.
 const MOST_RUNS: u32 = 100;

@@ -11,10 +11,10 @@ use crate::scenario_file::decode::template;
 use crate::scenario_file::decode::wrong_kind;
 use crate::scenario_file::yaml::finding::{Finding, quoted};
 use crate::scenario_file::yaml::jsonc::without_comments;
-use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
 use crate::scenario_file::yaml::parse::parse;
 use crate::scenario_file::yaml::source::Findings;
+use crate::text::nearest::did_you_mean;
 
 /// Why a file gives no client servers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

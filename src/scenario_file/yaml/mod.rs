@@ -1,7 +1,6 @@
 //! How does a file become a tree in which each value knows its place, and how is said what is wrong there?
 //!
-//! - `source`: the files read so far, and what was found in them. `finding`: one thing that is wrong, as people read it. `nearest`: what may have
-//!   been meant. `mark`: a place.
+//! - `source`: the files read so far, and what was found in them. `finding`: one thing that is wrong, as people read it. `mark`: a place.
 //! - `parse`, `scalar`: a file becomes a tree. `node`: the tree, how one is laid over another, and how its texts are visited.
 //! - `filled`: what variables put into its texts. `rounded`: numbers that lose digits.
 //! - `jsonc`: JSON with comments becomes JSON.
@@ -12,7 +11,6 @@ pub(super) mod filled;
 pub(super) mod finding;
 pub(super) mod jsonc;
 mod mark;
-pub(super) mod nearest;
 pub(super) mod node;
 pub(super) mod parse;
 pub(super) mod rounded;

@@ -71,7 +71,7 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
             Ask::Http(ask) => self.rest.catalogue(listing, ask).await,
             Ask::Tool(ask) => {
                 let (document, ..) = self.call(ask, "", 0).await?;
-                read_catalogue(listing, self.search.split.as_deref(), &document).map(Some)
+                read_catalogue(listing, self.search, &document).map(Some)
             }
         }
     }

@@ -138,11 +138,12 @@ impl SearchSets {
             let problem = "the catalogue cannot be waited for (`--wait`, `wait`): the search does not say how it is listed (`catalogue`)";
             findings.push(Finding::about(&search.name, Severity::Error, problem));
         }
-        let (Some((_, corpus)), Some((_, golden)), Ok(search), true) =
+        let (Some((_, corpus)), Some((_, golden)), Ok(mut search), true) =
             (corpus, golden, search, findings.is_empty())
         else {
             return Err(findings);
         };
+        search.knows(&corpus);
         Ok(Self {
             corpus,
             golden,

@@ -185,6 +185,14 @@ impl Once<'_> {
                 strange.join(", ")
             ));
         }
+        if matches!(self.doing, Doing::Alone(_))
+            && held.gates != Gates::All
+            && let Some(tolerance) = gates.tolerance
+        {
+            notes.push(format!(
+                "warning: the tolerance of {tolerance} gates nothing without `--baseline` or `--against`: it is of what was measured there"
+            ));
+        }
         if matches!(self.doing, Doing::Run) && held.baseline.is_none() {
             notes.push(if gates.recall_floor.is_some() {
                 "there is no baseline yet, so these figures are held against `recall_floor` alone"

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `doing` | what commands do with such scenarios |
 //! | `data_sets` | what is measured with, read from files, and what is wrong with these |
-//! | `place`, `asker`, `catalogue` | where a search is, how it is asked there, which tools are there |
+//! | `place`, `dotenv`, `asker`, `catalogue` | where a search is, and the file that may say so, how it is asked there, which tools are there |
 //! | `searching`, `scanning` | the agents; `task` has them, and what they were answered so far |
 //! | `accepted` | the figures that are held against those of now, where `record` keeps them |
 //! | `held` | which figures these are, and what is demanded besides |
@@ -20,6 +20,7 @@ mod asker;
 mod catalogue;
 mod data_sets;
 mod doing;
+mod dotenv;
 mod held;
 mod judged;
 mod once;
@@ -35,5 +36,5 @@ pub use self::data_sets::check_measurement;
 pub(crate) use self::doing::{Doing, First, Others};
 pub(crate) use self::once::measured;
 pub(crate) use self::place::place_of;
-pub use self::place::{place_secrets, usual_place};
+pub use self::place::{place_secrets, search_secrets, usual_place};
 pub(crate) use self::task::Measuring;

@@ -166,10 +166,10 @@ impl Once<'_> {
             Measurement::Security(task) => {
                 let scanned = measuring.scanned.lock().take();
                 let report = match (cut_short, scanned) {
-                    (None, Some(Ok(security))) => security::Report {
+                    (None, Some(Ok((security, notes)))) => security::Report {
                         status: status(&security),
                         problems: problems(&security),
-                        notes: doubts(&security, task.prevalence),
+                        notes: [notes, doubts(&security, task.prevalence)].concat(),
                         security,
                         ..security::Report::default()
                     },

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::data_sets::search;
+use super::dotenv;
 use crate::discovery::search::Place;
-use crate::input;
 use crate::mcp::Target;
 use crate::model::measurement::Retrieval;
 use crate::redact::Secrets;
@@ -24,24 +26,27 @@ const KEY: &str = "MCPPROXY_API_KEY";
 const DOTENV: &str = ".env";
 
 /// Where a proxy is, and the key it is asked with: as given, else as the environment says, else `.env` in this folder.
-pub fn usual_place(base_url: Option<&str>, api_key: Option<&str>) -> Place {
-    let file = input::read_to_string(Path::new(DOTENV)).unwrap_or_default();
-    let of_environment = |name: &str| {
-        let set = std::env::var(name).ok().filter(|it| !it.is_empty());
-        set.or_else(|| variable(&file, name))
-            .filter(|it| !it.is_empty())
+///
+/// # Errors
+///
+/// Why `.env` cannot be read, in a sentence, where it is needed.
+pub fn usual_place(base_url: Option<&str>, api_key: Option<&str>) -> Result<Place, String> {
+    let given = |value: Option<&str>, name: &str| -> Result<Option<String>, String> {
+        let given = value.map(str::to_owned).filter(|it| !it.is_empty());
+        let set = given.or_else(|| std::env::var(name).ok().filter(|it| !it.is_empty()));
+        if set.is_some() {
+            return Ok(set);
+        }
+        let file = dotenv::read(Path::new(DOTENV))?;
+        Ok(dotenv::variable(&file, name).filter(|it| !it.is_empty()))
     };
-    let given = |value: Option<&str>, name: &str| {
-        let given = value.filter(|it| !it.is_empty()).map(str::to_owned);
-        given.or_else(|| of_environment(name))
-    };
-    let base_url = given(base_url, ADDRESS);
+    let base_url = given(base_url, ADDRESS)?;
     let base_url = base_url.as_deref().unwrap_or(USUAL_ADDRESS);
-    Place {
+    Ok(Place {
         base_url: base_url.trim_end_matches('/').to_owned(),
-        api_key: given(api_key, KEY),
+        api_key: given(api_key, KEY)?,
         headers: HashMap::new(),
-    }
+    })
 }
 
 /// The secrets that a place has.
@@ -49,11 +54,41 @@ pub fn place_secrets(place: &Place, secrets: &mut Secrets) {
     if let Some(key) = &place.api_key {
         secrets.declare(KEY, "", key);
     }
-    // A name with a password, or a token in its place.
-    let named = user_info(&place.base_url).map(|it| it.split_once(':').map_or(it, |it| it.1));
-    if let Some(word) = named.filter(|it| !it.is_empty()) {
-        secrets.declare(ADDRESS, "", word);
+    address_secrets(ADDRESS, &place.base_url, secrets);
+}
+
+/// The secrets that are written into the declaration of a search: in its addresses, headers, parameters and arguments.
+pub fn search_secrets(declared: &Value, secrets: &mut Secrets) {
+    match declared {
+        Value::Object(members) => {
+            for (key, value) in members {
+                match value {
+                    // What is filled in is known by what it is filled with.
+                    Value::String(text) if !text.contains("{{") && !text.contains("${") => {
+                        secrets.named("search", "", [(key.as_str(), text.as_str())]);
+                        address_secrets(key, text, secrets);
+                    }
+                    Value::String(text) => address_secrets(key, text, secrets),
+                    other => search_secrets(other, secrets),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|it| search_secrets(it, secrets)),
+        _ => {}
     }
+}
+
+/// The secrets in an address: a name with a password, or a token in its place; and parameters whose names say that they are secret.
+fn address_secrets(name: &str, address: &str, secrets: &mut Secrets) {
+    let is_plain = |it: &str| !it.is_empty() && !it.contains("{{") && !it.contains("${");
+    let named = user_info(address).map(|it| it.split_once(':').map_or(it, |it| it.1));
+    if let Some(word) = named.filter(|it| is_plain(it)) {
+        secrets.declare(name, "", word);
+    }
+    let query = address.split_once('?').map_or("", |it| it.1);
+    let query = query.split('#').next().unwrap_or_default();
+    let parameters = query.split('&').filter_map(|it| it.split_once('='));
+    secrets.named("search", "", parameters.filter(|(_, it)| is_plain(it)));
 }
 
 /// What stands before the host of an address.
@@ -67,7 +102,7 @@ fn user_info(address: &str) -> Option<&str> {
 ///
 /// # Errors
 ///
-/// Which `${…}` has no value.
+/// Which `${…}` has no value, or why `.env` cannot be read.
 pub(crate) fn place_of(
     retrieval: &Retrieval,
     targets: &[Target],
@@ -86,8 +121,15 @@ pub(crate) fn place_of(
     let key = filled(&retrieval.api_key)?;
     let mut over_http = targets.iter().filter_map(Target::origin);
     let base_url = named.or_else(|| over_http.next());
-    let mut place = usual_place(base_url.as_deref(), key.as_deref());
-    if let Ok(search) = search(retrieval) {
+    let search = search(retrieval);
+    let mut place = match usual_place(base_url.as_deref(), key.as_deref()) {
+        Ok(place) => place,
+        // Where nothing is asked there, it is of no matter.
+        Err(_) if search.as_ref().is_ok_and(|it| !it.needs_place()) => Place::default(),
+        Err(why) => return Err(SetupError::new(why)),
+    };
+    search_secrets(&retrieval.search, secrets);
+    if let Ok(search) = search {
         for header in search.headers().filter(|it| it.contains("${")) {
             let lookup = |name: &str| addresses.lookup(name, None);
             let (filled, used) = scenario_file::expand(header, lookup)
@@ -103,39 +145,4 @@ pub(crate) fn place_of(
     }
     place_secrets(&place, secrets);
     Ok(place)
-}
-
-/// A variable of a `.env` file: `NAME=value`, in quotes or not, `export` before it or not.
-fn variable(file: &str, name: &str) -> Option<String> {
-    let mut lines = file.lines().rev().map(str::trim);
-    lines.find_map(|line| {
-        let line = line.strip_prefix("export ").unwrap_or(line);
-        let (key, value) = line.split_once('=')?;
-        if key.trim() != name {
-            return None;
-        }
-        let value = value.trim();
-        let quoted = ['"', '\''].into_iter().find_map(|quote| {
-            let rest = value.strip_prefix(quote)?;
-            rest.split(quote).next()
-        });
-        let plain = || value.split(" #").next().unwrap_or_default().trim_end();
-        Some(quoted.unwrap_or_else(plain).to_owned())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::variable;
-
-    #[test]
-    fn variables_stand_in_a_file() {
-        let file = "# A=0\nA=1 # one\nexport B=\"two # 2\" # more\nC='3'\nA=4\nD=\n";
-        let of = |name| variable(file, name);
-        assert_eq!(of("A").as_deref(), Some("4"));
-        assert_eq!(of("B").as_deref(), Some("two # 2"));
-        assert_eq!(of("C").as_deref(), Some("3"));
-        assert_eq!(of("D").as_deref(), Some(""));
-        assert_eq!(of("E"), None);
-    }
 }

@@ -6,13 +6,13 @@ use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 
 use super::data_sets::ScannerSets;
-use crate::discovery::security::{Demands, measure};
+use crate::discovery::security::{Demands, left_out, measure};
 use crate::model::measurement::Security;
 use crate::published::measured::security;
 use crate::run::{self, Conversation, Stop};
 
-/// What came of it: the figures, or why there are none, in sentences.
-pub(super) type Scanned = Option<Result<security::Security, Vec<String>>>;
+/// What came of it: the figures and what there is to know of them, or why there are none, in sentences.
+pub(super) type Scanned = Option<Result<(security::Security, Vec<String>), Vec<String>>>;
 
 /// Reads and measures what scanners said.
 pub(super) struct Scanning {
@@ -30,10 +30,12 @@ impl run::Agent for Scanning {
     }
 }
 
-fn measured(task: &Security) -> Result<security::Security, Vec<String>> {
+fn measured(task: &Security) -> Result<(security::Security, Vec<String>), Vec<String>> {
     let sets = ScannerSets::read(task)
         .map_err(|findings| findings.iter().map(ToString::to_string).collect::<Vec<_>>())?;
-    measure(&sets.runs, sets.truth.as_ref(), &demands(task))
+    let truth = sets.truth.as_ref();
+    let security = measure(&sets.runs, truth, &demands(task))?;
+    Ok((security, left_out(&sets.runs, truth)))
 }
 
 /// What is asked of scanners.

@@ -24,7 +24,7 @@ pub(super) fn add(result: &mut ScenarioResult, judged: &Judged) {
     result.notes.extend(notes.iter().cloned());
     result.checks = checks;
     result.status = match status {
-        measured::Status::Passed => Status::Passed,
+        measured::Status::Passed | measured::Status::NoGate => Status::Passed,
         measured::Status::Failed => Status::Failed,
         measured::Status::Incomplete => Status::Error,
     };
@@ -87,15 +87,16 @@ fn check(name: String, passed: bool, message: impl FnOnce() -> String) -> Check 
 
 fn of_search(report: &retrieval::Report) -> Vec<Check> {
     let gate = report.gate.iter().map(|it| {
+        let [value, threshold] = it.shown();
         let name = format!(
-            "Recall@5 is at most {} below the baseline: at least {:.3}",
-            it.tolerance, it.threshold
+            "Recall@5 is at most {} below the baseline: at least {threshold}",
+            it.tolerance
         );
-        check(name, it.passed, || format!("it is {:.3}", it.value))
+        check(name, it.passed, || format!("it is {value}"))
     });
     let floor = report.floor.iter().map(|it| {
         let name = format!("Recall@5 is at least {}", it.floor);
-        check(name, it.passed, || format!("it is {:.3}", it.value))
+        check(name, it.passed, || format!("it is {}", it.shown()[0]))
     });
     let lost = report.lost_gate.iter().map(|it| {
         let name = match it.max_lost {
@@ -118,7 +119,8 @@ fn of_scanners(report: &security::Report) -> Vec<Check> {
             it.detector, gate.fpr_ceiling, gate.recall_floor
         );
         check(name, it.gate, || {
-            let mut why = vec![format!("FPR is {:.3}, recall {:.3}", it.fpr, it.recall)];
+            let [recall, fpr] = it.shown(gate);
+            let mut why = vec![format!("FPR is {fpr}, recall {recall}")];
             why.extend(it.not_measured.iter().cloned());
             why.extend(Some(it.unfinished()).filter(|it| !it.is_empty()));
             why.join("; ")

@@ -34,6 +34,26 @@ fn the_shipped_sets_are_valid() {
 }
 
 #[test]
+fn many_findings_on_one_long_line_take_no_longer_than_on_many() {
+    const TOOLS: usize = 40_000;
+    let project = Project::new();
+    let tools = (0..TOOLS).map(|it| json!({ "tool_id": format!("ü:t{it}") }));
+    let tools: Vec<Value> = tools.collect();
+    let corpus = json!({ "tools": tools }).to_string();
+    let query = json!({ "id": "q", "query": "something", "labels": [{ "tool_id": "ü:t0", "relevance": 1 }] });
+    project.file("g.json", json!({ "queries": [query] }).to_string());
+    project.file("c.json", &corpus);
+    let ran = project.expect(0, &[&VALIDATE[..], &["--format", "json"]].concat());
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+    // Each has no description, and all but one are asked for by nobody.
+    assert_eq!(document["warnings"], json!(2 * TOOLS - 1));
+    let findings = document["findings"].as_array().unwrap();
+    let last = corpus.rfind("{\"tool_id\"").unwrap();
+    let column = corpus[..last].chars().count() + 1;
+    assert_eq!(findings[findings.len() - 1]["column"], json!(column));
+}
+
+#[test]
 fn every_defect_is_told_with_its_place() {
     let project = Project::new();
     project.file(

@@ -176,6 +176,239 @@ fn a_workflow_of_the_original_finds_its_lines_and_keys() {
     );
     assert_eq!(ran.code, 0, "{ran:#?}");
     assert!(!ran.stdout.contains("Gate"));
+    // What nothing is demanded of has not passed anything.
+    ran.says("no gate: nothing is demanded of these figures");
+    assert_eq!(self::report(&project)["status"], "no_gate");
+    let page = project.read("reports/retrieval/report.html");
+    assert!(page.contains("<span class=\"badge status-recorded\">no gate</span>"));
+    assert!(
+        project
+            .read("reports/retrieval/report.md")
+            .contains(": no gate")
+    );
+    measure(&project, &proxy.url, 0, &["--tolerance", "0.1"])
+        .says("the tolerance of 0.1 gates nothing without `--baseline` or `--against`");
+}
+
+#[test]
+fn a_baseline_holds_figures_that_are_some() {
+    let project = project();
+    let proxy = Proxy::finding(&IDS, FOUND);
+    measure(&project, &proxy.url, 0, &[]);
+    let good = project.read("reports/retrieval/report.json");
+    let with = ["--baseline", "base.json"];
+    let asked = proxy.asked().len();
+    let mut figures: Value = serde_json::from_str(&good).unwrap();
+    figures["per_query"][1]["mrr"] = json!(-1.0);
+    for (text, told) in [
+        (
+            "{\"recall_at\": {\"5\": 37.5}}".to_owned(),
+            "base.json:1:21: error: this must be a number from 0 to 1, and is 37.5",
+        ),
+        (
+            "{\"recall_at\": {\"5\": 0.5}, \"mrr\": \"NaN\"}".to_owned(),
+            "base.json:1:34: error: this must be a number from 0 to 1, and is \"NaN\"",
+        ),
+        (
+            "{\"recall_at\": {\"5\": 0.5}, \"tolerance\": {\"recall_at_5\": 5}}".to_owned(),
+            "must be a number from 0 to 1, and is 5",
+        ),
+        (
+            "{\"recall_at\": {\"5\": 0.5, \"5\": 0.1}}".to_owned(),
+            "the key `5` is here twice",
+        ),
+        (
+            figures.to_string(),
+            "must be a number from 0 to 1, and is -1.0",
+        ),
+    ] {
+        project.file("base.json", text);
+        measure(&project, &proxy.url, 3, &with).says(told);
+    }
+    assert_eq!(proxy.asked().len(), asked, "nothing was asked");
+    // Who says how much may be lost is told; what is just kept is kept; and what is not does not look so.
+    for (recall, more, code, told) in [
+        (
+            "0.375",
+            &["--tolerance", "0"][..],
+            0,
+            "it is so much as `tolerance` says",
+        ),
+        (
+            "0.425",
+            &[][..],
+            0,
+            "it is so much as nothing says otherwise",
+        ),
+        (
+            "0.3752",
+            &["--tolerance", "0"][..],
+            1,
+            "FAIL (value=0.3750 threshold=0.3752)",
+        ),
+    ] {
+        project.file(
+            "base.json",
+            format!("{{\"recall_at\": {{\"5\": {recall}}}}}"),
+        );
+        measure(&project, &proxy.url, code, &[&with[..], more].concat()).says(told);
+    }
+    project.file(
+        "base.json",
+        json!({ "recall_at": { "5": 0.9 }, "tolerance": { "recall_at_5": 0.1 } }).to_string(),
+    );
+    measure(&project, &proxy.url, 1, &with).says("it is so much as the baseline says");
+    measure(&project, &proxy.url, 1, &["--recall-floor", "0.3751"])
+        .says("Gate (recall_at_5, floor): FAIL (value=0.3750 floor=0.3751)");
+}
+
+#[test]
+fn what_a_search_declares_of_who_asks_is_told_to_nobody() {
+    let project = project();
+    let echo = Proxy::new(|asked, _| {
+        let key = asked.key.clone().unwrap_or_default();
+        (
+            401,
+            json!({ "error": format!("{} does not fit {key}, nor {}", asked.query, asked.path) })
+                .to_string(),
+        )
+    });
+    let words = [
+        "hunter-of-keys-7",
+        "parameter-of-4711",
+        "other-parameter-0815",
+        "header-of-2342",
+    ];
+    let search = |address: &str| {
+        format!(
+            "list: data.results\nid: \"{{{{tool.name}}}}\"\nhttp:\n  url: \"{address}/{0}/find?api_key={0}\"\n  query: {{ q: \"{{{{query}}}} {1}\", token: {1} }}\n  headers: {{ X-API-Key: {2} }}\n",
+            words[1], words[2], words[3]
+        )
+    };
+    let named = |url: &str| url.replace("http://", &format!("http://robot:{}@", words[0]));
+    let broken = format!(
+        "list: x\nid: y\nhttp: \"http://robot:{}@127.0.0.1:1/?api_key={}\"\n",
+        words[0], words[1]
+    );
+    for text in [
+        search(&named(&echo.url)),
+        search(&named("http://127.0.0.1:1")),
+        broken,
+    ] {
+        project.file("s.yaml", text);
+        let ran = measure(&project, &echo.url, 3, &["--search", "s.yaml"]);
+        for word in words {
+            assert!(!ran.all().contains(word), "{word} in {ran:#?}");
+            for file in ["report.json", "report.html", "report.md", "junit.xml"] {
+                let path = format!("reports/retrieval/{file}");
+                let text = if project.path(&path).exists() {
+                    project.read(&path)
+                } else {
+                    String::new()
+                };
+                assert!(!text.contains(word), "{word} in {file}");
+            }
+        }
+    }
+    let asked = echo.asked();
+    assert!(
+        asked.iter().any(|it| it.key.as_deref() == Some(words[3])),
+        "{asked:#?}"
+    );
+}
+
+#[test]
+fn a_file_with_variables_is_read_or_refused() {
+    let project = project();
+    let proxy = Proxy::finding(&IDS, FOUND);
+    let lines = format!(
+        "# wer fragt\nMCPPROXY_BASE_URL={}\nMCPPROXY_API_KEY=key-of-the-file\n",
+        proxy.url
+    );
+    let wide = |mark: [u8; 2], bytes: fn(u16) -> [u8; 2]| {
+        [
+            &mark[..],
+            &lines.encode_utf16().flat_map(bytes).collect::<Vec<u8>>(),
+        ]
+        .concat()
+    };
+    let run = |code: i32| {
+        project.expect(
+            code,
+            &[
+                "retrieval",
+                "--corpus",
+                "corpus.json",
+                "--golden",
+                "sets/golden_v1.json",
+            ],
+        )
+    };
+    let first = lines.strip_prefix("# wer fragt\n").unwrap();
+    for bytes in [
+        lines.clone().into_bytes(),
+        format!("\u{feff}{first}").into_bytes(),
+        wide([0xff, 0xfe], u16::to_le_bytes),
+        wide([0xfe, 0xff], u16::to_be_bytes),
+    ] {
+        std::fs::write(project.path(".env"), bytes).unwrap();
+        run(0);
+        assert_eq!(
+            proxy.asked().last().unwrap().key.as_deref(),
+            Some("key-of-the-file")
+        );
+    }
+    let latin = lines.replace("wer", "f\u{fc}r");
+    let latin = latin.chars().map(|it| u8::try_from(u32::from(it)).unwrap());
+    let latin: Vec<u8> = "A=1\n".bytes().chain(latin).collect();
+    std::fs::write(project.path(".env"), latin).unwrap();
+    let asked = proxy.asked().len();
+    run(3).says(".env:2: this is no text in UTF-8");
+    assert_eq!(proxy.asked().len(), asked);
+    let plain: Vec<u8> = lines.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    std::fs::write(project.path(".env"), plain).unwrap();
+    run(3).says(".env:1: this is no text in UTF-8");
+    // Where it is not needed, it is of no matter.
+    measure(&project, &proxy.url, 0, &["--api-key", "k"]);
+}
+
+#[test]
+fn ids_are_split_where_the_corpus_has_their_servers() {
+    const TOOLS: [&str; 3] = ["my_files:list_all", "my:files_read", "a_b_c:d"];
+    let project = project();
+    let tools = TOOLS.map(|id| {
+        let (server, tool) = id.split_once(':').unwrap();
+        json!({ "tool_id": id, "server": server, "tool": tool, "description": "does it" })
+    });
+    project.file(
+        "corpus.json",
+        json!({ "version": "v1", "tools": tools }).to_string(),
+    );
+    let query = |id: &str, tool: &str| json!({ "id": id, "query": id, "labels": [{ "tool_id": tool, "relevance": 2 }] });
+    let queries = TOOLS.map(|it| query(it.split_once(':').unwrap().1, it));
+    project.file(
+        "sets/golden_v1.json",
+        json!({ "queries": queries }).to_string(),
+    );
+    project.file("s.yaml", "http: { url: \"{{base_url}}/api/v1/index/search\", query: { q: \"{{query}}\" } }\nlist: data.results\nid: \"{{tool.server_name}}_{{tool.name}}\"\nsplit: _\n");
+    let proxy = Proxy::new(|asked, _| {
+        let found = TOOLS.iter().filter(|it| it.ends_with(&asked.query));
+        (200, results(&found.copied().collect::<Vec<_>>(), 10))
+    });
+    measure(&project, &proxy.url, 0, &["--search", "s.yaml"]).says("Recall@1/3/5/10: 1.000");
+}
+
+#[test]
+fn a_search_that_answers_a_few_at_most_is_told() {
+    let project = project();
+    let capped = Proxy::new(|asked, _| match asked.path.as_str() {
+        "/api/v1/tools" => (200, catalogue(&IDS)),
+        _ => (200, results(&IDS, 5)),
+    });
+    let told = "the search seems to answer 5 ids at most (4 of 4 answers have so many), although 10 are asked for";
+    measure(&project, &capped.url, 0, &[]).says(told);
+    assert!(project.read("reports/retrieval/report.html").contains(told));
+    measure(&project, &Proxy::finding(&IDS, FOUND).url, 0, &[]).says_not("ids at most");
 }
 
 #[test]
@@ -345,7 +578,9 @@ fn queries_are_lost_and_won_one_by_one() {
     measure(&project, &before.url, 0, &[]);
     project.file("base.json", project.read("reports/retrieval/report.json"));
     let as_before = ["--baseline", "base.json", "--tolerance", "0"];
-    measure(&project, &before.url, 0, &as_before).says("Gate (recall_at_5): PASS");
+    measure(&project, &before.url, 0, &as_before)
+        .says("Gate (recall_at_5): PASS")
+        .says("equal, against the baseline: 4 queries got the same");
     let after = Proxy::finding(
         &IDS,
         &[
@@ -535,6 +770,9 @@ fn what_is_set_up_wrongly_is_no_zero() {
         "0",
     ];
     measure(&project, &proxy.url, 1, &both).says("lost, against `s`: q2");
+    project.file("u.yaml", project.read("s.yaml"));
+    let alike = ["--search", "s.yaml", "--search", "u.yaml"];
+    measure(&project, &proxy.url, 0, &alike).says("equal, against `s`: 4 queries got the same");
     project.file("base.json", project.read("reports/retrieval/report.json"));
     let with = [&both[..], &["--baseline", "base.json"]].concat();
     measure(&project, &proxy.url, 1, &with)
@@ -605,8 +843,12 @@ fn a_catalogue_is_waited_for_and_runs_are_compared() {
     });
     let ran = measure(&project, &proxy.url, 0, &["--wait", "60s", "--runs", "2"]);
     ran.says("3 of 6 tools are there")
-        .says("not deterministic: q1");
+        .says("not deterministic: q1 answered otherwise in another run, which is 1 of 4 queries");
+    let page = project.read("reports/retrieval/report.html");
+    assert!(page.contains("Not deterministic: 1 of 4 queries"));
     let report = report(&project);
+    let same = measure(&project, &proxy.url, 0, &["--runs", "3"]);
+    same.says("deterministic: all 3 runs found the same ids in the same order for 4 queries");
     assert_eq!(
         (&report["deterministic"], &report["runs_averaged"]),
         (&json!(false), &json!(2))

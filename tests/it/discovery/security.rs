@@ -355,3 +355,287 @@ fn scanners_of_others_are_read_and_compared() {
     measure(&project, 3, &["--verdicts", "c.json", "--format", "cisco"])
         .says("`scan_results` is missing");
 }
+
+/// A corpus of `s:bad`, which is malicious, `s:good` and `s:plain`, which are not; and what is asked of scanners of it.
+fn suspects(project: &Project) {
+    let entry = |id: &str, label: &str| json!({ "id": id, "label": label, "category": "x" });
+    let entries = [
+        entry("s:bad", "malicious"),
+        entry("s:good", "benign"),
+        entry("s:plain", "benign"),
+    ];
+    project.file("c.json", json!({ "entries": entries }).to_string());
+}
+
+/// Measures what stands in a file, of which the corpus of [`suspects`] tells what is so.
+fn judged(project: &Project, code: i32, said: &Value, more: &[&str]) -> Ran {
+    project.file("said.json", said.to_string());
+    let with = ["--verdicts", "said.json", "--corpus", "c.json"];
+    measure(project, code, &[&with[..], more].concat())
+}
+
+/// Ids of what came to no verdict, and why.
+fn errors(project: &Project) -> Vec<(String, String)> {
+    let found = report(project);
+    let errors = found["security"]["per_detector"][0]["errors"].as_array();
+    let errors = errors.into_iter().flatten();
+    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+    errors
+        .map(|it| (text(&it["id"]), text(&it["reason"])))
+        .collect()
+}
+
+#[test]
+fn keys_that_nobody_reads_are_refused_with_their_place() {
+    let project = Project::new();
+    let file = |entry: &str| {
+        format!(
+            "{{\"format_version\": 2, \"detector\": {{\"name\": \"d\"}}, \"x-note\": \"free\", \"entries\": [\n\
+             {{\"id\": \"m\", \"label\": \"malicious\", \"flagged\": true}},\n\
+             {{\"id\": \"b\", \"label\": \"benign\", \"flagged\": false{entry}}}]}}"
+        )
+    };
+    let with = ["--verdicts", "v.json"];
+    project.file("v.json", file(""));
+    measure(&project, 0, &with);
+    for (more, told) in [
+        (
+            ", \"statuss\": \"error\"",
+            "v.json:3:50: error: unknown key `statuss`; did you mean `status`?",
+        ),
+        (
+            ", \"flagged\": true",
+            "v.json:3:50: error: the key `flagged` is here twice",
+        ),
+        (
+            ", \"detections\": [{\"spann\": [1, 2]}]",
+            "v.json:3:66: error: unknown key `spann`; did you mean `span`?",
+        ),
+        (", \"score\": \"0.9\"", "`score` must be a number"),
+        (", \"whatever\": 1", "unknown key `whatever`; known here: "),
+    ] {
+        project.file("v.json", file(more));
+        measure(&project, 3, &with).says(told);
+    }
+    let text = file("").replace("\"name\": \"d\"", "\"name\": \"d\", \"treshold\": 1");
+    project.file("v.json", text);
+    measure(&project, 3, &with).says("unknown key `treshold`; did you mean `threshold`?");
+    project.file("v.json", file("").replace(": 2,", ": 3,"));
+    measure(&project, 3, &with).says("`format_version` must be 2");
+    // What is published says the same.
+    let schema = project.expect(0, &["schema", "verdicts"]).stdout;
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    let is_valid = |it: &str| schema.is_valid(&serde_json::from_str(it).unwrap());
+    assert!(is_valid(&file("")) && !is_valid(&file(", \"statuss\": \"error\"")));
+}
+
+#[test]
+fn a_run_of_sarif_that_was_cut_short_says_nothing_of_what_it_does_not_list() {
+    let project = Project::new();
+    suspects(&project);
+    let result = |ids: &[&str]| {
+        let places = ids
+            .iter()
+            .map(|it| json!({ "logicalLocations": [{ "fullyQualifiedName": it }] }));
+        json!({ "ruleId": "r", "level": "error", "locations": places.collect::<Vec<_>>() })
+    };
+    let log = |invocations: Value, results: Value| {
+        let mut run = json!({ "tool": { "driver": { "name": "lint" } }, "results": results });
+        if !invocations.is_null() {
+            run["invocations"] = invocations;
+        }
+        json!({ "version": "2.1.0", "runs": [run] })
+    };
+    let bad = json!([result(&["s:bad"])]);
+    for (invocation, told) in [
+        (
+            json!({ "executionSuccessful": "false" }),
+            "must be true or false, and is \"false\"",
+        ),
+        (
+            json!({ "exitCode": 0 }),
+            "must be true or false, and is missing",
+        ),
+        (
+            json!({ "executionSuccessful": true, "exitCode": 137 }),
+            "`exitCode` is 137",
+        ),
+        (
+            json!({ "executionSuccessful": true, "exitSignalName": "SIGKILL" }),
+            "SIGKILL",
+        ),
+        (
+            json!({ "executionSuccessful": true, "processStartFailureMessage": "no such file" }),
+            "no such file",
+        ),
+        (
+            json!({ "executionSuccessful": true, "toolExecutionNotifications": [
+                { "level": "error", "message": { "text": "out of memory" } }] }),
+            "out of memory",
+        ),
+    ] {
+        judged(&project, 3, &log(json!([invocation]), bad.clone()), &[]).says(told);
+    }
+    let ended = json!([{ "executionSuccessful": true, "exitCode": 0 }]);
+    judged(&project, 3, &log(ended.clone(), Value::Null), &[])
+        .says("`results` is null: the scan did not run");
+    let only_alarms = ["--recall-floor", "0"];
+    judged(&project, 3, &log(Value::Null, json!([])), &only_alarms)
+        .says("nothing is listed, and nothing says that the scan has run");
+    judged(&project, 0, &log(ended.clone(), json!([])), &only_alarms);
+    // Many end with 1 where they have found something, and say that all went well.
+    let found = json!([{ "executionSuccessful": true, "exitCode": 1 }]);
+    judged(&project, 0, &log(found.clone(), bad.clone()), &[]);
+    judged(&project, 3, &log(found, json!([])), &only_alarms).says("`exitCode` is 1");
+    // What could not be looked at alone is no verdict on the rest.
+    let one = json!([{ "executionSuccessful": true, "toolExecutionNotifications": [
+        { "level": "error", "message": { "text": "too long" }, "locations": result(&["s:good"])["locations"] }] }]);
+    judged(&project, 1, &log(one, bad), &[]).says("1 scan without a verdict: 1 error");
+    assert_eq!(
+        errors(&project),
+        [("s:good".to_owned(), "too long".to_owned())]
+    );
+    // What is gone was not found, and each place is found.
+    let mut gone = result(&["s:good"]);
+    gone["baselineState"] = json!("absent");
+    let several = json!([result(&["s:bad", "s:plain"]), gone]);
+    judged(&project, 1, &log(ended, several), &[]);
+    let d = &report(&project)["security"]["per_detector"][0];
+    assert_eq!(
+        (&d["tp"], &d["fp"], &d["tn"]),
+        (&json!(1), &json!(1), &json!(1))
+    );
+}
+
+#[test]
+fn what_mcp_scan_could_not_scan_is_an_error_and_what_is_no_tool_is_left_out() {
+    let project = Project::new();
+    suspects(&project);
+    let named = |name: &str| json!({ "name": name });
+    let tools = json!([named("bad"), named("good"), named("plain")]);
+    let scan = |server: &Value, issues: &Value| json!({ "/x/mcp.json": { "path": "/x/mcp.json", "servers": [server], "issues": issues, "error": null } });
+    let server = |signature: &Value| json!({ "name": "s", "error": null, "signature": signature });
+    let whole = server(&json!({ "tools": tools }));
+    let poisoned = json!({ "code": "E001", "message": "poisoned", "reference": [0, 0] });
+    judged(&project, 0, &scan(&whole, &json!([poisoned])), &[]).says("mcp-scan: P=1.000 R=1.000");
+    let all = ["s:bad", "s:good", "s:plain"];
+    let started = json!({ "name": "s", "signature": null, "error": { "message": "could not start", "is_failure": true } });
+    let beyond = |reference: Value| json!([poisoned, { "code": "E001", "message": "m", "reference": reference }]);
+    let unread = json!({ "/x/mcp.json": { "path": "/x/mcp.json", "servers": null, "issues": [], "error": { "message": "no JSON" } } });
+    for (said, told) in [
+        (scan(&started, &json!([])), "could not start"),
+        (
+            scan(&server(&Value::Null), &json!([])),
+            "nothing is known of what it offers",
+        ),
+        (unread, "no JSON"),
+        (
+            scan(&whole, &beyond(json!([0, 3]))),
+            "E001 refers to number 3, counted from 0, of 3: m",
+        ),
+        (
+            scan(&whole, &beyond(json!([1, 0]))),
+            "E001 refers to number 1, counted from 0, of 1: m",
+        ),
+    ] {
+        judged(&project, 3, &said, &[]);
+        let failed = errors(&project);
+        let ids: Vec<&str> = failed.iter().map(|it| it.0.as_str()).collect();
+        assert_eq!(ids, all, "{told}");
+        assert!(failed.iter().all(|it| it.1 == told), "{failed:?}");
+    }
+    judged(&project, 3, &scan(&whole, &beyond(json!("0"))), &[])
+        .says("`reference` must be the numbers of a server and of what it offers");
+    // A client that is not there has nothing to scan.
+    let mut with_absent = scan(&whole, &json!([poisoned]));
+    with_absent["/y"] = json!({ "path": "/y", "servers": null, "issues": [], "error": { "message": "no such file", "is_failure": false } });
+    judged(&project, 0, &with_absent, &[]);
+    // A prompt that is called as a tool is another thing, and counts among the numbers.
+    let both = server(
+        &json!({ "prompts": [named("good")], "resources": [named("plain")], "tools": tools }),
+    );
+    let issues = json!([
+        { "code": "E001", "message": "m", "reference": [0, 0] },
+        { "code": "E001", "message": "m", "reference": [0, 2] },
+    ]);
+    judged(&project, 0, &scan(&both, &issues), &[])
+        .says("mcp-scan: P=1.000 R=1.000 F1=1.000 FPR=0.000 [PASS]")
+        .says("that are not in the corpus count for nothing: 2, such as `s:prompt:good`");
+    project.edit(
+        "c.json",
+        "\"entries\":[",
+        "\"entries\":[{\"id\":\"s:prompt:good\",\"label\":\"malicious\"},",
+    );
+    judged(&project, 0, &scan(&both, &issues), &[]).says("count for nothing: 1");
+    assert_eq!(report(&project)["security"]["per_detector"][0]["tp"], 2);
+}
+
+#[test]
+fn what_ciscos_scanner_did_not_judge_is_no_clean_tool() {
+    let project = Project::new();
+    suspects(&project);
+    let result = |name: &str, found: u64| json!({ "tool_name": name, "server_name": "s", "item_type": "tool", "status": "completed", "is_safe": found == 0, "findings": { "yara_analyzer": { "severity": if found == 0 { "SAFE" } else { "HIGH" }, "total_findings": found } } });
+    let whole = || [result("bad", 1), result("good", 0), result("plain", 0)];
+    judged(&project, 0, &json!(whole()), &[]).says("yara: P=1.000 R=1.000");
+    let with_plain = |key: &str, value: &Value| {
+        let mut all = whole();
+        all[2][key] = value.clone();
+        json!({ "server_url": "x", "scan_results": all })
+    };
+    let mut without = whole();
+    without[2].as_object_mut().unwrap().remove("findings");
+    let silent = json!({ "yara_analyzer": { "threat_names": [] } });
+    for (said, why) in [
+        (
+            with_plain("findings", &json!({})),
+            "no analyzer has judged it",
+        ),
+        (json!(without), "no analyzer has judged it"),
+        (
+            with_plain("is_safe", &Value::Null),
+            "`is_safe` is neither true nor false",
+        ),
+        (with_plain("status", &json!("failed")), "failed"),
+        (
+            with_plain("findings", &silent),
+            "it does not say what it found",
+        ),
+    ] {
+        judged(&project, 1, &said, &[]).says("1 scan without a verdict: 1 error");
+        assert_eq!(errors(&project), [("s:plain".to_owned(), why.to_owned())]);
+        judged(&project, 0, &said, &["--allow-errors", "1"]);
+    }
+    // That nothing was found where nobody looked is said of all.
+    let unseen = |name: &str| json!({ "tool_name": name, "server_name": "s", "status": "completed", "is_safe": true, "findings": {} });
+    judged(
+        &project,
+        3,
+        &json!([unseen("bad"), unseen("good"), unseen("plain")]),
+        &[],
+    )
+    .says("3 scans without a verdict: 3 error");
+    judged(&project, 3, &with_plain("findings", &json!([])), &[])
+        .says("`findings` must be an object");
+    judged(&project, 3, &with_plain("tool_name", &json!("good")), &[])
+        .says("`s:good` is judged twice");
+    // A prompt that is called as a tool is another thing.
+    let mut with_prompt = whole().to_vec();
+    let mut prompt = result("good", 1);
+    let name = prompt.as_object_mut().unwrap().remove("tool_name").unwrap();
+    (prompt["prompt_name"], prompt["item_type"]) = (name, json!("prompt"));
+    with_prompt.push(prompt);
+    judged(&project, 0, &json!({ "scan_results": with_prompt }), &[])
+        .says("count for nothing: 1, such as `s:prompt:good`");
+}
+
+#[test]
+fn a_rate_that_misses_its_bound_does_not_look_as_if_it_kept_it() {
+    let project = Project::new();
+    project.file("v.json", verdicts((20, 20), (1003, 10_000)).to_string());
+    measure(&project, 1, &["--verdicts", "v.json"]).says("FPR=0.1003 [FAIL]");
+    // Three runs whose mean is the bound, but for a speck of arithmetic.
+    project.file("v.json", verdicts((20, 20), (1, 10)).to_string());
+    let thrice = ["--verdicts", "v.json", "v.json", "v.json"];
+    measure(&project, 0, &thrice).says("FPR=0.100 [PASS]");
+}

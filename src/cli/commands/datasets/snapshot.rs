@@ -46,8 +46,8 @@ struct Entry<'a> {
 
 pub(super) fn run(args: &SnapshotArgs, console: Console) -> Result<Exit, Failure> {
     store::check_writable(&args.out)?;
-    let place = data_sets::place(&args.proxy);
-    let redactor = data_sets::redactor(&place);
+    let place = data_sets::place(&args.proxy)?;
+    let redactor = data_sets::redactor(Some(&place), &[]);
     let mut live = listed(&place).map_err(|why| {
         let address = place.shown();
         let told = format!("{address} cannot be asked for its tools: {why}");

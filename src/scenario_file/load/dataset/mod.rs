@@ -20,10 +20,10 @@ use crate::scenario_file::decode::{At, Decode, NO_HINT};
 use crate::scenario_file::file::dataset::{DatasetFields, DatasetSection};
 use crate::scenario_file::yaml::filled::ROW;
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
 use crate::scenario_file::yaml::rounded;
 use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::text::nearest::did_you_mean;
 
 /// The longest id of a row, in bytes: it is the name of a folder.
 const LONGEST_ID: usize = 100;

@@ -6,10 +6,7 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// The closest of the known words, if one is close.
-pub(in crate::scenario_file) fn nearest<'a>(
-    word: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // The distance takes time in the product of the lengths, and no word we know is that long.
     if word.len() > 100 {
         return None;
