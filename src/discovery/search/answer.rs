@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::items;
+use super::said::Said;
 use super::spec::{Search, Split};
 use crate::discovery::measures::DEPTH;
 use crate::model::json_path::JsonPath;
@@ -73,32 +74,35 @@ fn capped(runs: &[Vec<Answer>]) -> Option<String> {
 /// # Errors
 ///
 /// In a fragment, why this is no answer of such a search. What is no answer is not an empty one.
-pub fn read_answer(search: &Search, document: &Value) -> Result<Vec<Found>, String> {
-    refuse_failure(document)?;
-    let mut found = Vec::new();
-    let mut is_there = false;
-    for path in &search.list {
-        // Of several places, the whole answer is one where it is a list itself.
-        let is_whole = path.parts().is_empty();
-        if is_whole && search.list.len() > 1 && !document.is_array() {
-            continue;
+pub fn read_answer(search: &Search, said: &Said) -> Result<Vec<Found>, String> {
+    let found = said.first(|documents| {
+        let mut found = None;
+        for document in documents {
+            refuse_failure(document)?;
+            for path in &search.list {
+                // Of several places, the whole answer is one where it is a list itself.
+                let is_whole = path.parts().is_empty();
+                if is_whole && search.list.len() > 1 && !document.is_array() {
+                    continue;
+                }
+                let Some(items) = items(document, path) else {
+                    continue;
+                };
+                let found: &mut Vec<Found> = found.get_or_insert_default();
+                for item in items {
+                    found.push(Found {
+                        id: id(&search.id, search.split(), item)?,
+                        score: search.score.as_ref().and_then(|path| number(path, item)),
+                    });
+                }
+            }
         }
-        let Some(items) = items(document, path) else {
-            continue;
-        };
-        is_there = true;
-        for item in items {
-            found.push(Found {
-                id: id(&search.id, search.split(), item)?,
-                score: search.score.as_ref().and_then(|path| number(path, item)),
-            });
-        }
-    }
-    if is_there {
-        return Ok(found);
-    }
-    let paths: Vec<String> = search.list.iter().map(|it| format!("`{it}`")).collect();
-    Err(format!("the answer has no {}", paths.join(" and no ")))
+        Ok(found)
+    })?;
+    found.ok_or_else(|| {
+        let paths: Vec<String> = search.list.iter().map(|it| format!("`{it}`")).collect();
+        format!("the answer has no {}", paths.join(" and no "))
+    })
 }
 
 /// REST APIs say so where they have failed although the status says otherwise.

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::answer::{id, refuse_failure};
 use super::items;
+use super::said::Said;
 use super::spec::{Listing, Search};
 use crate::discovery::corpus::Corpus;
 use crate::model::json_path::JsonPath;
@@ -27,35 +28,36 @@ pub struct LiveTool {
 pub fn read_catalogue(
     listing: &Listing,
     search: &Search,
-    document: &Value,
+    said: &Said,
 ) -> Result<Vec<LiveTool>, String> {
-    refuse_failure(document)?;
-    let mut tools = Vec::new();
-    let mut is_there = false;
     let one = |path: &str, item: &Value| {
         let path = JsonPath::parse(path).ok()?;
         path.find(item).first().map(|it| (*it).clone())
     };
-    for path in &listing.list {
-        let Some(items) = items(document, path) else {
-            continue;
-        };
-        is_there = true;
-        for item in items {
-            let description = one(&listing.description, item);
-            tools.push(LiveTool {
-                id: id(&listing.id, search.split(), item)?,
-                description: description.and_then(|it| it.as_str().map(str::to_owned)),
-                schema: one(&listing.schema, item)
-                    .map(parsed)
-                    .filter(|it| !it.is_null()),
-            });
+    let tools = said.first(|documents| {
+        let mut tools = None;
+        for document in documents {
+            refuse_failure(document)?;
+            for items in listing.list.iter().filter_map(|path| items(document, path)) {
+                let tools: &mut Vec<LiveTool> = tools.get_or_insert_default();
+                for item in items {
+                    let description = one(&listing.description, item);
+                    tools.push(LiveTool {
+                        id: id(&listing.id, search.split(), item)?,
+                        description: description.and_then(|it| it.as_str().map(str::to_owned)),
+                        schema: one(&listing.schema, item)
+                            .map(parsed)
+                            .filter(|it| !it.is_null()),
+                    });
+                }
+            }
         }
-    }
-    if !is_there {
+        Ok(tools)
+    })?;
+    let Some(mut tools) = tools else {
         let paths: Vec<String> = listing.list.iter().map(|it| format!("`{it}`")).collect();
         return Err(format!("the catalogue has no {}", paths.join(" and no ")));
-    }
+    };
     tools.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(tools)
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::answer::{Answer, read_answer};
 use super::catalogue::{LiveTool, read_catalogue};
+use super::said::Said;
 use super::spec::{HttpAsk, Listing, Search};
 use crate::http_client::{Call, Caller, Reply};
 use crate::text;
@@ -79,7 +80,7 @@ impl<'a> Rest<'a> {
         let reply = self.reply(ask, query, limit).await?;
         let document = document(&reply)?;
         Ok(Answer {
-            found: read_answer(self.search, &document)?,
+            found: read_answer(self.search, &Said::in_one(document))?,
             bytes: reply.body.len(),
             took: reply.took,
         })
@@ -100,7 +101,7 @@ impl<'a> Rest<'a> {
             return Ok(None);
         }
         let document = document(&reply)?;
-        read_catalogue(listing, self.search, &document).map(Some)
+        read_catalogue(listing, self.search, &Said::in_one(document)).map(Some)
     }
 
     async fn reply(&mut self, ask: &HttpAsk, query: &str, limit: usize) -> Result<Reply, String> {

@@ -7,6 +7,7 @@ mod answer;
 mod catalogue;
 mod http;
 mod presets;
+mod said;
 mod spec;
 mod tool;
 
@@ -14,8 +15,9 @@ pub use answer::{Answer, Found, doubts, read_answer};
 pub use catalogue::{LiveTool, drift, read_catalogue};
 pub use http::{Place, Rest};
 pub use presets::preset;
+pub use said::Said;
 pub use spec::{Ask, Finds, HttpAsk, Listing, Search, ToolAsk};
-pub use tool::{filled_arguments, tool_document};
+pub use tool::{filled_arguments, said_by_tool};
 
 use crate::model::json_path::JsonPath;
 

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::http::filled_value;
+use super::said::Said;
 
 /// The arguments of a call, filled in.
 pub fn filled_arguments(
@@ -21,16 +22,16 @@ pub fn filled_arguments(
     filled.collect()
 }
 
-/// The document that a tool answered, and its length in bytes: what it says in structured form, else the JSON in its texts.
+/// What a tool answered, and its length in bytes: what it says in structured form, else the JSON in its texts.
 ///
 /// # Errors
 ///
 /// In a fragment, why there is none.
-pub fn tool_document(
+pub fn said_by_tool(
     is_error: bool,
     content: &[Value],
     structured: Option<&Value>,
-) -> Result<(Value, usize), String> {
+) -> Result<(Said, usize), String> {
     let texts: Vec<&str> = content
         .iter()
         .filter_map(|it| it.get("text").and_then(Value::as_str))
@@ -40,24 +41,88 @@ pub fn tool_document(
         let told = texts.first().copied().unwrap_or("of which it says no more");
         return Err(format!("it answered an error: {}", crate::text::line(told)));
     }
-    if let Some(structured) = structured {
-        let bytes = if bytes > 0 {
-            bytes
-        } else {
-            structured.to_string().len()
-        };
-        return Ok((structured.clone(), bytes));
-    }
-    let parsed = texts.iter().find_map(|it| serde_json::from_str(it).ok());
-    match parsed {
-        Some(document) => Ok((document, bytes)),
-        None if texts.is_empty() => Err("it answered nothing".to_owned()),
-        None => {
-            let shown = crate::text::shorten(texts[0], 120);
+    // Beside documents, servers say what is for people.
+    let documents: Vec<Value> = texts
+        .iter()
+        .filter_map(|it| serde_json::from_str(it).ok())
+        .filter(|it: &Value| it.is_array() || it.is_object() || it.is_null())
+        .collect();
+    let mut ways = Vec::new();
+    ways.extend(structured.map(|it| vec![it.clone()]));
+    ways.extend(Some(documents).filter(|it| !it.is_empty()));
+    match (&ways[..], texts.first()) {
+        ([], None) => Err("it answered nothing".to_owned()),
+        ([], Some(text)) => {
+            let shown = crate::text::shorten(text, 120);
             Err(format!(
                 "it answered no JSON: {}",
                 crate::text::line(&shown)
             ))
         }
+        _ => {
+            let bytes = match structured {
+                Some(structured) if bytes == 0 => structured.to_string().len(),
+                _ => bytes,
+            };
+            Ok((Said::in_ways(ways), bytes))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::said_by_tool;
+    use crate::discovery::search::{Search, read_answer};
+
+    fn found(list: &str, texts: &[Value], structured: Option<&Value>) -> Result<String, String> {
+        let ask = json!({ "name": "find", "arguments": { "q": "{{query}}" } });
+        let declared = json!({ "tool": ask, "list": list, "id": "{{n}}" });
+        let search = Search::read(&declared)?;
+        let content = texts.iter().map(|it| {
+            let text = it.as_str().map_or_else(|| it.to_string(), str::to_owned);
+            json!({ "type": "text", "text": text })
+        });
+        let content: Vec<Value> = content.collect();
+        let (said, _) = said_by_tool(false, &content, structured)?;
+        let found = read_answer(&search, &said)?;
+        let ids: Vec<String> = found.into_iter().map(|it| it.id).collect();
+        Ok(ids.join(" "))
+    }
+
+    #[test]
+    fn a_list_may_come_as_one_text_for_each_item() {
+        let (a, b) = (json!({ "n": "s:a" }), json!({ "n": "s:b" }));
+        let both = Ok("s:a s:b".to_owned());
+        assert_eq!(found("$", &[a.clone(), b.clone()], None), both);
+        assert_eq!(found("$", &[json!([a]), json!([b])], None), both);
+        // What is for people, and what tells of something else, is no part of it.
+        let (first, second) = (json!({ "t": [a] }), json!({ "t": [b] }));
+        let more = [json!("Two:"), first, json!({ "took": 3 }), second];
+        assert_eq!(found("t", &more, None), both);
+        let why = |list: &str, texts: &[Value]| found(list, texts, None).unwrap_err();
+        assert!(why("$", &more).contains("`n`"));
+        assert!(why("t", &[json!({ "took": 3 })]).contains("no `t`"));
+        assert!(why("$", &[json!("5")]).contains("no JSON"));
+        assert!(why("$", &[]).contains("nothing"));
+    }
+
+    #[test]
+    fn a_text_may_hold_the_answer_wherever_it_stands() {
+        let held = json!({ "t": [{ "n": "s:a" }, { "n": "s:b" }] }).to_string();
+        let both = Ok("s:a s:b".to_owned());
+        let text = [json!(held)];
+        let wrapped = json!({ "result": held });
+        assert_eq!(found("result.t", &text, Some(&wrapped)), both);
+        // The texts say the same as what is structured.
+        assert_eq!(found("t", &text, Some(&wrapped)), both);
+        // What is structured comes first.
+        let other = json!({ "t": [{ "n": "s:c" }] });
+        assert_eq!(found("t", &text, Some(&other)), Ok("s:c".to_owned()));
+        // A failure is one, whatever else is said.
+        let failed = json!({ "success": false, "error": "no index" });
+        let why = found("t", &text, Some(&failed)).unwrap_err();
+        assert!(why.contains("no index"));
     }
 }

@@ -2,11 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
 use crate::discovery::search::{
-    Answer, Ask, LiveTool, Place, Rest, Search, ToolAsk, filled_arguments, read_answer,
-    read_catalogue, tool_document,
+    Answer, Ask, LiveTool, Place, Rest, Said, Search, ToolAsk, filled_arguments, read_answer,
+    read_catalogue, said_by_tool,
 };
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::Outcome;
@@ -48,9 +46,9 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
         match self.search.ask() {
             Ask::Http(ask) => self.rest.ask(ask, query, limit).await,
             Ask::Tool(ask) => {
-                let (document, bytes, took) = self.call(ask, query, limit).await?;
+                let (said, bytes, took) = self.call(ask, query, limit).await?;
                 Ok(Answer {
-                    found: read_answer(self.search, &document)?,
+                    found: read_answer(self.search, &said)?,
                     bytes,
                     took,
                 })
@@ -70,8 +68,8 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
         match listing.ask() {
             Ask::Http(ask) => self.rest.catalogue(listing, ask).await,
             Ask::Tool(ask) => {
-                let (document, ..) = self.call(ask, "", 0).await?;
-                read_catalogue(listing, self.search, &document).map(Some)
+                let (said, ..) = self.call(ask, "", 0).await?;
+                read_catalogue(listing, self.search, &said).map(Some)
             }
         }
     }
@@ -81,7 +79,7 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
         ask: &ToolAsk,
         query: &str,
         limit: usize,
-    ) -> Result<(Value, usize, Duration), String> {
+    ) -> Result<(Said, usize, Duration), String> {
         let server = server_of(self.conversation.catalogue(), ask)?;
         let arguments = filled_arguments(&ask.arguments, query, limit);
         let began = Instant::now();
@@ -97,12 +95,12 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
         match &call.outcome {
             Outcome::Failure(failure) => Err(failure.message.clone()),
             Outcome::Answer(answer) => {
-                let (document, bytes) = tool_document(
+                let (said, bytes) = said_by_tool(
                     answer.is_error,
                     &answer.content,
                     answer.structured_content.as_ref(),
                 )?;
-                Ok((document, bytes, took))
+                Ok((said, bytes, took))
             }
         }
     }

@@ -11,11 +11,12 @@ use crate::published::measured::retrieval::Drift;
 const PAUSE: Duration = Duration::from_millis(500);
 const STEADY: usize = 3;
 
-/// The catalogue, and how it differs from the corpus; `None` where the search has no list of it.
+/// The catalogue, and how it differs from the corpus; `None` where the search has no list of it. One that is waited for is taken as it is
+/// when the time is up.
 ///
 /// # Errors
 ///
-/// Why it is not known, in a fragment: the server cannot be asked, or it was not complete in time.
+/// Why it is not known, in a fragment: the server cannot be asked, or it does not stay the same.
 pub(super) async fn looked_at(
     asker: &mut Asker<'_, '_, '_>,
     corpus: &Corpus,
@@ -63,10 +64,14 @@ pub(super) async fn looked_at(
             }
         };
         if began.elapsed() + PAUSE > wait {
-            return Err(match state {
-                Err(why) => why,
-                Ok(drift) => format!("the catalogue was not complete in time: {}", drift.told()),
-            });
+            return match (state, before) {
+                (Ok(drift), Some(live)) if !drift.missing.is_empty() => Ok(Some((live, drift))),
+                (Ok(_), _) => Err(format!(
+                    "it was another one again and again, and not the same for {STEADY} looks within {} s",
+                    wait.as_secs_f64()
+                )),
+                (Err(why), _) => Err(why),
+            };
         }
         if doing != told {
             asker.tell(&doing);

@@ -114,7 +114,14 @@ impl Searching {
         match told {
             None => Ok(()),
             Some(told) => {
-                let problem = format!("the live catalogue differs from the corpus: {told}");
+                let waited = self
+                    .task
+                    .wait
+                    .map(|it| format!(" after {} s", it.as_secs_f64()));
+                let problem = format!(
+                    "the live catalogue differs from the corpus{}: {told}",
+                    waited.unwrap_or_default()
+                );
                 if !self.task.gates.allow_drift {
                     return Err(format!(
                         "{problem}: make the corpus anew, or measure all the same with `--allow-drift` (`allow_drift: true`)"

@@ -860,6 +860,19 @@ fn a_catalogue_is_waited_for_and_runs_are_compared() {
         3,
         &["--wait", "1s"],
     )
-    .says("was not complete in time");
+    .says("the live catalogue differs from the corpus after 1 s: 4 missing")
+    .says("--allow-drift");
+    let few = Proxy::finding(&IDS[..2], FOUND);
+    let all_the_same = ["--wait", "1s", "--allow-drift"];
+    measure(&project, &few.url, 0, &all_the_same).says("differs from the corpus after 1 s");
+    let restless = Proxy::new(|asked, number| match asked.path.as_str() {
+        "/api/v1/tools" => {
+            let last = format!("b:more{number}");
+            (200, catalogue(&[&IDS[..], &[last.as_str()]].concat()))
+        }
+        _ => (200, results(&["a:two"], asked.limit)),
+    });
+    measure(&project, &restless.url, 3, &["--wait", "2s"])
+        .says("it was another one again and again");
     measure(&project, &proxy.url, 2, &["--wait", "soon"]);
 }
