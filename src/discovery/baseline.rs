@@ -26,6 +26,8 @@ pub struct Baseline {
     pub corpus_version: Option<String>,
     /// What each query got, where it is a report of ours, which knows.
     pub queries: Vec<BaselineQuery>,
+    /// The queries in which ids had equal scores, where that is known.
+    pub tied: Vec<String>,
 }
 
 /// What a query got before.
@@ -57,6 +59,7 @@ impl Baseline {
             tolerance: None,
             corpus_version,
             queries,
+            tied: Vec::new(),
         }
     }
 
@@ -120,6 +123,9 @@ impl Baseline {
         let version = whole.get("corpus_version").and_then(Value::as_str);
         baseline.corpus_version = version.map(str::to_owned);
         let mut seen = HashSet::new();
+        let tied = whole.pointer("/ties/queries").and_then(Value::as_array);
+        let tied = tied.into_iter().flatten().filter_map(Value::as_str);
+        baseline.tied = tied.map(str::to_owned).collect();
         let queries = whole.get("per_query").and_then(Value::as_array);
         for (index, query) in queries.into_iter().flatten().enumerate() {
             let here = format!("/per_query{}", part(index));

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::baseline::{BaselineQuery, graded};
+use super::baseline::{Baseline, BaselineQuery, graded};
 use super::measures::Figures;
 use super::retrieval::{Measured, TESTED};
 use super::statistics::{holm, mean, randomisation};
@@ -10,8 +10,9 @@ use crate::published::measured::retrieval::{Before, Compared, Test};
 
 impl Measured<'_> {
     /// Compares query by query with another measurement, which is what it was before.
-    pub fn compare(&mut self, with: &str, before: &[BaselineQuery]) {
-        let compared = self.compared_with(with, before);
+    pub fn compare(&mut self, with: &str, baseline: &Baseline) {
+        let before = &baseline.queries;
+        let compared = self.compared_with(with, baseline);
         let known: HashMap<&str, &BaselineQuery> =
             before.iter().map(|it| (it.id.as_str(), it)).collect();
         for query in &mut self.report.per_query {
@@ -33,11 +34,12 @@ impl Measured<'_> {
     }
 
     /// Compares with another measurement besides.
-    pub fn compare_beside(&mut self, with: &str, other: &[BaselineQuery]) {
+    pub fn compare_beside(&mut self, with: &str, other: &Baseline) {
         self.report.beside = Some(self.compared_with(with, other));
     }
 
-    fn compared_with(&self, with: &str, before: &[BaselineQuery]) -> Compared {
+    fn compared_with(&self, with: &str, baseline: &Baseline) -> Compared {
+        let (before, tied_there) = (&baseline.queries, &baseline.tied);
         let known: HashMap<&str, &BaselineQuery> =
             before.iter().map(|it| (it.id.as_str(), it)).collect();
         let mut compared = Compared {
@@ -65,11 +67,13 @@ impl Measured<'_> {
                 std::cmp::Ordering::Less => Some(&mut compared.lost),
                 std::cmp::Ordering::Greater => Some(&mut compared.won),
                 std::cmp::Ordering::Equal => {
-                    let differs = TESTED
-                        .iter()
-                        .any(|(_, figure)| differ(figure(figures), figure(&then)))
-                        || query.retrieved != before.retrieved;
-                    differs.then_some(&mut compared.moved)
+                    let mut tested = TESTED.iter();
+                    if tested.any(|(_, figure)| differ(figure(figures), figure(&then))) {
+                        Some(&mut compared.moved)
+                    } else {
+                        let is_same = query.retrieved == before.retrieved;
+                        (!is_same).then_some(&mut compared.reordered)
+                    }
                 }
             };
             if let Some(list) = list {
@@ -86,6 +90,14 @@ impl Measured<'_> {
         let gone = before.iter().filter(|it| !here.contains(it.id.as_str()));
         compared.only_there = gone.map(|it| it.id.clone()).collect();
         compared.tests = tests(&pairs);
+        let ties = self.report.ties.iter().flat_map(|it| &it.queries);
+        let tied: HashSet<&str> = ties.chain(tied_there).map(String::as_str).collect();
+        let differing = [&compared.lost, &compared.won, &compared.moved];
+        let differing = differing.into_iter().flatten();
+        compared.tied = differing
+            .filter(|it| tied.contains(it.as_str()))
+            .cloned()
+            .collect();
         compared
     }
 }

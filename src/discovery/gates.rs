@@ -49,7 +49,7 @@ impl Measured<'_> {
             baseline.who_tolerates(demands.tolerance)
         ));
         if !baseline.queries.is_empty() {
-            self.compare(name, &baseline.queries);
+            self.compare(name, baseline);
         }
         self.judge_lost(demands);
         self.tell_other_queries(demands.max_lost.is_some());
@@ -66,7 +66,8 @@ impl Measured<'_> {
         };
         self.gate_lost(most, &demands.allowed);
         let report = &mut self.report;
-        if report.lost_gate.as_ref().is_some_and(|it| !it.passed) {
+        let failed = |it: &LostGate| !it.passed && !it.not_measured;
+        if report.lost_gate.as_ref().is_some_and(failed) {
             report.status = Status::Failed;
         }
     }
@@ -157,7 +158,8 @@ impl Measured<'_> {
             compared.lost.iter().cloned().partition(|it| is_allowed(it));
         report.lost_gate = Some(LostGate {
             max_lost: most,
-            passed: lost.len() <= most,
+            passed: lost.len() <= most && unknown.is_empty(),
+            not_measured: lost.len() <= most && !unknown.is_empty(),
             lost,
             allowed: allowed
                 .iter()

@@ -242,11 +242,14 @@ pub(super) const TESTED: &[Tested] = &[
 impl Measured<'_> {
     /// The figures, for another measurement to be held against.
     pub fn figures(&self) -> Baseline {
-        Baseline::of(
+        let mut figures = Baseline::of(
             &self.overall,
             self.ground.golden.corpus_version.clone(),
             self.as_baseline(),
-        )
+        );
+        let ties = self.report.ties.iter().flat_map(|it| &it.queries);
+        figures.tied = ties.cloned().collect();
+        figures
     }
 
     /// What each query got.

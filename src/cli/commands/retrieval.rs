@@ -410,7 +410,7 @@ fn cases(report: &Report) -> Vec<junit::Case> {
             outcome,
         ));
     }
-    if let Some(gate) = &report.lost_gate {
+    if let Some(gate) = report.lost_gate.as_ref().filter(|it| !it.not_measured) {
         let outcome = if gate.passed {
             Ok(())
         } else {

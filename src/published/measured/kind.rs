@@ -30,10 +30,9 @@ impl Measured {
     /// How many queries got something else than before; 0 where nothing is known of before.
     pub fn moved(&self) -> usize {
         match self {
-            Self::Retrieval(report) => report
-                .compared
-                .as_ref()
-                .map_or(0, |it| it.lost.len() + it.won.len() + it.moved.len()),
+            Self::Retrieval(report) => report.compared.as_ref().map_or(0, |it| {
+                it.lost.len() + it.won.len() + it.moved.len() + it.reordered.len()
+            }),
             Self::Security(_) => 0,
         }
     }
@@ -50,6 +49,7 @@ impl Measured {
             (compared.lost.len(), "lost"),
             (compared.won.len(), "won"),
             (compared.moved.len(), "moved"),
+            (compared.reordered.len(), "reordered with the same figures"),
         ];
         let parts = counts.iter().filter(|(count, _)| *count > 0);
         let parts: Vec<String> = (parts.enumerate())

@@ -123,6 +123,9 @@ pub struct LostGate {
     /// Lost, and not allowed to be.
     pub lost: Vec<String>,
     pub allowed: Vec<Allowed>,
+    /// Of some queries nobody can say whether they are lost: it does not pass then, and has not failed for that.
+    #[serde(default)]
+    pub not_measured: bool,
     pub passed: bool,
 }
 
@@ -179,6 +182,12 @@ pub struct Compared {
     pub won: Vec<String>,
     /// Queries with the same recall@5 and other figures.
     pub moved: Vec<String>,
+    /// Queries that were answered otherwise, with the same figures: what changed places is not what they should find.
+    #[serde(default)]
+    pub reordered: Vec<String>,
+    /// Of the queries that are lost, won or moved, those in which ids had equal scores on either side, so that their order may be chance.
+    #[serde(default)]
+    pub tied: Vec<String>,
     /// Queries that had other words or other labels there, so that nothing is said of them.
     #[serde(default)]
     pub changed: Vec<String>,
@@ -195,6 +204,7 @@ impl Compared {
             &self.lost,
             &self.won,
             &self.moved,
+            &self.reordered,
             &self.changed,
             &self.only_here,
             &self.only_there,
@@ -255,6 +265,36 @@ pub struct QueryReport {
     /// Which relevant ids are not among the first ten, and why.
     pub misses: Vec<Miss>,
     pub ms: Option<f64>,
+}
+
+impl QueryReport {
+    /// What became of it since before, in a fragment such as `nDCG@10 -0.061, files:read 2 → 4, files:list 3 → none`; empty where nothing
+    /// is known of before.
+    pub fn since(&self) -> String {
+        let Some(before) = &self.before else {
+            return String::new();
+        };
+        let mut parts = Vec::new();
+        for (name, change) in [
+            ("nDCG@10", self.ndcg_at_10 - before.ndcg_at_10),
+            ("MRR", self.mrr - before.mrr),
+        ] {
+            if change.abs() > 1e-12 {
+                parts.push(format!("{name} {change:+.3}"));
+            }
+        }
+        let rank = |ids: &[String], id: &String| ids.iter().position(|it| it == id);
+        for id in &self.relevant {
+            let (then, now) = (rank(&before.retrieved, id), rank(&self.retrieved, id));
+            if then != now {
+                let shown = |rank: Option<usize>| {
+                    rank.map_or_else(|| "none".to_owned(), |it| (it + 1).to_string())
+                };
+                parts.push(format!("{id} {} → {}", shown(then), shown(now)));
+            }
+        }
+        parts.join(", ")
+    }
 }
 
 /// A query in the measurement that this one is compared with.

@@ -77,6 +77,10 @@ pub(super) struct Measure {
 pub(super) struct Row<'a> {
     pub(super) query: &'a QueryReport,
     pub(super) change: Option<f64>,
+    /// What moved since before, in words.
+    pub(super) since: String,
+    /// Ids had equal scores, so that what moved may be chance.
+    pub(super) is_tied: bool,
     /// What became of it, as the class of a badge and in words.
     pub(super) mark: Option<(&'static str, &'static str)>,
     /// It found less than before, and is one of the first that did: its rankings are shown at once.
@@ -99,6 +103,11 @@ pub(super) struct Detector<'a> {
 /// Three decimals.
 pub(super) fn three(value: impl Display) -> String {
     format!("{value:.3}")
+}
+
+/// No decimals.
+pub(super) fn whole(value: impl Display) -> String {
+    format!("{value:.0}")
 }
 
 /// The same of a difference, with its sign.
@@ -186,6 +195,7 @@ fn search(report: &Report) -> SearchView<'_> {
         ]
     });
     let fates = fates(report);
+    let compared = report.compared.as_ref();
     let mut queries: Vec<(Fate, Row<'_>)> = report
         .per_query
         .iter()
@@ -194,16 +204,18 @@ fn search(report: &Report) -> SearchView<'_> {
                 .get(query.id.as_str())
                 .copied()
                 .unwrap_or(Fate::Stayed);
-            (fate, row(query, fate))
+            let is_tied = compared.is_some_and(|it| it.tied.contains(&query.id));
+            (fate, row(query, fate, is_tied))
         })
         .collect();
-    // What is lost comes first, as it gates; then what is worse than before; where nothing is known of before, what is worst.
+    // What is lost comes first, as it gates; then what differs most from before; where nothing is known of before, what is worst.
     queries.sort_by(|(a_fate, a), (b_fate, b)| {
-        let key = |it: &Row<'_>| it.change.unwrap_or(it.query.ndcg_at_10);
         let gates = |it: Fate| it.min(Fate::Changed);
+        let (a_rank, b_rank) = (rank(a), rank(b));
         gates(*a_fate)
             .cmp(&gates(*b_fate))
-            .then(key(a).total_cmp(&key(b)))
+            .then(a_rank.0.cmp(&b_rank.0))
+            .then(a_rank.1.total_cmp(&b_rank.1))
     });
     let mut queries: Vec<Row<'_>> = queries.into_iter().map(|it| it.1).collect();
     for it in queries.iter_mut().take(OPEN) {
@@ -221,6 +233,16 @@ fn search(report: &Report) -> SearchView<'_> {
     }
 }
 
+/// Where a query stands among those of which the same became: what lost most first, then what won most, then what stayed as it was.
+fn rank(row: &Row<'_>) -> (u8, f64) {
+    match row.change {
+        Some(change) if change < 0.0 => (0, change),
+        Some(change) if change > 0.0 => (1, -change),
+        Some(_) => (2, row.query.ndcg_at_10),
+        None => (3, row.query.ndcg_at_10),
+    }
+}
+
 /// What became of a query, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {
@@ -230,6 +252,7 @@ enum Fate {
     Moved,
     Won,
     New,
+    Reordered,
     Stayed,
 }
 
@@ -242,6 +265,7 @@ impl Fate {
             Self::Moved => ("status-recorded", "moved"),
             Self::Won => ("status-passed", "won"),
             Self::New => ("status-skipped", "not there before"),
+            Self::Reordered => ("status-skipped", "another order, same figures"),
             Self::Stayed => return None,
         })
     }
@@ -258,6 +282,7 @@ fn fates(report: &Report) -> HashMap<&str, Fate> {
         (&compared.changed, Fate::Changed),
         (&compared.moved, Fate::Moved),
         (&compared.won, Fate::Won),
+        (&compared.reordered, Fate::Reordered),
         (&compared.only_here, Fate::New),
     ] {
         fates.extend(ids.iter().map(|it| (it.as_str(), fate)));
@@ -267,11 +292,13 @@ fn fates(report: &Report) -> HashMap<&str, Fate> {
     fates
 }
 
-fn row(query: &QueryReport, fate: Fate) -> Row<'_> {
+fn row(query: &QueryReport, fate: Fate, is_tied: bool) -> Row<'_> {
     Row {
         query,
         mark: fate.mark(),
         is_open: false,
+        since: query.since(),
+        is_tied,
         change: query
             .before
             .as_ref()

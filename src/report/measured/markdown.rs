@@ -1,5 +1,6 @@
 //! What a measurement came to, as a comment on a pull request.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use crate::published::measured::{retrieval, security};
@@ -21,6 +22,34 @@ fn interval(ends: Option<&[f64; 2]>) -> String {
     ends.map_or_else(String::new, |[low, high]| format!("{low:.3}–{high:.3}"))
 }
 
+/// How many queries are listed of which the same became; the report has all.
+const LISTED: usize = 20;
+
+/// What is demanded of a search and what became of that, in sentences.
+fn gates(report: &retrieval::Report) -> Vec<String> {
+    let verdict = |passed: bool| if passed { "passed" } else { "failed" };
+    let gate = report.gate.iter().map(|it| {
+        let [value, threshold] = it.shown();
+        let verdict = verdict(it.passed);
+        format!("Recall@5 is {value}, and must be {threshold} at least, a tolerance of {} below the baseline: {verdict}", it.tolerance)
+    });
+    let floor = report.floor.iter().map(|it| {
+        let [value, floor] = it.shown();
+        let verdict = verdict(it.passed);
+        format!("Recall@5 is {value}, and must be {floor} at least: {verdict}")
+    });
+    let lost = report.lost_gate.iter().map(|it| {
+        let (lost, most) = (it.lost.len(), it.max_lost);
+        let verdict = if it.not_measured {
+            "not measured"
+        } else {
+            verdict(it.passed)
+        };
+        format!("Lost are {lost} queries, and may be {most} at most: {verdict}")
+    });
+    gate.chain(floor).chain(lost).collect()
+}
+
 /// A search.
 pub fn retrieval(report: &retrieval::Report) -> String {
     let mut told = format!(
@@ -30,6 +59,13 @@ pub fn retrieval(report: &retrieval::Report) -> String {
     );
     for problem in &report.problems {
         let _ = writeln!(told, "- {}", cell(problem));
+    }
+    let gates = gates(report);
+    for gate in &gates {
+        let _ = writeln!(told, "- {}", cell(gate));
+    }
+    if report.problems.len() + gates.len() > 0 {
+        told.push('\n');
     }
     if let Some(metrics) = &report.metrics {
         told.push_str("| figure | now | 95 % | change |\n|---|---|---|---|\n");
@@ -59,12 +95,25 @@ pub fn retrieval(report: &retrieval::Report) -> String {
         for (what, ids) in [
             ("Lost", &compared.lost),
             ("Won", &compared.won),
+            ("Moved", &compared.moved),
             ("Asked otherwise than before", &compared.changed),
             ("Asked no more", &compared.only_there),
         ] {
             if !ids.is_empty() {
-                let ids: Vec<String> = ids.iter().map(|it| cell(it)).collect();
-                let _ = writeln!(told, "\n{what}: {}", ids.join(", "));
+                let queries = report.per_query.iter();
+                let since: HashMap<&str, String> = queries
+                    .map(|it| (it.id.as_str(), it.since()))
+                    .filter(|(_, since)| !since.is_empty())
+                    .collect();
+                let ids = ids
+                    .iter()
+                    .take(LISTED)
+                    .map(|id| match since.get(id.as_str()) {
+                        Some(since) => format!("{} ({})", cell(id), cell(since)),
+                        None => cell(id),
+                    });
+                let ids: Vec<String> = ids.collect();
+                let _ = writeln!(told, "\n{what}: {}", ids.join("; "));
             }
         }
     }

@@ -3,12 +3,21 @@
 use std::fmt::Write as _;
 
 use crate::published::measured::Status;
-use crate::published::measured::retrieval::{Metrics, Report};
+use crate::published::measured::retrieval::{Compared, Metrics, Report};
 use crate::published::measured::security::{self, Security};
 
 /// A verdict in capitals.
 fn verdict(passed: bool) -> &'static str {
     if passed { "PASS" } else { "FAIL" }
+}
+
+/// A probability, which is never 0.
+fn chance(p: f64) -> String {
+    if p < 0.001 {
+        "< 0.001".to_owned()
+    } else {
+        format!("= {p:.3}")
+    }
 }
 
 fn queries(count: usize) -> String {
@@ -48,6 +57,24 @@ pub fn retrieval(report: &Report) -> String {
     told
 }
 
+/// Of how many queries a line says what moved in them; the reports have the others.
+const EXPLAINED: usize = 5;
+
+/// What moved in some of these queries, a line for each.
+fn since(report: &Report, compared: &Compared, ids: &[String]) -> Vec<String> {
+    let queries = report.per_query.iter().filter(|it| ids.contains(&it.id));
+    let moved = queries.filter_map(|it| {
+        let since = it.since();
+        let tied = if compared.tied.contains(&it.id) {
+            " (equal scores, so that this may be chance)"
+        } else {
+            ""
+        };
+        (!since.is_empty()).then(|| format!("  {}: {since}{tied}", it.id))
+    });
+    moved.take(EXPLAINED).collect()
+}
+
 /// What else there is to say of it, after the reports are named.
 pub fn more_of_retrieval(report: &Report) -> String {
     let mut told = String::new();
@@ -58,7 +85,11 @@ pub fn more_of_retrieval(report: &Report) -> String {
     if let Some(gate) = &report.lost_gate {
         line(format!(
             "Gate (lost queries): {} ({} lost, at most {}{})",
-            verdict(gate.passed),
+            if gate.not_measured {
+                NOT_MEASURED
+            } else {
+                verdict(gate.passed)
+            },
             gate.lost.len(),
             gate.max_lost,
             if gate.allowed.is_empty() {
@@ -98,11 +129,24 @@ pub fn more_of_retrieval(report: &Report) -> String {
                     ids.join(", ")
                 ));
             }
+            if report.compared.as_ref() == Some(compared) {
+                since(report, compared, ids).into_iter().for_each(&mut line);
+            }
+        }
+        if !compared.reordered.is_empty() {
+            line(format!(
+                "in another order with the same figures, against {}: {}",
+                compared.with,
+                queries(compared.reordered.len())
+            ));
         }
         for test in compared.tests.iter().filter(|it| it.difference != 0.0) {
             line(format!(
-                "{} {:+.4}: p = {:.3} by the paired randomisation test, {:.3} corrected",
-                test.metric, test.difference, test.p, test.p_holm
+                "{} {:+.4}: p {} by the paired randomisation test, {} corrected",
+                test.metric,
+                test.difference,
+                chance(test.p),
+                chance(test.p_holm)
             ));
         }
     }
@@ -215,11 +259,18 @@ pub fn more_of_security(report: &security::Report) -> String {
         if let Some(first) = it.errors.first() {
             let _ = writeln!(
                 told,
-                "{}: {} scans without a verdict, such as `{}` ({})",
+                "{}: {}, such as `{}` ({})",
                 it.detector,
-                it.errors.len(),
+                match it.errors.len() {
+                    1 => "1 scan without a verdict".to_owned(),
+                    more => format!("{more} scans without a verdict"),
+                },
                 first.id,
-                first.status
+                if first.reason.is_empty() {
+                    &first.status
+                } else {
+                    &first.reason
+                }
             );
         }
         for (share, precision) in it.scores.iter().flat_map(|it| &it.precision_at_prevalence) {
@@ -241,8 +292,12 @@ pub fn more_of_security(report: &security::Report) -> String {
     for it in &security.compared {
         let _ = writeln!(
             told,
-            "{} and {}: only the first right on {}, only the second on {}; p = {:.3} by McNemar's test",
-            it.first, it.second, it.only_first, it.only_second, it.p
+            "{} and {}: only the first right on {}, only the second on {}; p {} by McNemar's test",
+            it.first,
+            it.second,
+            it.only_first,
+            it.only_second,
+            chance(it.p)
         );
     }
     for note in &report.notes {

@@ -78,7 +78,7 @@ pub(super) fn scored(
             Some(baseline) => {
                 found.tell_difference(baseline);
                 if !baseline.queries.is_empty() {
-                    found.compare(&held.name, &baseline.queries);
+                    found.compare(&held.name, baseline);
                 }
                 if held.gates == Gates::Lost {
                     found.judge_lost(demands);
@@ -87,7 +87,7 @@ pub(super) fn scored(
             None => {}
         }
         if let Some((name, baseline)) = &held.beside {
-            found.compare_beside(name, &baseline.queries);
+            found.compare_beside(name, baseline);
         }
         found.hold_floor(demands);
     }
