@@ -125,7 +125,7 @@ fn labels(document: &Document, query: &Query, findings: &mut Vec<Finding>) {
             findings.push(document.error(&here, problem));
         }
     }
-    if query.grades().relevant() == 0 {
+    if query.is_whole && query.grades().relevant() == 0 {
         let problem = if query.labels.is_empty() {
             format!(
                 "`{}` has no labels: whatever is found, its figures are 0",

@@ -23,6 +23,8 @@ pub struct Query {
     pub id: String,
     pub text: String,
     pub labels: Vec<Label>,
+    /// Whether all of its labels could be read: else nobody knows what it should find.
+    pub is_whole: bool,
     /// Leads to it in its document.
     pub pointer: String,
 }
@@ -88,12 +90,15 @@ impl Golden {
                         .push(document.error(&here, format!("the query id `{id}` is here twice")));
                 }
                 let text = fields.text(&pointer, "query", findings);
+                let before = findings.len();
                 let labels = labels(document, &pointer, fields, findings);
+                let is_whole = findings.len() == before;
                 if let Some(id) = id {
                     golden.queries.push(Query {
                         id: id.to_owned(),
                         text: text.unwrap_or_default().to_owned(),
                         labels,
+                        is_whole,
                         pointer,
                     });
                 }

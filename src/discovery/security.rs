@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::detection::{Counts, Detection};
-use super::statistics::{cases_above, cases_below, count, ends, mcnemar, wilson};
+use super::statistics::{cases_above, cases_below, count, ends, mcnemar, mean, wilson, wilson_of};
 use super::truth::{Labelled, Truth};
 use super::verdicts::{Run, ScanStatus, Verdict};
 use crate::published::measured::Status;
@@ -11,10 +11,25 @@ use crate::published::measured::security::{
     CategoryReport, Comparison, DetectorReport, Pairs, ScanError, Scores, Security, SecurityGate,
 };
 
-/// A precision that is asked for and of which nothing is known, in sentences.
+/// What is to be known of figures of several runs, and a precision that is asked for and of which nothing is known, in sentences.
 pub fn doubts(security: &Security, prevalence: Option<f64>) -> Vec<String> {
+    let mut told = Vec::new();
+    let most = security.runs_averaged;
+    if most > 1 {
+        told.push(
+            "of several runs, categories, missed entries, false alarms, pairs, curves and what compares or joins detectors are of the first"
+                .to_owned(),
+        );
+    }
+    let fewer = security.per_detector.iter().filter(|it| it.runs < most);
+    told.extend(fewer.map(|it| {
+        format!(
+            "warning: {} has verdicts of {} of {most} runs alone",
+            it.detector, it.runs
+        )
+    }));
     let Some(prevalence) = prevalence else {
-        return Vec::new();
+        return told;
     };
     let lacking = security.per_detector.iter().filter_map(|it| {
         let why = match &it.scores {
@@ -27,7 +42,8 @@ pub fn doubts(security: &Security, prevalence: Option<f64>) -> Vec<String> {
             "{name}: its precision where {prevalence} of all tools are malicious is not known, as {why}"
         ))
     });
-    lacking.collect()
+    told.extend(lacking);
+    told
 }
 
 /// What is asked of scanners.
@@ -63,6 +79,9 @@ pub fn measure(
         it
     } else {
         own = Truth::of_verdicts(runs, &mut problems);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
         &own
     };
     for run in runs {
@@ -135,10 +154,12 @@ fn of_run<'a>(
         .filter(|it| !known.contains(it))
         .collect();
     if let Some(first) = strange.first() {
-        problems.push(format!(
-            "{} of the entries judged are not in the corpus, such as `{first}`",
-            strange.len()
-        ));
+        problems.push(match strange.len() {
+            1 => format!("an entry that is judged is not in the corpus: `{first}`"),
+            more => {
+                format!("{more} of the entries judged are not in the corpus, such as `{first}`")
+            }
+        });
     }
     let dropped: Vec<&str> = known_order(truth)
         .filter(|it| !entries.contains_key(it) && unscanned(run, it).is_none())
@@ -248,14 +269,19 @@ fn detector(name: &str, runs: &[Said<'_>], truth: &Truth, demands: &Demands) -> 
     let found = Detection::over(&all);
     let mut report = rates(name, &found);
     let first = runs.first().map(Vec::as_slice).unwrap_or_default();
-    // Of several runs, what they come to on the whole: the corpus is no larger for being scanned again.
-    let one = found.counts;
-    let interval = |hits, of| wilson(hits, of).map(ends);
-    report.precision_interval =
-        interval(one.true_positives, one.true_positives + one.false_positives);
-    report.recall_interval = interval(one.true_positives, one.malicious());
-    report.fpr_interval = interval(one.false_positives, one.benign());
-    report.too_small = too_small(&one, demands);
+    // Of several runs, what they come to on average: the corpus is no larger for being scanned again.
+    let average = |counted: fn(&Counts) -> usize| {
+        let values: Vec<f64> = all.iter().map(|it| count(counted(it))).collect();
+        mean(&values)
+    };
+    let hits = average(|it| it.true_positives);
+    let alarms = average(|it| it.false_positives);
+    let interval = |hits: f64, of: f64| wilson_of(hits, of).map(ends);
+    report.precision_interval = interval(hits, hits + alarms);
+    report.recall_interval = interval(hits, average(Counts::malicious));
+    report.fpr_interval = interval(alarms, average(Counts::benign));
+    report.too_small = too_small(&found.counts, demands);
+    report.unsteady = unsteady(runs, truth);
     report.categories = categories(first, truth);
     for (verdict, labelled) in first.iter().zip(&truth.entries) {
         if verdict.status == ScanStatus::Ok && verdict.flagged != labelled.malicious {
@@ -284,6 +310,18 @@ fn detector(name: &str, runs: &[Said<'_>], truth: &Truth, demands: &Demands) -> 
         && report.not_measured.is_empty()
         && !report.has_too_many_errors();
     report
+}
+
+/// The entries that not all runs judge alike.
+fn unsteady(runs: &[Said<'_>], truth: &Truth) -> Vec<String> {
+    let Some((first, others)) = runs.split_first() else {
+        return Vec::new();
+    };
+    let entries = truth.entries.iter().enumerate().filter(|(at, _)| {
+        let said = |run: &Said<'_>| run.get(*at).map(|it| (it.status, it.flagged));
+        others.iter().any(|it| said(it) != said(first))
+    });
+    entries.map(|(_, it)| it.id.clone()).collect()
 }
 
 /// Which rates the gate is about although there was nothing in some run that they could be of: such a rate is written as 0, and says nothing.
@@ -319,7 +357,7 @@ fn rates(name: &str, found: &Detection) -> DetectorReport {
 /// Where even a flawless result would leave room for one beyond the gate.
 fn too_small(counts: &Counts, demands: &Demands) -> Vec<String> {
     let mut told = Vec::new();
-    let percent = |it: f64| format!("{:.0} %", it * 100.0);
+    let percent = |it: f64| format!("{:.1} %", it * 100.0);
     if let (Some(need), Some(none)) = (cases_below(demands.fpr_ceiling), wilson(0, counts.benign()))
         && counts.benign() < need
     {

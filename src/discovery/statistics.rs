@@ -53,6 +53,11 @@ pub fn wilson(hits: usize, of: usize) -> Option<Interval> {
     (of > 0).then(|| Interval::wilson(count(hits), count(of)))
 }
 
+/// The same of what several runs came to on average.
+pub(super) fn wilson_of(hits: f64, of: f64) -> Option<Interval> {
+    (of > 0.0).then(|| Interval::wilson(hits, of))
+}
+
 /// How many cases it takes, none of them a hit, for [`wilson`]'s upper end to be no higher than `ceiling`; `None` where no number is enough.
 pub fn cases_below(ceiling: f64) -> Option<usize> {
     least(|of| wilson(0, of).is_some_and(|it| it.high <= ceiling))

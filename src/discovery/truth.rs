@@ -92,14 +92,12 @@ impl Truth {
     pub(super) fn of_verdicts(runs: &[Run], problems: &mut Vec<String>) -> Self {
         let mut truth = Self::default();
         let mut seen: HashMap<&str, bool> = HashMap::new();
+        let mut unlabelled: Vec<&str> = Vec::new();
         truth.version = runs.iter().find_map(|it| it.corpus_version.clone());
         for entry in runs.iter().flat_map(|it| &it.entries) {
             let Some(malicious) = entry.malicious else {
                 if !seen.contains_key(entry.id.as_str()) {
-                    problems.push(format!(
-                        "nothing says whether `{}` is malicious: name the corpus with `--corpus`",
-                        entry.id
-                    ));
+                    unlabelled.push(&entry.id);
                     seen.insert(&entry.id, false);
                 }
                 continue;
@@ -119,6 +117,16 @@ impl Truth {
                     pair: None,
                 }),
             }
+        }
+        match unlabelled[..] {
+            [] => {}
+            [only] => problems.push(format!(
+                "nothing says whether `{only}` is malicious: name the corpus with `--corpus`"
+            )),
+            [first, ..] => problems.push(format!(
+                "nothing says of {} entries whether they are malicious, such as `{first}`: name the corpus with `--corpus`",
+                unlabelled.len()
+            )),
         }
         truth
     }

@@ -11,8 +11,9 @@ use crate::published::result::{
     Call, Change, Comparison, Drift, Parameter, RequestComparison, ResponseComparison, Row,
     Scenario, Status, UpstreamRow,
 };
+use crate::report::measured::terminal;
 use crate::report::{duration, method};
-use crate::text::{line, shorten};
+use crate::text::{block, line, shorten};
 
 /// The longest value shown in full.
 const VALUE_CHARS: usize = 200;
@@ -22,6 +23,11 @@ const VALUE_CHARS: usize = 200;
 /// `call` is a number on the run's side, or on the baseline's where the run has no such call.
 pub fn explain(scenario: &Scenario, call: Option<usize>) -> String {
     let mut text = String::new();
+    if let Some(measured) = &scenario.measured {
+        push(&mut text, 0, &line(&scenario.name));
+        text.push_str(&block(&terminal::all(measured)));
+        return text;
+    }
     let Some(comparison) = &scenario.comparison else {
         let reason = match &scenario.problem {
             Some(problem) => line(&problem.message).into_owned(),

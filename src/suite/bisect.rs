@@ -93,6 +93,17 @@ pub async fn bisect(
     range: &Range,
     tell: OnProgress<'_>,
 ) -> Result<Bisected, Error> {
+    if let Some(it) = suite
+        .scenarios
+        .iter()
+        .find(|it| it.enabled && it.measurement.is_some())
+    {
+        return Err(Error::invalid(format!(
+            "`{}` measures something, and only what servers answer to a scenario's calls tells one commit from another here",
+            it.id
+        ))
+        .hint("compare it with one commit after the other: `mcp-eval compare FILE --against git:COMMIT`"));
+    }
     let folder = one_source(&suite.scenarios)?;
     let resolve = |name: &str| {
         git::resolve(&folder, name)

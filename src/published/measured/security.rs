@@ -65,7 +65,10 @@ pub struct DetectorReport {
     /// How many scans may end without a verdict.
     #[serde(default)]
     pub allowed_errors: usize,
-    /// Wilson's 95 % intervals of the first run.
+    /// Entries that not all runs judge alike.
+    #[serde(default)]
+    pub unsteady: Vec<String>,
+    /// Wilson's 95 % intervals of what the runs come to on average.
     pub precision_interval: Option<[f64; 2]>,
     pub recall_interval: Option<[f64; 2]>,
     pub fpr_interval: Option<[f64; 2]>,

@@ -100,6 +100,7 @@ pub fn retrieval(report: &retrieval::Report) -> String {
             ("Asked no more", &compared.only_there),
         ] {
             if !ids.is_empty() {
+                let all = ids.len();
                 let queries = report.per_query.iter();
                 let since: HashMap<&str, String> = queries
                     .map(|it| (it.id.as_str(), it.since()))
@@ -112,8 +113,12 @@ pub fn retrieval(report: &retrieval::Report) -> String {
                         Some(since) => format!("{} ({})", cell(id), cell(since)),
                         None => cell(id),
                     });
-                let ids: Vec<String> = ids.collect();
-                let _ = writeln!(told, "\n{what}: {}", ids.join("; "));
+                let shown: Vec<String> = ids.collect();
+                let more = match all.saturating_sub(LISTED) {
+                    0 => String::new(),
+                    more => format!("; and {more} more"),
+                };
+                let _ = writeln!(told, "\n{what}: {}{more}", shown.join("; "));
             }
         }
     }
@@ -149,6 +154,12 @@ pub fn security(report: &security::Report) -> String {
             interval(it.fpr_interval.as_ref()),
             it.verdict()
         );
+    }
+    for it in detectors {
+        for sentence in &it.too_small {
+            let (name, sentence) = (cell(&it.detector), cell(sentence));
+            let _ = writeln!(told, "\n{name}: too small to say: {sentence}");
+        }
     }
     for it in detectors {
         for (share, precision) in it.scores.iter().flat_map(|it| &it.precision_at_prevalence) {

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::published::measured::Status;
 use crate::published::measured::retrieval::{Compared, Metrics, Report};
 use crate::published::measured::security::{self, Security};
+use crate::published::measured::{Measured, Status};
 
 /// A verdict in capitals.
 fn verdict(passed: bool) -> &'static str {
@@ -39,6 +39,14 @@ fn figures(metrics: &Metrics) -> String {
         metrics.ndcg_at_10,
         metrics.map
     )
+}
+
+/// All that there is to say of a measurement.
+pub fn all(measured: &Measured) -> String {
+    match measured {
+        Measured::Retrieval(report) => retrieval(report) + &more_of_retrieval(report),
+        Measured::Security(report) => security(&report.security) + &more_of_security(report),
+    }
 }
 
 /// The figures of a search and its gate.
@@ -255,6 +263,17 @@ pub fn more_of_security(report: &security::Report) -> String {
         }
         for sentence in &it.too_small {
             let _ = writeln!(told, "{}: too small to say: {sentence}", it.detector);
+        }
+        if !it.unsteady.is_empty() {
+            let _ = writeln!(
+                told,
+                "{}: its runs do not judge alike: {}",
+                it.detector,
+                it.unsteady.join(", ")
+            );
+        }
+        if let Some(auc) = it.scores.as_ref().and_then(|it| it.auc) {
+            let _ = writeln!(told, "{}: area under the ROC curve {auc:.3}", it.detector);
         }
         if let Some(first) = it.errors.first() {
             let _ = writeln!(
