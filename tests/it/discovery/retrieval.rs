@@ -392,7 +392,9 @@ fn ids_are_split_where_the_corpus_has_their_servers() {
     );
     project.file("s.yaml", "http: { url: \"{{base_url}}/api/v1/index/search\", query: { q: \"{{query}}\" } }\nlist: data.results\nid: \"{{tool.server_name}}_{{tool.name}}\"\nsplit: _\n");
     let proxy = Proxy::new(|asked, _| {
-        let found = TOOLS.iter().filter(|it| it.ends_with(&asked.query));
+        let found = TOOLS
+            .iter()
+            .filter(|it| it.split_once(':').unwrap().1 == asked.query);
         (200, results(&found.copied().collect::<Vec<_>>(), 10))
     });
     measure(&project, &proxy.url, 0, &["--search", "s.yaml"]).says("Recall@1/3/5/10: 1.000");
