@@ -150,7 +150,7 @@ pub fn more_of_retrieval(report: &Report) -> String {
         }
         for test in compared.tests.iter().filter(|it| it.difference != 0.0) {
             line(format!(
-                "{} {:+.4}: p {} by the paired randomisation test, {} corrected",
+                "{} {:+.4}: p {} by the paired randomisation test, corrected p {}",
                 test.metric,
                 test.difference,
                 chance(test.p),

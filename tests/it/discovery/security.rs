@@ -51,7 +51,7 @@ fn a_workflow_of_the_original_finds_its_lines_and_keys() {
             "Reports: reports/security/report.json , reports/security/report.html",
         ]
     );
-    ran.says("d: too small to say: 23 benign entries are too few for an FPR of 0.1: none of them flagged would still allow 14 %; it takes 35");
+    ran.says("d: too small to say: 23 benign entries are too few for an FPR of 0.1: none of them flagged would still allow 14.3 %; it takes 35");
     let report = report(&project);
     let security = &report["security"];
     assert_eq!(
@@ -111,6 +111,19 @@ fn an_interval_of_several_runs_is_about_all_of_them() {
             );
         }
     }
+    // Of an odd number of them, nothing is rounded away; and what they judge otherwise is named.
+    project.file("x.json", verdicts((3, 4), (0, 2)).to_string());
+    project.file("y.json", verdicts((2, 4), (0, 2)).to_string());
+    let files = ["--verdicts", "x.json", "--verdicts", "y.json"];
+    let bounds = ["--fpr-ceiling", "0.5", "--recall-floor", "0.5"];
+    let ran = measure(&project, 0, &[&files[..], &bounds].concat());
+    ran.says("d: its runs do not judge alike: m2")
+        .says("what compares or joins detectors are of the first");
+    let d = &report(&project)["security"]["per_detector"][0];
+    let interval: Vec<f64> = serde_json::from_value(d["recall_interval"].clone()).unwrap();
+    // Wilson's interval of 2.5 of 4, by hand.
+    assert!((interval[0] - 0.2194).abs() < 1e-3, "{interval:?}");
+    assert!((interval[1] - 0.9081).abs() < 1e-3, "{interval:?}");
 }
 
 #[test]
@@ -351,7 +364,7 @@ fn scanners_of_others_are_read_and_compared() {
     )
     .says("did not come to its end");
     measure(&project, 3, &["--verdicts", "cisco.json"])
-        .says("nothing says whether `s:bad` is malicious");
+        .says("nothing says of 3 entries whether they are malicious, such as `s:bad`");
     measure(&project, 3, &["--verdicts", "c.json", "--format", "cisco"])
         .says("`scan_results` is missing");
 }

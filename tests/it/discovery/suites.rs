@@ -284,7 +284,7 @@ fn a_search_is_recorded_and_held_against_that() {
     );
     project
         .expect(0, &["compare"])
-        .says("passed, 1 query moved");
+        .says("passed, 1 query reordered with the same figures");
     project.expect(1, &["compare", "--strict"]);
     // What could not be measured is neither a zero nor green, and is not accepted.
     let broken = Proxy::new(|asked, _| {
@@ -471,6 +471,34 @@ fn two_versions_of_a_search_are_measured_side_by_side() {
         (&json!(["q2"]), &json!(["q3"]))
     );
     assert_eq!(compared["tests"][0]["metric"], "recall_at_5");
+    project
+        .expect(0, &["explain", "search"])
+        .says("lost, against git:HEAD (");
+    // What scanners said is no version's; and what is measured is no answer that tells one commit from another.
+    let files = "name: scanner\nkind: security\nverdicts: [v.json]\ngates: { fpr_ceiling: 1, recall_floor: 0 }\n";
+    let entry = json!({ "id": "a", "label": "benign", "flagged": false, "status": "ok" });
+    let verdicts = json!({ "format_version": 2, "detector": { "name": "d" }, "entries": [entry] });
+    project
+        .file("scenarios/scanner.yaml", files)
+        .file("scenarios/v.json", verdicts.to_string());
+    project.expect(0, &["run", "scenarios/scanner.yaml"]);
+    let result = project.result(
+        3,
+        &["compare", "scenarios/scanner.yaml", "--against", "git:HEAD"],
+    );
+    assert_eq!(result["scenarios"][0]["status"], "skipped");
+    std::fs::remove_file(project.path("scenarios/scanner.yaml")).unwrap();
+    let range = [
+        "bisect",
+        "scenarios/search.yaml",
+        "--good",
+        "HEAD",
+        "--bad",
+        "HEAD",
+    ];
+    project
+        .expect(2, &range)
+        .says("`search` measures something");
     // And as a command of its own.
     let alone = [
         "retrieval",
