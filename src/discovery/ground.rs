@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::corpus::Corpus;
 use super::golden::{Golden, Query};
-use super::measures::{Grades, Ids};
+use super::measures::{Grades, Ids, Ranking};
 use super::search::{Answer, Finds};
 
 /// What the queries are measured against.
@@ -96,6 +96,7 @@ impl Ground<'_> {
                 shown(&silent)
             ));
         }
+        told.extend(self.left_out(runs));
         let labels = queries.iter().flat_map(|it| &it.labels);
         let stale = labels.filter(|it| it.grade >= 1 && self.corpus.tool(&it.tool_id).is_none());
         let mut stale: Vec<&str> = stale.map(|it| it.tool_id.as_str()).collect();
@@ -106,6 +107,39 @@ impl Ground<'_> {
                 "warning: {} that queries should find cannot be found, because the corpus does not have them ({}): `mcp-eval datasets validate` says where they are labelled",
                 if stale.len() == 1 { "1 tool".to_owned() } else { format!("{} tools", stale.len()) },
                 shown(&stale)
+            ));
+        }
+        told
+    }
+
+    /// Which answered ids take no rank, in sentences: whoever reads the answer gets them all the same.
+    fn left_out(&self, runs: &[Vec<Answer>]) -> Vec<String> {
+        let ids = self.ids();
+        let mut told = Vec::new();
+        let (mut all, mut strange) = (0, Vec::new());
+        let (mut answers, mut with_doubles) = (0, 0);
+        for answer in runs.iter().flatten() {
+            let answered = answer.ids();
+            let ranking = Ranking::new(&answered, &ids);
+            all += answered.len();
+            strange.extend(ranking.unmapped.iter().map(|it| (*it).to_owned()));
+            answers += 1;
+            with_doubles += usize::from(!ranking.repeated.is_empty());
+        }
+        if !strange.is_empty() {
+            let count = strange.len();
+            strange.sort_unstable();
+            strange.dedup();
+            let more = if strange.len() > 3 { ", …" } else { "" };
+            let shown = strange.iter().take(3).map(|it| format!("`{it}`"));
+            told.push(format!(
+                "warning: {count} of {all} answered ids are not in the corpus and take no rank, although whoever asks gets them ({}{more})",
+                shown.collect::<Vec<_>>().join(", ")
+            ));
+        }
+        if with_doubles > 0 {
+            told.push(format!(
+                "warning: {with_doubles} of {answers} answers have an id more than once, which takes the rank where it stands first"
             ));
         }
         told

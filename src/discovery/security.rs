@@ -280,7 +280,10 @@ fn detector(name: &str, runs: &[Said<'_>], truth: &Truth, demands: &Demands) -> 
     report.precision_interval = interval(hits, hits + alarms);
     report.recall_interval = interval(hits, average(Counts::malicious));
     report.fpr_interval = interval(alarms, average(Counts::benign));
-    report.too_small = too_small(&found.counts, demands);
+    report.too_small = all
+        .first()
+        .map(|it| too_small(it, demands))
+        .unwrap_or_default();
     report.unsteady = unsteady(runs, truth);
     report.categories = categories(first, truth);
     for (verdict, labelled) in first.iter().zip(&truth.entries) {

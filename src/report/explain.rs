@@ -25,6 +25,12 @@ pub fn explain(scenario: &Scenario, call: Option<usize>) -> String {
     let mut text = String::new();
     if let Some(measured) = &scenario.measured {
         push(&mut text, 0, &line(&scenario.name));
+        if let Some(problem) = &scenario.problem {
+            push(&mut text, 0, &line(&problem.message));
+        }
+        for detail in scenario.problem.iter().flat_map(|it| &it.details) {
+            push(&mut text, 1, &line(detail));
+        }
         text.push_str(&block(&terminal::all(measured)));
         return text;
     }

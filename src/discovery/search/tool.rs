@@ -41,6 +41,19 @@ pub fn said_by_tool(
         let told = texts.first().copied().unwrap_or("of which it says no more");
         return Err(format!("it answered an error: {}", crate::text::line(told)));
     }
+    let is_broken = |it: &&str| begins_as_json(it) && serde_json::from_str::<Value>(it).is_err();
+    if let Some(broken) = texts
+        .iter()
+        .copied()
+        .find(is_broken)
+        .filter(|_| structured.is_none())
+    {
+        let shown = crate::text::shorten(broken, 120);
+        return Err(format!(
+            "a text of its answer begins as JSON and is none: {}",
+            crate::text::line(&shown)
+        ));
+    }
     // Beside documents, servers say what is for people.
     let documents: Vec<Value> = texts
         .iter()
@@ -67,6 +80,13 @@ pub fn said_by_tool(
             Ok((Said::in_ways(ways), bytes))
         }
     }
+}
+
+/// Whether a text is no sentence: an object, or a list of anything.
+fn begins_as_json(text: &str) -> bool {
+    let text = text.trim_start();
+    let in_list = text.strip_prefix('[').map(str::trim_start);
+    text.starts_with('{') || in_list.is_some_and(|it| it.starts_with(['{', '[', '"', ']']))
 }
 
 #[cfg(test)]
@@ -106,6 +126,11 @@ mod tests {
         assert!(why("t", &[json!({ "took": 3 })]).contains("no `t`"));
         assert!(why("$", &[json!("5")]).contains("no JSON"));
         assert!(why("$", &[]).contains("nothing"));
+        // Nobody knows what a text holds that is cut off; and a sentence may begin with a bracket.
+        let cut_off = json!("{\"n\": \"s:c\"");
+        assert!(why("$", &[a.clone(), cut_off]).contains("begins as JSON"));
+        let remark = json!("[warning] few were found");
+        assert_eq!(found("$", &[remark, a, b], None), both);
     }
 
     #[test]

@@ -105,6 +105,26 @@ pub(super) fn three(value: impl Display) -> String {
     format!("{value:.3}")
 }
 
+/// A probability, which is never 0, as it stands behind a `p`.
+pub(super) fn chance(p: impl Borrow<f64>) -> String {
+    let told = bare_chance(p);
+    if told.starts_with('<') {
+        told
+    } else {
+        format!("= {told}")
+    }
+}
+
+/// The same in a table.
+pub(super) fn bare_chance(p: impl Borrow<f64>) -> String {
+    let p = *p.borrow();
+    if p < 0.001 {
+        "< 0.001".to_owned()
+    } else {
+        three(p)
+    }
+}
+
 /// No decimals.
 pub(super) fn whole(value: impl Display) -> String {
     format!("{value:.0}")

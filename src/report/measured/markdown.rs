@@ -155,6 +155,10 @@ pub fn security(report: &security::Report) -> String {
             it.verdict()
         );
     }
+    for it in detectors.iter().filter(|it| !it.unsteady.is_empty()) {
+        let (name, ids) = (cell(&it.detector), cell(&it.unsteady.join(", ")));
+        let _ = writeln!(told, "\n{name}: its runs do not judge alike: {ids}");
+    }
     for it in detectors {
         for sentence in &it.too_small {
             let (name, sentence) = (cell(&it.detector), cell(sentence));

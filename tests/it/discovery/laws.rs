@@ -243,3 +243,36 @@ fn nothing_that_is_relevant_is_no_figure_but_zero() {
     assert_eq!(means(&[]), Figures::default());
     assert!(CUTS.iter().all(|it| none.recall.at(*it) == 0.0));
 }
+
+#[test]
+fn average_precision_counts_what_no_ranking_of_ten_can_hold() {
+    let ids: Vec<String> = (0..12).map(|it| format!("s:t{it}")).collect();
+    let grades = Grades::new(ids.iter().cloned().map(|it| (it, 1)));
+    let found = figures(&refs(&ids), &grades);
+    // Ten of twelve are found, each with a precision of 1.
+    assert!((found.ap - 10.0 / 12.0).abs() < 1e-12, "{found:?}");
+    assert!(
+        (found.recall.at(10) - 10.0 / 12.0).abs() < 1e-12,
+        "{found:?}"
+    );
+    // The best ten make a perfect order all the same.
+    assert!((found.ndcg - 1.0).abs() < 1e-12, "{found:?}");
+}
+
+#[test]
+fn what_was_wanted_is_graded_two() {
+    let grades = Grades::new([("s:a", 2), ("s:b", 1), ("s:c", 0)]);
+    let wanted = grades.only_wanted();
+    assert_eq!(wanted, Grades::new([("s:a", 2)]));
+    let found = figures(&["s:b", "s:a"], &wanted);
+    assert!((found.mrr - 0.5).abs() < 1e-12, "{found:?}");
+}
+
+#[test]
+fn what_has_no_score_is_no_tie() {
+    let grades = Grades::new([("s:a", 2), ("s:b", 0)]);
+    let ids = ["s:b", "s:a"];
+    assert!(ties(&ids, &[None, None], &grades).is_none());
+    assert!(ties(&ids, &[Some(1.0), None], &grades).is_none());
+    assert!(ties(&ids, &[Some(1.0), Some(1.0)], &grades).is_some());
+}

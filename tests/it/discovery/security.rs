@@ -121,6 +121,13 @@ fn an_interval_of_several_runs_is_about_all_of_them() {
         .says("what compares or joins detectors are of the first");
     let d = &report(&project)["security"]["per_detector"][0];
     let interval: Vec<f64> = serde_json::from_value(d["recall_interval"].clone()).unwrap();
+    let page = project.read("reports/security/report.html");
+    assert!(page.contains("which do not judge alike: <code>m2</code>"));
+    assert!(
+        project
+            .read("reports/security/report.md")
+            .contains("do not judge alike: m2")
+    );
     // Wilson's interval of 2.5 of 4, by hand.
     assert!((interval[0] - 0.2194).abs() < 1e-3, "{interval:?}");
     assert!((interval[1] - 0.9081).abs() < 1e-3, "{interval:?}");
