@@ -98,7 +98,9 @@ pub(super) trait Kept: Source {
     fn keep(&mut self) -> Result<(), Failure> {
         let path = self.runs().folder().join(RESULT);
         let text = result::json(self.seen_from_runs());
-        Ok(store::write(&path, text.as_bytes())?)
+        store::write(&path, text.as_bytes())?;
+        self.runs().remove_ended();
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@ mod args;
 mod called;
 mod checkout;
 mod ci;
+mod clock;
 mod commands;
 mod console;
 mod data_sets;

@@ -12,6 +12,9 @@ use crate::model::repeated::percent;
 /// The version this program writes.
 pub const FORMAT_VERSION: u32 = 1;
 
+/// What stands for servers in whose place what was recorded of them answered.
+pub const RECORDED: &str = "recorded";
+
 /// Scenarios with their latest results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "mcp-eval history")]
@@ -25,7 +28,8 @@ pub struct HistoryDocument {
     pub database: String,
     /// How many of the latest results of each scenario were looked at.
     pub last: usize,
-    /// In the order of their ids; one that was run with several agents or models is there once for each.
+    /// In the order of their ids; one that was run with several agents or models, or against its servers and against what was recorded of them,
+    /// is there once for each.
     pub scenarios: Vec<History>,
     /// The scenarios whose median is the longest, those whose verdicts flip most, and those that cost most, at most ten each.
     pub slowest: Vec<Ranked>,
@@ -35,7 +39,7 @@ pub struct HistoryDocument {
     pub gate: Option<SlowdownGate>,
 }
 
-/// The results of one scenario with one agent and model.
+/// The results of one scenario with one agent and model, of the servers or of what was recorded of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct History {
     /// The scenario's id.
@@ -47,8 +51,14 @@ pub struct History {
     /// The kind of agent; `null` where nothing ran.
     pub agent: Option<String>,
     pub model: Option<String>,
+    /// Who answered: `live` for the servers, `recorded` for what was recorded of them; `null` where nothing ran.
+    #[serde(default)]
+    pub servers: Option<String>,
     /// The oldest first.
     pub results: Vec<HistoryResult>,
+    /// Why it was not run when it was to be run last, after all these results; `null` where it was.
+    #[serde(default)]
+    pub skipped: Option<Skipped>,
     /// How many have a verdict, and how many of these passed.
     pub judged: usize,
     pub passed: usize,
@@ -108,6 +118,18 @@ pub struct HistoryResult {
     pub source: Option<Commit>,
     /// The repository of the scenario's file.
     pub scenarios: Option<Commit>,
+}
+
+/// A run that left a scenario out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Skipped {
+    pub run: String,
+    /// RFC 3339.
+    #[schemars(extend("format" = "date-time"))]
+    pub at: String,
+    /// Somebody has chosen that: `enabled: false`.
+    pub disabled: bool,
+    pub reason: Option<String>,
 }
 
 /// A commit that a result is of.
@@ -177,6 +199,9 @@ pub struct SlowdownGate {
     /// Those with results enough before their latest one, which did not run, or not to its end.
     #[serde(default)]
     pub unmeasured: Vec<Unmeasured>,
+    /// The ids of those with results enough that are disabled by now, and hold nothing up.
+    #[serde(default)]
+    pub disabled: Vec<String>,
 }
 
 /// A scenario that has become too slow.
@@ -185,6 +210,9 @@ pub struct TooSlow {
     pub id: String,
     pub agent: Option<String>,
     pub model: Option<String>,
+    /// As of its history.
+    #[serde(default)]
+    pub servers: Option<String>,
     pub slowdown: Slowdown,
 }
 
@@ -194,6 +222,9 @@ pub struct Unmeasured {
     pub id: String,
     pub agent: Option<String>,
     pub model: Option<String>,
+    /// As of its history.
+    #[serde(default)]
+    pub servers: Option<String>,
     /// What came of it.
     pub status: Status,
 }
@@ -204,6 +235,9 @@ pub struct Ranked {
     pub id: String,
     pub agent: Option<String>,
     pub model: Option<String>,
+    /// As of its history.
+    #[serde(default)]
+    pub servers: Option<String>,
     /// Milliseconds, a share, or an amount.
     pub value: f64,
 }
@@ -253,11 +287,46 @@ impl History {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    /// Who drove it: `openai gpt-5`; empty where nothing ran.
+    /// Who drove it, and that nobody real answered: `openai gpt-5, recorded servers`; empty where nothing ran.
     pub fn driver(&self) -> String {
-        let parts = [self.agent.as_deref(), self.model.as_deref()];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+        driver([&self.agent, &self.model], self.servers.as_deref())
     }
+
+    /// Whether what was recorded of the servers answered in their place.
+    pub fn is_recorded(&self) -> bool {
+        self.servers.as_deref() == Some(RECORDED)
+    }
+
+    /// Whether somebody has disabled it since its latest result.
+    pub fn is_disabled(&self) -> bool {
+        self.skipped.as_ref().is_some_and(|it| it.disabled)
+    }
+
+    /// That it was left out since: `not run in 2026-11-22T10-00-00.000Z: the scenario is disabled`.
+    pub fn skipped_words(&self) -> Option<String> {
+        let skipped = self.skipped.as_ref()?;
+        let why = skipped.reason.iter().map(|it| format!(": {it}"));
+        Some(format!(
+            "not run in {}{}",
+            skipped.run,
+            why.collect::<String>()
+        ))
+    }
+}
+
+impl Ranked {
+    /// As [`History::driver`].
+    pub fn driver(&self) -> String {
+        driver([&self.agent, &self.model], self.servers.as_deref())
+    }
+}
+
+fn driver(who: [&Option<String>; 2], servers: Option<&str>) -> String {
+    let who: Vec<&str> = who.into_iter().flatten().map(String::as_str).collect();
+    let recorded = (servers == Some(RECORDED)).then_some("recorded servers");
+    let who = Some(who.join(" ")).filter(|it| !it.is_empty());
+    let parts: Vec<&str> = who.as_deref().into_iter().chain(recorded).collect();
+    parts.join(", ")
 }
 
 impl SlowdownGate {
@@ -268,13 +337,21 @@ impl SlowdownGate {
             1 => "; the latest run of 1 more tells no duration".to_owned(),
             several => format!("; the latest runs of {several} more tell no duration"),
         };
+        let disabled = match self.disabled.len() {
+            0 => String::new(),
+            1 => "; 1 is disabled, and was not measured".to_owned(),
+            several => format!("; {several} are disabled, and were not measured"),
+        };
         if self.measured > 0 || !unmeasured.is_empty() {
             return format!(
-                "{} of {} measured scenarios took more than {} × as long as usual{unmeasured}",
+                "{} of {} measured scenarios took more than {} × as long as usual{unmeasured}{disabled}",
                 self.too_slow.len(),
                 self.measured,
                 self.max_factor
             );
+        }
+        if !disabled.is_empty() {
+            return format!("nothing could be measured{disabled}");
         }
         let there = match self.most {
             0 => "none".to_owned(),

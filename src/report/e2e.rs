@@ -40,14 +40,23 @@ pub fn result(document: &ResultDocument) -> String {
     lines
 }
 
-/// What each scenario came to when it was last run other than to record it, in such lines.
+/// What each scenario came to when it was last to be run other than to record it, in such lines.
 pub fn history(document: &HistoryDocument) -> String {
     let mut lines = String::new();
     for it in &document.scenarios {
-        if let Some(last) = decisive(it).or_else(|| it.latest()) {
+        let name = if it.is_recorded() {
+            format!("{} (recorded servers)", it.name)
+        } else {
+            it.name.clone()
+        };
+        let is_left_out = it.is_disabled() || came_out(it) != Some(false);
+        if let Some(skipped) = it.skipped.as_ref().filter(|_| is_left_out) {
+            let reason = skipped.reason.as_deref();
+            line(&mut lines, &name, Status::Skipped, None, reason);
+        } else if let Some(last) = decisive(it).or_else(|| it.latest()) {
             line(
                 &mut lines,
-                &it.name,
+                &name,
                 last.status,
                 last.duration_ms,
                 last.reason.as_deref(),
@@ -55,26 +64,8 @@ pub fn history(document: &HistoryDocument) -> String {
         }
     }
     let mut verdict = match &document.scenarios[..] {
-        [only] => match decisive(only) {
-            Some(last) => (last.reason.clone()).unwrap_or_else(|| last.status.name().to_owned()),
-            None => "it was recorded only, and not judged since".to_owned(),
-        },
-        several => {
-            let good = several.iter().filter(|it| came_out(it) == Some(true));
-            let open = several.iter().filter(|it| came_out(it).is_none()).count();
-            let mut words = format!(
-                "{} of {} scenarios passed when they were run last",
-                good.count(),
-                several.len()
-            );
-            if open > 0 {
-                let _ = write!(
-                    words,
-                    "; of {open}, the last run was stopped, or they were recorded only"
-                );
-            }
-            words
-        }
+        [only] => of_one(only),
+        several => of_several(several),
     };
     if let Some(gate) = document.gate.as_ref().filter(|it| it.passed != Some(true)) {
         let _ = write!(verdict, "; {}", gate.words());
@@ -83,16 +74,53 @@ pub fn history(document: &HistoryDocument) -> String {
     lines
 }
 
+fn of_one(only: &History) -> String {
+    let skipped = only.skipped.as_ref();
+    let skipped = skipped.filter(|it| it.disabled || came_out(only) != Some(false));
+    if let Some(why) = skipped.and(only.skipped_words()) {
+        return why;
+    }
+    match decisive(only) {
+        Some(last) => (last.reason.clone()).unwrap_or_else(|| last.status.name().to_owned()),
+        None => "it was recorded only, and not judged since".to_owned(),
+    }
+}
+
+fn of_several(several: &[History]) -> String {
+    let counted = || several.iter().filter(|it| !it.is_disabled());
+    let good = counted().filter(|it| came_out(it) == Some(true));
+    let open = counted().filter(|it| came_out(it).is_none()).count();
+    let mut words = format!(
+        "{} of {} scenarios passed when they were run last",
+        good.count(),
+        counted().count()
+    );
+    if open > 0 {
+        let _ = write!(
+            words,
+            "; of {open}, the last run was stopped or left them out, or they were recorded only"
+        );
+    }
+    match several.len() - counted().count() {
+        0 => {}
+        1 => words.push_str("; 1 more is disabled, and does not count"),
+        disabled => {
+            let _ = write!(words, "; {disabled} more are disabled, and do not count");
+        }
+    }
+    words
+}
+
 /// Whether everything passed when it was run last, and nothing has become too slow; `None` where nothing speaks against that, and something
-/// was never judged or could not be measured.
+/// was never judged or could not be measured, or nothing is left that is not disabled.
 pub fn passed(document: &HistoryDocument) -> Option<bool> {
     let gate = document.gate.iter().map(|it| it.passed);
-    let all: Vec<Option<bool>> = document
-        .scenarios
-        .iter()
-        .map(came_out)
-        .chain(gate)
-        .collect();
+    let counted = document.scenarios.iter().filter(|it| !it.is_disabled());
+    let mut all: Vec<Option<bool>> = counted.map(came_out).collect();
+    if all.is_empty() {
+        all.push(None);
+    }
+    all.extend(gate);
     if all.contains(&Some(false)) {
         return Some(false);
     }
@@ -105,13 +133,15 @@ fn decisive(it: &History) -> Option<&HistoryResult> {
     results.rfind(|it| it.status != Status::Recorded)
 }
 
-/// Whether that is good; `None` where it was stopped, so that nobody knows. What too few runs cannot tell fails no gate.
+/// Whether that is good; `None` where it was stopped, or left out of a run since, so that nobody knows. What too few runs cannot tell fails no
+/// gate.
 fn came_out(it: &History) -> Option<bool> {
     let last = decisive(it)?;
-    match last.status {
-        Status::Interrupted => None,
-        _ => Some(last.went_well().unwrap_or(true)),
+    if last.status == Status::Interrupted {
+        return None;
     }
+    let is_good = last.went_well().unwrap_or(true);
+    (!is_good || it.skipped.is_none()).then_some(is_good)
 }
 
 /// What a judge said of a scenario, or else what speaks against it.

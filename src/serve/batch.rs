@@ -87,16 +87,24 @@ async fn all(running: Running) -> Result<Vec<RunReply>, Problem> {
         .collect())
 }
 
-/// Whether a client wants results as they come.
+/// Whether a client wants results as they come: it names a stream of events, and does not refuse it with `q=0`.
 fn wants_stream(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(ACCEPT).iter();
     let mut ranges = accepted
         .filter_map(|it| it.to_str().ok())
         .flat_map(|it| it.split(','));
     ranges.any(|it| {
-        let essence = it.split(';').next().unwrap_or_default().trim();
-        essence.eq_ignore_ascii_case(EVENT_STREAM)
+        let mut parts = it.split(';').map(str::trim);
+        let essence = parts.next().unwrap_or_default();
+        essence.eq_ignore_ascii_case(EVENT_STREAM) && !parts.any(is_refusal)
     })
+}
+
+/// Whether a parameter of what a client accepts says that it does not: a weight of nothing.
+fn is_refusal(parameter: &str) -> bool {
+    let weight = parameter.split_once('=');
+    let weight = weight.filter(|(name, _)| name.trim().eq_ignore_ascii_case("q"));
+    weight.is_some_and(|(_, weight)| weight.trim().parse::<f64>().is_ok_and(|it| it <= 0.0))
 }
 
 /// The replies as they come, and the sum behind them.

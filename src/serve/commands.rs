@@ -132,8 +132,13 @@ fn selected(server: &Server, names: &[String]) -> Result<Vec<Scenario>, Problem>
     if scenarios.is_empty() {
         return Err(Problem::unknown("there are no scenarios"));
     }
+    let (bound, said_by) = options.bounds.timeout(None);
     for scenario in &mut scenarios {
         give_servers(&mut scenario.servers, &options.servers);
+        if bound < scenario.timeouts.scenario {
+            scenario.timeouts.scenario = bound;
+            scenario.timeouts.said_by = said_by;
+        }
         let enabled = scenario.enabled;
         if enabled {
             let permitted = Permitted::to_served(options);

@@ -135,7 +135,8 @@ pub(super) async fn start(
         } = admitted;
         let _held = (place, turn, working);
         let settings = Settings {
-            jobs: Jobs::AtMost(u16::try_from(beside).unwrap_or(u16::MAX)),
+            // As for several requests, nobody is asked whether what outlives runs bears several at once.
+            jobs: Jobs::Sharing(u16::try_from(beside).unwrap_or(u16::MAX)),
             fail_fast: how.fail_fast,
             ..server.options.settings.clone()
         };
@@ -287,8 +288,10 @@ where
     let jobs = beside.min(server.queue.concurrent());
     let settings = Settings {
         jobs: match settings.jobs {
-            Jobs::Auto if jobs == beside => Jobs::Auto,
-            _ => Jobs::AtMost(u16::try_from(jobs).unwrap_or(u16::MAX)),
+            // With `fail_fast`, that is one after another.
+            Jobs::Auto if jobs == beside || settings.fail_fast => Jobs::Auto,
+            Jobs::AtMost(_) => Jobs::AtMost(u16::try_from(jobs).unwrap_or(u16::MAX)),
+            Jobs::Auto | Jobs::Sharing(_) => Jobs::Sharing(u16::try_from(jobs).unwrap_or(u16::MAX)),
         },
         ..settings
     };

@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use crate::input;
+use crate::json;
 use crate::model::pending::PendingRun;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
-use crate::published::result::{self, ResultDocument};
+use crate::published::result::{self, ResultDocument, Scenario};
 use crate::published::trajectory::{self, FORMAT_VERSION, TrajectoryError};
 
 use super::files::StoreError;
-use super::runs::RESULT;
+use super::runs::{RESULT, Runs};
 
 /// Reads a trajectory from a file.
 ///
@@ -65,6 +66,14 @@ pub(super) fn load_result(folder: &Path) -> Result<Redacted<ResultDocument>, Sto
     })?;
     // Results were redacted before they were written, too.
     Ok(Redacted::vouch_for(read))
+}
+
+/// Reads what came of a scenario of a run that has not ended; `None` where it has not ended either, or that cannot be read.
+pub(super) fn load_ended(folder: &Path, scenario: &str) -> Option<Redacted<Scenario>> {
+    let text = input::read(&Runs::at(folder).ended_path(scenario)).ok()?;
+    let read: Scenario = json::read(&text).ok()?;
+    // It was redacted before it was written, too.
+    (read.id == scenario).then(|| Redacted::vouch_for(read))
 }
 
 /// Reads a run that waits for review.

@@ -1,6 +1,7 @@
 //! Every run, however it ended: its trajectory in `.mcp-eval/runs/<run>/current/<scenario>.json`, what it was compared with under
 //! `baseline/`, and the output of its container under `logs/`. Each of several attempts has such folders at `attempts/<number>`; those of
-//! the attempt that is shown are copied to the folder of the run.
+//! the attempt that is shown are copied to the folder of the run. While the run goes on, `ended/<scenario>.json` has what came of those that
+//! have ended, for whoever finds that the run was killed.
 
 use std::cmp::Reverse;
 use std::fs::{self, File};
@@ -12,14 +13,19 @@ use std::time::Duration;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
+use crate::json;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
+use crate::published::result::Scenario;
 use crate::published::trajectory::to_json;
 use crate::store::files::{StoreError, write};
 use crate::store::marker;
 
 /// The document of a run, beside the trajectories it speaks of.
 pub const RESULT: &str = "result.json";
+
+/// The folder of what came of single scenarios while the run goes on.
+const ENDED: &str = "ended";
 
 /// How many bytes a file's name may have on the file systems in use.
 const LONGEST_NAME: usize = 255;
@@ -175,6 +181,27 @@ impl Runs {
         let path = self.log_path(scenario);
         write(&path, log.as_bytes())?;
         Ok(path)
+    }
+
+    /// Keeps what came of a scenario, until the document of the run has it.
+    ///
+    /// # Errors
+    ///
+    /// A [`StoreError`] when it cannot be written.
+    pub fn save_ended(&self, ended: &Redacted<Scenario>) -> Result<(), StoreError> {
+        let text = json::escaped(serde_json::to_string(&**ended).unwrap_or_default());
+        write(&self.ended_path(&ended.id), text.as_bytes())
+    }
+
+    /// The file that keeps what came of a scenario while the run goes on.
+    pub(super) fn ended_path(&self, scenario: &str) -> PathBuf {
+        below(&self.folder.join(ENDED), scenario)
+    }
+
+    /// Removes what was kept of scenarios one by one, once the document of the run has it.
+    pub fn remove_ended(&self) {
+        // What stays tells nothing else.
+        let _ = fs::remove_dir_all(self.folder.join(ENDED));
     }
 
     /// Keeps a run's trajectory and returns the file's path.

@@ -1,7 +1,6 @@
 //! The results of one command on their way to the results database, each as soon as it is there.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -13,6 +12,7 @@ use super::suite_context::SuiteContext;
 use crate::model::judge::JudgeSettings;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{HttpStyle, Scenario, Server, Transport};
+use crate::model::stamp::Servers;
 use crate::model::suite::{ScenarioResult, SuiteResult};
 use crate::published::result::ResultDocument;
 use crate::redact::Redactor;
@@ -20,82 +20,80 @@ use crate::report::document::of_scenario;
 use crate::store::Runs;
 use crate::store::database::{Database, Declared, FinishedScenario, RunHead};
 
-/// Writes results, where somebody wants that.
-pub(super) struct KeptResults<'a>(Option<Keeping<'a>>);
-
-struct Keeping<'a> {
-    database: Database,
+/// Keeps results: each in a file of its run, until the document of the run has all of them, and, where somebody wants that, in a database.
+pub(super) struct KeptResults<'a> {
     run: String,
     command: String,
-    folder: PathBuf,
+    is_recorded: bool,
+    runs: &'a Runs,
     scenarios: &'a [Arc<Scenario>],
     context: &'a SuiteContext,
     /// The places of the scenarios whose results are handed over.
     done: BTreeSet<usize>,
+    database: Option<Database>,
 }
 
 impl<'a> KeptResults<'a> {
     /// Begins with the document of a run that has begun.
     pub(super) fn begin(
         settings: &Settings,
-        (begun, runs): (Redacted<ResultDocument>, &Runs),
+        (begun, runs): (Redacted<ResultDocument>, &'a Runs),
         (scenarios, context): (&'a [Arc<Scenario>], &'a SuiteContext),
     ) -> Self {
-        let keeping = settings.database.clone().map(|database| {
+        if let Some(database) = &settings.database {
             database.head(begun.derive(RunHead::begun));
-            Keeping {
-                database,
-                run: begun.run_id.clone(),
-                command: begun.command.clone(),
-                folder: runs.folder().to_owned(),
-                scenarios,
-                context,
-                done: BTreeSet::new(),
-            }
-        });
-        Self(keeping)
+        }
+        Self {
+            run: begun.run_id.clone(),
+            command: begun.command.clone(),
+            is_recorded: settings.answered_by == Servers::Recorded,
+            runs,
+            scenarios,
+            context,
+            done: BTreeSet::new(),
+            database: settings.database.clone(),
+        }
     }
 
     /// Hands over the result of the scenario at this place.
     pub(super) fn result(&mut self, index: usize, result: &Redacted<ScenarioResult>) {
-        let Some(keeping) = &mut self.0 else {
+        self.done.insert(index);
+        let told = result.derive(|_| of_scenario(result, &self.command));
+        // While the database is there, that is no loss; and the document of the run will have it.
+        let _ = self.runs.save_ended(&told);
+        let Some(database) = &self.database else {
             return;
         };
-        keeping.done.insert(index);
-        let scenario = &keeping.scenarios[index];
-        let secrets = keeping.context.remembered(scenario);
+        let scenario = &self.scenarios[index];
+        let secrets = self.context.remembered(scenario);
         let redactor = Redactor::new(&secrets, &scenario.redaction);
-        keeping.database.result(FinishedScenario {
-            run: keeping.run.clone(),
-            command: keeping.command.clone(),
+        database.result(FinishedScenario {
+            run: self.run.clone(),
+            command: self.command.clone(),
             at: Timestamp::now(),
-            scenario: result.derive(|_| of_scenario(result, &keeping.command)),
+            scenario: told,
+            is_recorded: self.is_recorded,
             current: result.current.clone(),
             declared: Some(Arc::new(declared(scenario, &redactor))),
-            folder: keeping.folder.clone(),
+            folder: self.runs.folder().to_owned(),
         });
     }
 
     /// Hands over what is left, and what the whole has come to, and waits until all is written; returns what there is to tell of that.
     pub(super) async fn end(mut self, suite: &Redacted<SuiteResult>) -> Vec<String> {
-        let done = self
-            .0
-            .as_ref()
-            .map(|it| it.done.clone())
-            .unwrap_or_default();
         for index in 0..suite.scenarios.len() {
-            if !done.contains(&index) {
+            if !self.done.contains(&index) {
                 self.result(index, &suite.derive(|it| it.scenarios[index].clone()));
             }
         }
-        let Some(keeping) = self.0 else {
+        let Some(database) = self.database else {
             return Vec::new();
         };
-        keeping.database.head(suite.derive(|it| RunHead {
+        database.head(suite.derive(|it| RunHead {
             called: it.called.as_ref().map(Into::into),
             ..RunHead::played(it)
         }));
-        keeping.database.flush().await
+        database.flush().await
     }
 }
 
@@ -114,6 +112,7 @@ pub(crate) async fn keep_only(
             command: suite.command.clone(),
             at: Timestamp::now(),
             scenario: result.derive(|_| of_scenario(&result, &suite.command)),
+            is_recorded: false,
             current: result.current.clone(),
             declared: Some(Arc::new(declared(scenario, redactor))),
             folder: finished.runs.folder().to_owned(),

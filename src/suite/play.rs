@@ -26,6 +26,7 @@ use super::set_up::SetUp;
 use super::settings::{BASELINES, REPORTS, STATE, Settings};
 use super::suite_context::SuiteContext;
 use crate::docker::{Guard, Session};
+use crate::model::called::Called;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::GitStamp;
@@ -119,7 +120,8 @@ where
     let mut results = BTreeMap::new();
     let all = scenarios.len();
     let scenarios: Vec<_> = scenarios.into_iter().map(Arc::new).collect();
-    let begun = keep_begun(command, started_at, &runs, &scenarios, &context)?;
+    let begun = (command, started_at, settings.called.clone());
+    let begun = keep_begun(begun, &runs, &scenarios, &context)?;
     let mut kept = KeptResults::begin(settings, (begun, &runs), (&scenarios, &context));
     let mut schedule = Schedule::new(&scenarios, settings, &context);
     let mut running = JoinSet::new();
@@ -342,8 +344,7 @@ const UNENDED: &str = "the run has not ended: it is under way, or was killed";
 /// Keeps the result of a run that has begun, in which nothing has come of any scenario yet. Whoever looks for the run after a `kill -9`
 /// finds that, and no earlier run in its place.
 fn keep_begun(
-    command: &str,
-    started_at: Timestamp,
+    (command, started_at, called): (&str, Timestamp, Option<Called>),
     runs: &Runs,
     scenarios: &[Arc<Scenario>],
     context: &SuiteContext,
@@ -365,7 +366,7 @@ fn keep_begun(
         git: GitStamp::Unknown {
             reason: "the run has not ended".to_owned(),
         },
-        called: None,
+        called,
         interrupted: true,
         selected: scenarios.iter().filter(|it| it.enabled).count(),
         scenarios: results.collect(),

@@ -19,7 +19,7 @@ impl Jobs {
     /// How many of so many scenarios run at once at most.
     pub fn most(self, scenarios: usize) -> usize {
         let most = match self {
-            Self::AtMost(number) => usize::from(number.max(1)),
+            Self::AtMost(number) | Self::Sharing(number) => usize::from(number.max(1)),
             Self::Auto => {
                 let processors = std::thread::available_parallelism();
                 processors.map_or(FEWEST, usize::from).clamp(FEWEST, MOST)
@@ -58,10 +58,10 @@ impl Schedule {
         settings: &Settings,
         context: &SuiteContext,
     ) -> Self {
-        let is_auto = settings.jobs == Jobs::Auto;
+        let takes_turns = !matches!(settings.jobs, Jobs::AtMost(_));
         let waiting = scenarios.iter().enumerate().map(|(index, it)| Waiting {
             index,
-            shares: is_auto && it.enabled && shares(it, settings, context),
+            shares: takes_turns && it.enabled && shares(it, settings, context),
             scenario: Arc::clone(it),
         });
         let mut waiting: Vec<Waiting> = waiting.collect();

@@ -2,13 +2,19 @@
 
 use std::cmp::Reverse;
 
+use crate::model::suite::DISABLED;
+use crate::published::history::{RECORDED, Skipped};
+use crate::published::result::Status;
 use crate::report::history::Series;
 use crate::store::database::HistoryRow;
 
-/// The results by what they are of, at most so many of each, the oldest first. They come by scenario, agent and model.
+/// The results by what they are of, at most so many of each, the oldest first. They come by scenario, agent, model and who answered. Where the
+/// servers answered is a course of its own: what was recorded of them makes up for no failure of theirs.
 ///
 /// Where nothing ran, nobody knows the agent: such a result is of the one that ran just before it, or else of the first that ran after it.
 pub fn series(rows: Vec<HistoryRow>, most: usize) -> Vec<Series> {
+    let is_skipped = |it: &HistoryRow| it.result.status == Status::Skipped;
+    let (skipped, rows): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_skipped);
     let (known, unknown): (Vec<_>, Vec<_>) = rows.into_iter().partition(|it| it.agent.is_some());
     let mut all = by_agent(known);
     let unknown = unknown.into_iter().map(|it| (neighbour(&all, &it), it));
@@ -26,13 +32,37 @@ pub fn series(rows: Vec<HistoryRow>, most: usize) -> Vec<Series> {
         results.sort_by(|a, b| (&a.at, &a.id).cmp(&(&b.at, &b.id)));
         results.drain(..results.len().saturating_sub(most));
     }
-    all.sort_by(|a, b| (&a.id, &a.agent, &a.model).cmp(&(&b.id, &b.agent, &b.model)));
+    for row in skipped {
+        let series = neighbour(&all, &row).and_then(|it| all.get_mut(it));
+        let is_last = |it: &&mut Series| it.results.last().is_none_or(|it| it.at < row.result.at);
+        if let Some(series) = series.filter(is_last) {
+            series.skipped = Some(Skipped {
+                run: row.result.run,
+                at: row.result.at,
+                disabled: row.result.reason.as_deref() == Some(DISABLED),
+                reason: row.result.reason,
+            });
+        }
+    }
+    all.sort_by(|a, b| key(a).cmp(&key(b)));
     all
+}
+
+/// What tells one series from the others, in their order.
+fn key(it: &Series) -> (&str, Option<&str>, Option<&str>, bool) {
+    let is_recorded = it.servers.as_deref() == Some(RECORDED);
+    (
+        &it.id,
+        it.agent.as_deref(),
+        it.model.as_deref(),
+        is_recorded,
+    )
 }
 
 /// Where the results of its scenario are beside which one lies of which nothing ran.
 fn neighbour(all: &[Series], row: &HistoryRow) -> Option<usize> {
-    let own = (0..all.len()).filter(|it| all[*it].id == row.scenario);
+    let is_own = |it: &Series| it.id == row.scenario && key(it).3 == row.is_recorded();
+    let own = (0..all.len()).filter(|it| is_own(&all[*it]));
     own.max_by_key(|it| {
         let times = || all[*it].results.iter().map(|it| it.at.as_str());
         let before = times().filter(|it| *it <= row.result.at.as_str()).max();
@@ -40,17 +70,22 @@ fn neighbour(all: &[Series], row: &HistoryRow) -> Option<usize> {
     })
 }
 
-/// Of rows by scenario, agent and model.
+/// Of rows by scenario, agent, model and who answered.
 fn by_agent(rows: Vec<HistoryRow>) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for row in rows {
+        let own = (
+            row.scenario.as_str(),
+            row.agent.as_deref(),
+            row.model.as_deref(),
+            row.is_recorded(),
+        );
         let last = all.last_mut();
-        match last
-            .filter(|it| it.id == row.scenario && it.agent == row.agent && it.model == row.model)
-        {
+        match last.filter(|it| key(it) == own) {
             Some(series) => {
                 // What it is called may have changed.
                 (series.name, series.path, series.tags) = (row.name, row.path, row.tags);
+                series.servers = row.result.servers.clone().or(series.servers.take());
                 series.results.push(row.result);
             }
             None => all.push(Series {
@@ -60,7 +95,9 @@ fn by_agent(rows: Vec<HistoryRow>) -> Vec<Series> {
                 tags: row.tags,
                 agent: row.agent,
                 model: row.model,
+                servers: row.result.servers.clone(),
                 results: vec![row.result],
+                skipped: None,
             }),
         }
     }

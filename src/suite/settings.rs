@@ -78,6 +78,8 @@ pub enum Jobs {
     Auto,
     /// This many, whatever they share; at least 1.
     AtMost(u16),
+    /// This many, but of those that share something with others only one at a time; at least 1.
+    Sharing(u16),
 }
 
 /// What the models that judge runs have at hand.

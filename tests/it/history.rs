@@ -286,7 +286,7 @@ fn what_has_become_slow_fails_a_gate() {
     let told = place.expect(3, &[&gated[..], &["--format", "json"]].concat());
     told.says(unmeasured);
     let told: Value = serde_json::from_str(&told.stdout).unwrap();
-    let gate = json!({ "max_factor": 1.0, "passed": null, "measured": 0, "needed": 3, "most": 1, "too_slow": [], "unmeasured": [] });
+    let gate = json!({ "max_factor": 1.0, "passed": null, "measured": 0, "needed": 3, "most": 1, "too_slow": [], "unmeasured": [], "disabled": [] });
     assert_eq!(told["gate"], gate);
     let end = place.expect(3, &[&gated[..], &["--format", "e2e"]].concat());
     end.says("No verdict").says_not("Test ");
@@ -627,4 +627,111 @@ fn what_did_not_run_to_its_end_is_green_nowhere() {
         "{latest:#}"
     );
     assert_eq!(results.len(), 2);
+}
+
+#[test]
+fn recorded_servers_make_up_for_no_failure_of_the_servers() {
+    let place = Place::file();
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["record"]);
+    shop(&place.project, "tea", "8.50", "");
+    place.expect(1, &["compare"]);
+    place.expect(0, &["compare", "--servers", "recorded"]);
+    let e2e = ["history", "--format", "e2e"];
+    let said = place.expect(1, &e2e);
+    said.says("[FAILED] tea (")
+        .says("[PASSED] tea (recorded servers) (")
+        .says("1 of 2 scenarios passed");
+    let told = document(&place, &["tea"]);
+    let servers: Vec<&Value> = told["scenarios"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["servers"])
+        .collect();
+    assert_eq!(servers, ["live", "recorded"], "{told:#}");
+    place
+        .expect(0, &["history", "tea"])
+        .says("tea · scripted, recorded servers");
+    // Nor for an error before anything ran, of which nobody knows who would have answered.
+    place.execute(
+        "update results set status = 'error', agent = null, model = null, servers = null, duration_ms = null where status = 'failed'",
+    );
+    place.expect(1, &e2e).says("[ERROR] tea: ");
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["compare"]);
+    place.expect(0, &e2e).says("2 of 2 scenarios passed");
+}
+
+#[test]
+fn what_was_left_out_since_is_measured_by_nothing() {
+    let passed = (100.0, "passed");
+    let place = lasting(&[passed; 4]);
+    let gated = ["history", "--max-slowdown", "9"];
+    let of_tea = ["history", "tea", "--max-slowdown", "9"];
+    let e2e = ["history", "--format", "e2e"];
+    place.expect(0, &gated).says("0 of 1 measured");
+    let disabled = "name: tea\nenabled: false";
+    place
+        .project
+        .edit("scenarios/tea.yaml", "name: tea", disabled);
+    shop(&place.project, "milk", "7.50", "");
+    place.expect(0, &["run"]);
+    let nothing = "nothing could be measured; 1 is disabled, and was not measured";
+    place.expect(3, &gated).says(nothing);
+    place.expect(3, &of_tea).says(nothing);
+    let end = place.expect(3, &["history", "tea", "--format", "e2e"]);
+    end.says("[SKIPPED] tea: the scenario is disabled")
+        .says("No verdict");
+    // Somebody has chosen that, so it holds up nothing else.
+    for _ in 0..3 {
+        place.expect(0, &["run"]);
+    }
+    place.execute("update results set duration_ms = 100 where scenario_id = 'milk'");
+    place
+        .expect(0, &gated)
+        .says("0 of 1 measured scenarios took more than 9 × as long as usual; 1 is disabled, and was not measured")
+        .says("not run in");
+    place.expect(0, &e2e).says(
+        "1 of 1 scenarios passed when they were run last; 1 more is disabled, and does not count",
+    );
+    // What a failure of another one kept from running is no choice.
+    place
+        .project
+        .edit("scenarios/tea.yaml", disabled, "name: tea");
+    let failing = "success_criteria: [{ text: not said }]";
+    shop(&place.project, "bad", "7.50", failing);
+    place.expect(1, &["run", "--fail-fast", "--jobs", "1"]);
+    place
+        .expect(3, &of_tea)
+        .says("tea cannot be measured: the status of its latest run is skipped");
+    place
+        .expect(3, &["history", "tea", "--format", "e2e"])
+        .says("[SKIPPED] tea: not started")
+        .says("No verdict");
+    place.expect(0, &["run", "scenarios/tea.yaml"]);
+    place.execute("update results set duration_ms = 100 where scenario_id = 'tea'");
+    place.expect(0, &of_tea).says("0 of 1 measured");
+}
+
+#[test]
+fn what_is_of_the_future_is_told() {
+    let place = Place::file();
+    shop(&place.project, "tea", "7.50", "");
+    place.expect(0, &["run"]);
+    let ahead = "lies in the future by the clock of this machine";
+    let asked: [&[&str]; 3] = [
+        &["history", "-q"],
+        &["report", "-q"],
+        &["run", "--last-failed", "-q"],
+    ];
+    for it in asked {
+        place.expect(0, it).says_not(ahead);
+    }
+    place.execute("update results set created_at = '2999-01-01T00:00:00.000000Z'");
+    let (from, to) = (place.project.last_run(), "2999-01-01T00-00-00.000Z");
+    std::fs::rename(&from, from.with_file_name(to)).unwrap();
+    for it in asked {
+        place.expect(0, it).says(ahead);
+    }
 }

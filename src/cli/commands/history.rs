@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::cli::args::{HistoryArgs, HistoryFormat};
+use crate::cli::clock;
 use crate::cli::console::Console;
 use crate::cli::database::{answered, existing};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::json;
 use crate::published::history::HistoryDocument;
+use crate::published::result::Status;
 use crate::report::history::{self, Asked};
 use crate::report::{e2e, html, moment};
 use crate::store;
@@ -36,14 +38,16 @@ pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, 
         last: usize::try_from(args.last).unwrap_or(usize::MAX),
     };
     let rows = answered(&database, database.history(&filter), console)?;
-    if rows.is_empty() {
+    let found = series(rows, filter.last);
+    if found.is_empty() {
         let unfiltered = HistoryFilter {
             tags: Vec::new(),
             since: None,
             last: 1,
             ..filter
         };
-        let left_out = answered(&database, database.history(&unfiltered), console)?;
+        let mut left_out = answered(&database, database.history(&unfiltered), console)?;
+        left_out.retain(|it| it.result.status != Status::Skipped);
         let names = answered(&database, database.names(), console)?;
         return Err(nothing(args, &left_out, &names));
     }
@@ -52,7 +56,8 @@ pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, 
         last: filter.last,
         max_slowdown: args.max_slowdown,
     };
-    let document = history::measured(&asked, series(rows, filter.last));
+    let document = history::measured(&asked, found);
+    clock::look_at_history(&document, console);
     let text = match args.format {
         HistoryFormat::Terminal => history::terminal(&document, args.name.is_some()),
         HistoryFormat::Json => json::pretty(&document),

@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::args::{Format, OutputArgs, ReportArgs, ReportChoice};
+use crate::cli::clock;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -47,6 +48,9 @@ pub(in crate::cli) fn run(
         });
     }
     let reports = Reports::new(&asked, false, None)?;
+    if args.run.is_none() {
+        clock::look_at_runs(Path::new(RUNS), console);
+    }
     let mut stored = Stored::open(args.run.as_deref())?;
     links::add(&mut stored.result.links, &reports.links);
     let folder = if reports.need_a_folder() {

@@ -75,7 +75,7 @@ pub(super) fn run(
             "parallel": match args.execute.jobs {
                 Jobs::Auto if args.execute.fail_fast => json!(false),
                 Jobs::Auto => json!(true),
-                Jobs::AtMost(most) => json!(most),
+                Jobs::AtMost(most) | Jobs::Sharing(most) => json!(most),
             },
             "failFast": args.execute.fail_fast,
         });

@@ -17,6 +17,7 @@ use self::expression::{Expression, Subject};
 use self::last_failed::LastRuns;
 use crate::cli::advice;
 use crate::cli::args::{Axis, SelectArgs};
+use crate::cli::clock;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::matrix;
@@ -307,6 +308,7 @@ fn pick(
         ));
     }
     if args.last_failed {
+        clock::look_at_runs(Path::new(RUNS), console);
         let ids: Vec<&str> = scenarios.iter().map(|it| it.id.as_str()).collect();
         let last = LastRuns::find(Path::new(RUNS), purpose.command, &ids);
         let ran = match purpose.command {

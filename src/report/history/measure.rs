@@ -2,8 +2,8 @@
 
 use crate::model::number::tidy;
 use crate::published::history::{
-    Commit, CommitRange, FORMAT_VERSION, FirstBad, History, HistoryDocument, HistoryResult, Ranked,
-    Slowdown, SlowdownGate, TooSlow, Unmeasured,
+    Commit, CommitRange, FORMAT_VERSION, FirstBad, History, HistoryDocument, HistoryResult,
+    RECORDED, Ranked, Skipped, Slowdown, SlowdownGate, TooSlow, Unmeasured,
 };
 use crate::published::result::Status;
 use crate::report::command::quoted;
@@ -14,7 +14,7 @@ const RANKED: usize = 10;
 /// With fewer results before, nothing is said of a slowdown.
 const FEWEST: usize = 3;
 
-/// The results of a scenario with one agent and model, the oldest first.
+/// The results of a scenario with one agent and model, of the servers or of what was recorded of them, the oldest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     pub id: String,
@@ -23,7 +23,9 @@ pub struct Series {
     pub tags: Vec<String>,
     pub agent: Option<String>,
     pub model: Option<String>,
+    pub servers: Option<String>,
     pub results: Vec<HistoryResult>,
+    pub skipped: Option<Skipped>,
 }
 
 /// What was asked for.
@@ -87,7 +89,9 @@ fn history(series: Series) -> History {
         tags: series.tags,
         agent: series.agent,
         model: series.model,
+        servers: series.servers,
         results: series.results,
+        skipped: series.skipped,
     }
 }
 
@@ -155,7 +159,10 @@ fn first_bad(series: &Series) -> Option<FirstBad> {
     let first = decided[last_good.map_or(0, |at| at + 1)];
     let good = last_good.map(|at| decided[at]);
     let range = good.and_then(|good| range(good, first));
-    let bisect = range.as_ref().filter(|it| it.of_source).map(|it| {
+    // Which runs the servers, and those have not failed where what was recorded of them answered.
+    let is_recorded = series.servers.as_deref() == Some(RECORDED);
+    let by_source = range.as_ref().filter(|it| it.of_source && !is_recorded);
+    let bisect = by_source.map(|it| {
         // The row of a data set and the cell of a matrix are in the file of their scenario.
         let path = quoted(&series.path);
         format!(
@@ -202,6 +209,16 @@ fn slowdown(results: &[HistoryResult]) -> Option<Slowdown> {
     })
 }
 
+/// The durations that the latest run of a scenario is held to.
+fn usual_of(it: &History) -> Vec<f64> {
+    if it.skipped.is_none() {
+        return usual(&it.results);
+    }
+    // It would have come after all of them.
+    let passed = it.results.iter().filter(|it| it.status == Status::Passed);
+    passed.filter_map(HistoryResult::took).collect()
+}
+
 /// The durations of the results before the latest one that are like it. Only what passed tells how long it takes.
 fn usual(results: &[HistoryResult]) -> Vec<f64> {
     let Some((latest, before)) = results.split_last() else {
@@ -218,7 +235,9 @@ fn usual(results: &[HistoryResult]) -> Vec<f64> {
 }
 
 fn gate(scenarios: &[History], max_factor: f64) -> SlowdownGate {
-    let measured = scenarios.iter().filter_map(|it| Some((it, it.slowdown?)));
+    // What was left out since then was not measured when it was last to be.
+    let ran = scenarios.iter().filter(|it| it.skipped.is_none());
+    let measured = ran.filter_map(|it| Some((it, it.slowdown?)));
     let too_slow = measured
         .clone()
         .filter(|(_, it)| it.factor > max_factor)
@@ -226,31 +245,40 @@ fn gate(scenarios: &[History], max_factor: f64) -> SlowdownGate {
             id: it.id.clone(),
             agent: it.agent.clone(),
             model: it.model.clone(),
+            servers: it.servers.clone(),
             slowdown,
         });
     let too_slow: Vec<TooSlow> = too_slow.collect();
     let measured = measured.count();
     let unmeasured: Vec<Unmeasured> = scenarios.iter().filter_map(unmeasured).collect();
+    let disabled = scenarios.iter();
+    let disabled = disabled.filter(|it| it.is_disabled() && usual_of(it).len() >= FEWEST);
     let is_known = measured > 0 && unmeasured.is_empty();
     SlowdownGate {
         max_factor,
         passed: (is_known || !too_slow.is_empty()).then_some(too_slow.is_empty()),
         measured,
         needed: FEWEST,
-        most: (scenarios.iter().map(|it| usual(&it.results).len()).max()).unwrap_or(0),
+        most: (scenarios.iter().map(|it| usual_of(it).len()).max()).unwrap_or(0),
         too_slow,
         unmeasured,
+        disabled: disabled.map(|it| it.id.clone()).collect(),
     }
 }
 
-/// What there is to say of a scenario whose latest result has no duration, where there would be one to hold it to.
+/// What there is to say of a scenario whose latest run has no duration, where there would be one to hold it to. One that somebody has disabled
+/// was not to run.
 fn unmeasured(it: &History) -> Option<Unmeasured> {
-    let latest = it.latest().filter(|it| it.took().is_none())?;
-    (usual(&it.results).len() >= FEWEST).then(|| Unmeasured {
+    let status = match &it.skipped {
+        Some(skipped) => (!skipped.disabled).then_some(Status::Skipped)?,
+        None => it.latest().filter(|it| it.took().is_none())?.status,
+    };
+    (usual_of(it).len() >= FEWEST).then(|| Unmeasured {
         id: it.id.clone(),
         agent: it.agent.clone(),
         model: it.model.clone(),
-        status: latest.status,
+        servers: it.servers.clone(),
+        status,
     })
 }
 
@@ -263,6 +291,7 @@ fn ranked(scenarios: &[History], value: impl Fn(&History) -> Option<f64>) -> Vec
                 id: it.id.clone(),
                 agent: it.agent.clone(),
                 model: it.model.clone(),
+                servers: it.servers.clone(),
                 value: value(it)?,
             })
         })

@@ -80,6 +80,9 @@ fn one(text: &mut String, it: &History) {
             let _ = writeln!(text, "  {name:<8} {course}");
         }
     }
+    if let Some(skipped) = it.skipped_words() {
+        let _ = writeln!(text, "  {}", text::line(&skipped));
+    }
     if let Some(first) = &it.first_bad {
         bad(text, first);
     }
@@ -171,8 +174,15 @@ fn overview(text: &mut String, document: &HistoryDocument) {
     let rows: Vec<[String; 9]> = std::iter::once(head).chain(rows).collect();
     table(text, "", &rows);
     for it in &document.scenarios {
+        let skipped = it.skipped_words();
+        if skipped.is_none() && it.first_bad.is_none() {
+            continue;
+        }
+        let _ = writeln!(text, "\n{}", title(it));
+        if let Some(skipped) = skipped {
+            let _ = writeln!(text, "  {}", text::line(&skipped));
+        }
         if let Some(first) = &it.first_bad {
-            let _ = writeln!(text, "\n{}", title(it));
             bad(text, first);
         }
     }
@@ -205,11 +215,9 @@ fn ranking(text: &mut String, title: &str, ranked: &[Ranked], words: fn(f64) -> 
         return;
     }
     let _ = writeln!(text, "\n{title}:");
-    let rows = ranked.iter().map(|it| {
-        let driver = [it.agent.as_deref(), it.model.as_deref()];
-        let driver = driver.into_iter().flatten().collect::<Vec<_>>().join(" ");
-        [words(it.value), shown(&it.id), shown(&driver)]
-    });
+    let rows = ranked
+        .iter()
+        .map(|it| [words(it.value), shown(&it.id), shown(&it.driver())]);
     table(text, "  ", &rows.collect::<Vec<_>>());
 }
 

@@ -50,7 +50,8 @@ async fn page(server: &Arc<Server>, visitor: &Visitor, name: Option<String>) -> 
         Ok(rows) => rows,
         Err(why) => return refuse(Problem::new(StatusCode::SERVICE_UNAVAILABLE, why)),
     };
-    if rows.is_empty() {
+    let series = series(rows, filter.last);
+    if series.is_empty() {
         return refuse(Problem::unknown(match &filter.name {
             Some(name) => format!("there are no results of `{}` yet", shown(name)),
             None => "there are no results yet: run a scenario".to_owned(),
@@ -61,7 +62,7 @@ async fn page(server: &Arc<Server>, visitor: &Visitor, name: Option<String>) -> 
         last: filter.last,
         max_slowdown: None,
     };
-    let document = measured(&asked, series(rows, filter.last));
+    let document = measured(&asked, series);
     let said = server.sessions.said(visitor);
     let around = Around {
         frame: frame(visitor, said.as_deref()),

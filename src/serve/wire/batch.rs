@@ -13,7 +13,8 @@ use crate::published::result::Status;
 pub struct BatchRequest {
     #[schemars(length(min = 1))]
     pub test_cases: Vec<RunRequest>,
-    /// Whether they run beside each other, as many as the server allows, or how many at most; one after another unless given.
+    /// Whether they run beside each other, as many as the server allows, or how many at most; one after another unless given. Of those that use
+    /// what outlives a run, one runs at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<Parallel>,
     /// Whether none is begun any more once one has not passed.

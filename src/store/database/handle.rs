@@ -21,6 +21,7 @@ use super::prune::{self, Pruned};
 use super::rebuild::{self, Rebuilt};
 use super::results;
 use super::rows::{Health, Info, Page, ResultDetail, ResultFilter, ResultRow, RunRow, Stats};
+use super::settle::settle;
 use super::shape::damage;
 use super::told::FinishedScenario;
 use super::transfer::{self, Copied, Import, Lines};
@@ -236,14 +237,19 @@ impl Database {
             .await
     }
 
-    /// The results of scenarios over time: by scenario, agent and model, the oldest first.
+    /// The results of scenarios over time: by scenario, agent, model and who answered, the oldest first. What a run that was killed had not
+    /// finished is interrupted, whoever has killed it just now.
     ///
     /// # Errors
     ///
-    /// When the database cannot be asked.
+    /// When the database cannot be asked, or a run was killed and that cannot be written.
     pub async fn history(&self, filter: &HistoryFilter) -> Result<Vec<HistoryRow>, DatabaseError> {
         let filter = filter.clone();
+        let (runs, full) = (self.0.options.runs.clone(), self.0.options.full);
         self.ask(PATIENCE, move |connection| {
+            if let Some(runs) = &runs {
+                settle(connection, runs, full)?;
+            }
             history::rows(connection, &filter)
         })
         .await

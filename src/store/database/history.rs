@@ -7,7 +7,7 @@ use super::connection::Connection;
 use super::error::Fault;
 use super::results::{Where, status};
 use super::time::written;
-use crate::published::history::{Commit, HistoryResult};
+use crate::published::history::{Commit, HistoryResult, RECORDED};
 use crate::published::result::Tokens;
 
 /// Which results are asked for.
@@ -36,14 +36,26 @@ pub struct HistoryRow {
     pub result: HistoryResult,
 }
 
+impl HistoryRow {
+    /// Whether what was recorded of the servers answered in their place, or would have.
+    pub fn is_recorded(&self) -> bool {
+        self.result.servers.as_deref() == Some(RECORDED)
+    }
+}
+
 /// What is read of a result.
 const COLUMNS: &str = "id, run_id, scenario_id, test_name, path, tags, command, created_at, status, reason, score, duration_ms, changes, \
      attempts, attempts_judged, attempts_passed, flaky, servers, agent, model, input_tokens, output_tokens, cache_read_tokens, \
      cache_write_tokens, total_tokens, cost, source_commit, source_short, source_branch, source_subject, source_dirty, scenarios_commit, \
      scenarios_short, scenarios_branch, scenarios_subject, scenarios_dirty";
 
-/// The results, by scenario, agent and model, the oldest first. What a search for a bad commit came by is not among them, nor what was
-/// skipped.
+/// What tells results that are held against each other from the others of one agent and model: what was recorded of servers, and what was
+/// skipped, is no result of the system under test.
+const IS_RECORDED: &str = "CASE servers WHEN 'recorded' THEN 1 ELSE 0 END";
+const IS_SKIPPED: &str = "CASE status WHEN 'skipped' THEN 1 ELSE 0 END";
+
+/// The results, by scenario, agent, model and who answered, the oldest first, and when each scenario was last skipped. What a search for a bad
+/// commit came by is not among them.
 pub(super) fn rows(
     connection: &mut dyn Connection,
     filter: &HistoryFilter,
@@ -54,14 +66,14 @@ pub(super) fn rows(
     }
     filtered.and_that("is_final = 1");
     filtered.and_that("command <> 'bisect'");
-    filtered.and_that("status <> 'skipped'");
     if let Some(since) = filter.since {
         filtered.and("created_at >= ?", written(since));
     }
     let place = filtered.cells(&[]).len() + 1;
     let sql = format!(
-        "SELECT * FROM (SELECT {COLUMNS}, ROW_NUMBER() OVER (PARTITION BY scenario_id, agent, model ORDER BY created_at DESC, id) AS place \
-         FROM results{}) AS ranked WHERE place <= ${place} ORDER BY scenario_id, agent, model, created_at, id",
+        "SELECT * FROM (SELECT {COLUMNS}, {IS_RECORDED} AS is_recorded, ROW_NUMBER() OVER (PARTITION BY scenario_id, agent, model, \
+         {IS_RECORDED}, {IS_SKIPPED} ORDER BY created_at DESC, id) AS place FROM results{}) AS ranked \
+         WHERE place <= ${place} AND (place = 1 OR status <> 'skipped') ORDER BY scenario_id, agent, model, is_recorded, created_at, id",
         filtered.sql()
     );
     let found = connection.query(&sql, &filtered.cells(&[filter.last]))?;

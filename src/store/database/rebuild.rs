@@ -17,7 +17,7 @@ use crate::json;
 use crate::model::redacted::Redacted;
 use crate::published::result::{ResultDocument, Scenario, Status};
 use crate::store::marker::is_held;
-use crate::store::read::load_result;
+use crate::store::read::{load_ended, load_result};
 use crate::store::{Runs, load};
 
 /// What was added.
@@ -68,7 +68,8 @@ fn has_ended(document: &ResultDocument) -> bool {
     document.gate.is_some() || !document.interrupted
 }
 
-fn add(
+/// Adds what the files of a run hold: all of it, so that nobody who asks meanwhile finds that it was killed, and not of which scenario.
+pub(super) fn add(
     connection: &mut dyn Connection,
     document: &Redacted<ResultDocument>,
     folder: &Path,
@@ -81,22 +82,21 @@ fn add(
         RunHead::begun(document)
     };
     let is_over = has_ended || !is_held(folder);
-    if !has_ended && is_over {
-        // It was killed.
+    let was_killed = !has_ended && is_over;
+    if was_killed {
         head.state = RunState::Interrupted;
     }
     let beside = Beside::read(folder);
-    let id = transaction(connection, |connection| {
+    let (runs, results) = transaction(connection, |connection| {
         let id = write::id_of(connection, &head.run, &head.began())?;
         let known = connection.query(
             "SELECT status FROM runs WHERE id = $1",
             &[id.as_str().into()],
         )?;
-        rebuilt.runs += u64::from(known.is_empty());
         match known.first() {
             // One that is complete is known better than its files tell.
             Some(it) if it.string("status") != "running" || !is_over => {}
-            Some(_) if !has_ended => {
+            Some(_) if was_killed => {
                 connection.execute(
                     "UPDATE runs SET status = 'interrupted' WHERE id = $1",
                     &[id.as_str().into()],
@@ -106,44 +106,49 @@ fn add(
                 write::run(connection, &head, &beside.identity)?;
             }
         }
-        Ok(id)
-    })?;
-    for (index, scenario) in document.scenarios.iter().enumerate() {
-        transaction(connection, |connection| {
-            let known = connection.query(
+        let mut results = 0;
+        for index in 0..document.scenarios.len() {
+            let mut scenario = document.derive(|it| it.scenarios[index].clone());
+            if !has_ended && let Some(ended) = load_ended(folder, &scenario.id) {
+                scenario = ended;
+            }
+            let found = connection.query(
                 "SELECT status FROM results WHERE id = $1",
                 &[result_id(&id, &scenario.id).into()],
             )?;
-            let is_known = known
-                .first()
-                .is_some_and(|it| it.string("status") != Status::Interrupted.name());
-            if is_known || (!known.is_empty() && !has_ended) {
-                return Ok(());
+            let found = found.first().map(|it| it.string("status"));
+            let interrupted = Status::Interrupted.name();
+            let is_known = found.as_ref().is_some_and(|it| {
+                it != interrupted || (!has_ended && scenario.status.name() == interrupted)
+            });
+            // Of one that goes on, it is not known yet what comes of the others.
+            if is_known || (!is_over && scenario.status.name() == interrupted) {
+                continue;
             }
-            rebuilt.results += u64::from(known.is_empty());
-            let rows = rows((document, index), folder, &beside, full);
-            write::result(connection, &id, &rows)
-        })?;
-    }
-    if !has_ended && is_over {
-        write::count_again(connection, &id)?;
-    }
-    if has_ended && (!head.quarantined.is_empty() || head.is_end_of_search) {
-        // What a run says of its results finds them only now.
-        transaction(connection, |connection| {
-            write::marks(connection, &head, &id)
-        })?;
-    }
+            results += u64::from(found.is_none());
+            let rows = rows((document, scenario), folder, &beside, full);
+            write::result(connection, &id, &rows)?;
+        }
+        if was_killed {
+            write::count_again(connection, &id)?;
+        }
+        if has_ended && (!head.quarantined.is_empty() || head.is_end_of_search) {
+            // What a run says of its results finds them only now.
+            write::marks(connection, &head, &id)?;
+        }
+        Ok((u64::from(known.is_empty()), results))
+    })?;
+    rebuilt.runs += runs;
+    rebuilt.results += results;
     Ok(())
 }
 
 fn rows(
-    (document, index): (&Redacted<ResultDocument>, usize),
+    (document, scenario): (&Redacted<ResultDocument>, Redacted<Scenario>),
     folder: &Path,
     beside: &Beside,
     full: bool,
 ) -> Rows {
-    let scenario = document.derive(|it| it.scenarios[index].clone());
     let beside = beside
         .results
         .get(&result_id(&document.run_id, &scenario.id));
@@ -153,7 +158,8 @@ fn rows(
         run: document.run_id.clone(),
         command: document.command.clone(),
         at: finished_at(document, &scenario),
-        current: current.map(Arc::new),
+        current: current.filter(|_| scenario.current.is_some()).map(Arc::new),
+        is_recorded: is_recorded(document),
         scenario,
         // It was free of secrets when it was written, as the document was.
         declared: declared.map(|it| Arc::new(document.derive(|_| it.clone()))),
@@ -165,6 +171,13 @@ fn rows(
             .set("verdict", json::escaped(verdict.to_string()));
     }
     rows
+}
+
+/// Whether what was recorded of servers was to answer in a run, however far it came.
+fn is_recorded(document: &ResultDocument) -> bool {
+    let options = document.called.iter().flat_map(|it| &it.options);
+    let mut servers = options.filter(|it| it.name == "--servers");
+    servers.any(|it| it.value.as_deref() == Some("recorded"))
 }
 
 /// When a result was there, as far as its files tell.

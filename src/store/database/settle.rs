@@ -10,15 +10,24 @@ use std::path::Path;
 
 use super::connection::Connection;
 use super::error::Fault;
+use super::rebuild::{Rebuilt, add};
 use super::time::rewritten;
-use super::write::count_again;
 use crate::store::marker::is_let_go;
 use crate::store::read::load_result;
 
-/// Says of the runs that go on by the database, lie in this folder, and are held by nobody, that they were interrupted.
-pub(super) fn settle(connection: &mut dyn Connection, runs: &Path) -> Result<(), Fault> {
+/// Says of the runs that go on by the database, lie in this folder, and are held by nobody, that they were interrupted, and so was each of their
+/// scenarios of which nothing has come. What `full` keeps besides is kept of the others.
+///
+/// # Errors
+///
+/// When there is such a run, and the database cannot be written.
+pub(super) fn settle(
+    connection: &mut dyn Connection,
+    runs: &Path,
+    full: bool,
+) -> Result<(), Fault> {
     let running = connection.query(
-        "SELECT id, run, started_at FROM runs WHERE status = 'running'",
+        "SELECT run, started_at FROM runs WHERE status = 'running'",
         &[],
     )?;
     for row in running {
@@ -29,15 +38,25 @@ pub(super) fn settle(connection: &mut dyn Connection, runs: &Path) -> Result<(),
         if !is_name || !is_let_go(&folder, &run) {
             continue;
         }
+        let Ok(document) = load_result(&folder) else {
+            continue;
+        };
         // Another machine may have begun one in the same millisecond.
-        let began = load_result(&folder).map(|it| rewritten(&it.started_at));
-        if began.is_ok_and(|it| it == row.string("started_at")) {
-            connection.execute(
-                "UPDATE runs SET status = 'interrupted' WHERE id = $1 AND status = 'running'",
-                &[row.string("id").into()],
-            )?;
-            count_again(connection, &row.string("id"))?;
+        if document.run_id != run || rewritten(&document.started_at) != row.string("started_at") {
+            continue;
         }
+        let added = add(
+            connection,
+            &document,
+            &folder,
+            (full, &mut Rebuilt::default()),
+        );
+        added.map_err(|fault| match fault {
+            Fault::Other(why) => Fault::Other(format!(
+                "the run {run} was killed, and that cannot be written: {why}"
+            )),
+            fault => fault,
+        })?;
     }
     Ok(())
 }

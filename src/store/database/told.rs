@@ -31,6 +31,8 @@ pub struct FinishedScenario {
     /// When the result was there.
     pub at: Timestamp,
     pub scenario: Redacted<Scenario>,
+    /// What was recorded of the servers was to answer in their place, also where nothing came as far as that.
+    pub is_recorded: bool,
     /// The run that is shown of it.
     pub current: Option<Arc<Redacted<Trajectory>>>,
     /// What it was declared as; `None` where nobody knows any more.
@@ -72,6 +74,7 @@ impl Rows {
             command,
             at,
             scenario,
+            is_recorded,
             current,
             declared,
             folder,
@@ -96,7 +99,11 @@ impl Rows {
             run: run.clone(),
             own_id: scenario.id.clone(),
             scenario: scenario_record(scenario, declared, &at),
-            result: result_record(scenario, (current, declared), (command, &at)),
+            result: result_record(
+                (scenario, *is_recorded),
+                (current, declared),
+                (command, &at),
+            ),
             attempts: attempt_records(scenario, &made),
             evaluations: (1_usize..)
                 .zip(&scenario.evaluators)
@@ -176,7 +183,7 @@ fn scenario_record(scenario: &Scenario, declared: Option<&Declared>, at: &str) -
 }
 
 fn result_record(
-    scenario: &Scenario,
+    (scenario, is_recorded): (&Scenario, bool),
     (current, declared): (Option<&Trajectory>, Option<&Declared>),
     (command, at): (&str, &str),
 ) -> Record {
@@ -236,10 +243,11 @@ fn result_record(
         )
         .with(
             "servers",
-            stamp.map(|it| match it.servers {
-                Servers::Live => "live",
-                Servers::Recorded => "recorded",
-            }),
+            match stamp.map(|it| it.servers) {
+                Some(Servers::Live) => Some("live"),
+                Some(Servers::Recorded) => Some("recorded"),
+                None => is_recorded.then_some("recorded"),
+            },
         )
         .with("server_versions", servers)
         .with("compared_with", scenario.compared_with.as_deref())

@@ -340,7 +340,7 @@ impl Worker {
             self.is_settled = true;
             if let Some(runs) = &self.options.runs {
                 // What stands in the way of that stands in the way of what is written, too, which tells it.
-                let _ = settle(&mut **connection, runs);
+                let _ = settle(&mut **connection, runs, self.options.full);
             }
         }
         for journal in &mut self.journals {

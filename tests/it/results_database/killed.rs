@@ -59,10 +59,11 @@ fn the_next_command_says_that_it_was_interrupted(place: &Place) {
     // Who cannot see that it is over leaves it alone, too.
     elsewhere.expect(0, &["run"]);
     assert_eq!(status("test_runs"), "running");
-    let mut alive = hanging(place, 4);
+    let mut alive = hanging(place, 5);
     assert_eq!(status("runs"), "interrupted");
     assert_eq!(status("test_runs"), "failed");
-    assert_eq!(counted(), one_of_two);
+    let what_was_cut_off = [[json!(2), json!(1), json!(0), json!(0), json!(1)]];
+    assert_eq!(counted(), what_was_cut_off);
     assert_eq!(
         place.scalar("select count(*) from runs where status = 'running'"),
         1
@@ -80,6 +81,65 @@ fn the_next_command_says_that_it_was_interrupted(place: &Place) {
     );
 }
 
+/// Four good runs of two scenarios, and one that is killed in its second: nobody has written anything since.
+fn a_killed_run_is_green_nowhere(place: &Place) {
+    shop(&place.project, "a", "7.50", "");
+    shop(&place.project, "b", "7.50", "");
+    for _ in 0..4 {
+        place.expect(0, &["run"]);
+    }
+    place.project.faulty("b", &["hang"], &[("echo", json!({}))]);
+    let mut killed = hanging(place, 9);
+    let e2e = ["history", "--format", "e2e"];
+    // While it goes on, nobody knows what comes of it.
+    place.expect(0, &e2e).says("2 of 2 scenarios passed");
+    let run = place.scalar("select id from runs where status = 'running'");
+    let run = run.as_str().unwrap();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let said = place.expect(3, &e2e);
+    said.says("[PASSED] a (")
+        .says("[INTERRUPTED] b: the run has not ended")
+        .says("No verdict")
+        .says_not("Test ");
+    place
+        .expect(3, &["history", "--max-slowdown", "1000"])
+        .says("b cannot be measured: the status of its latest run is interrupted");
+    place
+        .expect(0, &["history", "b"])
+        .says("4 of 4 passed (100 %), 1 interrupted");
+    let results = format!("select scenario_id, status from results where run_id = '{run}'");
+    assert_eq!(
+        place.rows(&format!("{results} order by scenario_id")),
+        [
+            [json!("a"), json!("passed")],
+            [json!("b"), json!("interrupted")]
+        ]
+    );
+    let counted = format!("select status, total, passed, interrupted from runs where id = '{run}'");
+    assert_eq!(
+        place.rows(&counted),
+        [[json!("interrupted"), json!(2), json!(1), json!(1)]]
+    );
+    // A database that is made anew has the same, out of the files of the runs.
+    place.expect(0, &["db", "rebuild", "--db", "new.db"]);
+    let anew = ["history", "--db", "new.db", "--format", "csv"];
+    let told = place.expect(0, &anew).stdout;
+    let counts = [",passed,", ",interrupted,"].map(|it| told.matches(it).count());
+    assert_eq!(counts, [9, 1], "{told}");
+    // What runs to its end makes up for it.
+    shop(&place.project, "b", "7.50", "");
+    place.expect(0, &["run"]);
+    place.expect(0, &e2e).says("2 of 2 scenarios passed");
+    let folder = place.project.last_run();
+    assert!(!folder.join("ended").exists(), "its document has it all");
+}
+
+#[test]
+fn what_a_killed_run_had_not_finished_is_interrupted_at_once() {
+    a_killed_run_is_green_nowhere(&Place::file());
+}
+
 #[test]
 fn the_next_command_says_of_a_killed_run_that_it_was_interrupted() {
     let place = Place::file();
@@ -93,5 +153,7 @@ fn the_same_with_a_server() {
         Err(why) => return skipped("killed runs in PostgreSQL", &why),
     };
     server.fill_postgres(&["select 1"]);
-    the_next_command_says_that_it_was_interrupted(&Place::at(server.postgres_address("s3cret")));
+    let place = Place::at(server.postgres_address("s3cret"));
+    the_next_command_says_that_it_was_interrupted(&place);
+    a_killed_run_is_green_nowhere(&place.another());
 }

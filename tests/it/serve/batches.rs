@@ -80,6 +80,42 @@ async fn results_are_streamed_as_they_come() {
     assert_eq!(seen[1].data["success"], false);
     assert_eq!(seen[2].data["failed"], 1);
     assert_eq!(events.next().await, None);
+    // Who refuses a stream gets none.
+    let asked = server.request(Method::POST, "run-batch").json(&body);
+    let asked = asked.header("accept", "text/event-stream;q=0, application/json");
+    let reply = asked.send().await.unwrap();
+    assert_eq!(reply.headers()["content-type"], "application/json");
+    let reply: Value = reply.json().await.unwrap();
+    assert_eq!(reply["summary"]["failed"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_command_takes_longer_than_the_server_allows() {
+    let desk = Desk::new();
+    desk.project.file(
+        "scenarios/price.yaml",
+        format!(
+            "name: Price\nservers: {{ shop: {{ type: mock }} }}\n\
+             expected_trajectory: [{{ tool: mcp__shop__get_price, args: {{ item: tea }} }}]\n{}",
+            super::desk::SHOP
+        ),
+    );
+    desk.project.expect(0, &["record"]);
+    desk.project.file(
+        "scenarios/price.yaml",
+        "name: Price\nservers: { shop: { type: mock } }\n\
+         expected_trajectory: [{ tool: mcp__shop__get_price, args: { item: tea } }]\n\
+         mcp_interactions: { shop: { tools: [{ name: get_price, responses: [{ delay: 600s, content: late }] }] } }\n",
+    );
+    let server = Server::start(&desk.project, &["--allow-write", "--timeout", "1"]);
+    for command in ["compare", "record"] {
+        let (status, reply) = server
+            .post(command, &json!({ "scenarios": ["price"] }))
+            .await;
+        assert_eq!(status, 200, "{command}: {reply:#}");
+        let ended = &reply["scenarios"][0];
+        assert_eq!(ended["status"], "timeout", "{command}: {reply:#}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -89,6 +89,11 @@ async fn a_server_that_is_killed_loses_no_result_that_was_finished() {
     let file = desk.project.path(".mcp-eval/serve.json");
     assert!(file.exists(), "nobody could remove it");
 
+    // Who asks before anybody else writes is told that nobody knows what would have come of the last.
+    desk.project
+        .expect(3, &["history", "--format", "e2e"])
+        .says("[INTERRUPTED] slow")
+        .says_not("Test ");
     let server = Server::start(&desk.project, &[]);
     for reply in [&before, &one.data, &two.data] {
         let id = reply["resultId"].as_str().unwrap();
@@ -100,7 +105,7 @@ async fn a_server_that_is_killed_loses_no_result_that_was_finished() {
         );
     }
     let (_, list) = server.get("results").await;
-    assert_eq!(list["total"], 3, "{list:#}");
+    assert_eq!(list["total"], 4, "{list:#}");
     // What went on then goes on no more.
     let killed = one.data["runId"].as_str().unwrap();
     let (_, killed) = server.get(&format!("runs/{killed}")).await;

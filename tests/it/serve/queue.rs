@@ -141,4 +141,15 @@ async fn requests_wait_for_what_others_use_and_for_nothing_else() {
         let (_, reply) = it.await.unwrap();
         assert_eq!(reply["success"], true, "{name}: {reply:#}");
     }
+    // Within a batch it is the same, however many are asked for.
+    for name in ["e", "f"] {
+        std::fs::remove_file(project.path(name)).unwrap();
+    }
+    let all = ["a", "b", "c", "d", "e", "f", "a", "c"];
+    let all: Vec<Value> = all.iter().map(|it| json!({ "scenario": it })).collect();
+    for parallel in [json!(true), json!(8)] {
+        let body = json!({ "testCases": all, "parallel": parallel });
+        let (_, reply) = server.post("run-batch", &body).await;
+        assert_eq!(reply["summary"]["passed"], 8, "{reply:#}");
+    }
 }
