@@ -62,6 +62,13 @@ pub(super) fn set(
         };
         let _ = write!(gate.sentence, ", {} with {noun}", summary.changed);
     }
+    let ruleless = result.scenarios.iter().filter(|it| it.without_rules);
+    if let (Exit::Passed, ruleless @ 1..) = (exit, ruleless.count()) {
+        let _ = write!(
+            gate.sentence,
+            ", {ruleless} without the rules of scenario files"
+        );
+    }
     for kept in within.iter().filter(|_| exit == Exit::Passed) {
         let _ = write!(gate.sentence, "; {kept}");
     }

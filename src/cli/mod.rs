@@ -42,6 +42,7 @@ mod seen_from;
 mod select;
 mod shuffle;
 mod stored;
+mod stored_rules;
 mod stray;
 mod suite;
 mod suite_file;

@@ -13,15 +13,15 @@ use crate::cli::finish::{self, ReportOptions};
 use crate::cli::interrupt;
 use crate::cli::reports::Reports;
 use crate::cli::runtime;
-use crate::cli::select::{self, Purpose, Selected};
+use crate::cli::select::plural;
+use crate::cli::stored_rules;
 use crate::cli::suite::scoring;
-use crate::model::scenario::Scenario;
 use crate::store::{self, BASELINE};
-use crate::suite::{self, Judging, Stored};
+use crate::suite::{self, Judging, Stored, StoredRun};
 
 /// Scores a stored trajectory, or every one of a folder, against the accepted ones.
 ///
-/// A scenario's own rules and criteria count where its file is found.
+/// A scenario's own rules and criteria count. What a run was to do and has no trajectory of is as it was then, or an error.
 pub(super) fn compare(
     args: &CompareArgs,
     run: &Path,
@@ -43,8 +43,22 @@ pub(super) fn compare(
             ),
         });
     }
-    let files = trajectory_files(run)?;
-    let scenarios = known_scenarios(args, console)?;
+    let of_run = StoredRun::of(run)?;
+    let whole = of_run.as_ref().filter(|it| it.is_whole(run));
+    let option = match (args.score.pass_threshold, args.strict_statistics) {
+        (Some(_), _) => Some("--pass-threshold"),
+        (None, true) => Some("--strict-statistics"),
+        (None, false) => None,
+    };
+    if let Some(option) = option.filter(|_| !whole.is_some_and(StoredRun::is_repeated)) {
+        let why = format!(
+            "{option} is about several runs of a scenario, and {} is no run that was made with `--repeat`",
+            run.display()
+        );
+        return Err(Failure::usage(why));
+    }
+    let files = trajectory_files(run, whole)?;
+    let known = stored_rules::known(&args.select, (run, of_run.as_ref()), &files, console)?;
     // Signals are handled while the work goes on.
     let signals = runtime::beside(1)?;
     let interrupt = signals.block_on(async { interrupt::token() });
@@ -56,19 +70,35 @@ pub(super) fn compare(
             Some(AgainstChoice::Version(run)) => Some(run.to_string()),
             Some(AgainstChoice::Baselines(_)) | None => None,
         },
-        scenarios,
-        // Of one file, they say by which rules.
-        only_these: run.is_dir() && !args.select.are_default(),
+        scenarios: known.scenarios,
+        rules_wanted: known.wanted,
+        only: known.only,
+        run: of_run,
         called: Some(called::compare(args)),
     };
     let judging = Judging {
         scoring: scoring(&args.score),
         allow_changed: args.allow_changed,
-        ..Judging::default()
+        strict_statistics: args.strict_statistics,
     };
     let finished = suite::compare_stored(&stored, &judging, &interrupt)?;
+    let results = &finished.suite.scenarios;
+    if results.is_empty() {
+        console.note(&format!(
+            "note: {} has no run of a scenario that was chosen",
+            run.display()
+        ));
+    }
+    let ruleless = results.iter().filter(|it| it.without_rules).count();
+    if ruleless > 0 {
+        console.note(&format!(
+            "note: no rules of scenario files applied to {}: no such files are here",
+            plural(ruleless, "scenario")
+        ));
+    }
     let options = ReportOptions {
         threshold: args.score.threshold,
+        strict_statistics: args.strict_statistics,
         strict: args.score.strict,
         ..ReportOptions::of(reports, args.execute.kept.keep.0, &stored.baselines)
     };
@@ -76,7 +106,7 @@ pub(super) fn compare(
 }
 
 /// The trajectories that a file or folder holds.
-fn trajectory_files(run: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn trajectory_files(run: &Path, whole: Option<&StoredRun>) -> Result<Vec<PathBuf>, Failure> {
     if !run.is_dir() {
         // One file that cannot be read is a wrong argument; one of many is an error among results.
         store::load(run).map_err(|error| Failure {
@@ -85,8 +115,12 @@ fn trajectory_files(run: &Path) -> Result<Vec<PathBuf>, Failure> {
         })?;
         return Ok(vec![run.to_owned()]);
     }
-    // The folder of a run holds the runs in a folder of their own.
-    let current = run.join("current");
+    // The folder of a run holds the runs in a folder of their own; what else is there was not made in it.
+    let current = whole.map_or_else(|| run.join("current"), StoredRun::trajectories);
+    let told = whole.map_or(0, |it| it.told.len());
+    if told > 0 && !current.is_dir() {
+        return Ok(Vec::new());
+    }
     let run = if current.is_dir() { &current } else { run };
     let mut files = Vec::new();
     for entry in WalkDir::new(run).sort_by_file_name() {
@@ -101,33 +135,11 @@ fn trajectory_files(run: &Path) -> Result<Vec<PathBuf>, Failure> {
             files.push(entry.into_path());
         }
     }
-    if files.is_empty() {
+    if files.is_empty() && told == 0 {
         return Err(Failure::incomplete(format!(
             "{} holds no trajectories",
             run.display()
         )));
     }
     Ok(files)
-}
-
-/// The scenarios whose rules apply. An offline comparison works without any, but those that the user names must be valid.
-fn known_scenarios(args: &CompareArgs, console: Console) -> Result<Vec<Scenario>, Failure> {
-    if !args.select.are_default() {
-        match select::select(&args.select, Purpose::default(), console)? {
-            Selected::Scenarios(chosen) => Ok(chosen.scenarios),
-            Selected::Unchanged(_) => Ok(Vec::new()),
-        }
-    } else if Path::new("scenarios").is_dir() {
-        let (scenarios, findings) = select::of_paths(&args.select);
-        let errors = findings.iter().filter(|it| it.is_error()).count();
-        if errors > 0 {
-            console.note(&format!(
-                "note: {} in scenarios/, whose rules do not apply here (`mcp-eval validate` shows them)",
-                select::plural(errors, "error")
-            ));
-        }
-        Ok(scenarios)
-    } else {
-        Ok(Vec::new())
-    }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::store::{RESULT, Runs};
-use crate::suite::RUNS;
+use crate::suite::{RUNS, StoredRun};
 
 /// Where a run has the trajectories that it made, in its folder.
 const TRAJECTORIES: &str = "current";
@@ -42,7 +42,7 @@ pub(super) fn folder(run: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// The same, to compare what the run made: of the latest, one that has trajectories of its own.
+/// The same, to compare what the run made: of the latest, one that has trajectories of its own, or should have.
 ///
 /// # Errors
 ///
@@ -57,18 +57,23 @@ pub(super) fn made(run: &str) -> Result<PathBuf, String> {
 
 /// The folder of the latest run that has a result.
 pub(super) fn latest() -> Option<PathBuf> {
-    latest_with(&[RESULT])
+    latest_of(|it| it.join(RESULT).exists())
 }
 
-/// The folder of the latest run that has a result and trajectories of its own; one that only compared others has none.
+/// The folder of the latest run that has a result and trajectories of its own, or in which nothing came so far: no earlier one stands for a
+/// run that was killed. One that only compared others has none.
 fn latest_made() -> Option<PathBuf> {
-    latest_with(&[RESULT, TRAJECTORIES])
+    let is_made = |it: &Path| {
+        let run = StoredRun::of(it).ok().flatten();
+        run.is_some_and(|it| it.is_made())
+    };
+    latest_of(|it| it.join(RESULT).exists() && (it.join(TRAJECTORIES).exists() || is_made(it)))
 }
 
-fn latest_with(files: &[&str]) -> Option<PathBuf> {
+fn latest_of(is_it: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     let ids = Runs::ids(Path::new(RUNS)).into_iter();
     let mut folders = ids.map(|it| Path::new(RUNS).join(it));
-    folders.find(|folder| files.iter().all(|it| folder.join(it).exists()))
+    folders.find(|it| is_it(it))
 }
 
 /// Whether a stored run is called so, from beginning to end.

@@ -95,6 +95,8 @@ pub struct ScenarioResult {
     pub failing: Vec<String>,
     /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each.
     pub idle_rules: Vec<String>,
+    /// A stored run of it was scored without its file, so that nothing but the comparison counts.
+    pub without_rules: bool,
     /// What all runs of the scenario came to, where it was run several times; the rest of the result is then about one of them.
     pub repeated: Option<Box<Repeated>>,
     /// What stood in the way of a run or a verdict, where another try may well go otherwise.
@@ -142,6 +144,7 @@ impl ScenarioResult {
             notes: Vec::new(),
             failing: Vec::new(),
             idle_rules: Vec::new(),
+            without_rules: false,
             repeated: None,
             trouble: None,
             retried: Vec::new(),

@@ -18,7 +18,8 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
     let broken = failed.filter(|it| it.band() == Some(Band::Broken)).count();
     let stuck = summary.error + summary.timeout;
     let part = result.selection.filter(|it| it.chosen < it.of);
-    let sentence = if result.interrupted {
+    let is_stopped = result.interrupted || summary.interrupted > 0;
+    let sentence = if is_stopped {
         "Run it again before you decide: it was stopped before everything had been tried."
             .to_owned()
     } else if broken > 0 {
@@ -43,6 +44,11 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
         )
     } else if summary.passed == 0 {
         return None;
+    } else if without_rules(result) > 0 {
+        format!(
+            "Decide nothing by this alone: it differs in nothing that counts, but no rules of scenario files applied to {}, as there are no such files here.",
+            several(without_rules(result), "scenario", "scenarios")
+        )
     } else if let Some(failing) = failing(result) {
         format!(
             "Look at it before you deploy: nothing is worse than what was recorded, but {failing} as in the baseline."
@@ -72,13 +78,13 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
             ),
         }
     };
-    let is_fine = summary.failed + stuck == 0 && !result.interrupted;
+    let is_fine = summary.failed + stuck == 0 && !is_stopped;
     let sentence = if is_fine && !sentence.contains(NOT_RUN) {
         sentence + &skipped(result)
     } else {
         sentence
     };
-    Some(match part.filter(|_| !result.interrupted) {
+    Some(match part.filter(|_| !is_stopped) {
         Some(part) => format!(
             "{sentence} Only {} {} run.",
             chosen(part),
@@ -94,6 +100,13 @@ fn in_the_way(result: &ResultDocument) -> usize {
     let skipped = skipped.filter(|it| it.status == Status::Skipped);
     let is_chosen = |it: &Scenario| it.problem.as_ref().is_some_and(|it| it.message == DISABLED);
     skipped.filter(|it| !is_chosen(it)).count()
+}
+
+/// How many scenarios passed of which nothing but the comparison counts.
+fn without_rules(result: &ResultDocument) -> usize {
+    let passed = result.scenarios.iter();
+    let passed = passed.filter(|it| it.status == Status::Passed);
+    passed.filter(|it| it.without_rules).count()
 }
 
 /// What ends a sentence that would sound as if all had been run; empty where that is so.

@@ -64,6 +64,6 @@ pub(super) fn is_let_go(folder: &Path, id: &str) -> bool {
 }
 
 /// Whether a folder says of itself, truly or not, who made it.
-pub(super) fn has_one(folder: &Path) -> bool {
+pub fn has_marker(folder: &Path) -> bool {
     fs::symlink_metadata(folder.join(MARKER)).is_ok()
 }

@@ -16,7 +16,7 @@ pub use baselines::{BASELINE, Baselines};
 pub use cache::Cache;
 pub use dialogue::dialogue;
 pub use files::{Growing, Held, StoreError, check_writable, write};
-pub use marker::mark;
+pub use marker::{has_marker, mark};
 pub use pending::fingerprint;
 pub use read::{load, parse};
 pub use retention::Retention;

@@ -147,7 +147,8 @@ fn remove(root: &Path, id: &str) {
 fn remove_half_removed(root: &Path) {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
     for name in entries.filter_map(|it| it.file_name().into_string().ok()) {
-        let is_ours = |id: &str| !marker::has_one(&root.join(&name)) || is_marked(root, &name, id);
+        let is_ours =
+            |id: &str| !marker::has_marker(&root.join(&name)) || is_marked(root, &name, id);
         let path = root.join(&name);
         if is_folder(&path) && name.strip_prefix(GOING).is_some_and(is_ours) {
             let _ = fs::remove_dir_all(path);

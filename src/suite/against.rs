@@ -15,6 +15,7 @@ use super::play::{Suite, play};
 use super::replay;
 use super::run_context::RunContext;
 use super::settings::{RUNS, Settings};
+use super::stored_run::StoredRun;
 use super::versions::{Against, LaidOut, States, Versions, is_what_stands_there};
 use crate::http_client;
 use crate::model::measurement::Measurement;
@@ -110,6 +111,15 @@ fn others(
     // What scanners said is the same, whatever stands where.
     let has_none = |it: &Scenario| matches!(it.measurement, Some(Measurement::Security(_)));
     let enabled = scenarios.iter().filter(|it| it.enabled && !has_none(it));
+    if let Against::Run(folder) = against
+        && let Some(run) = StoredRun::of(folder)?
+    {
+        let mut untold = enabled.clone().filter_map(|it| run.untold(&it.id));
+        if let Some(why) = untold.next() {
+            let message = format!("nothing can be compared with {against}: {why}");
+            return Err(Error::incomplete(message).hint("run it again, or name another run"));
+        }
+    }
     enabled
         .map(
             |scenario| match other(versions, scenario, (against, &mut laid_out)) {

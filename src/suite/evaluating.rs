@@ -107,11 +107,21 @@ pub(crate) fn of_stored(
     trajectory: &Trajectory,
     before: Option<&OfferedBefore>,
 ) -> Vec<Evaluation> {
+    of_stored_one(scenario, trajectory, before, false)
+}
+
+/// The same; the times of its calls may be judged with those of other runs.
+fn of_stored_one(
+    scenario: &Scenario,
+    trajectory: &Trajectory,
+    before: Option<&OfferedBefore>,
+    among_others: bool,
+) -> Vec<Evaluation> {
     let subject = Subject {
         scenario,
         trajectory,
         around: None,
-        is_repeated: false,
+        is_repeated: among_others,
         before,
     };
     evaluate::evaluate_stored(&scenario.evaluators, subject)
@@ -176,10 +186,10 @@ pub(crate) fn found_in(result: &Path) -> HashMap<String, Vec<Found>> {
 pub(crate) fn with_found(
     scenario: &Scenario,
     trajectory: &Trajectory,
-    found: Option<&[Found]>,
-    before: Option<&OfferedBefore>,
+    (found, before): (Option<&[Found]>, Option<&OfferedBefore>),
+    among_others: bool,
 ) -> Vec<Evaluation> {
-    let mut now = of_stored(scenario, trajectory, before);
+    let mut now = of_stored_one(scenario, trajectory, before, among_others);
     let Some(found) = found else {
         return now;
     };

@@ -92,6 +92,7 @@ mod shared;
 pub(crate) mod source;
 pub(crate) mod started;
 mod stored;
+mod stored_run;
 mod stored_sides;
 pub(crate) mod suite_context;
 mod surroundings;
@@ -133,6 +134,7 @@ pub use self::settings::{
 pub use self::shards::{Part, part};
 pub use self::shared::shared;
 pub use self::stored::{Stored, compare_stored, redactor_of};
+pub use self::stored_run::{StoredRun, Told};
 pub use self::stored_sides::stored_sides;
 pub use self::versions::Against;
 pub use crate::model::suite::NOT_STARTED;

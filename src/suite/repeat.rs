@@ -61,7 +61,7 @@ pub(crate) async fn repeat(
         };
     }
     let mut over = was_interrupted(&first);
-    let mut made = Made::new(scenario, first);
+    let mut made = Made::new(&scenario.evaluators, first);
     for number in 2..=of {
         if over {
             break;
@@ -71,7 +71,8 @@ pub(crate) async fn repeat(
         over = was_interrupted(&next);
         made.add(next);
     }
-    made.result(scenario, run_context, measure)
+    let show = |id: &str, number| run_context.show(id, number);
+    made.result(Some(scenario), show, measure)
 }
 
 /// Runs a scenario once, and where something stood in the way that may be gone the next time, again.
@@ -179,7 +180,7 @@ async fn attempt(
 }
 
 /// The attempts made so far. There may be a thousand, so only what the result shows of them is kept.
-struct Made {
+pub(crate) struct Made {
     attempts: Vec<repeated::Attempt>,
     /// The index of the attempt most worth a look.
     shown: usize,
@@ -199,13 +200,13 @@ struct Made {
 }
 
 impl Made {
-    fn new(scenario: &Scenario, first: ScenarioResult) -> Self {
+    pub(crate) fn new(evaluators: &[Evaluator], first: ScenarioResult) -> Self {
         let mut made = Self {
             attempts: Vec::new(),
             shown: 0,
             result: first.clone(),
             obstacle: None,
-            evaluators: scenario.evaluators.clone(),
+            evaluators: evaluators.to_owned(),
             call_times: CallTimes::default(),
             judging: None,
             retried: Vec::new(),
@@ -215,7 +216,7 @@ impl Made {
         made
     }
 
-    fn add(&mut self, mut result: ScenarioResult) {
+    pub(crate) fn add(&mut self, mut result: ScenarioResult) {
         let index = self.attempts.len();
         let attempt = kept(&result);
         self.judging = together(self.judging, result.judging);
@@ -246,11 +247,11 @@ impl Made {
         attempts.all(|it| it.status == Status::Passed)
     }
 
-    /// The result of all attempts.
-    fn result(
+    /// The result of all attempts. `show` makes the one with this number the one that the run shows, and tells what went wrong with that.
+    pub(crate) fn result(
         self,
-        scenario: &Scenario,
-        run_context: &RunContext,
+        scenario: Option<&Scenario>,
+        show: impl FnOnce(&str, usize) -> Option<String>,
         measure: Measure,
     ) -> ScenarioResult {
         let call_times = self.call_times;
@@ -269,7 +270,7 @@ impl Made {
             _ => note,
         };
         result.notes = self.notes.into_iter().map(with_attempt).collect();
-        result.notes.extend(run_context.show(&result.id, shown + 1));
+        result.notes.extend(show(&result.id, shown + 1));
         result.problem = match status {
             Status::Passed | Status::Inconclusive => None,
             Status::Failed => result.problem,
@@ -292,7 +293,9 @@ impl Made {
         result.status = status;
         result.duration_ms = repeated.total_duration();
         result.repeated = Some(Box::new(repeated));
-        judge_call_times(&mut result, scenario, &call_times);
+        if let Some(scenario) = scenario {
+            judge_call_times(&mut result, scenario, &call_times);
+        }
         result
     }
 }

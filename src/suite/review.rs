@@ -250,7 +250,7 @@ impl Waiting {
     fn evaluations(&self, scenario: &Scenario) -> Vec<Evaluation> {
         let before = self.compared_with().map(|it| evaluating::offered_in(it));
         let (run, found) = (&self.run.trajectory, &self.run.found);
-        let found = evaluating::with_found(scenario, run, Some(found), before.as_ref());
+        let found = evaluating::with_found(scenario, run, (Some(found), before.as_ref()), false);
         redactor_of(&self.scenario).evaluations(found).into_inner()
     }
 

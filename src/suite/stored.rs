@@ -1,6 +1,6 @@
 //! Stored trajectories against what was accepted, without running anything.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,24 +15,23 @@ use super::finished::{Files, Finished, LaidDown};
 use super::judge::judge;
 use super::outcome::problem;
 use super::patience::Patience;
+use super::repeat::{Made, Measure};
 use super::settings::{Judging, REPORTS, RUNS, STATE};
+use super::stored_run::{Attempt, CURRENT, MEASURED, Repeated, StoredRun, Told};
 use super::{agents, ci, evaluating, replay, source};
 use crate::evaluate::Accepted;
 use crate::git;
-use crate::model::called::Called;
+use crate::model::called::{Called, Selection};
 use crate::model::pending::Found;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::scenario::{Scenario, Server};
-use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
+use crate::model::suite::{DISABLED, Problem, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::scenario_file;
 use crate::score;
 use crate::store::{self, BASELINE, Baselines, RESULT, Runs, StoreError};
-
-/// Where a run has its trajectories, within its folder.
-const CURRENT: &str = "current";
 
 /// Trajectories on disk, and what they are compared with.
 #[derive(Debug, Clone)]
@@ -40,14 +39,18 @@ pub struct Stored {
     /// The file or folder they were looked for in, for naming them.
     pub within: PathBuf,
     pub files: Vec<PathBuf>,
+    /// The run that they are of, where that is known.
+    pub run: Option<StoredRun>,
     /// A folder of baselines, the folder of one, a `baseline.json`, or the folder of a stored run.
     pub baselines: PathBuf,
     /// What that is called, where it is another run and not what was accepted.
     pub other_run: Option<String>,
     /// The scenarios whose rules and criteria apply; may be empty.
     pub scenarios: Vec<Scenario>,
-    /// Whether only the runs of these scenarios are compared.
-    pub only_these: bool,
+    /// Whether there is no verdict on a scenario that is none of these.
+    pub rules_wanted: bool,
+    /// The ids of the scenarios whose runs are compared; `None` for all.
+    pub only: Option<BTreeSet<String>>,
     /// What the result says of how it was called.
     pub called: Option<Called>,
 }
@@ -64,7 +67,12 @@ pub fn compare_stored(
 ) -> Result<Finished, Error> {
     let (started_at, started) = (Timestamp::now(), Instant::now());
     let mut secrets = Secrets::default();
-    let folder = stored.files.first().and_then(|it| run_of(it));
+    let whole = stored.run.as_ref();
+    let whole = whole.filter(|it| it.is_whole(&stored.within));
+    let folder = match whole {
+        Some(run) => Some(run.folder.as_path()),
+        None => stored.files.first().and_then(|it| run_of(it)),
+    };
     let comparison = Comparison {
         found: folder.map_or_else(HashMap::new, |it| evaluating::found_in(&it.join(RESULT))),
         root: &stored.baselines,
@@ -72,25 +80,46 @@ pub fn compare_stored(
         scenarios: (stored.scenarios.iter())
             .map(|it| (it.id.as_str(), redacted(it, &mut secrets)))
             .collect(),
+        rules_wanted: stored.rules_wanted,
+        other: match &stored.other_run {
+            Some(_) => StoredRun::of(&stored.baselines)?,
+            None => None,
+        },
         judging,
         patience: Patience::until(interrupt),
     };
-    let outcomes = stored.files.iter().map(|file| {
-        if interrupt.is_cancelled() {
+    let is_wanted = |id: &str| stored.only.as_ref().is_none_or(|it| it.contains(id));
+    let mut told_of = HashSet::new();
+    let mut results: Vec<ScenarioResult> = Vec::new();
+    if let Some(run) = whole {
+        let runs = Runs::at(&run.folder);
+        for told in &run.told {
+            let file = runs.path(&told.id);
+            if is_wanted(&told.id) {
+                results.push(if interrupt.is_cancelled() {
+                    left_out(&file, &stored.within)
+                } else {
+                    comparison.of_told(&runs, told, &file)
+                });
+            }
+            told_of.insert(file);
+        }
+    }
+    for file in stored.files.iter().filter(|it| !told_of.contains(*it)) {
+        let result = if interrupt.is_cancelled() {
             left_out(file, &stored.within)
         } else {
-            comparison.of(file)
+            comparison.of(file, None)
+        };
+        // What cannot be read may be of any scenario.
+        if result.current.is_none() || is_wanted(&result.id) {
+            results.push(result);
         }
-    });
-    let is_wanted = |it: &ScenarioResult| {
-        !stored.only_these || comparison.scenarios.contains_key(it.id.as_str())
-    };
-    let mut results: Vec<ScenarioResult> = outcomes.collect();
-    // What cannot be read may be of any scenario.
-    results.retain(|it| it.current.is_none() || is_wanted(it));
+    }
     if stored.other_run.is_some() {
-        let lacking = comparison.lacking(&stored.within);
-        results.extend(lacking.into_iter().filter(is_wanted));
+        let known: HashSet<String> = results.iter().map(|it| it.id.clone()).collect();
+        let lacking = comparison.lacking(&stored.within).into_iter();
+        results.extend(lacking.filter(|it| is_wanted(&it.id) && !known.contains(&it.id)));
     }
     if let Some(other) = &stored.other_run {
         let note = format!("compared with {other}");
@@ -112,10 +141,24 @@ pub fn compare_stored(
             .zip(it.comparison.as_ref())
             .map(|(baseline, of)| comparison.accepted_file(&baseline.scenario, of.variant)),
         container_log: None,
-        attempts: Vec::new(),
+        attempts: match (whole, &it.repeated) {
+            (Some(run), Some(repeated)) => {
+                attempts(&Runs::at(&run.folder), &it.id, repeated.attempts.len())
+            }
+            _ => Vec::new(),
+        },
         laid_down: LaidDown::default(),
     });
     let files = files.collect();
+    let is_disabled = |it: &&ScenarioResult| {
+        let problem = it.problem.as_ref();
+        it.status == Status::Skipped && problem.is_some_and(|it| it.message == DISABLED)
+    };
+    let selected = results.len() - results.iter().filter(is_disabled).count();
+    let called = stored.called.clone().map(|it| Called {
+        selection: selection(stored, selected),
+        ..it
+    });
     let suite = SuiteResult {
         run_id: runs.id().to_owned(),
         command: "compare".to_owned(),
@@ -127,8 +170,8 @@ pub fn compare_stored(
             &[&stored.baselines, Path::new(REPORTS), Path::new(STATE)],
         ),
         interrupted,
-        called: stored.called.clone(),
-        selected: results.len(),
+        called,
+        selected,
         scenarios: results,
     };
     let suite = Redactor::new(&secrets, &Redaction::default()).suite(suite);
@@ -140,6 +183,36 @@ pub fn compare_stored(
         // Nothing was run.
         database: None,
     })
+}
+
+/// What part of all scenarios was compared; `None` for all, and where that is not known.
+fn selection(stored: &Stored, chosen: usize) -> Option<Selection> {
+    let run = stored.run.as_ref();
+    let before = run.and_then(|it| it.selection);
+    let there = match run {
+        Some(run) => run.selected(),
+        None => stored.only.as_ref().map(|_| stored.files.len())?,
+    };
+    let of = before.map_or(there, |it| it.of.max(there));
+    let others = run.iter().flat_map(|it| &it.told);
+    let is_other = |it: &&Told| {
+        stored
+            .only
+            .as_ref()
+            .is_some_and(|only| !only.contains(&it.id))
+    };
+    let others = others.filter(|it| is_other(it) && !it.is_fine()).count();
+    (chosen < of).then(|| Selection {
+        chosen,
+        of,
+        not_passed: others + before.map_or(0, |it| it.not_passed),
+    })
+}
+
+/// Where the trajectories of several runs of one scenario lie.
+fn attempts(runs: &Runs, id: &str, count: usize) -> Vec<Option<PathBuf>> {
+    let file = |number| Some(runs.attempt(number).path(id)).filter(|it| it.exists());
+    (1..=count).map(file).collect()
 }
 
 /// Takes what a scenario declares to be secret out of texts.
@@ -176,6 +249,10 @@ struct Comparison<'a> {
     single: bool,
     /// By id, without secrets, because their texts appear in results and stored trajectories hold no secrets either.
     scenarios: HashMap<&'a str, Redacted<Scenario>>,
+    /// Whether there is no verdict on a scenario that is none of these.
+    rules_wanted: bool,
+    /// The run that `root` is of, where it is one.
+    other: Option<StoredRun>,
     judging: &'a Judging,
     patience: Patience,
 }
@@ -201,14 +278,57 @@ fn number_repeated(results: &mut [ScenarioResult]) {
 }
 
 impl Comparison<'_> {
-    fn of(&self, file: &Path) -> ScenarioResult {
+    /// A scenario of a run that was stored.
+    fn of_told(&self, runs: &Runs, told: &Told, file: &Path) -> ScenarioResult {
+        match told.repeated() {
+            Some(several) => self.of_several(runs, told, several),
+            None if file.exists() => self.of(file, None),
+            None => told.without(file, None),
+        }
+    }
+
+    /// Several runs of a scenario, each of which counts as it did when they were made.
+    fn of_several(&self, runs: &Runs, told: &Told, several: &Repeated) -> ScenarioResult {
+        let attempts = (1..).zip(&several.attempts).map(|(number, then)| {
+            let file = runs.attempt(number).path(&told.id);
+            if file.exists() {
+                self.of(&file, Some((then, number == several.shown)))
+            } else {
+                told.without(&file, Some(then))
+            }
+        });
+        let scenario = self.scenarios.get(told.id.as_str()).map(|it| &**it);
+        let own = scenario.map(|it| it.scoring.clone()).unwrap_or_default();
+        let accepted = self.accepted(&told.id).unwrap_or_default();
+        let measure = Measure {
+            times: u16::try_from(several.attempts.len()).unwrap_or(u16::MAX),
+            pass_threshold: self.judging.scoring.over(&own).pass_threshold,
+            baseline: accepted.first().and_then(|it| it.repeated),
+        };
+        let mut made: Option<Made> = None;
+        for attempt in attempts {
+            match &mut made {
+                Some(made) => made.add(attempt),
+                None => {
+                    let evaluators = scenario.map(|it| it.evaluators.as_slice());
+                    made = Some(Made::new(evaluators.unwrap_or_default(), attempt));
+                }
+            }
+        }
+        made.map_or_else(
+            || told.result(Status::Error),
+            |it| it.result(scenario, |_, _| None, measure),
+        )
+    }
+
+    /// A trajectory, which may be of one of several runs that came out so, the one that their run shows or another.
+    fn of(&self, file: &Path, attempt: Option<(&Attempt, bool)>) -> ScenarioResult {
         let mut current = match store::load(file) {
             Ok(current) => current,
             Err(error) => return broken(file, None, &error),
         };
         if matches!(current.stamp.agent.as_str(), "retrieval" | "security") {
-            let why = "what was measured is not scored again: `mcp-eval report` shows it";
-            return unscored(file, &current, Status::Skipped, problem(why));
+            return unscored(file, &current, Status::Skipped, problem(MEASURED));
         }
         current.refine(score::mark_breaches);
         let mut accepted = match self.accepted(&current.scenario) {
@@ -237,6 +357,12 @@ impl Comparison<'_> {
         }
         let scenario = self.scenarios.get(current.scenario.as_str());
         let scenario = scenario.map(|it| &**it);
+        if scenario.is_none() && self.rules_wanted {
+            return unscored(file, &current, Status::Error, unruled(&current.scenario));
+        }
+        if let Some(why) = (self.other.as_ref()).and_then(|it| it.untold(&current.scenario)) {
+            return unscored(file, &current, Status::Error, problem(why));
+        }
         if let Err(problem) = replay::bind(&mut accepted, scenario) {
             return unscored(file, &current, Status::Error, problem);
         }
@@ -249,8 +375,10 @@ impl Comparison<'_> {
             evaluations: scenario
                 .map(|it| {
                     let found = self.found.get(&current.scenario);
-                    let found = found.map(Vec::as_slice);
-                    let mut all = evaluating::with_found(it, &current, found, before.as_ref());
+                    // Of several runs, it is known of the one that is shown.
+                    let found = found.filter(|_| attempt.is_none_or(|(_, is_shown)| is_shown));
+                    let known = (found.map(Vec::as_slice), before.as_ref());
+                    let mut all = evaluating::with_found(it, &current, known, attempt.is_some());
                     // What is named otherwise is the file of the run.
                     for evaluation in &mut all {
                         let line = evaluation.line.take();
@@ -260,6 +388,15 @@ impl Comparison<'_> {
                     all
                 })
                 .unwrap_or_default(),
+            without_rules: scenario.is_none(),
+            notes: scenario
+                .is_none()
+                .then(|| {
+                    let id = &current.scenario;
+                    format!("no rules of a scenario file applied: none here is `{id}`")
+                })
+                .into_iter()
+                .collect(),
             ..stored(file, &current, Status::Error)
         };
         let accepted_as = match self.of_run(&current.scenario) {
@@ -267,7 +404,7 @@ impl Comparison<'_> {
             None => Accepted::Baseline,
         };
         let current = Arc::new(current);
-        judge(
+        let judged = judge(
             open.clone(),
             scenario,
             (&accepted, accepted_as),
@@ -281,7 +418,14 @@ impl Comparison<'_> {
             }
             it
         })
-        .unwrap_or(open)
+        .unwrap_or(open);
+        match attempt {
+            Some((then, false)) if judged.status == Status::Passed && !then.has_passed() => {
+                let is_gone = judged.evaluations.iter().any(|it| it.is_gone);
+                if is_gone { then.keep(judged) } else { judged }
+            }
+            _ => judged,
+        }
     }
 
     /// The trajectory of a scenario in a stored run, where that is what is compared with.
@@ -353,6 +497,19 @@ impl Comparison<'_> {
             baselines = Baselines::of_one_scenario(self.root);
         }
         baselines.variant_path(scenario, variant)
+    }
+}
+
+/// Why there is no verdict on a stored run of a scenario that has no file any more.
+fn unruled(id: &str) -> Problem {
+    Problem {
+        hint: Some(
+            "give the file back its name, name the file or folder that has it as PATHS, or run the scenarios again"
+                .to_owned(),
+        ),
+        ..problem(format!(
+            "its rules are not known: no scenario file here is `{id}`"
+        ))
     }
 }
 

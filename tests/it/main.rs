@@ -122,6 +122,7 @@ mod sql_validate;
 mod sse;
 mod started;
 mod statistics;
+mod stored_runs;
 mod suite_rules;
 mod suites;
 mod time_left;

@@ -62,6 +62,9 @@ pub struct Scenario {
     /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub idle_rules: Vec<String>,
+    /// A stored run of it was scored, and no file of the scenario is here: nothing but the comparison counts; absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_rules: bool,
     /// Where the log of the scenario's container, and of servers that were started for it, is kept, relative to this document; `null` where
     /// there are none.
     #[serde(default)]

@@ -63,6 +63,21 @@ impl Status {
     }
 }
 
+impl From<Status> for suite::Status {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Passed => Self::Passed,
+            Status::Failed => Self::Failed,
+            Status::Inconclusive => Self::Inconclusive,
+            Status::Error => Self::Error,
+            Status::Timeout => Self::Timeout,
+            Status::Interrupted => Self::Interrupted,
+            Status::Skipped => Self::Skipped,
+            Status::Recorded => Self::Recorded,
+        }
+    }
+}
+
 impl From<suite::Status> for Status {
     fn from(status: suite::Status) -> Self {
         match status {

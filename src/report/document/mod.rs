@@ -119,6 +119,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         notes: result.notes.clone(),
         failing: result.failing.clone(),
         idle_rules: result.idle_rules.clone(),
+        without_rules: result.without_rules,
         container_log: None,
         checks: result
             .checks

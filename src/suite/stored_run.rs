@@ -1,0 +1,306 @@
+//! A run that was stored, as its document tells it: what was to run, and what came of it then.
+
+use std::iter;
+use std::path::{Component, Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::error::Error;
+use super::outcome::problem;
+use crate::input;
+use crate::model::suite::{DISABLED, Problem, ScenarioResult, Status};
+use crate::published::result;
+use crate::store::{self, RESULT};
+
+/// Where a run has its trajectories, within its folder.
+pub(super) const CURRENT: &str = "current";
+
+/// Where it has those of each of several runs of a scenario.
+const ATTEMPTS: &str = "attempts";
+
+/// Why nothing is said of what was measured.
+pub(super) const MEASURED: &str =
+    "what was measured is not scored again: `mcp-eval report` shows it";
+
+/// A run that was stored.
+#[derive(Debug, Clone)]
+pub struct StoredRun {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What its document says of each scenario that was to run.
+    pub told: Vec<Told>,
+    /// What part of all scenarios it was about; `None` for all.
+    pub selection: Option<result::Selection>,
+    /// The paths of scenarios that it was given; empty for the usual folder.
+    pub paths: Vec<PathBuf>,
+}
+
+/// What a document says of one scenario.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Told {
+    pub id: String,
+    name: String,
+    /// The scenario's file, as it was named then.
+    pub path: String,
+    #[serde(default)]
+    pub tags: Vec<String>,
+    status: result::Status,
+    #[serde(default)]
+    problem: Option<result::Problem>,
+    #[serde(default)]
+    current: Option<Side>,
+    #[serde(default)]
+    repeated: Option<Repeated>,
+    #[serde(default)]
+    measured: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Side {
+    #[serde(default)]
+    file: Option<String>,
+}
+
+/// Several runs of a scenario.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Repeated {
+    /// The one that the run shows, counted from 1.
+    pub(super) shown: usize,
+    pub(super) attempts: Vec<Attempt>,
+}
+
+/// What came of one of several runs.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Attempt {
+    status: result::Status,
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+impl StoredRun {
+    /// The run that a folder is, or that a file or folder belongs to; `None` where it is of no run that has a document.
+    ///
+    /// # Errors
+    ///
+    /// When it is a run, and nobody knows what was to run in it, because its document is gone or cannot be read.
+    pub fn of(selected: &Path) -> Result<Option<Self>, Error> {
+        #[derive(Deserialize)]
+        struct Said {
+            scenarios: Vec<Told>,
+            #[serde(default)]
+            selection: Option<result::Selection>,
+            #[serde(default)]
+            called: Option<result::Called>,
+        }
+        let Some(folder) = folder_of(selected) else {
+            return Ok(None);
+        };
+        let path = folder.join(RESULT);
+        let read = || {
+            if !path.is_file() {
+                return Err("it is not there".to_owned());
+            }
+            let text = input::read_to_string(&path).map_err(|it| it.to_string())?;
+            let said = result::part::<Said>(&text).map_err(|it| it.to_string())?;
+            match said.scenarios.iter().find(|it| !is_below(&it.id)) {
+                None => Ok(said),
+                Some(it) => Err(format!("the id {:?} is no relative path", it.id)),
+            }
+        };
+        let mut run = Self {
+            folder: folder.to_owned(),
+            told: Vec::new(),
+            selection: None,
+            paths: Vec::new(),
+        };
+        match read() {
+            Ok(said) => {
+                let paths = said.called.into_iter().flat_map(|it| it.paths);
+                run.paths = paths.map(PathBuf::from).collect();
+                (run.told, run.selection) = (said.scenarios, said.selection);
+                Ok(Some(run))
+            }
+            // One of its trajectories can be scored all the same.
+            Err(_) if !run.is_whole(selected) => Ok(None),
+            Err(why) => {
+                let message = format!(
+                    "what was to run is told in {}, which cannot be read: {why}",
+                    path.display()
+                );
+                let hint = "bring the whole folder of the run, run the scenarios again, or name one trajectory: `--run FILE`";
+                Err(Error::incomplete(message).hint(hint))
+            }
+        }
+    }
+
+    /// Whether it is the run as a whole that was named, and not some of its trajectories.
+    pub fn is_whole(&self, selected: &Path) -> bool {
+        selected == self.folder || selected == self.trajectories()
+    }
+
+    /// The folder that its trajectories are in.
+    pub fn trajectories(&self) -> PathBuf {
+        self.folder.join(CURRENT)
+    }
+
+    /// Whether scenarios were run in it, or were to be: it is none that scored other runs, or only measured.
+    pub fn is_made(&self) -> bool {
+        let is_to_score = |it: &Told| it.measured.is_none() && it.status != result::Status::Skipped;
+        self.told.iter().any(is_to_score) && !self.told.iter().any(|it| it.elsewhere().is_some())
+    }
+
+    /// Whether a scenario was run several times in it.
+    pub fn is_repeated(&self) -> bool {
+        self.told.iter().any(|it| it.repeated().is_some())
+    }
+
+    /// How many scenarios were to run in it, without disabled ones.
+    pub(super) fn selected(&self) -> usize {
+        let enabled = self.told.iter().filter(|it| !it.is_disabled());
+        enabled.count()
+    }
+
+    pub(super) fn of_scenario(&self, id: &str) -> Option<&Told> {
+        self.told.iter().find(|it| it.id == id)
+    }
+
+    /// Why the trajectory that this run has of a scenario does not stand for it; `None` where it does.
+    pub(super) fn untold(&self, id: &str) -> Option<String> {
+        use result::Status::{Error, Interrupted, Timeout};
+        let told = self.of_scenario(id)?;
+        let attempts = &told.repeated()?.attempts;
+        let is_open = |it: result::Status| matches!(it, Error | Timeout | Interrupted);
+        let open = attempts.iter().filter(|it| is_open(it.status)).count();
+        (open > 0 && is_open(told.status)).then(|| {
+            format!(
+                "{open} of {} runs of `{id}` in {} could not be run or judged",
+                attempts.len(),
+                self.folder.display()
+            )
+        })
+    }
+}
+
+impl Told {
+    pub(super) fn is_fine(&self) -> bool {
+        self.status.is_fine()
+    }
+
+    fn is_disabled(&self) -> bool {
+        let problem = self.problem.as_ref();
+        self.status == result::Status::Skipped && problem.is_some_and(|it| it.message == DISABLED)
+    }
+
+    /// Several runs of which each counts; what was recorded is one of them.
+    pub(super) fn repeated(&self) -> Option<&Repeated> {
+        let several = self.repeated.as_ref();
+        several.filter(|it| self.status != result::Status::Recorded && !it.attempts.is_empty())
+    }
+
+    /// The trajectory of another run that was scored.
+    fn elsewhere(&self) -> Option<&str> {
+        let file = self.current.as_ref()?.file.as_deref()?;
+        let is_within = is_below(file);
+        (!is_within).then_some(file)
+    }
+
+    /// What there is to say of it where its trajectory is not at hand: as it was, where nothing was known of it then either.
+    pub(super) fn without(&self, file: &Path, attempt: Option<&Attempt>) -> ScenarioResult {
+        use result::Status::{Error, Failed, Inconclusive, Interrupted, Passed};
+        use result::Status::{Recorded, Skipped, Timeout};
+        let (status, then) = match attempt {
+            None => (
+                self.status,
+                self.problem.as_ref().map(|it| Problem {
+                    message: it.message.clone(),
+                    hint: it.hint.clone(),
+                    details: it.details.clone(),
+                }),
+            ),
+            Some(it) => (it.status, it.reason.as_deref().map(problem)),
+        };
+        let (status, why) = match status {
+            _ if self.measured.is_some() => (Status::Skipped, problem(MEASURED)),
+            Error | Timeout | Interrupted | Skipped => {
+                let words = format!("nothing is known of it but that it was: {}", status.name());
+                (status.into(), then.unwrap_or_else(|| problem(words)))
+            }
+            Passed | Failed | Inconclusive | Recorded => (Status::Error, self.gone(file)),
+        };
+        ScenarioResult {
+            problem: Some(why),
+            ..self.result(status)
+        }
+    }
+
+    /// Why nothing is known of a run that had a verdict.
+    fn gone(&self, file: &Path) -> Problem {
+        let (message, hint) = match self.elsewhere() {
+            Some(other) => (
+                format!("its trajectory is not in this folder: it is {other}"),
+                "`--run` takes the folder of the run that has it; `mcp-eval report --list` lists all",
+            ),
+            None => (
+                format!(
+                    "its trajectory is gone: {} is not there, although the run's {RESULT} tells of it",
+                    file.display()
+                ),
+                "bring the whole folder of the run, or run the scenario again",
+            ),
+        };
+        Problem {
+            hint: Some(hint.to_owned()),
+            ..problem(message)
+        }
+    }
+
+    /// A result of which nothing but this is known.
+    pub(super) fn result(&self, status: Status) -> ScenarioResult {
+        ScenarioResult {
+            tags: self.tags.clone(),
+            ..ScenarioResult::new(&self.id, &self.name, &self.path, status)
+        }
+    }
+}
+
+impl Attempt {
+    pub(super) fn has_passed(&self) -> bool {
+        self.status == result::Status::Passed
+    }
+
+    /// A result that seems to pass, as what evaluators found then lets it be: they cannot look at it again.
+    pub(super) fn keep(&self, result: ScenarioResult) -> ScenarioResult {
+        let reason = self.reason.as_deref();
+        let reason = reason.unwrap_or("nothing more is known of what evaluators found in it");
+        ScenarioResult {
+            status: self.status.into(),
+            problem: Some(problem(format!("as it was judged then: {reason}"))),
+            ..result
+        }
+    }
+}
+
+/// Whether a path leads to something within a folder.
+fn is_below(path: &str) -> bool {
+    let mut parts = Path::new(path).components();
+    !path.is_empty() && parts.all(|it| matches!(it, Component::Normal(_)))
+}
+
+/// The folder of the run that something is, or belongs to.
+fn folder_of(selected: &Path) -> Option<&Path> {
+    let above = selected.ancestors().filter(|it| it.ends_with(CURRENT));
+    let folders = iter::once(selected).chain(above.filter_map(Path::parent));
+    let mut candidates = folders.flat_map(|it| {
+        let above = it.parent();
+        let all = it.ends_with(ATTEMPTS).then_some(above).flatten();
+        let one = above.filter(|it| it.ends_with(ATTEMPTS));
+        [Some(it), all, one.and_then(Path::parent)]
+    });
+    let is_run = |it: &&Path| it.is_dir() && (it.join(RESULT).is_file() || store::has_marker(it));
+    candidates.find_map(|it| {
+        let here = Path::new(".");
+        let it = it.map(|it| if it == Path::new("") { here } else { it });
+        it.filter(is_run)
+    })
+}
