@@ -61,17 +61,22 @@ impl Ground<'_> {
         all
     }
 
-    /// Whether nothing at all was found, whatever was asked, which is how a search looks that is asked wrongly, or has nothing indexed: a sentence.
+    /// Whether nothing at all was found in some run, whatever was asked, which is how a search looks that is asked wrongly, or has nothing indexed: a sentence.
     pub fn refuse_silence(&self, runs: &[Vec<Answer>]) -> Option<Problem> {
-        let mut answers = runs.iter().flatten();
         let queries = self.golden.queries.len();
-        let is_silent = queries > 0 && answers.all(|it| it.found.is_empty());
-        is_silent.then(|| {
-            let tools = self.corpus.tools.len();
-            format!(
-                "nothing was found for any of the {queries} queries, out of {tools} tools: the search is asked wrongly, or has nothing indexed yet"
-            )
-        })
+        let mut is_silent = runs
+            .iter()
+            .map(|run| run.iter().all(|it| it.found.is_empty()));
+        let silent = is_silent.position(|it| it).filter(|_| queries > 0)?;
+        let tools = self.corpus.tools.len();
+        let run = if runs.len() > 1 {
+            format!(" in run {} of {}", silent + 1, runs.len())
+        } else {
+            String::new()
+        };
+        Some(format!(
+            "nothing was found for any of the {queries} queries{run}, out of {tools} tools: the search is asked wrongly, or has nothing indexed yet"
+        ))
     }
 
     /// What looks as if it were set up wrongly, in sentences.
@@ -145,10 +150,14 @@ impl Ground<'_> {
         told
     }
 
-    /// Whether so many answered ids are unknown that they are written otherwise than those of the corpus: a sentence that shows both.
+    /// Whether in some run so many answered ids are unknown that they are written otherwise than those of the corpus: a sentence that shows both.
     pub fn refuse_unmapped(&self, runs: &[Vec<Answer>]) -> Option<Problem> {
+        runs.iter().find_map(|run| self.refuse_unmapped_in(run))
+    }
+
+    fn refuse_unmapped_in(&self, run: &[Answer]) -> Option<Problem> {
         let ids = self.ids();
-        let answered = || runs.iter().flatten().flat_map(Answer::ids);
+        let answered = || run.iter().flat_map(Answer::ids);
         let all = answered().count();
         let strange: Vec<&str> = answered().filter(|it| !ids.contains(it)).collect();
         if all == 0 || 2 * (all - strange.len()) >= all {

@@ -280,6 +280,9 @@ fn number_repeated(results: &mut [ScenarioResult]) {
 impl Comparison<'_> {
     /// A scenario of a run that was stored.
     fn of_told(&self, runs: &Runs, told: &Told, file: &Path) -> ScenarioResult {
+        if let Some(measured) = told.measured() {
+            return measured;
+        }
         match told.repeated() {
             Some(several) => self.of_several(runs, told, several),
             None if file.exists() => self.of(file, None),
@@ -305,14 +308,13 @@ impl Comparison<'_> {
             pass_threshold: self.judging.scoring.over(&own).pass_threshold,
             baseline: accepted.first().and_then(|it| it.repeated),
         };
+        let evaluators = scenario.map(|it| it.evaluators.as_slice());
+        let evaluators = evaluators.unwrap_or_default();
         let mut made: Option<Made> = None;
         for attempt in attempts {
             match &mut made {
                 Some(made) => made.add(attempt),
-                None => {
-                    let evaluators = scenario.map(|it| it.evaluators.as_slice());
-                    made = Some(Made::new(evaluators.unwrap_or_default(), attempt));
-                }
+                None => made = Some(Made::new(evaluators, attempt)),
             }
         }
         made.map_or_else(

@@ -205,6 +205,24 @@ impl Told {
         (!is_within).then_some(file)
     }
 
+    /// What was measured, which stays what it was: nothing is measured again, and what did not pass has not passed. `None` where it is a
+    /// scenario like others.
+    pub(super) fn measured(&self) -> Option<ScenarioResult> {
+        self.measured.as_ref()?;
+        let (status, why) = match self.status {
+            result::Status::Passed | result::Status::Recorded => (Status::Skipped, None),
+            other => (other.into(), Some(other.name())),
+        };
+        let why = why.map_or_else(
+            || problem(MEASURED),
+            |it| problem(format!("it was {it} when it was measured; {MEASURED}")),
+        );
+        Some(ScenarioResult {
+            problem: Some(why),
+            ..self.result(status)
+        })
+    }
+
     /// What there is to say of it where its trajectory is not at hand: as it was, where nothing was known of it then either.
     pub(super) fn without(&self, file: &Path, attempt: Option<&Attempt>) -> ScenarioResult {
         use result::Status::{Error, Failed, Inconclusive, Interrupted, Passed};
@@ -221,7 +239,6 @@ impl Told {
             Some(it) => (it.status, it.reason.as_deref().map(problem)),
         };
         let (status, why) = match status {
-            _ if self.measured.is_some() => (Status::Skipped, problem(MEASURED)),
             Error | Timeout | Interrupted | Skipped => {
                 let words = format!("nothing is known of it but that it was: {}", status.name());
                 (status.into(), then.unwrap_or_else(|| problem(words)))

@@ -352,6 +352,7 @@ fn recorded_calls(
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn each_read_is_asked_again_and_nothing_else() {
     std::thread::scope(|scope| {
         for (over, gateway) in WAYS {
@@ -414,6 +415,7 @@ fn reads_alone_are_asked_again(over: Over, gateway: bool) {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn only_record_asks_again_and_only_where_nothing_is_played_twice() {
     let small = crate::common::small_agent();
     let scripted = json!({ "kind": "scripted", "calls": [{ "tool": "same" }] });
@@ -494,6 +496,7 @@ fn without_being_told_to_nothing_is_asked_again() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn asking_again_takes_nothing_of_the_runs_time() {
     let desk = Desk::new(Over::Http);
     let calls = [
@@ -514,6 +517,7 @@ fn asking_again_takes_nothing_of_the_runs_time() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_client_has_its_answer_at_once_and_its_next_call_waits() {
     for over in [Over::Stdio, Over::Http] {
         let desk = Desk::new(over);

@@ -185,6 +185,7 @@ fn a_database_is_told_by_its_address() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn postgresql_is_asked() {
     let server = match Server::postgres() {
         Ok(server) => server,
@@ -221,6 +222,7 @@ fn postgresql_is_asked() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn mariadb_is_asked() {
     let server = match Server::mariadb() {
         Ok(server) => server,

@@ -56,6 +56,7 @@ fn judged(calls: &str, evaluator: &Value, code: i32) -> (String, String) {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_tool_that_nobody_knows_cannot_be_judged() {
     let misspelt = [
         (
@@ -125,6 +126,7 @@ fn a_tool_that_nobody_knows_cannot_be_judged() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_tool_that_is_there_is_judged_by_either_of_its_names() {
     for (evaluator, status, code) in [
         (
@@ -200,6 +202,7 @@ fn a_pattern_is_no_name_of_a_tool() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn an_answer_that_looks_like_an_error_is_one_wherever_that_is_asked() {
     let sound = json!({ "type": "tool-calls", "required": [{ "tool": "pay", "answer": { "is_error": false } }] });
     let none = json!({ "type": "tool-calls", "prohibited": [{ "tool": "pay", "answer": { "is_error": true } }] });
@@ -234,6 +237,7 @@ fn an_answer_that_looks_like_an_error_is_one_wherever_that_is_asked() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn any_of_goes_by_those_that_could_be_judged() {
     let mute = json!({ "type": "text", "in": "final_text", "contains": "paid" });
     let fails = json!({ "type": "text", "contains": "nowhere" });
@@ -270,6 +274,7 @@ fn any_of_goes_by_those_that_could_be_judged() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn only_an_answer_without_anything_is_an_empty_text() {
     let empty = json!({ "type": "text", "equals": "" });
     let no_empty = json!({ "type": "text", "regex": r"^\s*$", "not": true });
@@ -445,6 +450,7 @@ fn each_place_that_a_path_leads_to_is_compared() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn evaluators_among_the_criteria_of_defaults_are_added() {
     let of_defaults =
         json!([{ "type": "text", "contains": "nowhere", "name": "usual" }, "usual prose"]);

@@ -162,6 +162,7 @@ fn an_evaluator_of_defaults_says_where_it_stands() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_misspelt_server_of_a_file_is_found_before_the_run() {
     for (server, says) in [
         ("shp", "did you mean `shop`?"),

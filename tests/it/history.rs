@@ -108,6 +108,7 @@ fn a_scenario_that_fails_is_told_with_its_first_bad_run() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_is_looked_at_can_be_chosen() {
     let place = dearer();
     shop(&place.project, "milk", "1.00", "");
@@ -183,6 +184,7 @@ fn what_is_looked_at_can_be_chosen() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_commit_is_found_where_the_source_is_known() {
     let place = Place::file();
     let mut commits = Vec::new();
@@ -300,6 +302,7 @@ fn what_has_become_slow_fails_a_gate() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_latest_duration_counts_however_that_result_came_out() {
     for status in ["failed", "timeout", "error", "recorded"] {
         let place = lasting(&[
@@ -536,6 +539,7 @@ fn a_bash_completes_names_and_runs_none_of_them() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_fish_and_a_zsh_complete_names_and_run_none_of_them() {
     let place = dearer();
     place.execute("insert into scenarios (id, name, created_at, updated_at) values ('t $(touch ran)', '`touch ran`', 'x', 'x')");

@@ -121,6 +121,7 @@ fn a_command_before_that_fails_is_an_error() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_command_after_is_run_whatever_happened_and_fails_nobody() {
     let after = json!([
         ["sh", "-c", "echo cannot clean up; exit 4"],
@@ -199,6 +200,7 @@ fn stopped(project: &Project, file: &str, signal: Signal) -> Duration {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn an_interruption_leaves_time_to_clean_up_and_no_more() {
     // During the run, and while a command before it is at work; cleaning up takes longer than other things that stop.
     let clean = json!([["sh", "-c", "sleep 2; echo after >> trace"]]);

@@ -329,6 +329,7 @@ fn answers_come_as_json_and_as_events_and_are_kept_as_served() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn http_failures_are_outcomes_of_the_call() {
     let cases = [
         (Mode::Hang, "timeout", "no answer within 500ms"),
@@ -466,6 +467,7 @@ fn unused_address() -> SocketAddr {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_server_that_is_not_there_is_an_error() {
     let project = project(unused_address());
     project.edit(
@@ -485,6 +487,7 @@ fn a_server_that_is_not_there_is_an_error() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_server_that_is_still_starting_is_waited_for() {
     for agent in [
         json!({ "kind": "scripted", "calls": [{ "tool": "big" }] }),

@@ -136,6 +136,7 @@ fn configurations_are_found_from_folders_below_and_of_this_project_alone() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_server_becomes_a_scenario_a_baseline_and_a_verdict() {
     let project = Project::new();
     let command = server(&project, &tools());
@@ -170,6 +171,7 @@ fn a_server_becomes_a_scenario_a_baseline_and_a_verdict() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn where_nothing_is_marked_nothing_is_called_unless_somebody_wants_it() {
     let unmarked = json!([
         { "name": "create", "responses": [{ "content": "created {{args.name}}" }] },
@@ -218,6 +220,7 @@ fn where_nothing_is_marked_nothing_is_called_unless_somebody_wants_it() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_call_that_cannot_be_made_is_refused_before_anything_is_written() {
     let project = Project::new();
     let command = server(&project, &tools());
@@ -284,6 +287,7 @@ fn what_is_there_is_never_overwritten() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_server_that_does_not_start_is_told_with_what_it_said() {
     let project = Project::new();
     for (command, says) in [
@@ -408,6 +412,7 @@ fn a_workflow_lies_in_the_root_of_the_repository_and_names_the_folder() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn somebody_at_a_terminal_is_asked_what_to_call() {
     let project = Project::new();
     let path = json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] });
@@ -460,6 +465,7 @@ fn somebody_at_a_terminal_is_asked_what_to_call() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn who_wants_none_of_the_tools_gets_none_called() {
     let any = json!({ "type": "object" });
     for answer in ["n\n", "q\n"] {
@@ -497,6 +503,7 @@ fn who_wants_none_of_the_tools_gets_none_called() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_slow_tool_holds_up_no_other_one() {
     let any = json!({ "type": "object" });
     let answered =
@@ -539,6 +546,7 @@ fn a_slow_tool_holds_up_no_other_one() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn an_effect_that_lasts_gets_no_verdict_from_a_comparison() {
     let project = Project::new();
     // What was created once is there: the second time there is nothing to create.
@@ -674,6 +682,7 @@ fn a_read_that_ends_its_server_is_left_out() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn secrets_are_referred_to_and_never_written() {
     let project = Project::new();
     let command = server(&project, &tools());
@@ -702,6 +711,7 @@ fn secrets_are_referred_to_and_never_written() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn each_server_of_a_client_becomes_a_scenario_of_its_own() {
     let project = Project::new();
     server(&project, &tools());
@@ -738,6 +748,7 @@ fn each_server_of_a_client_becomes_a_scenario_of_its_own() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_server_over_http_becomes_one_too() {
     let project = Project::new();
     server(&project, &tools());
@@ -906,6 +917,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
+    #[ignore = "takes long: .ci/run runs it"]
     fn what_init_writes_is_valid_and_says_what_was_meant(
         calls in prop::collection::vec(calls(), 0..5),
         name in "[a-z]{1,8}",

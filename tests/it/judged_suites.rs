@@ -76,6 +76,7 @@ fn a_dry_run_names_evaluators_and_what_judges_may_cost() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_judges_cost_counts_against_the_bound_of_a_suite() {
     let project = Project::new();
     scenario(&project, "a", &judged());
@@ -233,6 +234,7 @@ fn each_row_is_dealt_out_judged_and_summed_up() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn rows_have_baselines_and_evaluators_of_their_own() {
     let project = Project::new();
     rows(&project);

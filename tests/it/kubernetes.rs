@@ -28,6 +28,7 @@ fn variable<'a>(job: &'a Value, name: &str) -> &'a str {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_manifests_fit_the_published_schema() {
     let python = std::env::var("MCP_EVAL_KUBERNETES").map_or_else(
         |_| root().join("target/judges/kubernetes/bin/python"),
@@ -170,6 +171,7 @@ fn merged(project: &Project, patience: &str) -> Ran {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn one_of_seven_parts_is_killed_and_what_is_missing_is_named() {
     let project = suite();
     let (_, shards) = manifest("shards.yaml");
@@ -230,6 +232,7 @@ fn one_of_seven_parts_is_killed_and_what_is_missing_is_named() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_part_that_fails_is_waited_for_and_decides() {
     let project = suite();
     project.edit("scenarios/s03.yaml", "as it was", "otherwise");

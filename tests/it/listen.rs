@@ -109,6 +109,7 @@ mcp_interactions:
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn sessions_become_a_scenario_and_a_baseline_that_pass() {
     let project = tickets();
     let arguments = [
@@ -319,6 +320,7 @@ fn what_was_not_answered_is_left_out_and_nothing_is_written_for_nothing() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_second_interruption_keeps_nothing() {
     let project = Project::new();
     // It is slow to leave, so there is time for a second one.

@@ -123,6 +123,7 @@ fn one_file_has_its_usual_place() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_a_result_calls_its_run_leads_nowhere_else() {
     let (project, ids) = three_runs();
     let document = project.read(format!(".mcp-eval/runs/{}/result.json", ids[2]));

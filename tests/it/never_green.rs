@@ -110,6 +110,7 @@ fn program(more: &Value) -> Value {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_judge_gates_where_nothing_else_judges() {
     let judge = json!({ "provider": "custom", "model": "j", "base_url": "${JUDGE_URL}" });
     let asks = json!({ "type": "llm-judge", "criteria": "It is done." });
@@ -165,6 +166,7 @@ fn a_stored_run_stays_judged() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_looks_like_a_secret_is_not_compared_in_a_stored_run() {
     let project = Project::new();
     let says = SAYS.replace("fine", "order acme_ffffffffffffffff");
@@ -317,6 +319,7 @@ fn a_weight_is_a_number_that_can_be_added_up() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_was_sent_is_found_as_it_was_meant() {
     let project = Project::new();
     let evaluator = |text: &str, not: bool| json!({ "type": "text", "in": "transcript", "contains": text, "not": not });

@@ -125,6 +125,7 @@ fn listen(command: &mut Command, config: &Path) -> Child {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn every_command_of_the_readme_runs() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let project = Project::measured();
@@ -363,6 +364,7 @@ fn every_link_within_the_readme_leads_somewhere() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn every_option_of_the_readme_exists() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let project = Project::new();
@@ -417,4 +419,6 @@ fn the_gate_runs_the_test_command_of_the_readme() {
     let gate = fs::read_to_string(root().join(".ci/run")).unwrap();
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     assert!(readme.contains("\n$ cargo test\n") && gate.contains("\ncargo test"));
+    // What takes long is left out of that, and nowhere else.
+    assert!(gate.contains("\ncargo test --locked --test it -- --ignored\n"));
 }

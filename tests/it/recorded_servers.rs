@@ -27,6 +27,7 @@ fn recorded(project: &Project) {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn no_server_is_needed_any_more() {
     let project = Project::new();
     recorded(&project);

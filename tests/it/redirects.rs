@@ -54,6 +54,7 @@ fn command() -> Value {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_same_origin_is_followed_with_method_and_body() {
     let (elsewhere, _) = crate::http::serve(Mode::Json);
     for status in [

@@ -40,6 +40,7 @@ fn statuses(scenario: &Value) -> Vec<&str> {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_share_that_passes_decides() {
     let project = varying(".", &json!({}));
     project.expect(0, &["record"]);
@@ -282,6 +283,7 @@ fn expectations_are_checked_in_every_run() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_drop_fails_only_where_chance_does_not_explain_it() {
     let project = varying("..........", &json!({}));
     project.expect(0, &["record", "--repeat", "10"]);
@@ -341,6 +343,7 @@ fn a_drop_fails_only_where_chance_does_not_explain_it() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn no_worse_than_its_baseline_is_good_enough() {
     let project = varying(".......ttt", &json!({}));
     project
@@ -354,6 +357,7 @@ fn no_worse_than_its_baseline_is_good_enough() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_could_not_be_run_is_no_verdict() {
     let project = varying(".", &json!({}));
     project.expect(0, &["record"]);
@@ -398,6 +402,7 @@ fn what_could_not_be_run_is_no_verdict() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_most_typical_run_becomes_the_baseline() {
     let more = json!({ "success_criteria": ["calls"] });
     let project = varying("o.t..", &more);
@@ -482,6 +487,7 @@ fn a_tally_that_cannot_be_is_refused() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn fail_fast_finishes_the_attempts_and_starts_no_further_scenario() {
     let project = varying("t...", &json!({}));
     project.faulty("t", &[], &[("echo", json!({}))]);

@@ -82,6 +82,7 @@ fn what_was_compared_becomes_the_baseline_and_knows_what_varies() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_passes_leaves_nothing_to_review_and_ci_keeps_nothing() {
     let project = Project::new();
     changed_shop(&project);
@@ -159,6 +160,7 @@ fn what_was_asked_otherwise_is_not_accepted_unseen() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn names_are_ids_names_or_files_and_a_wrong_one_is_told() {
     let project = Project::new();
     changed_shop(&project);
@@ -230,6 +232,7 @@ fn a_run_from_a_report_of_ci_is_accepted_as_it_was_seen() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn variants_pass_either_way_and_are_retired_when_none_comes_near() {
     let project = Project::new();
     changed_shop(&project);
@@ -304,6 +307,7 @@ fn typed(project: &Project, keys: &str) -> Option<Ran> {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_key_for_each_change_accepts_the_run() {
     let project = Project::new();
     changed_shop(&project);
@@ -322,6 +326,7 @@ fn a_key_for_each_change_accepts_the_run() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn capitals_decide_on_the_whole_scenario() {
     for (key, code, accepted, pending, variant) in [
         ("A", 0, true, false, false),
@@ -350,6 +355,7 @@ fn capitals_decide_on_the_whole_scenario() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_place_that_is_ignored_is_let_go_of_from_then_on() {
     let project = Project::new();
     changed_shop(&project);
@@ -386,6 +392,7 @@ fn a_place_that_is_ignored_is_let_go_of_from_then_on() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn details_and_the_page_are_there_for_a_key() {
     let project = Project::new();
     changed_shop(&project);

@@ -31,6 +31,7 @@ fn opens(project: &Project, script: &str) {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_is_accepted_from_ci_is_as_strict_as_what_is_recorded() {
     let project = Project::new();
     shop(&project);
@@ -61,6 +62,7 @@ fn what_is_accepted_from_ci_is_as_strict_as_what_is_recorded() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_job_is_one_whatever_runs_it() {
     let project = Project::new();
     changed_shop(&project);
@@ -79,6 +81,7 @@ fn a_job_is_one_whatever_runs_it() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_page_that_is_opened_is_the_one_of_the_run() {
     let project = Project::new();
     changed_shop(&project);
@@ -153,6 +156,7 @@ fn a_run_that_did_not_end_takes_what_waited_with_it() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_else_is_known_of_a_run_is_said() {
     let project = Project::new();
     changed_shop(&project);

@@ -93,6 +93,7 @@ fn with_canary(project: &Project, arguments: &[&str], canary: &str) -> Ran {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn no_secret_is_in_any_byte_written_or_printed() {
     let cases = cases();
     let texts: Vec<(String, String)> = cases
@@ -352,6 +353,7 @@ proptest! {
 
     /// Made of what the rules look for, so that each of them is met half.
     #[test]
+    #[ignore = "takes long: .ci/run runs it"]
     fn no_text_is_too_odd_to_be_looked_through(
         pieces in proptest::collection::vec(
             prop::sample::select(vec![

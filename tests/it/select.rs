@@ -159,6 +159,7 @@ fn a_wrong_expression_is_shown_with_its_place() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_did_not_pass_last_time_is_run_again() {
     let project = project();
     let fails = scenario("Search for tools", "Tools", ("fine", "wrong"));
@@ -235,6 +236,7 @@ fn committed() -> Project {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_has_changed_is_run() {
     let project = committed();
     let nothing = project.expect(0, &["compare", "--changed"]);
@@ -319,6 +321,7 @@ fn a_server_that_git_ignores_may_have_changed() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_a_scenario_is_read_from_and_started_with_counts() {
     let project = committed();
     let folder = project.path("");

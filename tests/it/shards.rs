@@ -140,6 +140,7 @@ fn parts_take_about_as_long_as_the_baselines_tell() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_part_without_scenarios_is_green_and_says_so() {
     let project = suite();
     let empty = project.expect(0, &["compare", "--shard", "7/7"]);
@@ -192,6 +193,7 @@ fn where_nothing_has_changed_no_part_has_anything_to_do() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_is_put_together_is_what_one_machine_finds() {
     let project = suite();
     scenario(&project, "b", "wrong");
@@ -297,6 +299,7 @@ fn what_the_merged_report_shows_can_be_accepted() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_hole_is_named_and_never_green() {
     let project = suite();
     run_parts(&project, "compare", 3, &[]);
@@ -402,6 +405,7 @@ fn the_same_scenario_in_two_results_is_refused() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn results_of_different_runs_are_refused() {
     let project = suite();
     run_parts(&project, "compare", 2, &[]);
@@ -448,6 +452,7 @@ fn results_of_different_runs_are_refused() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_is_no_part_is_left_alone() {
     let project = suite();
     project.expect(0, &["compare", "--output", "whole"]);
@@ -586,6 +591,7 @@ fn two(project: &Project, one: &[&str], other: &[&str]) {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn parts_that_were_judged_otherwise_are_refused() {
     let project = Project::new();
     for id in ["a", "b"] {
@@ -639,6 +645,7 @@ fn parts_that_were_judged_otherwise_are_refused() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn parts_of_other_scenarios_and_of_other_quarantines_are_refused() {
     let project = Project::new();
     for id in ["a", "b"] {

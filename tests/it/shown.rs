@@ -58,6 +58,7 @@ fn ids(result: &Value) -> Vec<&str> {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_row_without_a_baseline_is_recorded_without_the_others() {
     let project = Project::new();
     rows(&project, "paid", &["p1", "p10"]);
@@ -93,6 +94,7 @@ fn a_row_without_a_baseline_is_recorded_without_the_others() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn all_rows_without_a_baseline_are_recorded_by_one_command_and_no_others() {
     let project = Project::new();
     let there = ["1", "2", "10", "oslo", "new york"];
@@ -156,6 +158,7 @@ fn in_cells(project: &Project) {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn cells_are_picked_recorded_and_counted_as_cells() {
     let project = Project::new();
     in_cells(&project);
@@ -594,6 +597,7 @@ fn judged(answer: impl IntoResponse + Clone + Send + Sync + 'static) -> Ran {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_judge_that_does_not_answer_is_described_as_it_is() {
     let limited = (
         StatusCode::TOO_MANY_REQUESTS,

@@ -190,6 +190,7 @@ fn judged_in_file(address: &str) -> (i64, String) {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_file_of_sqlite_is_judged_as_the_run_left_it() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("shop.db");
@@ -239,6 +240,7 @@ fn a_file_of_sqlite_is_judged_as_the_run_left_it() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn postgresql_is_judged_by_a_query() {
     let server = match Server::postgres() {
         Ok(server) => server,
@@ -251,6 +253,7 @@ fn postgresql_is_judged_by_a_query() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn mariadb_is_judged_by_a_query() {
     let server = match Server::mariadb() {
         Ok(server) => server,

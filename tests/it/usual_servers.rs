@@ -15,6 +15,7 @@ fn project() -> Project {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn servers_beside_the_scenarios_are_those_of_scenarios_that_name_none() {
     let project = project();
     project.file("scenarios/a.yaml", format!("name: a\n{CALL}"));

@@ -134,6 +134,7 @@ fn rounds(said: &str) -> usize {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_a_change_concerns_is_run_again_and_nothing_else() {
     let project = project();
     let watching = Watching::start(&project, &["compare"]);
@@ -235,6 +236,7 @@ fn what_a_change_concerns_is_run_again_and_nothing_else() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_broken_file_is_told_and_waited_for() {
     let project = project();
     project.edit("scenarios/a.yaml", "\"name\"", "\"nme\"");
@@ -269,6 +271,7 @@ fn a_broken_file_is_told_and_waited_for() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn sources_concern_all_but_for_what_git_ignores() {
     let project = project();
     project.file("server/src/main.c", "1");
@@ -324,6 +327,7 @@ fn sources_concern_all_but_for_what_git_ignores() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_a_server_is_started_with_concerns_those_that_name_it() {
     let project = project();
     let server = crate::common::faulty_server();
@@ -353,6 +357,7 @@ fn what_a_server_is_started_with_concerns_those_that_name_it() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn servers_of_the_command_line_count_for_those_that_need_them() {
     let project = project();
     let more = json!({ "servers": { "s": { "command": "nowhere" } } });
@@ -399,6 +404,7 @@ fn wait_for(project: &Project, file: &str) {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_change_stops_what_runs_and_what_it_has_not_finished_is_run_again() {
     let project = Project::new();
     hanging(&project);
@@ -436,6 +442,7 @@ fn a_signal_ends_a_run_and_all_of_it() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_runs_write_makes_them_not_run_for_ever() {
     let project = project();
     let write = json!([[
@@ -464,6 +471,7 @@ fn what_runs_write_makes_them_not_run_for_ever() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_is_built_from_the_source_is_no_change_of_it() {
     let project = Project::new();
     let server = crate::common::faulty_server();
@@ -489,6 +497,7 @@ fn what_is_built_from_the_source_is_no_change_of_it() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_first_round_is_what_the_command_line_picks() {
     let project = project();
     project.edit("scenarios/a.yaml", "fine", "otherwise");
@@ -512,6 +521,7 @@ fn the_first_round_is_what_the_command_line_picks() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_changes_while_a_round_cannot_begin_is_run() {
     let project = Project::new();
     let address = format!("http://127.0.0.1:{}/mcp", free_port());
@@ -577,6 +587,7 @@ fn typed(project: &Project, keys: &[&str]) -> Option<(i32, String)> {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn on_a_terminal_a_key_runs_all_or_what_failed_or_quits() {
     let project = project();
     project.edit("scenarios/a.yaml", "fine", "otherwise");
@@ -615,6 +626,7 @@ fn on_a_terminal_a_key_runs_all_or_what_failed_or_quits() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn files_do_not_stay_green_while_a_scenario_cannot_be_read() {
     let project = Project::new();
     project.faulty("s", &[], &[("echo", json!({ "q": 1 }))]);

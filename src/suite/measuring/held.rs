@@ -47,7 +47,8 @@ impl Once<'_> {
                 let accepted = accepted::load(self.scenario, self.baselines, &sets.golden)?;
                 match accepted {
                     Some(baseline) => Ok(of_file(&baseline)),
-                    None if matches!(self.doing, Doing::Compare) => {
+                    // What is demanded against a baseline is not met for want of one.
+                    None if matches!(self.doing, Doing::Compare) || self.needs_baseline() => {
                         Err(accepted::none(self.scenario, self.baselines))
                     }
                     None => Ok(Held::default()),
@@ -75,6 +76,16 @@ impl Once<'_> {
                 })
             }
             (Doing::Against(_) | Doing::Leave(_), _) => Ok(Held::default()),
+        }
+    }
+
+    /// Whether a gate is of what was before.
+    fn needs_baseline(&self) -> bool {
+        match self.task {
+            Measurement::Retrieval(task) => {
+                task.gates.max_lost.is_some() || task.gates.tolerance.is_some()
+            }
+            Measurement::Security(_) => false,
         }
     }
 
@@ -156,6 +167,10 @@ impl Once<'_> {
         let mut notes = Vec::new();
         let mut allowed = Vec::new();
         for it in &gates.allow_lost {
+            if allowed.iter().any(|other: &Allowed| other.id == it.id) {
+                notes.push(format!("`{}` is named twice among what may be lost", it.id));
+                continue;
+            }
             if it.until < today {
                 let last = it.until;
                 let since = last.tomorrow().unwrap_or(last);

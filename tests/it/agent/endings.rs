@@ -26,6 +26,7 @@ fn a_refusal_is_recorded_as_what_the_model_said() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn an_answer_that_is_cut_off_is_told_and_its_last_call_is_not_made() {
     for (name, agent) in APIS {
         let stage = Stage::new(
@@ -71,6 +72,7 @@ fn a_filtered_answer_is_no_answer() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_model_that_says_nothing_is_noted() {
     for (name, agent) in APIS {
         let stage = Stage::new(agent, "", "  - { text: \"\" }\n");

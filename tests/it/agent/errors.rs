@@ -16,6 +16,7 @@ fn attempts(trajectory: &Value) -> Vec<(Value, Value)> {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn passing_troubles_are_waited_out_and_every_attempt_is_recorded() {
     for (name, agent) in APIS {
         let stage = Stage::new(
@@ -47,6 +48,7 @@ fn passing_troubles_are_waited_out_and_every_attempt_is_recorded() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn broken_connections_and_answers_are_tried_again() {
     let stage = Stage::new(
         "kind: anthropic",
@@ -68,6 +70,7 @@ fn broken_connections_and_answers_are_tried_again() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_slow_model_is_given_up_and_asked_again() {
     let stage = Stage::new(
         "kind: openai, timeout: 500ms",
@@ -82,6 +85,7 @@ fn a_slow_model_is_given_up_and_asked_again() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_no_second_attempt_helps_is_told_in_our_words_and_is_no_verdict() {
     let cases = [
         (
@@ -133,6 +137,7 @@ fn what_no_second_attempt_helps_is_told_in_our_words_and_is_no_verdict() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_model_that_cannot_be_reached_is_an_error_and_no_failure() {
     let port = free_port();
     let stage = Stage::new("kind: ollama", "", "  - { text: never said }\n");

@@ -51,6 +51,7 @@ fn an_agent_that_cannot_be_started_is_an_error() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn its_own_timeout_is_an_error_and_that_of_the_scenario_a_timeout() {
     let agent = ["start", "call s echo {}", "complain still here", "sleep"];
     let more = json!({ "agent": { "timeout": "1s" } });
@@ -81,6 +82,7 @@ fn what_it_leaves_behind_is_ended_with_it() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn an_interruption_ends_it_with_all_it_has_started() {
     let more = json!({ "agent": { "cwd": "." } });
     let stage = Stage::with(&["start", "config", "sleep"], &faulty(&[]), &more);

@@ -574,6 +574,7 @@ fn ids_that_are_written_otherwise_are_no_zero_either() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn queries_are_lost_and_won_one_by_one() {
     let project = project();
     let before = Proxy::finding(&IDS, FOUND);
@@ -849,6 +850,7 @@ fn who_asks_is_told_to_nobody() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_catalogue_is_waited_for_and_runs_are_compared() {
     let project = project();
     let proxy = Proxy::new(|asked, number| match asked.path.as_str() {

@@ -47,6 +47,7 @@ fn context(project: &Project, name: &str, host: &str) {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn contexts_lead_to_their_engines() {
     if !engine("contexts") {
         return;
@@ -130,6 +131,7 @@ fn an_engine_is_reached_over_tcp() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn an_engine_that_stops_during_a_run_is_no_fault_of_the_server() {
     if !engine("an engine that stops") {
         return;
@@ -265,6 +267,7 @@ fn by_hand(name: &str) -> Duration {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_reset_takes_about_as_long_as_one_by_hand() {
     if !engine("timing resets") {
         return;

@@ -34,6 +34,7 @@ fn a_missing_image_is_named() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_scenario_that_can_do_without_its_image_is_skipped() {
     if !engine("optional images") {
         return;
@@ -88,6 +89,7 @@ fn without_an_engine_the_way_to_one_is_told() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn an_engine_that_does_not_answer_is_not_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("mute.sock");
@@ -152,6 +154,7 @@ fn a_taken_port_is_named() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_program_that_is_not_in_the_image_is_told_of() {
     if !engine("missing programs") {
         return;
@@ -191,6 +194,7 @@ fn a_failing_build_shows_what_it_said() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn an_image_is_built_once_with_its_arguments_and_without_what_is_ignored() {
     if !engine("building images") {
         return;
@@ -230,6 +234,7 @@ fn an_image_is_built_once_with_its_arguments_and_without_what_is_ignored() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_container_that_is_killed_during_a_run_leaves_no_verdict() {
     if !engine("killing a container") {
         return;

@@ -16,6 +16,7 @@ fn answering(text: &str) -> String {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn an_image_is_built_from_each_version_once() {
     if !engine("building two versions of an image") {
         return;
@@ -72,6 +73,7 @@ fn an_image_is_built_from_each_version_once() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn versions_that_are_built_in_one_context_do_not_meet() {
     if !engine("building two versions in one context") {
         return;
@@ -102,6 +104,7 @@ fn versions_that_are_built_in_one_context_do_not_meet() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn images_of_other_states_are_removed_when_asked_for() {
     if !engine("removing old images") {
         return;

@@ -69,6 +69,7 @@ impl Busy {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn an_interrupted_run_removes_its_container() {
     if !engine("interrupting") {
         return;
@@ -85,6 +86,7 @@ fn an_interrupted_run_removes_its_container() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_killed_runs_leave_is_removed_later_and_nothing_else() {
     if !engine("killing mcp-eval") {
         return;
@@ -150,6 +152,7 @@ fn what_killed_runs_leave_is_removed_later_and_nothing_else() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_container_of_a_failed_scenario_is_kept_when_asked_for() {
     if !engine("keeping a container") {
         return;
@@ -179,6 +182,7 @@ fn the_container_of_a_failed_scenario_is_kept_when_asked_for() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn networks_and_volumes_that_were_made_are_gone_and_others_stay() {
     if !engine("networks and volumes") {
         return;
@@ -204,6 +208,7 @@ fn networks_and_volumes_that_were_made_are_gone_and_others_stay() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn anonymous_volumes_go_with_their_container() {
     if !engine("anonymous volumes") {
         return;
@@ -259,6 +264,7 @@ impl Asks for Anything {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_panic_removes_the_containers() {
     if !engine("panics") {
         return;

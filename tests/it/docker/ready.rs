@@ -6,6 +6,7 @@ use crate::common::Project;
 use crate::docker::kit::{HEALTHY, containers, derived, engine, own, searching};
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn tools_that_never_come_are_named_with_the_state_of_the_container() {
     if !engine("waiting for tools") {
         return;
@@ -25,6 +26,7 @@ fn tools_that_never_come_are_named_with_the_state_of_the_container() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn too_few_tools_are_counted_while_waiting() {
     if !engine("counting tools") {
         return;
@@ -38,6 +40,7 @@ fn too_few_tools_are_counted_while_waiting() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_health_check_of_an_image_comes_first() {
     if !engine("health checks") {
         return;
@@ -62,6 +65,7 @@ fn the_health_check_of_an_image_comes_first() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_list_of_tools_has_to_settle() {
     if !engine("settling") {
         return;
@@ -75,6 +79,7 @@ fn a_list_of_tools_has_to_settle() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_container_that_exits_at_once_is_quoted() {
     if !engine("containers that exit at once") {
         return;
@@ -119,6 +124,7 @@ fn a_container_without_enough_memory_says_so() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_fresh_container_is_gone_after_the_run() {
     if !engine("removing containers") {
         return;

@@ -55,6 +55,7 @@ fn judged(project: &Project, url: &str, code: i32, arguments: &[&str]) -> (Value
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn every_wire_format_judges_a_run() {
     for (name, provider) in PROVIDERS {
         let provider = provider.replace(", ", "\n  ");

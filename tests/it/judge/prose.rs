@@ -169,6 +169,7 @@ fn another_judge_is_named_on_the_command_line() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn judges_have_a_budget_which_the_whole_one_counts() {
     let project = shop();
     for number in 2..=3 {

@@ -36,6 +36,7 @@ async fn a_hundred_sessions_at_once_get_their_own_answers() {
 }
 
 #[tokio::test]
+#[ignore = "takes long: .ci/run runs it"]
 async fn sessions_are_bounded_and_the_silent_ones_make_room() {
     let (_project, served) = Served::of("tools: []", &[]);
     let first = served.open(json!({})).await;
@@ -66,6 +67,7 @@ fn memory(served: &Served) -> Option<u64> {
 }
 
 #[tokio::test]
+#[ignore = "takes long: .ci/run runs it"]
 async fn ten_thousand_calls_take_no_more_memory() {
     let (_project, served) = Served::of(
         "tools: [{ name: a, responses: [{ content: '{{args.n}}' }] }]",

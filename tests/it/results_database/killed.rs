@@ -147,6 +147,7 @@ fn the_next_command_says_of_a_killed_run_that_it_was_interrupted() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_same_with_a_server() {
     let server = match Server::postgres() {
         Ok(server) => server,

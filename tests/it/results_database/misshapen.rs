@@ -10,6 +10,7 @@ use super::kit::{Place, shop};
 use crate::common::{Project, ran};
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn tables_that_are_not_ours_any_more_are_set_aside_on_request() {
     for (broken, why) in [
         (
@@ -141,6 +142,7 @@ fn damage_that_can_be_opened_is_found_and_mended() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_server_that_never_answers_is_waited_for_once() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -108,6 +108,7 @@ fn scenario(desk: &Desk) -> String {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn scenarios_run_on_a_server_and_are_reported_here() {
     let desk = Desk::new();
     let (here, there) = (&desk.project, Project::new());

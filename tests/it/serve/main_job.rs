@@ -40,6 +40,7 @@ fn plain(mut result: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes long: .ci/run runs it"]
 async fn what_changed_is_found_reviewed_and_accepted() {
     let desk = Desk::new();
     let project = &desk.project;

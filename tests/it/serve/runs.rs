@@ -197,6 +197,7 @@ llm_interactions:
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes long: .ci/run runs it"]
 async fn a_judge_decides_where_there_is_one() {
     let desk = Desk::new();
     let kind = Model::new(|_, _| verdict(0.9));
@@ -266,6 +267,7 @@ async fn a_judge_decides_where_there_is_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes long: .ci/run runs it"]
 async fn a_run_that_cannot_be_made_is_a_failed_test_and_no_failed_request() {
     let desk = Desk::new();
     let server = Server::start(&desk.project, &[]);
@@ -309,6 +311,7 @@ async fn a_run_that_cannot_be_made_is_a_failed_test_and_no_failed_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes long: .ci/run runs it"]
 async fn a_run_takes_no_longer_than_the_shortest_bound_allows() {
     let desk = Desk::with_model("llm_interactions: [{ fault: hang }]\n");
     let timed = |timeout: &str| {
