@@ -91,11 +91,11 @@ impl Measured<'_> {
         compared.only_there = gone.map(|it| it.id.clone()).collect();
         compared.tests = tests(&pairs);
         let ties = self.report.ties.iter().flat_map(|it| &it.queries);
-        let tied: HashSet<&str> = ties.chain(tied_there).map(String::as_str).collect();
+        let by_chance: HashSet<&str> = ties.chain(tied_there).map(String::as_str).collect();
         let differing = [&compared.lost, &compared.won, &compared.moved];
         let differing = differing.into_iter().flatten();
         compared.tied = differing
-            .filter(|it| tied.contains(it.as_str()))
+            .filter(|it| by_chance.contains(it.as_str()))
             .cloned()
             .collect();
         compared

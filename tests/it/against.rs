@@ -297,6 +297,7 @@ fn a_run_is_compared_with_a_stored_one() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn another_configuration_takes_the_part_of_the_baseline() {
     let project = Project::new();
     project.faulty("s", &["text=seven"], &[("count", json!({ "a": 1 }))]);

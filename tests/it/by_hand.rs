@@ -224,6 +224,7 @@ fn a_place_that_no_answer_has_is_told_and_one_that_comes_and_goes_is_not() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_whole_call_taken_out_is_heard_once_and_a_place_taken_out_is_held() {
     let project = recorded();
     learn(
@@ -266,6 +267,7 @@ fn no_run_takes_less_than_no_time() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn only_a_higher_version_is_a_newer_one() {
     let project = recorded();
     let sound = project.read(BASELINE);

@@ -732,6 +732,7 @@ fn names_of_scenarios_do_not_collide_in_the_store() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn options_that_can_have_no_effect_are_refused() {
     let project = Project::shipped();
     project.expect(0, &["compare"]);

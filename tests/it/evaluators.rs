@@ -956,6 +956,7 @@ fn a_stored_run_does_not_tell_one_secret_from_another() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn times_of_calls_are_judged_over_all_runs() {
     let project = shop(&json!([{ "type": "within", "call_duration": "30s" }]));
     let result = project.result(0, &["run", "--repeat", "3"]);
@@ -988,6 +989,7 @@ fn times_of_calls_are_judged_over_all_runs() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn every_report_has_them() {
     let project = shop(&json!([
         { "type": "text", "contains": "nowhere", "name": "says <b>nowhere</b>" },

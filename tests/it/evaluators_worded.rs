@@ -39,6 +39,7 @@ fn an_error_that_was_meant_is_no_error_and_is_told() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn whatever_speaks_against_a_run_has_its_line() {
     let line = |more: &str, code: i32| -> String {
         let project = shop(more);

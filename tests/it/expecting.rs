@@ -70,6 +70,7 @@ fn states(result: &Value, expected: &[(&str, &str)]) {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_failed_call_is_no_success() {
     let misspelt = "expected_trajectory: [{ tool: mcp__desk__ecko, args: { message: hello } }, { tool: mcp__desk__echo, args: { message: hello } }]\nsuccess_criteria: [hello]";
     let project = project(misspelt);

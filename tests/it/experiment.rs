@@ -16,6 +16,7 @@ fn changes(result: &Value) -> Value {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn another_model_gates_only_when_that_is_allowed() {
     let stage = Stage::new("kind: anthropic", CALLS, LOOKS);
     stage.expect(0, &["record"]);

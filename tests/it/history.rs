@@ -256,6 +256,7 @@ fn lasting(durations: &[(f64, &str)]) -> Place {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_has_become_slow_fails_a_gate() {
     let place = lasting(&[
         (100.0, "passed"),
@@ -359,6 +360,7 @@ fn an_error_and_a_timeout_are_bad_runs() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_was_recorded_alone_is_no_verdict() {
     let recorded = (1.0, "recorded");
     for (results, code, end) in [
@@ -435,6 +437,7 @@ fn the_first_bad_run_is_behind_the_last_good_one() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_page_has_charts_and_runs_nothing() {
     let place = dearer();
     let mut name =
@@ -503,6 +506,7 @@ fn end_to_end_tests_read_how_a_run_ended() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_bash_completes_names_and_runs_none_of_them() {
     if Command::new("bash").arg("--version").output().is_err() {
         skipped("what bash completes", "there is no bash");

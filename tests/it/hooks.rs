@@ -84,6 +84,7 @@ fn paths_are_those_of_the_file_that_names_them_and_defaults_are_replaced() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_command_before_that_fails_is_an_error() {
     let secret = "tok-5f2e9c81aa30b7";
     let fails = json!({ "command": ["sh", "-c", "echo no $API_TOKEN; echo database >&2; exit 3"],
@@ -167,6 +168,7 @@ fn a_command_after_that_fails_in_a_later_take_is_told_too() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_a_command_before_leaves_running_ends_with_the_run() {
     let before = json!([["sh", "-c", "setsid sleep 300 & echo $! > id"]]);
     // While the run lasts, it is there.

@@ -135,6 +135,7 @@ fn the_evaluators_of_the_last_try_decide() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_quarantined_scenario_is_judged_and_decides_nothing() {
     for (evaluator, code, status) in [
         (
@@ -181,6 +182,7 @@ fn rows(project: &Project) {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn each_row_is_dealt_out_judged_and_summed_up() {
     let project = Project::new();
     rows(&project);
@@ -274,6 +276,7 @@ fn away_at_first(status: u16) -> String {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_stands_in_the_way_of_a_gating_judge_is_tried_again() {
     // How it answers first, which retries there are, whether it gates, the exit code, and what was met.
     let cases = [

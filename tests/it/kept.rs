@@ -448,6 +448,7 @@ fn whatever_is_in_the_way_is_named_and_stays() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn links_to_baselines_stay_links() {
     let project = Project::new();
     project.faulty("s", &["text=old"], &[("count", json!({}))]);
@@ -695,6 +696,7 @@ fn trajectories_that_an_interruption_left_unscored_are_in_the_result() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_baseline_of_version_1_is_read_and_says_what_recording_again_would_add() {
     let project = Project::shipped();
     let old = include_str!("../fixtures/trajectory/version-1.json");

@@ -243,6 +243,7 @@ fn a_page_is_shown_by_the_program_that_the_system_has_for_it() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn links_are_shown_beside_the_result_and_lead_to_pages_only() {
     let (project, _) = three_runs();
     project.expect(
@@ -315,6 +316,7 @@ fn any_run_is_compared_with_any_older_one() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_scenario_that_only_the_other_run_has_is_no_success() {
     let (project, ids) = three_runs();
     let other = project

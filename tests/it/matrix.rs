@@ -104,6 +104,7 @@ fn five_scenarios_are_not_enough() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn every_report_shows_the_cells_side_by_side() {
     let project = project(2);
     let ran = project.expect(

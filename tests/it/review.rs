@@ -42,6 +42,7 @@ fn read_json(project: &Project, path: &str) -> Value {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_was_compared_becomes_the_baseline_and_knows_what_varies() {
     let project = Project::new();
     changed_shop(&project);
@@ -109,6 +110,7 @@ fn what_passes_leaves_nothing_to_review_and_ci_keeps_nothing() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_pending_run_is_never_compared_with() {
     let project = Project::new();
     changed_shop(&project);
@@ -139,6 +141,7 @@ fn what_was_compared_with_something_else_is_not_accepted_unseen() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_was_asked_otherwise_is_not_accepted_unseen() {
     for (was, is) in [
         ("\"of\":\"tea\"", "\"of\":\"milk\""),
@@ -425,6 +428,7 @@ fn details_and_the_page_are_there_for_a_key() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn which_of_several_variants_is_played_is_said_without_being_asked() {
     let project = Project::new();
     changed_shop(&project);

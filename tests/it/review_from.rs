@@ -120,6 +120,7 @@ fn the_page_that_is_opened_is_the_one_of_the_run() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_run_that_did_not_end_takes_what_waited_with_it() {
     let project = Project::new();
     changed_shop(&project);

@@ -215,6 +215,7 @@ fn judged(changes: &[(&str, Change)], as_prose: bool, must_pass: bool) {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_wrong_value_in_an_answer_fails() {
     judged(WRONG, false, false);
 }

@@ -230,6 +230,7 @@ fn a_secret_in_front_changes_nothing_behind() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_secret_that_is_none_any_more_is_a_change() {
     let texts = |text: &str| [("a".to_owned(), json!({ "api_key": text }).to_string())];
     let project = answering(&texts("k-41of-all-9"));

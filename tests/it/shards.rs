@@ -115,6 +115,7 @@ fn took(project: &Project, id: &str, duration_ms: Option<f64>) {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn parts_take_about_as_long_as_the_baselines_tell() {
     let project = suite();
     for (id, duration) in [("a", 100.0), ("b", 100.0), ("c", 900.0), ("d", 500.0)] {
@@ -275,6 +276,7 @@ fn what_is_put_together_is_what_one_machine_finds() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_the_merged_report_shows_can_be_accepted() {
     let project = suite();
     scenario(&project, "b", "fine, and otherwise");
@@ -480,6 +482,7 @@ fn what_is_no_part_is_left_alone() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn nothing_in_a_result_leads_out_of_its_folder() {
     let project = suite();
     run_parts(&project, "compare", 2, &[]);

@@ -597,6 +597,7 @@ fn a_server_that_is_declared_as_http_is_spoken_to_in_the_older_way_where_it_know
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_gateway_stands_in_front_of_such_servers() {
     for mode in [
         Mode::Stream,

@@ -258,6 +258,7 @@ fn ids_that_differ_are_marked_as_a_whole() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_an_unchanged_run_fails_for_is_said_with_it() {
     let project = Project::new();
     let answer = json!({"sky": "rain"});

@@ -143,6 +143,7 @@ fn an_agent_that_has_come_to_choose_another_model_is_another_experiment() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn limits_are_kept_as_the_agent_tells_what_it_used() {
     let price = json!({ "input": 1000, "output": 1000 });
     let cases = [
@@ -295,6 +296,7 @@ fn output_without_an_end_is_no_success() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_variables_of_a_vendor_are_passed_to_its_agent_and_kept_secret() {
     let key = "canary-vendor-1f2e3d4c";
     for (format, variable, code) in [

@@ -269,6 +269,7 @@ fn a_container_that_is_killed_during_a_run_leaves_no_verdict() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn secrets_are_taken_out_of_what_a_container_says() {
     if !engine("secrets in logs") {
         return;

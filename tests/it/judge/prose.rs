@@ -52,6 +52,7 @@ fn prose(project: &Project, model: &Model, code: i32, arguments: &[&str]) -> (Va
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_judge_has_its_say_and_decides_nothing() {
     for score in [0.865, 0.1] {
         let project = shop();

@@ -436,6 +436,7 @@ fn judged(what: &str, program: &str, needs: &[&str], texts: &[String]) {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn jenkins_takes_the_junit_xml() {
     let mut texts: Vec<String> = documents().iter().map(junit).collect();
     texts.push(junit(&huge(3, "<")));

@@ -141,6 +141,7 @@ fn what_a_killed_run_had_not_finished_is_interrupted_at_once() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_next_command_says_of_a_killed_run_that_it_was_interrupted() {
     let place = Place::file();
     the_next_command_says_that_it_was_interrupted(&place);

@@ -95,6 +95,7 @@ fn empty_index(file: &Path) {
 type Damage = (fn(&Path), &'static str, bool);
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn damage_that_can_be_opened_is_found_and_mended() {
     let damages: [Damage; 3] = [
         (

@@ -10,6 +10,7 @@ fn named(desk: &Desk, name: &str, expected: &[&str]) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes long: .ci/run runs it"]
 async fn results_come_in_the_order_of_the_request_with_a_sum() {
     let desk = Desk::new();
     let server = Server::start(&desk.project, &[]);

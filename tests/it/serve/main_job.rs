@@ -108,6 +108,7 @@ async fn what_changed_is_found_reviewed_and_accepted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes long: .ci/run runs it"]
 async fn baselines_are_written_only_where_that_is_allowed_and_never_in_ci() {
     let desk = Desk::new();
     desk.project.file("scenarios/price.yaml", shop("4 euros"));

@@ -44,6 +44,7 @@ fn reaching_out(desk: &Desk) -> Vec<(&'static str, String)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes long: .ci/run runs it"]
 async fn without_it_nothing_is_started_and_nothing_is_looked_at() {
     let desk = Desk::new();
     let server = Server::start(&desk.project, &["--allow-write"]);
