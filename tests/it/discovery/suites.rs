@@ -200,10 +200,15 @@ fn a_search_is_recorded_and_held_against_that() {
             .contains("mcp-eval record"),
         "{problem}"
     );
-    // `run` needs none, and says that nothing is demanded.
+    // What is demanded is of a baseline: without one, nobody can say whether a query is lost.
+    project.expect(3, &["run"]).says("no baseline");
+    // Else `run` needs none, and says that nothing is demanded.
+    let gates = "gates: { max_lost: 0, tolerance: 1 }";
+    project.edit("scenarios/search.yaml", gates, "enabled: true");
     project
         .expect(0, &["run", "-v"])
         .says("nothing is demanded of these figures");
+    project.edit("scenarios/search.yaml", "enabled: true", gates);
     project
         .expect(0, &["record"])
         .says("kept as baselines/search/baseline.json");
