@@ -354,6 +354,7 @@ fn kill_during_record_leaves_the_old_baseline_whole() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_closed_pipe_is_no_panic() {
     let project = Project::shipped();
     let program = env!("CARGO_BIN_EXE_mcp-eval");
@@ -418,6 +419,7 @@ fn hostile_answers_stay_text_everywhere() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn stored_trajectories_are_compared_without_running_anything() {
     let project = Project::shipped();
     project.expect(

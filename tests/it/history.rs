@@ -29,6 +29,7 @@ fn document(place: &Place, arguments: &[&str]) -> Value {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_scenario_that_fails_is_told_with_its_first_bad_run() {
     let place = dearer();
     let runs = place.rows("select run_id, reason from results order by created_at");
@@ -392,6 +393,7 @@ fn what_was_recorded_alone_is_no_verdict() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn verdicts_that_flip_by_themselves_are_flaky() {
     let steady = lasting(&[
         (1.0, "passed"),
@@ -587,6 +589,7 @@ fn a_fish_and_a_zsh_complete_names_and_run_none_of_them() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_did_not_run_to_its_end_is_green_nowhere() {
     let place = lasting(&[
         (100.0, "passed"),
@@ -638,6 +641,7 @@ fn what_did_not_run_to_its_end_is_green_nowhere() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn recorded_servers_make_up_for_no_failure_of_the_servers() {
     let place = Place::file();
     shop(&place.project, "tea", "7.50", "");
@@ -672,6 +676,7 @@ fn recorded_servers_make_up_for_no_failure_of_the_servers() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_was_left_out_since_is_measured_by_nothing() {
     let passed = (100.0, "passed");
     let place = lasting(&[passed; 4]);

@@ -28,6 +28,7 @@ fn trace(project: &Project) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn they_are_run_around_every_run() {
     let more = json!({ "before": [traces("first"), traces("second")], "after": [traces("after")] });
     let project = scenario(&["runs=trace:."], &more);

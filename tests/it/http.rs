@@ -242,6 +242,7 @@ impl Server {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn answers_to_many_calls_at_once_are_all_kept_as_served() {
     let (address, _) = serve(Mode::Reverse(300));
     let launch = Launch::Http {

@@ -603,6 +603,7 @@ for line in sys.stdin:
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn every_tool_stands_in_the_scenario_however_many_and_odd_they_are() {
     let project = Project::new();
     let odd = json!({ "type": "object", "required": ["text"], "properties": { "text": { "default": "{{city}} ${HOME}" } } });

@@ -202,6 +202,7 @@ fn what_a_replay_in_one_session_cannot_do_again_is_told() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn reads_of_a_server_that_outlives_the_session_are_asked_again() {
     let declared = json!({ "mcp_interactions": { "desk": { "tools": [
         { "name": "look", "annotations": { "read_only_hint": true }, "responses": [{ "content": "a desk" }] },

@@ -69,6 +69,7 @@ fn runs_are_listed_the_latest_first() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_run_is_named_in_the_same_ways_everywhere() {
     let (project, ids) = three_runs();
     let shown = |name: &str| project.result(0, &["report", name])["run_id"].clone();
@@ -276,6 +277,7 @@ fn links_are_shown_beside_the_result_and_lead_to_pages_only() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn any_run_is_compared_with_any_older_one() {
     let (project, ids) = three_runs();
     let against = format!("run:{}", ids[1]);

@@ -180,6 +180,7 @@ fn what_else_is_known_of_a_run_is_said() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_file_names_its_scenario_however_it_is_written() {
     let project = Project::new();
     changed_shop(&project);
@@ -202,6 +203,7 @@ fn a_file_names_its_scenario_however_it_is_written() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_fails_its_own_scenario_is_accepted_with_a_note() {
     let project = Project::new();
     changed_shop(&project);

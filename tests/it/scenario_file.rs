@@ -283,6 +283,7 @@ fn every_key_of_the_schema_is_described() {
 
 proptest! {
     #[test]
+    #[ignore = "takes long: .ci/run runs it"]
     fn no_text_makes_the_loader_panic(text in "\\PC*|[ \\t\\n:{}\\[\\],\"'&*<!|>%@a-c0-9.~-]*") {
         load_text(text.as_bytes());
     }
@@ -302,6 +303,7 @@ proptest! {
     }
 
     #[test]
+    #[ignore = "takes long: .ci/run runs it"]
     fn what_serde_yaml_writes_reads_back_the_same(arguments in arguments()) {
         let document = serde_json::json!({
             "name": "x",

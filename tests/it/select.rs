@@ -212,6 +212,7 @@ fn what_did_not_pass_last_time_is_run_again() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn what_fail_fast_has_left_out_counts_as_not_passed() {
     let project = project();
     project.file("scenarios/a.yaml", scenario("A", "", ("fine", "wrong")));
@@ -430,6 +431,7 @@ fn what_a_scenario_is_read_from_and_started_with_counts() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn changes_count_since_a_branch_began() {
     let project = committed();
     let folder = project.path("");

@@ -82,6 +82,7 @@ fn plan(result: &Value) -> &Value {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn each_machine_makes_the_same_plan_and_runs_its_part() {
     let project = suite();
     let parts = run_parts(&project, "compare", 3, &[]);
@@ -352,6 +353,7 @@ fn a_hole_is_named_and_never_green() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn an_interrupted_part_has_no_verdict() {
     let project = suite();
     run_parts(&project, "compare", 2, &[]);
@@ -362,6 +364,7 @@ fn an_interrupted_part_has_no_verdict() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn links_that_all_parts_have_are_those_of_the_whole() {
     let project = suite();
     run_parts(&project, "compare", 2, &[]);
@@ -377,6 +380,7 @@ fn links_that_all_parts_have_are_those_of_the_whole() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn the_same_scenario_in_two_results_is_refused() {
     let project = suite();
     run_parts(&project, "compare", 2, &[]);
@@ -543,6 +547,7 @@ fn a_wrong_part_is_refused() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn strict_statistics_hold_for_all_parts_together() {
     let project = suite();
     let arguments = [
@@ -715,6 +720,7 @@ fn a_hole_is_told_with_the_options_that_its_part_needs() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_result_that_contradicts_itself_is_left_out() {
     let project = Project::new();
     scenario(&project, "a", "wrong");

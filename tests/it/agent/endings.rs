@@ -85,6 +85,7 @@ fn a_model_that_says_nothing_is_noted() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_recorded_run_of_a_model_is_compared_like_any_other() {
     let script = "  - tool_calls: [{ name: mcp__weather__forecast, arguments: { city: Lisbon } }]\n  - { text: Rain. }\n";
     let stage = Stage::new("kind: anthropic", "", script);

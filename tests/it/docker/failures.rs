@@ -18,6 +18,7 @@ fn project() -> Project {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_missing_image_is_named() {
     if !engine("missing images") {
         return;
@@ -111,6 +112,7 @@ fn an_optional_image_without_an_engine_is_a_skip_that_says_why() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn without_permission_the_way_to_it_is_told() {
     let what = "an engine without permission";
     if !engine(what) {
@@ -139,6 +141,7 @@ fn without_permission_the_way_to_it_is_told() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_taken_port_is_named() {
     if !engine("taken ports") {
         return;
@@ -170,6 +173,7 @@ fn a_program_that_is_not_in_the_image_is_told_of() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_failing_build_shows_what_it_said() {
     if !engine("failing builds") {
         return;

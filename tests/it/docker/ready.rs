@@ -111,6 +111,7 @@ fn a_container_that_exits_at_once_is_quoted() {
 }
 
 #[test]
+#[ignore = "takes long: .ci/run runs it"]
 fn a_container_without_enough_memory_says_so() {
     if !engine("memory limits") {
         return;

@@ -9,6 +9,7 @@ const DECLARED: &str =
     "tools: [{ name: a, responses: [{ delay: 1ms, content: '{{args.n}} {{uuid}}' }] }]";
 
 #[tokio::test]
+#[ignore = "takes long: .ci/run runs it"]
 async fn a_hundred_sessions_at_once_get_their_own_answers() {
     let (_project, served) = Served::of(DECLARED, &[]);
     let clients = (0..100).map(async |client: u64| {

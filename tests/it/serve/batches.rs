@@ -91,6 +91,7 @@ async fn results_are_streamed_as_they_come() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes long: .ci/run runs it"]
 async fn no_command_takes_longer_than_the_server_allows() {
     let desk = Desk::new();
     desk.project.file(

@@ -6,6 +6,7 @@ use super::desk::{Desk, Server, places, with, without};
 use crate::judge::desk::{Model, verdict};
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes long: .ci/run runs it"]
 async fn a_case_passes_by_the_tools_that_it_expects_and_a_wrong_expectation_fails() {
     let desk = Desk::new();
     let server = Server::start(&desk.project, &[]);
@@ -65,6 +66,7 @@ async fn a_case_passes_by_the_tools_that_it_expects_and_a_wrong_expectation_fail
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes long: .ci/run runs it"]
 async fn a_case_may_stand_within_test_case_and_a_scenario_may_be_named_or_brought() {
     let desk = Desk::new();
     let server = Server::start(&desk.project, &[]);
@@ -505,6 +507,7 @@ async fn servers_agents_and_judges_are_those_of_the_start_where_a_case_names_non
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes long: .ci/run runs it"]
 async fn the_shipped_file_server_works_over_http_and_a_wrong_expectation_of_it_fails() {
     let project = crate::common::Project::offline();
     let ran = project.expect(0, &["compare", "scenarios/files"]);
