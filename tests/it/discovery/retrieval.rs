@@ -642,6 +642,14 @@ fn queries_are_lost_and_won_one_by_one() {
     project.edit("allowed.json", "q2", "q9");
     let with = [&gate[..], &["--allow-lost", "allowed.json"]].concat();
     measure(&project, &after.url, 1, &with).says("there is no query `q9`");
+    // A bound that is just reached is kept.
+    measure(&project, &before.url, 0, &["--recall-floor", "0.375"])
+        .says("Gate (recall_at_5, floor): PASS");
+    measure(&project, &before.url, 1, &["--recall-floor", "0.376"]);
+    let most = ["--baseline", "base.json", "--max-lost", "1"];
+    measure(&project, &after.url, 0, &most).says("Gate (lost queries): PASS (1 lost, at most 1)");
+    let idle = ["--baseline", "base.json", "--tolerance", "0.375"];
+    measure(&project, &before.url, 2, &idle).says("the gate cannot fail");
     // What is found in another order is told apart from what is better or worse for it.
     let turned = Proxy::finding(&IDS, TURNED);
     let ran = measure(&project, &turned.url, 0, &["--baseline", "base.json"]);
