@@ -144,7 +144,7 @@ fn judged(project: &Project) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn every_kind_of_page_can_be_used_by_everybody() {
     let (Some(browser), Some(axe)) = (chromium(), axe()) else {
         return;

@@ -52,7 +52,7 @@ fn advice(project: &Project, code: i32, arguments: &[&str]) -> (String, Value) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_part_of_a_suite_is_no_reason_to_deploy() {
     let project = project();
     let (whole, none) = advice(&project, 0, &[]);
@@ -76,7 +76,7 @@ fn a_part_of_a_suite_is_no_reason_to_deploy() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_known_not_to_have_passed_is_told() {
     let project = project();
     project.edit("scenarios/two.yaml", "blue", "grey");
@@ -124,7 +124,7 @@ fn a_report_that_is_made_again_says_the_same() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_could_not_be_run_is_no_part_of_everything() {
     let project = project();
     advice(&project, 0, &[]);

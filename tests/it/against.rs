@@ -21,7 +21,7 @@ fn sourced() -> Sourced {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_working_copy_is_compared_with_a_commit_and_nothing_else_is_written() {
     let sourced = sourced();
     let project = &sourced.project;
@@ -63,7 +63,7 @@ fn the_working_copy_is_compared_with_a_commit_and_nothing_else_is_written() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_varies_is_known_from_both_versions() {
     let sourced = sourced();
     let project = &sourced.project;
@@ -80,7 +80,7 @@ fn what_varies_is_known_from_both_versions() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_cannot_be_compared_is_an_error() {
     let sourced = sourced();
     let project = &sourced.project;
@@ -121,7 +121,7 @@ fn what_cannot_be_compared_is_an_error() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_address_where_nobody_listens_is_said_before_anything_is_run() {
     let project = Project::new();
     let scenario = json!({
@@ -194,7 +194,7 @@ fn a_version_that_is_not_all_there_says_what_is_missing() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_criteria_say_of_the_other_version_is_not_said_of_a_baseline() {
     let sourced = sourced();
     let project = &sourced.project;
@@ -222,7 +222,7 @@ fn what_criteria_say_of_the_other_version_is_not_said_of_a_baseline() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_run_is_compared_with_a_stored_one() {
     let sourced = sourced();
     let project = &sourced.project;
@@ -297,7 +297,7 @@ fn a_run_is_compared_with_a_stored_one() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn another_configuration_takes_the_part_of_the_baseline() {
     let project = Project::new();
     project.faulty("s", &["text=seven"], &[("count", json!({ "a": 1 }))]);
@@ -323,7 +323,7 @@ fn another_configuration_takes_the_part_of_the_baseline() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_first_bad_commit_is_found() {
     let sourced = sourced();
     let project = &sourced.project;
@@ -405,7 +405,7 @@ fn the_first_bad_commit_is_found() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_the_good_commit_says_by_chance_hides_no_crash() {
     let sourced = sourced();
     let project = &sourced.project;
@@ -425,7 +425,7 @@ fn what_the_good_commit_says_by_chance_hides_no_crash() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_search_that_was_interrupted_goes_on() {
     let slow =
         json!({ "prepare": [["sh", "-c", "sleep 0.4; cp say built; echo x >> \"$BUILDS\""]] });
@@ -472,7 +472,7 @@ fn a_search_that_was_interrupted_goes_on() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn both_versions_are_built_in_their_own_folders_whatever_the_keys_say() {
     // Paths below the repository lead into the version's own folder.
     let below = json!({ "cwd": "../server", "inputs": ["../server/sa*"] });

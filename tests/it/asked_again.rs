@@ -352,7 +352,7 @@ fn recorded_calls(
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn each_read_is_asked_again_and_nothing_else() {
     std::thread::scope(|scope| {
         for (over, gateway) in WAYS {
@@ -415,7 +415,7 @@ fn reads_alone_are_asked_again(over: Over, gateway: bool) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn only_record_asks_again_and_only_where_nothing_is_played_twice() {
     let small = crate::common::small_agent();
     let scripted = json!({ "kind": "scripted", "calls": [{ "tool": "same" }] });
@@ -456,7 +456,7 @@ fn only_record_asks_again_and_only_where_nothing_is_played_twice() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_read_with_a_secret_is_not_asked_again_where_nothing_is_new() {
     let small = crate::common::small_agent();
     let arguments = json!({ "access_token": "tok_a4B9x2Qz", "of": "tok_a4B9x2Qz" });
@@ -497,7 +497,7 @@ fn without_being_told_to_nothing_is_asked_again() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn asking_again_takes_nothing_of_the_runs_time() {
     let desk = Desk::new(Over::Http);
     let calls = [
@@ -518,7 +518,7 @@ fn asking_again_takes_nothing_of_the_runs_time() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_client_has_its_answer_at_once_and_its_next_call_waits() {
     for over in [Over::Stdio, Over::Http] {
         let desk = Desk::new(over);

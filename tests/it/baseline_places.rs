@@ -31,7 +31,7 @@ fn recorded_in(place: &str) -> Project {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_list_and_a_review_know_the_baseline_wherever_it_is_read_from() {
     for (place, named) in PLACES {
         let project = recorded_in(place);
@@ -74,7 +74,7 @@ fn what_waits_of_nobody_is_told_and_what_was_not_picked_is_somebodys() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_baseline_that_has_changed_concerns_its_scenario_wherever_it_lies() {
     for (place, named) in PLACES {
         let project = recorded_in(place);

@@ -446,7 +446,7 @@ fn where_nobody_listened_nothing_is_met() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_proxy_that_calls_twice_and_passes_a_token_on_fails_its_criteria() {
     let project = Project::new();
     let scenario = json!({

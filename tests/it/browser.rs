@@ -57,7 +57,7 @@ fn browse(browser: &str, project: &Project, page: &str, more: &[&str]) -> Ran {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_browser_shows_the_report_and_runs_nothing_of_it() {
     let Some(browser) = chromium() else { return };
     let project = Project::new();
@@ -185,7 +185,7 @@ fn rows(dom: &str) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_scenarios_are_filtered_and_sorted_in_a_browser() {
     let Some(browser) = chromium() else { return };
     let project = suite();
@@ -283,7 +283,7 @@ fn tools_are_a_filter_where_nothing_was_compared() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn one_file_has_all_pages_and_shows_the_one_that_the_address_names() {
     let project = suite();
     let said = project.expect(0, &["report", "--single-file", "all.html"]);
@@ -337,7 +337,7 @@ fn one_file_has_all_pages_and_shows_the_one_that_the_address_names() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_thousand_scenarios_stay_small() {
     let project = Project::new();
     let call = [("echo", json!({}))];
@@ -422,7 +422,7 @@ fn usable_after(browser: &str, project: &Project, page: &str) -> String {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn keys_lead_from_change_to_change() {
     let Some(browser) = chromium() else { return };
     let project = Project::new();
@@ -456,7 +456,7 @@ fn keys_lead_from_change_to_change() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_page_of_many_long_answers_stays_small_and_says_where_the_rest_is() {
     const CALLS: usize = 80;
     let project = Project::new();

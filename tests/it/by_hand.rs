@@ -52,7 +52,7 @@ fn of_tokens(tokens: &Value) -> Value {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_cannot_have_been_learned_is_an_error() {
     let project = recorded();
     let any = |path: &str| json!([{ "path": path, "may_be": "same_type" }]);
@@ -155,7 +155,7 @@ fn what_cannot_have_been_learned_is_an_error() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_place_that_no_answer_has_is_told_and_one_that_comes_and_goes_is_not() {
     let project = recorded();
     let entry = |path: &str, may_be: &str, heard: &[&str]| json!([{ "path": path, "may_be": may_be, "heard": heard }]);
@@ -224,7 +224,7 @@ fn a_place_that_no_answer_has_is_told_and_one_that_comes_and_goes_is_not() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_whole_call_taken_out_is_heard_once_and_a_place_taken_out_is_held() {
     let project = recorded();
     learn(
@@ -267,7 +267,7 @@ fn no_run_takes_less_than_no_time() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn only_a_higher_version_is_a_newer_one() {
     let project = recorded();
     let sound = project.read(BASELINE);
@@ -368,7 +368,7 @@ fn a_mark_of_the_byte_order_is_no_part_of_a_baseline() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_baseline_whose_scenario_is_gone_is_missed() {
     let project = Project::new();
     for name in ["a", "b", "deep/c"] {

@@ -56,7 +56,7 @@ pub(crate) fn told(project: &Project) -> Vec<(String, Value)> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn every_cause_is_told_once_with_place_values_and_whose_doing_it_is() {
     let project = Project::new();
     let write = |price: f64, note: &Value, tool: &str, about: &str, broken: bool| {

@@ -227,7 +227,7 @@ fn the_threshold_can_be_given_on_the_command_line() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn jobs_run_at_once_and_keep_their_order() {
     let project = Project::new();
     for name in ["d", "b", "a", "c"] {
@@ -277,7 +277,7 @@ fn fail_fast_starts_no_further_scenario() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn ctrl_c_stops_at_once_kills_children_and_keeps_what_finished() {
     let project = Project::new();
     project.faulty("a", &[], &[("echo", json!({}))]);
@@ -329,7 +329,7 @@ fn any_run(project: &Project, file: &str) -> bool {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn kill_during_record_leaves_the_old_baseline_whole() {
     let project = Project::new();
     let size = "big=3000000";
@@ -354,7 +354,7 @@ fn kill_during_record_leaves_the_old_baseline_whole() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_closed_pipe_is_no_panic() {
     let project = Project::shipped();
     let program = env!("CARGO_BIN_EXE_mcp-eval");
@@ -419,7 +419,7 @@ fn hostile_answers_stay_text_everywhere() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn stored_trajectories_are_compared_without_running_anything() {
     let project = Project::shipped();
     project.expect(
@@ -470,7 +470,7 @@ fn stored_trajectories_are_compared_without_running_anything() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_stored_result_is_rendered_again() {
     let project = Project::shipped();
     project.edit(
@@ -634,7 +634,7 @@ fn an_id_in_a_file_leads_nowhere_else() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn large_answers_hold_up_nobody_else() {
     let project = Project::new();
     project.faulty("a", &["big=20000000"], &[("echo", json!({}))]);
@@ -666,7 +666,7 @@ fn without_a_report_the_result_is_kept_for_one_later() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_result_that_cannot_be_printed_is_not_green() {
     let project = Project::shipped();
     let program = env!("CARGO_BIN_EXE_mcp-eval");
@@ -683,7 +683,7 @@ fn a_result_that_cannot_be_printed_is_not_green() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn with_format_json_stdout_is_one_document_whatever_happens() {
     let project = Project::shipped();
     let schema: Value =
@@ -734,7 +734,7 @@ fn names_of_scenarios_do_not_collide_in_the_store() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn options_that_can_have_no_effect_are_refused() {
     let project = Project::shipped();
     project.expect(0, &["compare"]);
@@ -772,7 +772,7 @@ fn rules_that_can_have_no_effect_are_told() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn strictly_nothing_may_change_in_an_answer_that_was_heard_once() {
     let said = "The cellar holds twelve bottles of red wine; none is open.";
     let answers = |text: &str| vec![format!("text={text}")];

@@ -185,7 +185,7 @@ fn a_database_is_told_by_its_address() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn postgresql_is_asked() {
     let server = match Server::postgres() {
         Ok(server) => server,
@@ -222,7 +222,7 @@ fn postgresql_is_asked() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn mariadb_is_asked() {
     let server = match Server::mariadb() {
         Ok(server) => server,

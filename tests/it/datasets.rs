@@ -40,7 +40,7 @@ fn ids(result: &Value) -> Vec<&str> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn each_row_is_a_scenario_with_a_baseline_of_its_own() {
     let project = project(INLINE);
     project.expect(0, &["validate"]);
@@ -98,7 +98,7 @@ fn each_row_is_a_scenario_with_a_baseline_of_its_own() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn rows_are_read_from_files() {
     for (name, text) in [
         ("rows.csv", "id,word,count\na,tea,1\nb,\"milk, cold\",2\n"),
@@ -169,7 +169,7 @@ fn rows_without_ids_are_numbered() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_wrong_is_said_at_its_place() {
     let row = |id: &str| format!("[{{ id: {id}, word: a, count: 1 }}]");
     for (dataset, said) in [
@@ -298,7 +298,7 @@ fn ids_that_windows_has_no_folders_for_are_told() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn many_rows_run() {
     let project = project("rows.csv");
     let mut rows = String::from("id,word,count\n");
@@ -343,7 +343,7 @@ fn most_memory(rows: usize, answer: &str) -> u64 {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn answers_of_rows_that_have_finished_are_not_kept_in_memory() {
     let answer = "word ".repeat(80_000);
     let (few, many) = (most_memory(20, &answer), most_memory(60, &answer));

@@ -82,7 +82,7 @@ fn page(project: &Project) -> String {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_proxy_does_to_an_answer_is_told() {
     let cases = [
         ("cut=50", "files__read", "cut after 50 of 200 characters"),
@@ -107,7 +107,7 @@ fn what_a_proxy_does_to_an_answer_is_told() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_passed_on_as_it_was_is_no_finding() {
     let project = tried(
         &[],
@@ -162,7 +162,7 @@ fn what_is_passed_on_as_it_was_is_no_finding() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_proxy_leaves_out_of_its_tools_is_told() {
     let project = tried(&["lose=annotations"], &["files__read"], &json!({}));
     let result = project.result(0, DIRECT);
@@ -177,7 +177,7 @@ fn what_a_proxy_leaves_out_of_its_tools_is_told() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_call_that_becomes_two_is_told_twice_and_counts_once() {
     let project = tried(&["twice=read"], &["files__read"], &json!({}));
     let result = project.result(0, DIRECT);
@@ -190,7 +190,7 @@ fn a_call_that_becomes_two_is_told_twice_and_counts_once() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_answer_that_is_another_one_each_time_is_not_the_proxys_doing() {
     // A mock that has answered the proxy's own call before, so that the agent gets the second answer, and the straight call the first.
     let answers = json!([{ "content": "the first answer" }, { "content": "the second answer" }]);
@@ -203,7 +203,7 @@ fn an_answer_that_is_another_one_each_time_is_not_the_proxys_doing() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_real_server_behind_is_asked_straight_too() {
     let secret = "hush-3f9a77";
     let text = format!("the key is {secret} and {}", long());
@@ -224,7 +224,7 @@ fn a_real_server_behind_is_asked_straight_too() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_that_cannot_be_asked_straight_leaves_what_is_known() {
     // It starts for its tools, then for the proxy, and leaves at once when it is started to be asked straight.
     let project = Project::new();
@@ -253,7 +253,7 @@ fn a_server_that_cannot_be_asked_straight_leaves_what_is_known() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_resets_a_server_is_run_before_it_is_asked_straight() {
     let project = tried(
         &[],
@@ -292,7 +292,7 @@ fn where_nothing_stands_behind_nothing_is_said() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_fails_its_own_expectations_fails() {
     let more = json!({ "success_criteria": [{ "upstream_called": { "server": "files", "tool": "read", "times": 1 } }] });
     let project = tried(&["twice=read"], &["files__read"], &more);

@@ -96,7 +96,7 @@ fn judged(evaluator: &Value) -> (i64, String, String) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn every_type_passes_fails_and_cannot_judge() {
     let cases = [
         // text
@@ -451,7 +451,7 @@ fn status_after(calls: &Value, evaluator: &Value) -> String {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn calls_of_one_tool_are_told_apart() {
     let find = json!({ "tool": "mcp__shop__find", "args": { "word": "tea", "in": ["a", "b"] } });
     let paid = json!({ "tool": "mcp__shop__pay", "args": { "order": 7 } });
@@ -666,7 +666,7 @@ fn weights_are_worked_numbers_and_a_threshold_gates() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn record_compare_and_stored_runs_are_judged_too() {
     let project = shop(&json!([
         { "type": "text", "contains": "paid" },
@@ -690,7 +690,7 @@ fn record_compare_and_stored_runs_are_judged_too() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_stored_run_keeps_what_was_found_in_it() {
     let latest = ["compare", "--run", "latest"];
     let with = |evaluators: Value| {
@@ -771,7 +771,7 @@ fn two_of_one_name_keep_what_each_of_them_found() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn steps_say_what_their_answers_must_hold() {
     let step = |expect: &str, code: i32, says: &str| {
         let project = Project::new();
@@ -956,7 +956,7 @@ fn a_stored_run_does_not_tell_one_secret_from_another() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn times_of_calls_are_judged_over_all_runs() {
     let project = shop(&json!([{ "type": "within", "call_duration": "30s" }]));
     let result = project.result(0, &["run", "--repeat", "3"]);
@@ -989,7 +989,7 @@ fn times_of_calls_are_judged_over_all_runs() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn every_report_has_them() {
     let project = shop(&json!([
         { "type": "text", "contains": "nowhere", "name": "says <b>nowhere</b>" },

@@ -56,7 +56,7 @@ fn judged(calls: &str, evaluator: &Value, code: i32) -> (String, String) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_tool_that_nobody_knows_cannot_be_judged() {
     let misspelt = [
         (
@@ -126,7 +126,7 @@ fn a_tool_that_nobody_knows_cannot_be_judged() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_tool_that_is_there_is_judged_by_either_of_its_names() {
     for (evaluator, status, code) in [
         (
@@ -155,7 +155,7 @@ fn a_tool_that_is_there_is_judged_by_either_of_its_names() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_tool_that_was_there_before_fails_what_requires_it() {
     let evaluators = json!([
         { "type": "tool-calls", "required": ["wipe"], "name": "wipes" },
@@ -203,7 +203,7 @@ fn a_pattern_is_no_name_of_a_tool() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_answer_that_looks_like_an_error_is_one_wherever_that_is_asked() {
     let sound = json!({ "type": "tool-calls", "required": [{ "tool": "pay", "answer": { "is_error": false } }] });
     let none = json!({ "type": "tool-calls", "prohibited": [{ "tool": "pay", "answer": { "is_error": true } }] });
@@ -238,7 +238,7 @@ fn an_answer_that_looks_like_an_error_is_one_wherever_that_is_asked() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn any_of_goes_by_those_that_could_be_judged() {
     let mute = json!({ "type": "text", "in": "final_text", "contains": "paid" });
     let fails = json!({ "type": "text", "contains": "nowhere" });
@@ -275,7 +275,7 @@ fn any_of_goes_by_those_that_could_be_judged() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn only_an_answer_without_anything_is_an_empty_text() {
     let empty = json!({ "type": "text", "equals": "" });
     let no_empty = json!({ "type": "text", "regex": r"^\s*$", "not": true });
@@ -293,7 +293,7 @@ fn only_an_answer_without_anything_is_an_empty_text() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_can_never_fail_is_named() {
     for evaluator in [
         json!({ "type": "text", "regex": "" }),
@@ -452,7 +452,7 @@ fn each_place_that_a_path_leads_to_is_compared() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn evaluators_among_the_criteria_of_defaults_are_added() {
     let of_defaults =
         json!([{ "type": "text", "contains": "nowhere", "name": "usual" }, "usual prose"]);

@@ -39,7 +39,7 @@ fn an_error_that_was_meant_is_no_error_and_is_told() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn whatever_speaks_against_a_run_has_its_line() {
     let line = |more: &str, code: i32| -> String {
         let project = shop(more);
@@ -163,7 +163,7 @@ fn an_evaluator_of_defaults_says_where_it_stands() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_misspelt_server_of_a_file_is_found_before_the_run() {
     for (server, says) in [
         ("shp", "did you mean `shop`?"),

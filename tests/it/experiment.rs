@@ -16,7 +16,7 @@ fn changes(result: &Value) -> Value {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn another_model_gates_only_when_that_is_allowed() {
     let stage = Stage::new("kind: anthropic", CALLS, LOOKS);
     stage.expect(0, &["record"]);
@@ -74,7 +74,7 @@ fn another_model_gates_only_when_that_is_allowed() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn another_agent_and_a_changed_scenario_are_told_with_the_model() {
     let stage = Stage::new("kind: anthropic", CALLS, LOOKS);
     stage.expect(0, &["record"]);
@@ -145,7 +145,7 @@ fn a_model_named_by_the_environment_is_told_by_its_name() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_script_plays_is_part_of_the_experiment_and_what_describes_it_is_not() {
     let project = Project::shipped();
     let file = "scenarios/flows/ticket.yaml";
@@ -199,7 +199,7 @@ fn stored_runs_are_told_apart_as_live_ones_are() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_changed_scenario_asks_otherwise_is_told_part_by_part() {
     let tools: Vec<_> = ["a", "b", "c"].map(|name| json!({ "name": name, "annotations": { "read_only_hint": true }, "responses": [{ "content": name }] })).into();
     let write = |project: &Project, says: &[&str], calls: &[&str]| {

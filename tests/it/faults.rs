@@ -48,7 +48,7 @@ fn echo() -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_that_cannot_be_set_up_is_an_error_with_its_last_words() {
     let cases: &[(&[&str], &[&str])] = &[
         (
@@ -103,7 +103,7 @@ fn a_command_that_does_not_exist_is_an_error_that_names_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn calls_that_fail_are_recorded_as_what_they_are_and_the_script_goes_on() {
     let cases: &[(&str, &str, &str)] = &[
         ("tool-error", "tool_error", "the disk is on fire"),
@@ -233,7 +233,7 @@ fn noise_on_stdout_does_no_harm() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_scenario_ends_within_its_timeout() {
     let project = Project::new();
     project.faulty_with(
@@ -254,7 +254,7 @@ fn a_scenario_ends_within_its_timeout() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_hangs_is_not_asked_to_leave_when_time_is_up() {
     let project = Project::new();
     let limits = json!({ "timeout": "600ms", "tool_timeout": "50s" });
@@ -267,7 +267,7 @@ fn what_hangs_is_not_asked_to_leave_when_time_is_up() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn five_megabytes_are_kept_whole() {
     let (project, _) = run(0, &["big=5000000"], &echo());
     let text = stored(&project)["steps"][0]["outcome"]["content"][0]["text"].clone();
@@ -292,7 +292,7 @@ fn a_paged_catalogue_is_read_to_its_end_in_the_order_served() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn grandchildren_and_stubborn_servers_are_gone_afterwards() {
     let project = Project::new();
     let file = project.path("grandchild");

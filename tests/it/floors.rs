@@ -190,7 +190,7 @@ fn every_module_has_a_floor() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn outside_crates_stay_in_their_room() {
     let mut broken = Vec::new();
     for (name, rooms) in LIVES_IN {

@@ -551,7 +551,7 @@ fn a_step_of_a_workflow_gets_a_summary_and_annotations_that_nobody_else_can_make
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_report_takes_the_place_of_nothing_else() {
     let project = Project::shipped();
     let scenario = "scenarios/flows/ticket.yaml";

@@ -127,7 +127,7 @@ fn weight(value: &Value) -> usize {
 
 /// Whatever the shape and the share of changes, a comparison takes steps in proportion to what is compared.
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_work_is_in_proportion_to_the_answers() {
     let (seconds, seed) = time_and_seed();
     let until = Instant::now() + Duration::from_secs(seconds);
@@ -198,7 +198,7 @@ fn a_comparison_that_nobody_wants_has_no_result() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn fuzzed_values_compare_without_harm() {
     let (seconds, seed) = time_and_seed();
     let until = Instant::now() + Duration::from_secs(seconds);

@@ -86,7 +86,7 @@ fn it_is_run_before_each_run_and_belongs_to_the_file_that_names_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_command_that_fails_is_an_error_that_names_it() {
     let cases = [
         (

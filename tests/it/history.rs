@@ -29,7 +29,7 @@ fn document(place: &Place, arguments: &[&str]) -> Value {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_scenario_that_fails_is_told_with_its_first_bad_run() {
     let place = dearer();
     let runs = place.rows("select run_id, reason from results order by created_at");
@@ -109,7 +109,7 @@ fn a_scenario_that_fails_is_told_with_its_first_bad_run() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_looked_at_can_be_chosen() {
     let place = dearer();
     shop(&place.project, "milk", "1.00", "");
@@ -185,7 +185,7 @@ fn what_is_looked_at_can_be_chosen() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_commit_is_found_where_the_source_is_known() {
     let place = Place::file();
     let mut commits = Vec::new();
@@ -257,7 +257,7 @@ fn lasting(durations: &[(f64, &str)]) -> Place {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_has_become_slow_fails_a_gate() {
     let place = lasting(&[
         (100.0, "passed"),
@@ -304,7 +304,7 @@ fn what_has_become_slow_fails_a_gate() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_latest_duration_counts_however_that_result_came_out() {
     for status in ["failed", "timeout", "error", "recorded"] {
         let place = lasting(&[
@@ -361,7 +361,7 @@ fn an_error_and_a_timeout_are_bad_runs() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_was_recorded_alone_is_no_verdict() {
     let recorded = (1.0, "recorded");
     for (results, code, end) in [
@@ -393,7 +393,7 @@ fn what_was_recorded_alone_is_no_verdict() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn verdicts_that_flip_by_themselves_are_flaky() {
     let steady = lasting(&[
         (1.0, "passed"),
@@ -439,7 +439,7 @@ fn the_first_bad_run_is_behind_the_last_good_one() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_page_has_charts_and_runs_nothing() {
     let place = dearer();
     let mut name =
@@ -508,7 +508,7 @@ fn end_to_end_tests_read_how_a_run_ended() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_bash_completes_names_and_runs_none_of_them() {
     if Command::new("bash").arg("--version").output().is_err() {
         skipped("what bash completes", "there is no bash");
@@ -545,7 +545,7 @@ fn a_bash_completes_names_and_runs_none_of_them() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_fish_and_a_zsh_complete_names_and_run_none_of_them() {
     let place = dearer();
     place.execute("insert into scenarios (id, name, created_at, updated_at) values ('t $(touch ran)', '`touch ran`', 'x', 'x')");
@@ -589,7 +589,7 @@ fn a_fish_and_a_zsh_complete_names_and_run_none_of_them() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_did_not_run_to_its_end_is_green_nowhere() {
     let place = lasting(&[
         (100.0, "passed"),
@@ -641,7 +641,7 @@ fn what_did_not_run_to_its_end_is_green_nowhere() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn recorded_servers_make_up_for_no_failure_of_the_servers() {
     let place = Place::file();
     shop(&place.project, "tea", "7.50", "");
@@ -676,7 +676,7 @@ fn recorded_servers_make_up_for_no_failure_of_the_servers() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_was_left_out_since_is_measured_by_nothing() {
     let passed = (100.0, "passed");
     let place = lasting(&[passed; 4]);

@@ -28,7 +28,7 @@ fn trace(project: &Project) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn they_are_run_around_every_run() {
     let more = json!({ "before": [traces("first"), traces("second")], "after": [traces("after")] });
     let project = scenario(&["runs=trace:."], &more);
@@ -85,7 +85,7 @@ fn paths_are_those_of_the_file_that_names_them_and_defaults_are_replaced() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_command_before_that_fails_is_an_error() {
     let secret = "tok-5f2e9c81aa30b7";
     let fails = json!({ "command": ["sh", "-c", "echo no $API_TOKEN; echo database >&2; exit 3"],
@@ -123,7 +123,7 @@ fn a_command_before_that_fails_is_an_error() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_command_after_is_run_whatever_happened_and_fails_nobody() {
     let after = json!([
         ["sh", "-c", "echo cannot clean up; exit 4"],
@@ -169,7 +169,7 @@ fn a_command_after_that_fails_in_a_later_take_is_told_too() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_command_before_leaves_running_ends_with_the_run() {
     let before = json!([["sh", "-c", "setsid sleep 300 & echo $! > id"]]);
     // While the run lasts, it is there.
@@ -203,7 +203,7 @@ fn stopped(project: &Project, file: &str, signal: Signal) -> Duration {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_interruption_leaves_time_to_clean_up_and_no_more() {
     // During the run, and while a command before it is at work; cleaning up takes longer than other things that stop.
     let clean = json!([["sh", "-c", "sleep 2; echo after >> trace"]]);

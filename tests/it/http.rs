@@ -242,7 +242,7 @@ impl Server {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn answers_to_many_calls_at_once_are_all_kept_as_served() {
     let (address, _) = serve(Mode::Reverse(300));
     let launch = Launch::Http {
@@ -330,7 +330,7 @@ fn answers_come_as_json_and_as_events_and_are_kept_as_served() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn http_failures_are_outcomes_of_the_call() {
     let cases = [
         (Mode::Hang, "timeout", "no answer within 500ms"),
@@ -468,7 +468,7 @@ fn unused_address() -> SocketAddr {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_that_is_not_there_is_an_error() {
     let project = project(unused_address());
     project.edit(
@@ -488,7 +488,7 @@ fn a_server_that_is_not_there_is_an_error() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_that_is_still_starting_is_waited_for() {
     for agent in [
         json!({ "kind": "scripted", "calls": [{ "tool": "big" }] }),

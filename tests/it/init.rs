@@ -136,7 +136,7 @@ fn configurations_are_found_from_folders_below_and_of_this_project_alone() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_becomes_a_scenario_a_baseline_and_a_verdict() {
     let project = Project::new();
     let command = server(&project, &tools());
@@ -171,7 +171,7 @@ fn a_server_becomes_a_scenario_a_baseline_and_a_verdict() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn where_nothing_is_marked_nothing_is_called_unless_somebody_wants_it() {
     let unmarked = json!([
         { "name": "create", "responses": [{ "content": "created {{args.name}}" }] },
@@ -220,7 +220,7 @@ fn where_nothing_is_marked_nothing_is_called_unless_somebody_wants_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_call_that_cannot_be_made_is_refused_before_anything_is_written() {
     let project = Project::new();
     let command = server(&project, &tools());
@@ -287,7 +287,7 @@ fn what_is_there_is_never_overwritten() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_that_does_not_start_is_told_with_what_it_said() {
     let project = Project::new();
     for (command, says) in [
@@ -412,7 +412,7 @@ fn a_workflow_lies_in_the_root_of_the_repository_and_names_the_folder() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn somebody_at_a_terminal_is_asked_what_to_call() {
     let project = Project::new();
     let path = json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] });
@@ -465,7 +465,7 @@ fn somebody_at_a_terminal_is_asked_what_to_call() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn who_wants_none_of_the_tools_gets_none_called() {
     let any = json!({ "type": "object" });
     for answer in ["n\n", "q\n"] {
@@ -503,7 +503,7 @@ fn who_wants_none_of_the_tools_gets_none_called() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_slow_tool_holds_up_no_other_one() {
     let any = json!({ "type": "object" });
     let answered =
@@ -546,7 +546,7 @@ fn a_slow_tool_holds_up_no_other_one() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_effect_that_lasts_gets_no_verdict_from_a_comparison() {
     let project = Project::new();
     // What was created once is there: the second time there is nothing to create.
@@ -603,7 +603,7 @@ for line in sys.stdin:
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn every_tool_stands_in_the_scenario_however_many_and_odd_they_are() {
     let project = Project::new();
     let odd = json!({ "type": "object", "required": ["text"], "properties": { "text": { "default": "{{city}} ${HOME}" } } });
@@ -683,7 +683,7 @@ fn a_read_that_ends_its_server_is_left_out() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn secrets_are_referred_to_and_never_written() {
     let project = Project::new();
     let command = server(&project, &tools());
@@ -712,7 +712,7 @@ fn secrets_are_referred_to_and_never_written() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn each_server_of_a_client_becomes_a_scenario_of_its_own() {
     let project = Project::new();
     server(&project, &tools());
@@ -749,7 +749,7 @@ fn each_server_of_a_client_becomes_a_scenario_of_its_own() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_over_http_becomes_one_too() {
     let project = Project::new();
     server(&project, &tools());
@@ -918,7 +918,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn what_init_writes_is_valid_and_says_what_was_meant(
         calls in prop::collection::vec(calls(), 0..5),
         name in "[a-z]{1,8}",

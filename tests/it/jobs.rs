@@ -54,7 +54,7 @@ fn scenarios_with_servers_of_their_own_run_at_once() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn scenarios_that_share_something_run_one_at_a_time() {
     let project = Project::new();
     let (_mock, url) = shared(&project);

@@ -76,7 +76,7 @@ fn a_dry_run_names_evaluators_and_what_judges_may_cost() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_judges_cost_counts_against_the_bound_of_a_suite() {
     let project = Project::new();
     scenario(&project, "a", &judged());
@@ -135,7 +135,7 @@ fn the_evaluators_of_the_last_try_decide() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_quarantined_scenario_is_judged_and_decides_nothing() {
     for (evaluator, code, status) in [
         (
@@ -182,7 +182,7 @@ fn rows(project: &Project) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn each_row_is_dealt_out_judged_and_summed_up() {
     let project = Project::new();
     rows(&project);
@@ -236,7 +236,7 @@ fn each_row_is_dealt_out_judged_and_summed_up() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn rows_have_baselines_and_evaluators_of_their_own() {
     let project = Project::new();
     rows(&project);
@@ -276,7 +276,7 @@ fn away_at_first(status: u16) -> String {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_stands_in_the_way_of_a_gating_judge_is_tried_again() {
     // How it answers first, which retries there are, whether it gates, the exit code, and what was met.
     let cases = [

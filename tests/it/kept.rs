@@ -46,7 +46,7 @@ fn assert_whole(project: &Project, id: &str) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_answer_is_read_as_deep_as_it_was_recorded() {
     let project = Project::new();
     // An answer may have 128 levels, its own object among them: what is read when it comes in, is read from every file.
@@ -125,7 +125,7 @@ fn a_file_that_is_nested_for_ever_is_told_and_ends_nothing() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn every_file_name_that_is_recorded_is_read_again() {
     let project = Project::new();
     let names = [
@@ -264,7 +264,7 @@ fn changing(project: &Project) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn whoever_is_killed_while_recording_leaves_nothing_wrong_for_long() {
     let project = Project::new();
     changing(&project);
@@ -305,7 +305,7 @@ fn whoever_is_killed_while_recording_leaves_nothing_wrong_for_long() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_kill_can_leave_is_put_right_by_the_next_command() {
     let project = Project::new();
     project.faulty("s", &[], &[("count", json!({}))]);
@@ -343,7 +343,7 @@ fn what_a_kill_can_leave_is_put_right_by_the_next_command() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_somebody_writes_or_wrote_otherwise_is_let_alone() {
     let project = Project::new();
     project.faulty("s", &[], &[("count", json!({}))]);
@@ -448,7 +448,7 @@ fn whatever_is_in_the_way_is_named_and_stays() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn links_to_baselines_stay_links() {
     let project = Project::new();
     project.faulty("s", &["text=old"], &[("count", json!({}))]);
@@ -485,7 +485,7 @@ fn links_to_baselines_stay_links() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_latest_run_is_the_latest_also_of_many_in_one_second() {
     let project = Project::new();
     project.faulty("s", &[], &[("count", json!({}))]);
@@ -664,7 +664,7 @@ fn what_an_interruption_has_left_undone_is_in_the_result() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn trajectories_that_an_interruption_left_unscored_are_in_the_result() {
     let project = Project::shipped();
     let stored = project.read("baselines/flows/ticket/baseline.json");
@@ -696,7 +696,7 @@ fn trajectories_that_an_interruption_left_unscored_are_in_the_result() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_baseline_of_version_1_is_read_and_says_what_recording_again_would_add() {
     let project = Project::shipped();
     let old = include_str!("../fixtures/trajectory/version-1.json");

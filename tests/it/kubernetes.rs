@@ -28,7 +28,7 @@ fn variable<'a>(job: &'a Value, name: &str) -> &'a str {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_manifests_fit_the_published_schema() {
     let python = std::env::var("MCP_EVAL_KUBERNETES").map_or_else(
         |_| root().join("target/judges/kubernetes/bin/python"),
@@ -171,7 +171,7 @@ fn merged(project: &Project, patience: &str) -> Ran {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn one_of_seven_parts_is_killed_and_what_is_missing_is_named() {
     let project = suite();
     let (_, shards) = manifest("shards.yaml");
@@ -232,7 +232,7 @@ fn one_of_seven_parts_is_killed_and_what_is_missing_is_named() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_part_that_fails_is_waited_for_and_decides() {
     let project = suite();
     project.edit("scenarios/s03.yaml", "as it was", "otherwise");

@@ -21,7 +21,7 @@ fn gateway(project: &Project, tool: &str, argument: &str, echo: &str, more: &Val
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn reports_say_what_a_call_is_for() {
     let own = json!({ "label": { "dispatch": "args.what" } });
     let plain = json!({});

@@ -109,7 +109,7 @@ mcp_interactions:
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn sessions_become_a_scenario_and_a_baseline_that_pass() {
     let project = tickets();
     let arguments = [
@@ -202,7 +202,7 @@ fn what_a_replay_in_one_session_cannot_do_again_is_told() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn reads_of_a_server_that_outlives_the_session_are_asked_again() {
     let declared = json!({ "mcp_interactions": { "desk": { "tools": [
         { "name": "look", "annotations": { "read_only_hint": true }, "responses": [{ "content": "a desk" }] },
@@ -321,7 +321,7 @@ fn what_was_not_answered_is_left_out_and_nothing_is_written_for_nothing() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_second_interruption_keeps_nothing() {
     let project = Project::new();
     // It is slow to leave, so there is time for a second one.
@@ -399,7 +399,7 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_secret_that_was_typed_in_a_session_is_played_again_once_it_has_a_name() {
     let project = tickets();
     let key = format!("ghp_{}", "A1b2C3d4".repeat(5));

@@ -69,7 +69,7 @@ fn runs_are_listed_the_latest_first() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_run_is_named_in_the_same_ways_everywhere() {
     let (project, ids) = three_runs();
     let shown = |name: &str| project.result(0, &["report", name])["run_id"].clone();
@@ -124,7 +124,7 @@ fn one_file_has_its_usual_place() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_result_calls_its_run_leads_nowhere_else() {
     let (project, ids) = three_runs();
     let document = project.read(format!(".mcp-eval/runs/{}/result.json", ids[2]));
@@ -244,7 +244,7 @@ fn a_page_is_shown_by_the_program_that_the_system_has_for_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn links_are_shown_beside_the_result_and_lead_to_pages_only() {
     let (project, _) = three_runs();
     project.expect(
@@ -277,7 +277,7 @@ fn links_are_shown_beside_the_result_and_lead_to_pages_only() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn any_run_is_compared_with_any_older_one() {
     let (project, ids) = three_runs();
     let against = format!("run:{}", ids[1]);
@@ -318,7 +318,7 @@ fn any_run_is_compared_with_any_older_one() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_scenario_that_only_the_other_run_has_is_no_success() {
     let (project, ids) = three_runs();
     let other = project

@@ -39,7 +39,7 @@ fn ids(result: &Value) -> Vec<&str> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_cell_wins_where_it_is_better_in_enough_scenarios() {
     let project = project(6);
     let result = project.result(1, &["run", "--matrix", "model=bad,good"]);
@@ -81,7 +81,7 @@ fn a_cell_wins_where_it_is_better_in_enough_scenarios() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn five_scenarios_are_not_enough() {
     let project = project(5);
     let result = project.result(
@@ -104,7 +104,7 @@ fn five_scenarios_are_not_enough() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn every_report_shows_the_cells_side_by_side() {
     let project = project(2);
     let ran = project.expect(
@@ -141,7 +141,7 @@ fn every_report_shows_the_cells_side_by_side() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn cells_have_baselines_of_their_own() {
     let project = project(1);
     let matrix = ["--matrix", "model=good,maker/good"];
@@ -175,7 +175,7 @@ fn cells_have_baselines_of_their_own() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn parts_of_a_matrix_are_one_when_they_are_merged() {
     let project = project(3);
     for part in ["1/2", "2/2"] {

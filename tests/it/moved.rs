@@ -97,7 +97,7 @@ fn two_lines() -> String {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_old_suite_moves_in_five_commands() {
     let project = Project::new();
     old_suite(&project, "old");

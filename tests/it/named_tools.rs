@@ -49,7 +49,7 @@ fn each(agent: &Value, more: &Value, cases: &[(Value, &str)]) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_call_of_a_tool_that_nobody_has_is_none_of_that_tool() {
     let agent = json!({ "kind": "scripted", "calls": [
         { "tool": "mcp__shop__find" },
@@ -183,7 +183,7 @@ fn claude() -> Value {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn tools_of_the_agents_own_can_be_named() {
     each(
         &claude(),
@@ -258,7 +258,7 @@ fn tools_of_the_agents_own_can_be_named() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn tools_that_appear_during_a_run_can_be_named() {
     let cases = [
         (

@@ -36,7 +36,7 @@ fn suite(project: &Project, text: &str) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_fail_fast_leaves_out_is_open() {
     let project = Project::new();
     scenario(&project, "a", &json!({}));
@@ -111,7 +111,7 @@ fn program(more: &Value) -> Value {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_judge_gates_where_nothing_else_judges() {
     let judge = json!({ "provider": "custom", "model": "j", "base_url": "${JUDGE_URL}" });
     let asks = json!({ "type": "llm-judge", "criteria": "It is done." });
@@ -146,7 +146,7 @@ fn a_judge_gates_where_nothing_else_judges() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_stored_run_stays_judged() {
     let project = Project::new();
     let checked =
@@ -168,7 +168,7 @@ fn a_stored_run_stays_judged() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_looks_like_a_secret_is_not_compared_in_a_stored_run() {
     let project = Project::new();
     let says = SAYS.replace("fine", "order acme_ffffffffffffffff");
@@ -321,7 +321,7 @@ fn a_weight_is_a_number_that_can_be_added_up() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_was_sent_is_found_as_it_was_meant() {
     let project = Project::new();
     let evaluator = |text: &str, not: bool| json!({ "type": "text", "in": "transcript", "contains": text, "not": not });

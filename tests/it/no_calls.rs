@@ -16,7 +16,7 @@ const TOOLS: &str =
     "[{ name: one, responses: [{ content: a }] }, { name: two, responses: [{ content: b }] }]";
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_script_without_calls_pins_what_is_listed() {
     for key in [
         "expected_trajectory: []",
@@ -44,7 +44,7 @@ fn a_script_without_calls_pins_what_is_listed() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn where_nothing_is_called_and_nothing_is_listed_nothing_passes() {
     let project = pinning("expected_trajectory: []", "[]");
     for command in ["run", "record"] {

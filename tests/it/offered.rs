@@ -45,7 +45,7 @@ fn tea(project: &Project, baseline: &str) -> Value {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_decided_about_a_run_is_part_of_the_command_that_runs_it_again() {
     let project = Project::new();
     shop(&project);
@@ -97,7 +97,7 @@ fn what_decided_about_a_run_is_part_of_the_command_that_runs_it_again() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_command_works_anywhere_in_the_repository() {
     let project = Project::new();
     changed_shop(&project);
@@ -125,7 +125,7 @@ fn a_command_works_anywhere_in_the_repository() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_was_compared_without_a_run_is_accepted_from_its_report() {
     let project = Project::new();
     changed_shop(&project);
@@ -147,7 +147,7 @@ fn what_was_compared_without_a_run_is_accepted_from_its_report() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_waits_in_another_folder_is_accepted_there() {
     let project = Project::new();
     changed_shop(&project);
@@ -171,7 +171,7 @@ fn what_waits_in_another_folder_is_accepted_there() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_page_of_ci_offers_what_works_where_it_is_read() {
     let project = Project::new();
     changed_shop(&project);
@@ -203,7 +203,7 @@ fn a_page_of_ci_offers_what_works_where_it_is_read() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_lies_elsewhere_is_found_again() {
     let project = Project::new();
     shop(&project);

@@ -133,7 +133,7 @@ fn a_call_that_the_agent_leaves_out_by_itself_is_its_own_doing() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_tolerated_addition_is_marked_as_such_beside_what_fails_its_call() {
     for takes in ["1", "2"] {
         let project = Project::new();
@@ -178,7 +178,7 @@ fn a_cause_fails_only_the_scenarios_that_failed_for_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_changed_script_is_told_once() {
     let project = Project::new();
     let write = |city: &str, days: u64| {
@@ -221,7 +221,7 @@ fn a_changed_script_is_told_once() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_member_with_another_name_is_told_as_one() {
     let project = Project::new();
     let write = |now: bool| {
@@ -309,7 +309,7 @@ fn a_member_with_another_name_is_told_as_one() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_expectation_that_a_failed_call_breaks_follows_from_it() {
     let project = Project::new();
     let write = |broken: bool, temperature: u64| {

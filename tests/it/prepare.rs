@@ -63,7 +63,7 @@ impl Sourced {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_is_built_from_its_source_when_that_has_changed() {
     let sourced = Sourced::new(&json!({}));
     sourced.says("seven").commit("Say seven");
@@ -113,7 +113,7 @@ fn what_a_build_depends_on_can_be_named() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_build_that_fails_is_an_error_that_says_what_it_said() {
     for (prepare, expected) in [
         (
@@ -170,7 +170,7 @@ fn what_means_nothing_is_said() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_was_built_by_others_is_not_taken_for_ones_own() {
     let sourced = Sourced::new(&json!({}));
     let project = &sourced.project;
@@ -195,7 +195,7 @@ fn what_was_built_by_others_is_not_taken_for_ones_own() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_edit_while_it_is_built_is_built_next() {
     let slow = json!({ "prepare": [["sh", "-c", "cp say built; echo x >> ../built; sleep 0.2; echo late > say"]] });
     let sourced = Sourced::new(&slow);

@@ -45,7 +45,7 @@ fn on_terminal(project: &Project, columns: u16, arguments: &[&str]) -> Option<St
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_failure_is_told_at_once_and_what_passed_is_a_number() {
     let project = some_fail();
     let ran = project.expect(3, &["compare"]);
@@ -82,7 +82,7 @@ fn a_failure_is_told_at_once_and_what_passed_is_a_number() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_long_run_tells_a_log_how_far_it_is() {
     if !takes_its_time("that a long run tells how far it is") {
         return;
@@ -131,7 +131,7 @@ fn a_failure_is_told_before_the_run_that_tells_what_varies() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_terminal_shows_a_bar_with_failures_and_time_and_fits_its_width() {
     let project = some_fail();
     for columns in [40, 72, 120] {

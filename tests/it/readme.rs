@@ -125,7 +125,7 @@ fn listen(command: &mut Command, config: &Path) -> Child {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn every_command_of_the_readme_runs() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let project = Project::measured();
@@ -364,7 +364,7 @@ fn every_link_within_the_readme_leads_somewhere() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn every_option_of_the_readme_exists() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let project = Project::new();

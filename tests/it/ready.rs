@@ -40,7 +40,7 @@ fn calls(trajectory: &Value) -> Vec<&Value> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_comes_late_is_waited_for_in_the_session_of_the_run_and_is_no_part_of_it() {
     let project = Project::new();
     let late = &["late=700"];
@@ -78,7 +78,7 @@ fn what_comes_late_is_waited_for_in_the_session_of_the_run_and_is_no_part_of_it(
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn servers_that_never_get_ready_are_an_error_that_says_why() {
     let secret = "s3cr3t-value-of-mine";
     let long = format!("text={secret} {}", "x".repeat(3000));
@@ -175,7 +175,7 @@ fn a_server_that_ends_while_it_is_asked_is_not_waited_for() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn catalogue_and_answers_have_to_stay_the_same_for_a_while() {
     let project = Project::new();
     let faults = &["late-list=600"];
@@ -319,7 +319,7 @@ fn pages() -> SocketAddr {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_page_says_that_a_server_is_ready() {
     let project = Project::new();
     let address = pages();
@@ -386,7 +386,7 @@ fn ctrl_c_ends_the_waiting_at_once() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn waiting_is_told_now_and_then_without_a_terminal_and_does_not_count_for_the_scenario() {
     let project = Project::new();
     let ready = json!({ "calls": [search()], "timeout": "20s" });
@@ -450,7 +450,7 @@ fn calls_that_may_change_something_are_told() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn everything_wrong_with_a_ready_section_is_found_with_its_place() {
     let project = Project::new();
     let cases = [
@@ -579,7 +579,7 @@ fn everything_wrong_with_a_ready_section_is_found_with_its_place() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_agent_of_its_own_meets_servers_that_are_ready_in_each_of_its_sessions() {
     let project = Project::new();
     let agent = |steps: &[&str]| {

@@ -121,7 +121,7 @@ fn no_alarm(project: &Project) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn real_servers_over_stdio_raise_no_alarm() {
     let servers = match installed() {
         Ok(servers) => servers,
@@ -151,7 +151,7 @@ impl Drop for Running {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn real_servers_over_http_raise_no_alarm() {
     let servers = match installed() {
         Ok(servers) => servers,

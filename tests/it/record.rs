@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::common::Project;
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn recording_twice_changes_nothing() {
     let project = Project::shipped();
     fs::remove_dir_all(project.path("baselines")).unwrap();
@@ -57,7 +57,7 @@ fn deviations_from_the_expected_trajectory_are_told_per_parameter() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn ci_does_not_write_baselines() {
     let project = Project::shipped();
     let record = |ci: &str, arguments: &[&str]| {
@@ -83,7 +83,7 @@ fn ci_does_not_write_baselines() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn recording_over_a_baseline_shows_what_changed() {
     let project = Project::shipped();
     project.expect(0, &["record"]).says_not("→");
@@ -122,7 +122,7 @@ fn a_run_that_did_not_complete_is_never_kept() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_original_tools_way_of_naming_folders_works() {
     let project = Project::shipped();
     let file = "scenarios/proxy/find_tools.yaml";
@@ -233,7 +233,7 @@ fn nothing_secret_is_stored_or_shown() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_varies_by_nature_is_learned_and_forgiven() {
     let project = Project::new();
     project.faulty("s", &["random"], &[("count", json!({}))]);

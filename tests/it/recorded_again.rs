@@ -61,7 +61,7 @@ fn restless(project: &Project) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_suite_recorded_again_leaves_every_file_as_it_was() {
     let project = Project::shipped();
     restless(&project);
@@ -83,7 +83,7 @@ fn a_suite_recorded_again_leaves_every_file_as_it_was() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn of_what_has_changed_only_that_is_new() {
     let project = Project::new();
     restless(&project);
@@ -114,7 +114,7 @@ fn of_what_has_changed_only_that_is_new() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_id_that_goes_through_old_and_new_calls_is_one() {
     let project = Project::new();
     restless(&project);
@@ -168,7 +168,7 @@ fn a_call_that_is_added_to_a_script_leaves_the_others_as_they_were() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_known_to_vary_stays_known() {
     let project = Project::new();
     restless(&project);

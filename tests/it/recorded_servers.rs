@@ -27,7 +27,7 @@ fn recorded(project: &Project) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn no_server_is_needed_any_more() {
     let project = Project::new();
     recorded(&project);

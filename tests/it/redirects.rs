@@ -54,7 +54,7 @@ fn command() -> Value {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_same_origin_is_followed_with_method_and_body() {
     let (elsewhere, _) = crate::http::serve(Mode::Json);
     for status in [

@@ -40,7 +40,7 @@ fn statuses(scenario: &Value) -> Vec<&str> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_share_that_passes_decides() {
     let project = varying(".", &json!({}));
     project.expect(0, &["record"]);
@@ -132,7 +132,7 @@ fn the_share_that_passes_decides() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn every_attempt_is_kept_and_the_report_can_be_made_again() {
     let project = varying(".", &json!({}));
     project.expect(0, &["record"]);
@@ -284,7 +284,7 @@ fn expectations_are_checked_in_every_run() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_drop_fails_only_where_chance_does_not_explain_it() {
     let project = varying("..........", &json!({}));
     project.expect(0, &["record", "--repeat", "10"]);
@@ -344,7 +344,7 @@ fn a_drop_fails_only_where_chance_does_not_explain_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn no_worse_than_its_baseline_is_good_enough() {
     let project = varying(".......ttt", &json!({}));
     project
@@ -358,7 +358,7 @@ fn no_worse_than_its_baseline_is_good_enough() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_could_not_be_run_is_no_verdict() {
     let project = varying(".", &json!({}));
     project.expect(0, &["record"]);
@@ -403,7 +403,7 @@ fn what_could_not_be_run_is_no_verdict() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_most_typical_run_becomes_the_baseline() {
     let more = json!({ "success_criteria": ["calls"] });
     let project = varying("o.t..", &more);
@@ -488,7 +488,7 @@ fn a_tally_that_cannot_be_is_refused() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn fail_fast_finishes_the_attempts_and_starts_no_further_scenario() {
     let project = varying("t...", &json!({}));
     project.faulty("t", &[], &[("echo", json!({}))]);

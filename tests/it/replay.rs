@@ -85,7 +85,7 @@ fn with_server(project: &Project, name: &str, from: &str, to: &str) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn ids_of_any_kind_are_followed_and_score_1() {
     let project = Project::new();
     let styles = ["uuid", "short", "token", "number", "word", "fixed"];
@@ -125,7 +125,7 @@ fn ids_of_any_kind_are_followed_and_score_1() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn one_take_is_enough_for_values_that_look_made_up() {
     let project = Project::new();
     for style in ["uuid", "short", "token", "number"] {
@@ -370,7 +370,7 @@ fn a_tool_that_is_gone_is_called_all_the_same() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_poll_is_asked_again_until_it_has_its_recorded_answer() {
     let project = Project::new();
     for (name, tool) in [("hinted", "job_status"), ("unhinted", "check_job")] {
@@ -401,7 +401,7 @@ fn a_poll_is_asked_again_until_it_has_its_recorded_answer() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_comes_behind_a_poll_takes_its_values_from_the_calls_it_took_them_from() {
     let project = Project::new();
     let mut calls = job();
@@ -432,7 +432,7 @@ fn what_comes_behind_a_poll_takes_its_values_from_the_calls_it_took_them_from() 
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_poll_that_never_ends_is_given_up_and_fails() {
     let project = Project::new();
     let agent = json!({ "agent": { "kind": "replay", "calls": job(), "poll_timeout": "300ms" } });
@@ -513,7 +513,7 @@ fn an_attempt_that_fails_is_no_mere_attempt() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_recorded_pace_keeps_the_gaps() {
     let project = Project::new();
     items(&project, "flow", &["items=short"], &flow(), &json!({}));
@@ -674,7 +674,7 @@ fn without_a_baseline_there_is_nothing_to_replay() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_replay_can_be_recorded_and_run_by_itself() {
     let project = Project::new();
     let expected =
@@ -843,7 +843,7 @@ fn a_recording_of_the_original_tool_is_bound_when_it_is_imported() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_slower_tool_fails_where_the_scenario_says_so() {
     let project = Project::new();
     let calls = json!([{ "tool": "create_item", "args": { "title": "first" } }, { "tool": "list_items", "args": {} }]);

@@ -56,7 +56,7 @@ fn a_run_that_waits_beside_baselines_of_another_folder_stays() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_last_runs_stay_with_their_reports() {
     let project = project();
     for _ in 0..5 {
@@ -151,7 +151,7 @@ fn what_is_needed_or_not_ours_stays() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_run_that_goes_on_is_removed_by_nobody() {
     let project = project();
     let slow = json!({
@@ -219,7 +219,7 @@ fn the_index_says_how_a_run_ended_whose_report_could_not_be_written() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_index_tells_what_there_is_and_is_made_anew_where_it_is_broken() {
     let project = project();
     project.expect(0, &["record"]);

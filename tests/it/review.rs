@@ -42,7 +42,7 @@ fn read_json(project: &Project, path: &str) -> Value {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_was_compared_becomes_the_baseline_and_knows_what_varies() {
     let project = Project::new();
     changed_shop(&project);
@@ -83,7 +83,7 @@ fn what_was_compared_becomes_the_baseline_and_knows_what_varies() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_passes_leaves_nothing_to_review_and_ci_keeps_nothing() {
     let project = Project::new();
     changed_shop(&project);
@@ -110,7 +110,7 @@ fn what_passes_leaves_nothing_to_review_and_ci_keeps_nothing() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_pending_run_is_never_compared_with() {
     let project = Project::new();
     changed_shop(&project);
@@ -141,7 +141,7 @@ fn what_was_compared_with_something_else_is_not_accepted_unseen() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_was_asked_otherwise_is_not_accepted_unseen() {
     for (was, is) in [
         ("\"of\":\"tea\"", "\"of\":\"milk\""),
@@ -163,7 +163,7 @@ fn what_was_asked_otherwise_is_not_accepted_unseen() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn names_are_ids_names_or_files_and_a_wrong_one_is_told() {
     let project = Project::new();
     changed_shop(&project);
@@ -200,7 +200,7 @@ fn names_are_ids_names_or_files_and_a_wrong_one_is_told() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_run_from_a_report_of_ci_is_accepted_as_it_was_seen() {
     let project = Project::new();
     shop(&project);
@@ -236,7 +236,7 @@ fn a_run_from_a_report_of_ci_is_accepted_as_it_was_seen() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn variants_pass_either_way_and_are_retired_when_none_comes_near() {
     let project = Project::new();
     changed_shop(&project);
@@ -311,7 +311,7 @@ fn typed(project: &Project, keys: &str) -> Option<Ran> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_key_for_each_change_accepts_the_run() {
     let project = Project::new();
     changed_shop(&project);
@@ -330,7 +330,7 @@ fn a_key_for_each_change_accepts_the_run() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn capitals_decide_on_the_whole_scenario() {
     for (key, code, accepted, pending, variant) in [
         ("A", 0, true, false, false),
@@ -359,7 +359,7 @@ fn capitals_decide_on_the_whole_scenario() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_place_that_is_ignored_is_let_go_of_from_then_on() {
     let project = Project::new();
     changed_shop(&project);
@@ -396,7 +396,7 @@ fn a_place_that_is_ignored_is_let_go_of_from_then_on() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn details_and_the_page_are_there_for_a_key() {
     let project = Project::new();
     changed_shop(&project);
@@ -429,7 +429,7 @@ fn details_and_the_page_are_there_for_a_key() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn which_of_several_variants_is_played_is_said_without_being_asked() {
     let project = Project::new();
     changed_shop(&project);

@@ -29,7 +29,7 @@ fn gone() -> Project {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_run_that_record_would_not_keep_is_not_accepted_either() {
     let project = gone();
     let before = project.read("baselines/gone/baseline.json");
@@ -70,7 +70,7 @@ fn a_run_that_record_would_not_keep_is_not_accepted_either() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_was_accepted_although_it_failed_is_never_advised_to_deploy() {
     let project = gone();
     project
@@ -123,7 +123,7 @@ fn leaving(evaluator: &serde_json::Value) -> Project {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_an_evaluator_found_around_a_run_counts_when_it_is_reviewed() {
     let file = json!({ "type": "file", "path": "left.txt", "exists": false });
     let command = json!({ "type": "command", "command": ["sh", "-c", "cat > /dev/null; test ! -e scenarios/left.txt -a ! -e left.txt && echo '{\"passed\": true}' || echo '{\"passed\": false, \"message\": \"it left something\"}'"] });

@@ -31,7 +31,7 @@ fn opens(project: &Project, script: &str) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_accepted_from_ci_is_as_strict_as_what_is_recorded() {
     let project = Project::new();
     shop(&project);
@@ -62,7 +62,7 @@ fn what_is_accepted_from_ci_is_as_strict_as_what_is_recorded() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_job_is_one_whatever_runs_it() {
     let project = Project::new();
     changed_shop(&project);
@@ -81,7 +81,7 @@ fn a_job_is_one_whatever_runs_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_page_that_is_opened_is_the_one_of_the_run() {
     let project = Project::new();
     changed_shop(&project);
@@ -120,7 +120,7 @@ fn the_page_that_is_opened_is_the_one_of_the_run() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_run_that_did_not_end_takes_what_waited_with_it() {
     let project = Project::new();
     changed_shop(&project);
@@ -157,7 +157,7 @@ fn a_run_that_did_not_end_takes_what_waited_with_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_else_is_known_of_a_run_is_said() {
     let project = Project::new();
     changed_shop(&project);
@@ -180,7 +180,7 @@ fn what_else_is_known_of_a_run_is_said() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_file_names_its_scenario_however_it_is_written() {
     let project = Project::new();
     changed_shop(&project);
@@ -203,7 +203,7 @@ fn a_file_names_its_scenario_however_it_is_written() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_fails_its_own_scenario_is_accepted_with_a_note() {
     let project = Project::new();
     changed_shop(&project);

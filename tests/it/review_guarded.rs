@@ -31,7 +31,7 @@ fn second_shop(project: &Project) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_has_changed_while_somebody_looked_at_it_stays_as_it_is() {
     let edit = |file: &str, from: &str, to: &str| format!("$ sed -i 's/{from}/{to}/' {file}");
     let meanwhile = [
@@ -76,7 +76,7 @@ fn what_has_changed_while_somebody_looked_at_it_stays_as_it_is() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_somebody_else_has_decided_is_not_decided_again() {
     let project = Project::new();
     changed_shop(&project);
@@ -90,7 +90,7 @@ fn what_somebody_else_has_decided_is_not_decided_again() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn of_two_who_decide_at_once_one_does() {
     let project = Project::new();
     changed_shop(&project);
@@ -116,7 +116,7 @@ fn of_two_who_decide_at_once_one_does() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn keys_that_were_typed_ahead_decide_nothing() {
     let project = Project::new();
     changed_shop(&project);
@@ -143,7 +143,7 @@ fn keys_that_were_typed_ahead_decide_nothing() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_signal_leaves_the_terminal_as_it_was() {
     for signal in ["TERM", "HUP", "INT"] {
         let project = Project::new();
@@ -158,7 +158,7 @@ fn a_signal_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_a_secret_by_now_is_not_accepted() {
     for from in [false, true] {
         let project = Project::new();
@@ -201,7 +201,7 @@ fn what_is_a_secret_by_now_is_not_accepted() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_variant_is_retired_for_later_comparisons_alone() {
     let project = Project::new();
     shop(&project);
@@ -258,7 +258,7 @@ const BROKEN: [(&str, Break); 6] = [
 ];
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_cannot_be_read_is_told_and_does_not_stop_the_others() {
     let project = Project::new();
     changed_shop(&project);
@@ -339,7 +339,7 @@ fn deciding_goes_with_no_other_question() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_ignored_or_opened_is_said() {
     let project = Project::new();
     changed_shop(&project);

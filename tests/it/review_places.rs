@@ -49,7 +49,7 @@ fn passes(project: &Project, answer: &Value) -> bool {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_element_that_is_new_in_a_list_may_come_and_go() {
     let row = |id: u8| json!({ "id": id, "name": format!("row {id}") });
     for (was, now, also, never) in [
@@ -95,7 +95,7 @@ fn an_element_that_is_new_in_a_list_may_come_and_go() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn several_new_elements_are_let_go_of_together() {
     let project = Project::new();
     answered(&project, &json!([1, 2, 3]));
@@ -120,7 +120,7 @@ fn several_new_elements_are_let_go_of_together() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_order_that_is_ignored_is_any_order() {
     let project = Project::new();
     answered(&project, &json!(["north", "east", "south"]));
@@ -135,7 +135,7 @@ fn an_order_that_is_ignored_is_any_order() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn whatever_stands_in_a_place_that_is_ignored_is_fine() {
     let project = Project::new();
     answered(&project, &json!({ "left": 40, "unit": "euro" }));
@@ -153,7 +153,7 @@ fn whatever_stands_in_a_place_that_is_ignored_is_fine() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn of_a_text_the_words_that_differ_are_let_go_of_and_then_all_of_it() {
     let project = Project::new();
     answered(&project, &json!("build 17 of the shop is ok"));
@@ -175,7 +175,7 @@ fn of_a_text_the_words_that_differ_are_let_go_of_and_then_all_of_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_varies_in_the_text_of_an_error_is_learned_or_ignored() {
     let project = Project::new();
     let refused = |what: &str| json!({ "error": format!("{what}, request {{{{uuid}}}}") });
@@ -203,7 +203,7 @@ fn what_varies_in_the_text_of_an_error_is_learned_or_ignored() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_cannot_be_ignored_leaves_the_baseline_as_it_is() {
     let project = Project::new();
     answered(&project, &json!({ "left": 40 }));

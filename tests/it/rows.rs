@@ -134,7 +134,7 @@ fn null_is_no_text_and_stays_a_value() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn tables_that_would_lose_something_are_refused() {
     for (text, said) in [
         (
@@ -219,7 +219,7 @@ fn cells_become_numbers_only_where_that_changes_nothing() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn numbers_that_would_lose_digits_are_refused_and_quotes_keep_them() {
     for number in [
         "123456789012345678901",
@@ -301,7 +301,7 @@ fn a_key_that_is_given_twice_is_refused() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn evaluators_are_filled_in_before_their_mock_servers_start() {
     let rows = "variables: { v: pa.d }\ndataset: [{ id: a, order: 7, role: advisory, times: 1, w: 0.5, not: false, schema: one }]\n";
     let evaluator = "{ type: text, regex: '{{v}}', role: '{{row.role}}', at_least: '{{row.times}}', weight: '{{row.w}}', not: '{{row.not}}' }";

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn each_case_has_the_expected_findings() {
     let mut failures = Vec::new();
     for case in cases() {
@@ -283,13 +283,13 @@ fn every_key_of_the_schema_is_described() {
 
 proptest! {
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn no_text_makes_the_loader_panic(text in "\\PC*|[ \\t\\n:{}\\[\\],\"'&*<!|>%@a-c0-9.~-]*") {
         load_text(text.as_bytes());
     }
 
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn no_change_of_a_sound_file_makes_the_loader_panic(
         start in 0..4000_usize,
         length in 0..40_usize,
@@ -303,7 +303,7 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn what_serde_yaml_writes_reads_back_the_same(arguments in arguments()) {
         let document = serde_json::json!({
             "name": "x",

@@ -291,7 +291,7 @@ fn numbered(numbers: std::ops::Range<usize>, text: impl Fn(usize) -> String) -> 
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn hostile_files_end_soon() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.yaml");

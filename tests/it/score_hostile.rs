@@ -40,7 +40,7 @@ fn nested(depth: usize, leaf: Value, wrap: impl Fn(Value) -> Value) -> Value {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn deep_values() {
     for depth in [50, 150, 1000] {
         within(120, "deep lists", || {
@@ -88,7 +88,7 @@ fn leaning_trees() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn many_of_many_elements_changed() {
     let list = |per_cent: usize| -> Value {
         let sentence = |it: usize| {
@@ -125,7 +125,7 @@ fn many_of_many_elements_changed() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn long_calls_in_any_order() {
     let calls = |from: usize| {
         let call = |it: usize| {
@@ -146,7 +146,7 @@ fn long_calls_in_any_order() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn long_texts() {
     let long = |word: &str| word.repeat(many(500_000));
     within(120, "one long word", || {
@@ -184,7 +184,7 @@ fn long_texts() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn wide_objects() {
     let wide = |name: &str| -> Value {
         (0..many(100_000))
@@ -203,7 +203,7 @@ fn wide_objects() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn long_lists() {
     let list = |from: usize| -> Value {
         (from..from + many(20_000))
@@ -235,7 +235,7 @@ fn long_lists() {
 
 /// Too long for the exact method, yet with few changes; what is equal must find its partner wherever it moved to.
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn few_changes_in_a_long_list() {
     let record =
         |it: usize| json!({"id": it, "on": it.is_multiple_of(3), "name": format!("record {it}")});
@@ -254,7 +254,7 @@ fn few_changes_in_a_long_list() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn many_rows_in_another_order_are_no_more_work_where_they_were_heard_twice() {
     let rows = |turn: u64, factor: u64| {
         let row = |it: u64| {
@@ -329,7 +329,7 @@ fn call_with(value: &Value) -> Value {
 
 /// Millions of values in little text: as JSON they would take hundreds of times as much memory as the text.
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn dense_texts_are_compared_as_texts() {
     let dense = |element: &str, change: Option<(usize, &str)>| {
         let mut elements = vec![element; 1_000_000];
@@ -380,7 +380,7 @@ fn many_differences_are_summed_up() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn ten_thousand_calls() {
     let equal = |count: usize| {
         recorded(&vec![

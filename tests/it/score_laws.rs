@@ -142,7 +142,7 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn scores_are_shares_and_every_lost_point_has_a_place(b in calls(), c in calls(), rules in rules()) {
         let comparison = score::compare(&trajectory(&b), &trajectory(&c), &rules);
         let scores = comparison.scores;
@@ -155,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn changed_answers_to_the_same_requests_add_up(requests in proptest::collection::vec((request(), answer(), answer()), 0..4), rules in rules()) {
         let side = |pick: fn(&(Value, Value, Value)) -> Value| requests.iter().map(pick).collect::<Vec<_>>();
         let (b, c) = (side(|it| call(&it.0, &it.1)), side(|it| call(&it.0, &it.2)));
@@ -168,7 +168,7 @@ proptest! {
 
     /// Apart from polls, which only a baseline has: how often it asked one and the same thing in a row.
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn the_trajectory_score_is_symmetric(mut b in calls(), mut c in calls()) {
         for side in [&mut b, &mut c] {
             side.dedup_by(|a, b| a["tool"] == b["tool"] && a["args"] == b["args"]);
@@ -181,7 +181,7 @@ proptest! {
 
     /// Numbers, whose similarity is easily computed, and lists long enough that the table is not simply filled.
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn no_alignment_is_better_than_the_one_found(b in long_list(), edits in proptest::collection::vec((0usize..80, 0usize..3, 1u8..60), 0..40)) {
         let mut c = b.clone();
         for (at, kind, number) in edits {
@@ -201,7 +201,7 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn what_takes_showed_to_vary_costs_nothing(requests in proptest::collection::vec((request(), answer(), answer()), 0..4)) {
         let take = |pick: fn(&(Value, Value, Value)) -> Value| {
             let calls: Vec<Value> = requests.iter().map(pick).collect();

@@ -71,7 +71,7 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn an_effect_made_twice_fails(lane in lane(), at in any::<prop::sample::Index>()) {
         prop_assume!(!lane.is_empty());
         let at = at.index(lane.len());
@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn an_argument_that_is_lost_fails(lane in lane(), at in any::<prop::sample::Index>()) {
         prop_assume!(!lane.is_empty());
         let at = at.index(lane.len());
@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn the_sides_may_be_swapped(one in lane(), other in lane()) {
         let there = compare(&one, &other);
         let back = compare(&other, &one);
@@ -107,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn the_verdict_is_told_by_rows_and_changes_alike(one in lane(), other in lane()) {
         let comparison = compare(&one, &other);
         let fails = comparison.changes.iter().any(|it| it.kind == ChangeKind::Upstream && it.fails);
@@ -124,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn takes_teach_what_makes_them_equal(one in lane(), other in lane()) {
         let takes = [run(&one), run(&other)];
         let learned = score::learn(&takes, &Rules::default());

@@ -215,13 +215,13 @@ fn judged(changes: &[(&str, Change)], as_prose: bool, must_pass: bool) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_wrong_value_in_an_answer_fails() {
     judged(WRONG, false, false);
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_wrong_value_in_prose_fails() {
     // In prose, what is flagged, null or in another order is a text like any other; a lost field is fewer words.
     judged(WRONG, true, false);

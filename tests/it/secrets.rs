@@ -93,7 +93,7 @@ fn with_canary(project: &Project, arguments: &[&str], canary: &str) -> Ran {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn no_secret_is_in_any_byte_written_or_printed() {
     let cases = cases();
     let texts: Vec<(String, String)> = cases
@@ -230,7 +230,7 @@ fn a_secret_in_front_changes_nothing_behind() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_secret_that_is_none_any_more_is_a_change() {
     let texts = |text: &str| [("a".to_owned(), json!({ "api_key": text }).to_string())];
     let project = answering(&texts("k-41of-all-9"));
@@ -354,7 +354,7 @@ proptest! {
 
     /// Made of what the rules look for, so that each of them is met half.
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn no_text_is_too_odd_to_be_looked_through(
         pieces in proptest::collection::vec(
             prop::sample::select(vec![
@@ -430,7 +430,7 @@ fn a_placeholder_that_a_server_makes_up_is_never_filled_in() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn baselines_of_version_1_load_and_any_placeholder_equals_theirs() {
     let project = answering(&[(
         "a".to_owned(),

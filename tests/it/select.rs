@@ -44,7 +44,7 @@ fn ids(result: &Value) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn words_pick_scenarios_by_name_path_and_tag() {
     let project = project();
     for (arguments, picked) in [
@@ -160,7 +160,7 @@ fn a_wrong_expression_is_shown_with_its_place() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_did_not_pass_last_time_is_run_again() {
     let project = project();
     let fails = scenario("Search for tools", "Tools", ("fine", "wrong"));
@@ -212,7 +212,7 @@ fn what_did_not_pass_last_time_is_run_again() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_fail_fast_has_left_out_counts_as_not_passed() {
     let project = project();
     project.file("scenarios/a.yaml", scenario("A", "", ("fine", "wrong")));
@@ -238,7 +238,7 @@ fn committed() -> Project {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_has_changed_is_run() {
     let project = committed();
     let nothing = project.expect(0, &["compare", "--changed"]);
@@ -323,7 +323,7 @@ fn a_server_that_git_ignores_may_have_changed() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_scenario_is_read_from_and_started_with_counts() {
     let project = committed();
     let folder = project.path("");
@@ -431,7 +431,7 @@ fn what_a_scenario_is_read_from_and_started_with_counts() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn changes_count_since_a_branch_began() {
     let project = committed();
     let folder = project.path("");

@@ -82,7 +82,7 @@ fn plan(result: &Value) -> &Value {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn each_machine_makes_the_same_plan_and_runs_its_part() {
     let project = suite();
     let parts = run_parts(&project, "compare", 3, &[]);
@@ -116,7 +116,7 @@ fn took(project: &Project, id: &str, duration_ms: Option<f64>) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn parts_take_about_as_long_as_the_baselines_tell() {
     let project = suite();
     for (id, duration) in [("a", 100.0), ("b", 100.0), ("c", 900.0), ("d", 500.0)] {
@@ -142,7 +142,7 @@ fn parts_take_about_as_long_as_the_baselines_tell() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_part_without_scenarios_is_green_and_says_so() {
     let project = suite();
     let empty = project.expect(0, &["compare", "--shard", "7/7"]);
@@ -195,7 +195,7 @@ fn where_nothing_has_changed_no_part_has_anything_to_do() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_put_together_is_what_one_machine_finds() {
     let project = suite();
     scenario(&project, "b", "wrong");
@@ -277,7 +277,7 @@ fn what_is_put_together_is_what_one_machine_finds() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_the_merged_report_shows_can_be_accepted() {
     let project = suite();
     scenario(&project, "b", "fine, and otherwise");
@@ -302,7 +302,7 @@ fn what_the_merged_report_shows_can_be_accepted() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_hole_is_named_and_never_green() {
     let project = suite();
     run_parts(&project, "compare", 3, &[]);
@@ -353,7 +353,7 @@ fn a_hole_is_named_and_never_green() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_interrupted_part_has_no_verdict() {
     let project = suite();
     run_parts(&project, "compare", 2, &[]);
@@ -364,7 +364,7 @@ fn an_interrupted_part_has_no_verdict() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn links_that_all_parts_have_are_those_of_the_whole() {
     let project = suite();
     run_parts(&project, "compare", 2, &[]);
@@ -380,7 +380,7 @@ fn links_that_all_parts_have_are_those_of_the_whole() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_same_scenario_in_two_results_is_refused() {
     let project = suite();
     run_parts(&project, "compare", 2, &[]);
@@ -411,7 +411,7 @@ fn the_same_scenario_in_two_results_is_refused() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn results_of_different_runs_are_refused() {
     let project = suite();
     run_parts(&project, "compare", 2, &[]);
@@ -458,7 +458,7 @@ fn results_of_different_runs_are_refused() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_no_part_is_left_alone() {
     let project = suite();
     project.expect(0, &["compare", "--output", "whole"]);
@@ -486,7 +486,7 @@ fn what_is_no_part_is_left_alone() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn nothing_in_a_result_leads_out_of_its_folder() {
     let project = suite();
     run_parts(&project, "compare", 2, &[]);
@@ -547,7 +547,7 @@ fn a_wrong_part_is_refused() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn strict_statistics_hold_for_all_parts_together() {
     let project = suite();
     let arguments = [
@@ -599,7 +599,7 @@ fn two(project: &Project, one: &[&str], other: &[&str]) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn parts_that_were_judged_otherwise_are_refused() {
     let project = Project::new();
     for id in ["a", "b"] {
@@ -653,7 +653,7 @@ fn parts_that_were_judged_otherwise_are_refused() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn parts_of_other_scenarios_and_of_other_quarantines_are_refused() {
     let project = Project::new();
     for id in ["a", "b"] {
@@ -720,7 +720,7 @@ fn a_hole_is_told_with_the_options_that_its_part_needs() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_result_that_contradicts_itself_is_left_out() {
     let project = Project::new();
     scenario(&project, "a", "wrong");

@@ -90,7 +90,7 @@ fn every_scenario_has_its_baseline_and_every_baseline_its_scenario() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn results_and_runs_fit_their_schemas() {
     let project = Project::shipped();
     project.edit(

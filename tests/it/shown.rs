@@ -58,7 +58,7 @@ fn ids(result: &Value) -> Vec<&str> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_row_without_a_baseline_is_recorded_without_the_others() {
     let project = Project::new();
     rows(&project, "paid", &["p1", "p10"]);
@@ -94,7 +94,7 @@ fn a_row_without_a_baseline_is_recorded_without_the_others() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn all_rows_without_a_baseline_are_recorded_by_one_command_and_no_others() {
     let project = Project::new();
     let there = ["1", "2", "10", "oslo", "new york"];
@@ -158,7 +158,7 @@ fn in_cells(project: &Project) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn cells_are_picked_recorded_and_counted_as_cells() {
     let project = Project::new();
     in_cells(&project);
@@ -597,7 +597,7 @@ fn judged(answer: impl IntoResponse + Clone + Send + Sync + 'static) -> Ran {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_judge_that_does_not_answer_is_described_as_it_is() {
     let limited = (
         StatusCode::TOO_MANY_REQUESTS,

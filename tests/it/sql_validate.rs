@@ -190,7 +190,7 @@ fn judged_in_file(address: &str) -> (i64, String) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_file_of_sqlite_is_judged_as_the_run_left_it() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("shop.db");
@@ -240,7 +240,7 @@ fn a_file_of_sqlite_is_judged_as_the_run_left_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn postgresql_is_judged_by_a_query() {
     let server = match Server::postgres() {
         Ok(server) => server,
@@ -253,7 +253,7 @@ fn postgresql_is_judged_by_a_query() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn mariadb_is_judged_by_a_query() {
     let server = match Server::mariadb() {
         Ok(server) => server,

@@ -409,7 +409,7 @@ fn answers_to_many_calls_at_once_are_all_kept_as_served() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn failures_are_outcomes_of_the_call() {
     let cases = [
         (Mode::Hangs, "timeout", "no answer within 500ms"),
@@ -435,7 +435,7 @@ fn failures_are_outcomes_of_the_call() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_stream_that_ends_in_the_middle_of_a_call_is_the_end_of_the_run() {
     for (mode, why) in [
         (
@@ -485,7 +485,7 @@ fn a_session_that_ends_between_calls_is_opened_anew_and_that_is_told() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_stream_that_is_dropped_while_nothing_is_asked_is_opened_anew() {
     let (address, server) = serve(Mode::Drops);
     let launch = Launch::Http {
@@ -522,7 +522,7 @@ fn a_stream_that_is_dropped_while_nothing_is_asked_is_opened_anew() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn servers_that_open_no_session_are_errors() {
     let cases = [
         (
@@ -597,7 +597,7 @@ fn a_server_that_is_declared_as_http_is_spoken_to_in_the_older_way_where_it_know
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_gateway_stands_in_front_of_such_servers() {
     for mode in [
         Mode::Stream,
@@ -623,7 +623,7 @@ fn the_gateway_stands_in_front_of_such_servers() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_goes_wrong_behind_the_gateway_is_recorded() {
     let cases = [
         (Mode::Hangs, "timeout", "no answer within 1s"),

@@ -68,7 +68,7 @@ fn log(project: &Project, name: &str) -> String {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_is_started_anew_for_every_run_and_its_output_is_kept() {
     let project =
         project("echo \"token $API_TOKEN at $LISTEN\" >&2\nsleep 300 &\nsetsid sleep 300 &");
@@ -140,7 +140,7 @@ fn the_port_stands_in_headers_and_in_pages() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_that_ends_is_an_error_and_no_verdict() {
     // Before it is ready, with and without `ready`.
     let project = project("echo \"cannot read the configuration, $API_TOKEN\" >&2\nexit 7");
@@ -181,7 +181,7 @@ fn a_server_that_ends_is_an_error_and_no_verdict() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_that_does_not_get_ready_is_quoted() {
     let project = Project::new();
     gateway(&project, "#!/bin/sh\necho loading $1\nexec sleep 300\n");

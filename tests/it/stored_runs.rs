@@ -128,7 +128,7 @@ fn a_killed_run_has_not_passed() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn rules_that_are_not_known_let_nothing_pass() {
     let project = two();
     let bye = json!({ "evaluators": [{ "type": "text", "in": "answers", "contains": "bye" }] });
@@ -179,7 +179,7 @@ fn rules_that_are_not_known_let_nothing_pass() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_could_not_be_judged_in_one_of_several_runs_stays_so() {
     let project = Project::new();
     let answers = |letters: &str| {

@@ -129,7 +129,7 @@ fn a_quarantined_row_stops_nothing() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn rows_and_cells_begin_where_their_scenario_is_meant_and_each_once() {
     let project = Project::new();
     scenario(&project, "a", &json!({ "before": noting("a") }));
@@ -331,7 +331,7 @@ fn matrix(models: &str, passing: &[&[&str]]) -> Value {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn who_is_compared_with_several_has_to_beat_each_of_them_by_more() {
     // Six to none is enough beside one other (p = 0.031), and too little beside two.
     let with_first: &[&str] = &["a"];

@@ -71,7 +71,7 @@ fn ids(result: &Value) -> Vec<&str> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_suite_is_no_scenario_and_is_found_by_its_name() {
     let project = project();
     suite(&project, "description: All of them\n");
@@ -99,7 +99,7 @@ fn a_suite_is_no_scenario_and_is_found_by_its_name() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn tags_pick_and_an_order_says_who_begins() {
     let project = project();
     suite(&project, "tags: { in: [smoke, slow], out: [smoke] }\n");
@@ -127,7 +127,7 @@ fn tags_pick_and_an_order_says_who_begins() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_could_not_be_run_is_run_again_and_marked_flaky() {
     let project = Project::new();
     shaky(&project, "s", DIES_ONCE, &json!({}));
@@ -233,7 +233,7 @@ fn a_try_that_was_not_made_is_not_told() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_run_that_did_not_end_in_time_is_run_again() {
     let project = Project::new();
     let hangs_once = "test -e been || { touch been; sleep 30; }";
@@ -297,7 +297,7 @@ fn commands_around_a_suite_are_run_once() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_quarantined_scenario_decides_nothing_until_its_day_is_over() {
     let project = project();
     let quarantine = |until: &str| {
@@ -359,7 +359,7 @@ fn a_quarantined_scenario_decides_nothing_until_its_day_is_over() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn gates_hold_for_all_scenarios_together() {
     let project = project();
     for (gates, code, state) in [
@@ -406,7 +406,7 @@ fn a_bound_that_is_just_missed_does_not_look_reached() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn merge_decides_the_gates_of_all_parts() {
     let project = project();
     suite(&project, "gates: { min_pass_rate: 0.75 }\nquarantine: []\n");
@@ -458,7 +458,7 @@ fn merge_decides_the_gates_of_all_parts() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_wrong_in_a_suite_is_told_at_its_place() {
     let project = project();
     suite(
@@ -558,7 +558,7 @@ fn began(project: &Project, arguments: &[&str]) -> String {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_random_order_is_printed_and_can_be_had_again() {
     let project = Project::new();
     for id in ["a", "b", "c", "d", "e", "f"] {
@@ -660,7 +660,7 @@ fn a_dry_run_prints_the_plan_and_runs_nothing() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_environment_has_other_values_for_variables() {
     let project = Project::new();
     let text = "name: s\nservers: { m: { type: mock } }\nexpected_trajectory: [{ tool: look, args: { at: \"{{host}}\" } }]\n\
@@ -701,7 +701,7 @@ fn an_environment_has_other_values_for_variables() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_fail_fast_has_left_out_is_open_although_a_share_is_reached() {
     let project = project();
     for gates in [
@@ -743,7 +743,7 @@ fn what_fail_fast_has_left_out_is_open_although_a_share_is_reached() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn where_all_is_quarantined_nothing_gates_and_that_is_said() {
     let project = Project::new();
     scenario(&project, "a", &["slow"], "fine");

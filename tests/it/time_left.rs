@@ -34,7 +34,7 @@ fn stored(project: &Project, path: &str) -> Value {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn each_run_has_the_scenarios_time_for_itself() {
     let project = Project::new();
     shop(&project, "sleep 2", 3, "3500ms");
@@ -64,7 +64,7 @@ fn each_run_has_the_scenarios_time_for_itself() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_take_that_hangs_leaves_what_the_first_one_heard() {
     let project = Project::new();
     shop(&project, SECOND_HANGS, 3, "2s");

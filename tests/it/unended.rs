@@ -22,7 +22,7 @@ fn is_green(project: &Project) -> bool {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_command_that_cannot_begin_says_so_in_all_files_that_can_be_written() {
     let project = Project::new();
     shop(&project);
@@ -132,7 +132,7 @@ fn a_run_that_is_killed_leaves_no_older_result_and_has_not_passed() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn pages_overwrite_nothing_else() {
     let project = Project::new();
     shop(&project);

@@ -442,7 +442,7 @@ fn any_lane() -> impl Strategy<Value = UpstreamLane> {
 
 proptest! {
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn whatever_was_heard_is_read_as_it_was_written(lane in prop::option::of(any_lane())) {
         let kept = kept(lane);
         let written = trajectory::to_json(&kept);
@@ -451,7 +451,7 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn nothing_that_was_heard_acts_on_a_reader_of_the_dialogue(lane in any_lane()) {
         let told = store::dialogue(&kept(Some(lane)));
         let hidden = told.chars().find(|it| *it != '\n' && mcp_eval::text::is_hidden(*it));

@@ -73,7 +73,7 @@ impl Tried {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_proxy_makes_of_each_call_is_kept_under_it() {
     let tried = Tried::new(&["startup=files__read"]);
     tried.project.expect(0, &["record"]);
@@ -115,7 +115,7 @@ fn compared(tried: &Tried, code: i32, faults: &[&str]) -> String {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_proxy_does_otherwise_is_found_and_said() {
     let tried = Tried::new(&[]);
     tried.project.expect(0, &["record"]);
@@ -164,7 +164,7 @@ fn what_a_proxy_does_otherwise_is_found_and_said() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_proxy_makes_up_for_each_call_is_learned() {
     let tried = Tried::new(&["made-up"]);
     tried.project.expect(0, &["record"]);
@@ -177,7 +177,7 @@ fn what_a_proxy_makes_up_for_each_call_is_learned() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_call_that_is_passed_on_late_belongs_to_the_one_before() {
     let tried = Tried::new(&["late"]);
     let call = json!({ "tool": "files__write", "args": { "path": "/b" } });
@@ -192,7 +192,7 @@ fn a_call_that_is_passed_on_late_belongs_to_the_one_before() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_real_server_behind_a_proxy_is_heard_through_a_tap() {
     let tried = Tried::new(&[]);
     let server = json!({ "type": "stdio", "command": faulty_server(), "tap": true });
@@ -213,7 +213,7 @@ fn a_real_server_behind_a_proxy_is_heard_through_a_tap() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_asked_again_to_learn_from_it_is_not_heard_twice() {
     let tried = Tried::new(&[]);
     // Once, with each read asked again: what an agent program or a model decides cannot be played twice.
@@ -264,7 +264,7 @@ fn what_is_asked_again_to_learn_from_it_is_not_heard_twice() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_behind_that_is_gone_leaves_no_verdict() {
     let tried = Tried::new(&[]);
     let server = json!({ "type": "stdio", "command": faulty_server(), "args": ["die-after=0"], "tap": true });
@@ -279,7 +279,7 @@ fn a_server_behind_that_is_gone_leaves_no_verdict() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn two_configurations_of_a_proxy_are_compared_without_a_baseline() {
     let tried = Tried::new(&[]);
     let other = tried.project.read("scenarios/proxy.json");
@@ -292,7 +292,7 @@ fn two_configurations_of_a_proxy_are_compared_without_a_baseline() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_was_heard_behind_a_call_is_said_with_what_the_call_is_for() {
     let tried = Tried::new(&[]);
     let labelled = json!({ "label": { "files__write": "args.path" } });
@@ -309,7 +309,7 @@ fn what_was_heard_behind_a_call_is_said_with_what_the_call_is_for() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn whose_doing_another_answer_is_is_said() {
     let tried = Tried::new(&[]);
     tried.project.expect(0, &["record"]);
@@ -333,7 +333,7 @@ fn whose_doing_another_answer_is_is_said() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn where_nobody_listened_on_one_side_that_is_a_change() {
     let tried = Tried::new(&[]);
     tried.project.expect(0, &["record"]);

@@ -15,7 +15,7 @@ fn project() -> Project {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn servers_beside_the_scenarios_are_those_of_scenarios_that_name_none() {
     let project = project();
     project.file("scenarios/a.yaml", format!("name: a\n{CALL}"));
@@ -66,7 +66,7 @@ fn servers_beside_the_scenarios_are_those_of_scenarios_that_name_none() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_file_that_gives_no_servers_is_told() {
     let project = project();
     project.file("scenarios/a.yaml", format!("name: a\n{CALL}"));
@@ -97,7 +97,7 @@ fn a_file_that_gives_no_servers_is_told() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn dialogues_of_the_original_tool_are_shown_the_way_to_turns() {
     let project = project();
     project.file(

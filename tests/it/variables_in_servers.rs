@@ -62,7 +62,7 @@ fn a_value_is_never_read_as_a_reference() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn addresses_headers_hooks_and_programs_are_filled_in() {
     let keys = json!({
         "variables": { "host": "localhost", "word": "before" },

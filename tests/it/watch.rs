@@ -134,7 +134,7 @@ fn rounds(said: &str) -> usize {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_change_concerns_is_run_again_and_nothing_else() {
     let project = project();
     let watching = Watching::start(&project, &["compare"]);
@@ -236,7 +236,7 @@ fn what_a_change_concerns_is_run_again_and_nothing_else() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_broken_file_is_told_and_waited_for() {
     let project = project();
     project.edit("scenarios/a.yaml", "\"name\"", "\"nme\"");
@@ -271,7 +271,7 @@ fn a_broken_file_is_told_and_waited_for() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn sources_concern_all_but_for_what_git_ignores() {
     let project = project();
     project.file("server/src/main.c", "1");
@@ -327,7 +327,7 @@ fn sources_concern_all_but_for_what_git_ignores() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_server_is_started_with_concerns_those_that_name_it() {
     let project = project();
     let server = crate::common::faulty_server();
@@ -357,7 +357,7 @@ fn what_a_server_is_started_with_concerns_those_that_name_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn servers_of_the_command_line_count_for_those_that_need_them() {
     let project = project();
     let more = json!({ "servers": { "s": { "command": "nowhere" } } });
@@ -404,7 +404,7 @@ fn wait_for(project: &Project, file: &str) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_change_stops_what_runs_and_what_it_has_not_finished_is_run_again() {
     let project = Project::new();
     hanging(&project);
@@ -442,7 +442,7 @@ fn a_signal_ends_a_run_and_all_of_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_runs_write_makes_them_not_run_for_ever() {
     let project = project();
     let write = json!([[
@@ -471,7 +471,7 @@ fn what_runs_write_makes_them_not_run_for_ever() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_built_from_the_source_is_no_change_of_it() {
     let project = Project::new();
     let server = crate::common::faulty_server();
@@ -497,7 +497,7 @@ fn what_is_built_from_the_source_is_no_change_of_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_first_round_is_what_the_command_line_picks() {
     let project = project();
     project.edit("scenarios/a.yaml", "fine", "otherwise");
@@ -521,7 +521,7 @@ fn the_first_round_is_what_the_command_line_picks() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_changes_while_a_round_cannot_begin_is_run() {
     let project = Project::new();
     let address = format!("http://127.0.0.1:{}/mcp", free_port());
@@ -587,7 +587,7 @@ fn typed(project: &Project, keys: &[&str]) -> Option<(i32, String)> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn on_a_terminal_a_key_runs_all_or_what_failed_or_quits() {
     let project = project();
     project.edit("scenarios/a.yaml", "fine", "otherwise");
@@ -626,7 +626,7 @@ fn on_a_terminal_a_key_runs_all_or_what_failed_or_quits() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn files_do_not_stay_green_while_a_scenario_cannot_be_read() {
     let project = Project::new();
     project.faulty("s", &[], &[("echo", json!({ "q": 1 }))]);

@@ -95,7 +95,7 @@ fn what_passed_with_changes_is_told_by_them() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_review_asks_by_cause_in_the_words_and_colours_of_the_report() {
     let project = Project::new();
     weather(&project, &json!({"sky": "rain", "degrees": 14}));
@@ -124,7 +124,7 @@ fn a_review_asks_by_cause_in_the_words_and_colours_of_the_report() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_new_name_is_one_question_and_both_names_are_ignored_together() {
     let project = Project::new();
     let answer = |name: &str| json!({"status": "open", name: "yes"});
@@ -144,7 +144,7 @@ fn a_new_name_is_one_question_and_both_names_are_ignored_together() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_new_name_is_asked_about_apart_from_what_else_changed_in_the_answer() {
     let project = Project::new();
     let answer = |name: &str, status: &str| json!({"status": status, name: "north"});
@@ -181,7 +181,7 @@ fn half_a_new_name_is_a_member_that_is_gone() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_removed_tool_is_asked_about_before_what_follows_from_it() {
     let project = Project::new();
     let calls = [("list", json!({}))];
@@ -201,7 +201,7 @@ fn a_removed_tool_is_asked_about_before_what_follows_from_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_renamed_tool_is_one_question_with_the_call_that_fails_for_it() {
     let project = Project::new();
     let calls = [("list", json!({}))];
@@ -220,7 +220,7 @@ fn a_renamed_tool_is_one_question_with_the_call_that_fails_for_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_change_that_is_left_for_later_accepts_none_of_its_run() {
     let project = Project::new();
     weather(&project, &json!({"sky": "rain", "degrees": 14}));
@@ -258,7 +258,7 @@ fn ids_that_differ_are_marked_as_a_whole() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_an_unchanged_run_fails_for_is_said_with_it() {
     let project = Project::new();
     let answer = json!({"sky": "rain"});

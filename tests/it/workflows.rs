@@ -150,7 +150,7 @@ fn has(tool: &str, what: &str) -> bool {
 const PROGRAM: &str = env!("CARGO_BIN_EXE_mcp-eval");
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_action_runs_reports_and_gates() {
     let project = suite();
     let inputs = [
@@ -238,7 +238,7 @@ fn the_action_runs_reports_and_gates() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_action_takes_the_program_on_the_path_and_says_where_there_is_none() {
     let project = suite();
     let mut job = Job::new(&project, &[]);
@@ -286,7 +286,7 @@ case "$*" in *--jq*) jq -r "${@: -1}" "$RUNNER_TEMP/comments.json" ;; esac
 "#;
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_action_keeps_one_comment_up_to_date() {
     if !has("jq", "the comment of the action was not tried") {
         return;
@@ -354,7 +354,7 @@ cat notes.json
 "#;
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_job_for_gitlab_reports_notes_and_gates() {
     let project = suite();
     let text = fs::read_to_string(root().join(".gitlab/mcp-eval.gitlab-ci.yml")).unwrap();
@@ -464,7 +464,7 @@ fn given(step: &Value, part: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_workflow_with_a_matrix_runs_parts_and_puts_them_together() {
     let project = suite();
     let text = fs::read_to_string(root().join(".github/examples/shards.yml")).unwrap();
@@ -530,7 +530,7 @@ fn the_workflow_with_a_matrix_runs_parts_and_puts_them_together() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_jobs_for_gitlab_run_parts_and_put_them_together() {
     let project = suite();
     let text = fs::read_to_string(root().join(".gitlab/mcp-eval.gitlab-ci.yml")).unwrap();

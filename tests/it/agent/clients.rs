@@ -19,7 +19,7 @@ const SCRIPT: &str = r"
 ";
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_vendors_clients_take_the_stand_in_for_the_real_thing() {
     let Some(python) = std::env::var_os("MCP_EVAL_PYTHON") else {
         let why = "MCP_EVAL_PYTHON names no Python that has the packages `anthropic`, `openai` and `ollama`";

@@ -3,7 +3,7 @@
 use super::stand_in::{APIS, Stage, steps};
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_refusal_is_recorded_as_what_the_model_said() {
     for (name, agent) in APIS {
         if name == "ollama" {
@@ -27,7 +27,7 @@ fn a_refusal_is_recorded_as_what_the_model_said() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_answer_that_is_cut_off_is_told_and_its_last_call_is_not_made() {
     for (name, agent) in APIS {
         let stage = Stage::new(
@@ -73,7 +73,7 @@ fn a_filtered_answer_is_no_answer() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_model_that_says_nothing_is_noted() {
     for (name, agent) in APIS {
         let stage = Stage::new(agent, "", "  - { text: \"\" }\n");
@@ -85,7 +85,7 @@ fn a_model_that_says_nothing_is_noted() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_recorded_run_of_a_model_is_compared_like_any_other() {
     let script = "  - tool_calls: [{ name: mcp__weather__forecast, arguments: { city: Lisbon } }]\n  - { text: Rain. }\n";
     let stage = Stage::new("kind: anthropic", "", script);

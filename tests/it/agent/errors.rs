@@ -16,7 +16,7 @@ fn attempts(trajectory: &Value) -> Vec<(Value, Value)> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn passing_troubles_are_waited_out_and_every_attempt_is_recorded() {
     for (name, agent) in APIS {
         let stage = Stage::new(
@@ -48,7 +48,7 @@ fn passing_troubles_are_waited_out_and_every_attempt_is_recorded() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn broken_connections_and_answers_are_tried_again() {
     let stage = Stage::new(
         "kind: anthropic",
@@ -70,7 +70,7 @@ fn broken_connections_and_answers_are_tried_again() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_slow_model_is_given_up_and_asked_again() {
     let stage = Stage::new(
         "kind: openai, timeout: 500ms",
@@ -85,7 +85,7 @@ fn a_slow_model_is_given_up_and_asked_again() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_no_second_attempt_helps_is_told_in_our_words_and_is_no_verdict() {
     let cases = [
         (
@@ -137,7 +137,7 @@ fn what_no_second_attempt_helps_is_told_in_our_words_and_is_no_verdict() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_model_that_cannot_be_reached_is_an_error_and_no_failure() {
     let port = free_port();
     let stage = Stage::new("kind: ollama", "", "  - { text: never said }\n");

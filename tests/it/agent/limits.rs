@@ -16,7 +16,7 @@ const ENDLESS: &str = r"
 const PRICED: &str = "kind: anthropic, price: { input: 1000, output: 1000 }";
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_limit_fails_the_run_and_is_named() {
     let cases = [
         (

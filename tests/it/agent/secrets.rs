@@ -18,7 +18,7 @@ fn holders(folder: &Path, found: &mut Vec<String>) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn keys_are_seen_in_no_file_and_no_output() {
     for (name, agent) in APIS {
         let agent =

@@ -6,7 +6,7 @@ use super::stand_in::{APIS, Stage, scenario};
 use crate::common::Project;
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn only_what_is_set_is_sent() {
     let keys = [
         &["model", "max_tokens", "temperature", "tools", "messages"][..],
@@ -184,7 +184,7 @@ fn defaults_for_models_do_not_disturb_other_agents() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_stand_in_says_what_a_request_lacks() {
     let cases = [
         (

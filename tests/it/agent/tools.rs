@@ -6,7 +6,7 @@ use super::stand_in::{APIS, Stage, steps};
 use crate::common::Project;
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn malformed_arguments_are_recorded_and_told_and_the_run_goes_on() {
     for (name, agent) in APIS {
         let stage = Stage::new(
@@ -113,7 +113,7 @@ fn pictures_reach_the_model_as_each_api_has_them() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn names_an_api_does_not_allow_are_shortened_and_found_again() {
     let long = format!("find.{}", "x".repeat(70));
     let servers = format!(
@@ -145,7 +145,7 @@ fn names_an_api_does_not_allow_are_shortened_and_found_again() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_tool_that_must_be_called_must_be_called_once_a_turn() {
     for (choice, anthropic, chat) in [
         ("required", json!({ "type": "any" }), json!("required")),

@@ -47,7 +47,7 @@ fn number(message: &Value) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn an_answer_comes_however_much_came_before_it() {
     // It is not known when the last of them has arrived.
     for patience in [3, 10, 30] {
@@ -68,7 +68,7 @@ async fn an_answer_comes_however_much_came_before_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn of_what_belongs_to_no_request_the_latest_are_held() {
     // It is not known when the last of them has arrived.
     for patience in [1, 4, 16] {
@@ -107,7 +107,7 @@ async fn one_at_a_time_listens_to_what_belongs_to_no_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_client_that_went_away_takes_nothing_with_it() {
     let (_gateway, session) = open(&["hang", "tell"]).await;
     let call = tokio::time::timeout(Duration::from_secs(1), session.call(1, json!({})));
@@ -150,7 +150,7 @@ async fn a_session_that_has_ended_is_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_session_that_cannot_begin_leaves_nothing() {
     let project = Project::new();
     let runs = format!("runs={}:.s", project.path("runs").display());

@@ -80,7 +80,7 @@ fn a_scenario_s_own_program_stays() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_scenario_that_names_nobody_is_asked_by_the_program_of_the_command_line() {
     let stage = scripted();
     let project = &stage.project;

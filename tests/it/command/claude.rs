@@ -98,7 +98,7 @@ impl Stage {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn it_works_with_the_servers_of_a_scenario_and_all_it_does_is_recorded() {
     let script = format!(
         r#"
@@ -135,7 +135,7 @@ fn it_works_with_the_servers_of_a_scenario_and_all_it_does_is_recorded() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_call_it_does_not_allow_is_a_call_that_was_not_made() {
     let script = format!("  - {{ tool_calls: [{CALL}] }}\n  - {{ text: I cannot. }}\n");
     let Some(stage) = Stage::new(&script) else {
@@ -160,7 +160,7 @@ fn a_call_it_does_not_allow_is_a_call_that_was_not_made() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_error_of_its_models_api_is_an_error_and_no_failure() {
     let script = "  - { error: { status: 403, message: no such luck } }\n";
     let Some(stage) = Stage::new(script) else {
@@ -174,7 +174,7 @@ fn an_error_of_its_models_api_is_an_error_and_no_failure() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn its_limits_and_ours_fail_the_run() {
     let script = format!(
         "  - {{ tool_calls: [{CALL}], usage: {{ input: 100, output: 10 }} }}\n  - {{ fault: hang }}\n"
@@ -199,7 +199,7 @@ fn its_limits_and_ours_fail_the_run() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_it_was_not_told_of_is_an_error() {
     let Some(stage) = Stage::new("  - { text: Hello. }\n") else {
         return;

@@ -36,7 +36,7 @@ llm_interactions:
 "#;
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn it_works_with_the_servers_of_a_scenario_and_all_it_does_is_recorded() {
     let Some(codex) = std::env::var_os("MCP_EVAL_CODEX") else {
         let why = "MCP_EVAL_CODEX names no program";

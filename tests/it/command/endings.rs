@@ -51,7 +51,7 @@ fn an_agent_that_cannot_be_started_is_an_error() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn its_own_timeout_is_an_error_and_that_of_the_scenario_a_timeout() {
     let agent = ["start", "call s echo {}", "complain still here", "sleep"];
     let more = json!({ "agent": { "timeout": "1s" } });
@@ -72,7 +72,7 @@ fn its_own_timeout_is_an_error_and_that_of_the_scenario_a_timeout() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_it_leaves_behind_is_ended_with_it() {
     // The process it leaves holds its output open.
     let more = json!({ "agent": { "cwd": "." } });
@@ -83,7 +83,7 @@ fn what_it_leaves_behind_is_ended_with_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_interruption_ends_it_with_all_it_has_started() {
     let more = json!({ "agent": { "cwd": "." } });
     let stage = Stage::with(&["start", "config", "sleep"], &faulty(&[]), &more);

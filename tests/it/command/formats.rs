@@ -143,7 +143,7 @@ fn an_agent_that_has_come_to_choose_another_model_is_another_experiment() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn limits_are_kept_as_the_agent_tells_what_it_used() {
     let price = json!({ "input": 1000, "output": 1000 });
     let cases = [
@@ -220,7 +220,7 @@ fn printing(stream: &str, code: i32) -> Ran {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_end_an_agent_tells_of_counts() {
     let cases = [
         (
@@ -277,7 +277,7 @@ fn the_end_an_agent_tells_of_counts() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn output_without_an_end_is_no_success() {
     for (format, hint) in [
         ("claude", "`--output-format stream-json --verbose`"),
@@ -296,7 +296,7 @@ fn output_without_an_end_is_no_success() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_variables_of_a_vendor_are_passed_to_its_agent_and_kept_secret() {
     let key = "canary-vendor-1f2e3d4c";
     for (format, variable, code) in [
@@ -326,7 +326,7 @@ fn the_variables_of_a_vendor_are_passed_to_its_agent_and_kept_secret() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_an_agent_says_of_secrets_is_seen_nowhere() {
     let key = "canary-words-1f2e3d4c";
     let says = [

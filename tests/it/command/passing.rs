@@ -39,7 +39,7 @@ fn reply(id: &Value, text: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_client_that_does_not_wait_has_no_answer() {
     let work = |url: String| async move {
         let session = Session::open(&url).await;
@@ -55,7 +55,7 @@ async fn a_client_that_does_not_wait_has_no_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_server_is_told_that_nobody_waits_any_more() {
     // Both for the client's call and for the gateway's own.
     for (faults, again, id) in [
@@ -85,7 +85,7 @@ async fn a_server_is_told_that_nobody_waits_any_more() {
 
 /// The answers of a server over HTTP without sessions: to a list that takes its time, and to a call that takes longer.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn without_sessions_an_answer_belongs_to_its_own_request() {
     let answering: Arc<Answering> = Arc::new(|_, message: Value, _| {
         async move {
@@ -122,7 +122,7 @@ fn pieces(pieces: Vec<(u64, String)>) -> Body {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_stream_may_go_on_after_its_answer() {
     let answering: Arc<Answering> = Arc::new(|_, message: Value, _| {
         let later = json!({ "jsonrpc": "2.0", "method": "notifications/later" });
@@ -275,7 +275,7 @@ async fn what_only_a_client_can_answer_is_no_news_of_the_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn what_an_effect_meanwhile_may_have_changed_is_not_taken_for_variation() {
     // The effect comes between the two answers of the read, whichever of the calls began first.
     for effect_first in [true, false] {
@@ -362,7 +362,7 @@ async fn what_a_process_asks_while_only_the_gateway_waits_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_server_that_is_gone_or_never_ready_ends_the_run() {
     let project = Project::new();
     let runs = format!("runs={}:.s", project.path("runs").display());

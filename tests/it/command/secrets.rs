@@ -33,7 +33,7 @@ fn holders(folder: &Path, found: &mut Vec<String>) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn secrets_are_seen_in_no_file_and_no_output() {
     let (address, _) = serve(Mode::Json);
     let mut servers = faulty(&["text=${SERVER_KEY}"]);

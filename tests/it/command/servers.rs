@@ -73,7 +73,7 @@ fn failures_of_http_servers_are_recorded_and_passed_on() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_that_does_not_answer_in_time_is_answered_for() {
     for servers in [
         faulty(&["hang"]),

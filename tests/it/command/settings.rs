@@ -168,7 +168,7 @@ fn the_command_line_chooses_model_and_agent() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_recording_is_compared_and_replayed() {
     let (servers, interactions) = mock();
     let more = json!({ "mcp_interactions": interactions });

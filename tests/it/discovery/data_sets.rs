@@ -34,7 +34,7 @@ fn the_shipped_sets_are_valid() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn many_findings_on_one_long_line_take_no_longer_than_on_many() {
     const TOOLS: usize = 40_000;
     let project = Project::new();

@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "takes long: .ci/run runs it"]
+    #[ignore = "left to .ci/run, which has the time"]
     fn intervals_hold_the_mean(values in proptest::collection::vec(0.0..=1.0_f64, 1..40)) {
         let interval = bootstrap(&values).unwrap();
         let mean = mean(&values);

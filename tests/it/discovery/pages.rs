@@ -8,7 +8,7 @@ use crate::browser::chromium;
 use crate::common::Project;
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn nobody_is_kept_out_of_the_pages_of_measurements() {
     let (Some(browser), Some(axe)) = (chromium(), axe()) else {
         return;

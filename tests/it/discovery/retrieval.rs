@@ -191,7 +191,7 @@ fn a_workflow_of_the_original_finds_its_lines_and_keys() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_baseline_holds_figures_that_are_some() {
     let project = project();
     let proxy = Proxy::finding(&IDS, FOUND);
@@ -495,7 +495,7 @@ fn the_eleventh_is_ranked_below_and_what_was_graded_0_is_known() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_query_without_an_answer_is_no_zero() {
     let project = project();
     for (body, told) in [
@@ -576,7 +576,7 @@ fn ids_that_are_written_otherwise_are_no_zero_either() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn queries_are_lost_and_won_one_by_one() {
     let project = project();
     let before = Proxy::finding(&IDS, FOUND);
@@ -738,7 +738,7 @@ fn what_is_measured_with_is_not_written_over() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_set_up_wrongly_is_no_zero() {
     let project = project();
     let silent = Proxy::new(|asked, _| {
@@ -861,7 +861,7 @@ fn who_asks_is_told_to_nobody() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_catalogue_is_waited_for_and_runs_are_compared() {
     let project = project();
     let proxy = Proxy::new(|asked, number| match asked.path.as_str() {

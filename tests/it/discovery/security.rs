@@ -592,7 +592,7 @@ fn what_mcp_scan_could_not_scan_is_an_error_and_what_is_no_tool_is_left_out() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_ciscos_scanner_did_not_judge_is_no_clean_tool() {
     let project = Project::new();
     suspects(&project);
@@ -651,7 +651,7 @@ fn what_ciscos_scanner_did_not_judge_is_no_clean_tool() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_rate_that_misses_its_bound_does_not_look_as_if_it_kept_it() {
     let project = Project::new();
     project.file("v.json", verdicts((20, 20), (1003, 10_000)).to_string());

@@ -61,7 +61,7 @@ fn at(proxy: &Proxy) -> String {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn trajectories_searches_and_scanners_are_one_suite() {
     let project = Project::measured();
     let result = project.result(0, &["run"]);
@@ -177,7 +177,7 @@ fn trajectories_searches_and_scanners_are_one_suite() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_search_is_recorded_and_held_against_that() {
     let before = Proxy::finding(&IDS, FOUND);
     let project = project(&format!(
@@ -399,7 +399,7 @@ fn what_is_wrong_with_a_measurement_has_its_place() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_makes_no_sense_for_a_measurement_is_left_out_or_refused_with_a_sentence() {
     let project = Project::measured();
     for arguments in [
@@ -442,7 +442,7 @@ fn what_makes_no_sense_for_a_measurement_is_left_out_or_refused_with_a_sentence(
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn two_versions_of_a_search_are_measured_side_by_side() {
     let project = project("search: mcpproxy");
     let answers = |found: &[(&str, &[&str])]| {

@@ -8,7 +8,7 @@ use crate::common::{Project, small_proxy};
 use crate::docker::kit::{A, containers, docker, engine};
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_proxy_in_a_container_reaches_the_servers_behind_it() {
     if !engine("servers behind a container") {
         return;

@@ -47,7 +47,7 @@ fn context(project: &Project, name: &str, host: &str) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn contexts_lead_to_their_engines() {
     if !engine("contexts") {
         return;
@@ -119,7 +119,7 @@ impl Forwarder {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_engine_is_reached_over_tcp() {
     if !engine("an engine over TCP") {
         return;
@@ -132,7 +132,7 @@ fn an_engine_is_reached_over_tcp() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_engine_that_stops_during_a_run_is_no_fault_of_the_server() {
     if !engine("an engine that stops") {
         return;
@@ -268,7 +268,7 @@ fn by_hand(name: &str) -> Duration {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_reset_takes_about_as_long_as_one_by_hand() {
     if !engine("timing resets") {
         return;

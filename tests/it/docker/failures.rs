@@ -18,7 +18,7 @@ fn project() -> Project {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_missing_image_is_named() {
     if !engine("missing images") {
         return;
@@ -35,7 +35,7 @@ fn a_missing_image_is_named() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_scenario_that_can_do_without_its_image_is_skipped() {
     if !engine("optional images") {
         return;
@@ -90,7 +90,7 @@ fn without_an_engine_the_way_to_one_is_told() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_engine_that_does_not_answer_is_not_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("mute.sock");
@@ -112,7 +112,7 @@ fn an_optional_image_without_an_engine_is_a_skip_that_says_why() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn without_permission_the_way_to_it_is_told() {
     let what = "an engine without permission";
     if !engine(what) {
@@ -141,7 +141,7 @@ fn without_permission_the_way_to_it_is_told() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_taken_port_is_named() {
     if !engine("taken ports") {
         return;
@@ -157,7 +157,7 @@ fn a_taken_port_is_named() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_program_that_is_not_in_the_image_is_told_of() {
     if !engine("missing programs") {
         return;
@@ -173,7 +173,7 @@ fn a_program_that_is_not_in_the_image_is_told_of() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_failing_build_shows_what_it_said() {
     if !engine("failing builds") {
         return;
@@ -198,7 +198,7 @@ fn a_failing_build_shows_what_it_said() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_image_is_built_once_with_its_arguments_and_without_what_is_ignored() {
     if !engine("building images") {
         return;
@@ -238,7 +238,7 @@ fn an_image_is_built_once_with_its_arguments_and_without_what_is_ignored() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_container_that_is_killed_during_a_run_leaves_no_verdict() {
     if !engine("killing a container") {
         return;
@@ -273,7 +273,7 @@ fn a_container_that_is_killed_during_a_run_leaves_no_verdict() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn secrets_are_taken_out_of_what_a_container_says() {
     if !engine("secrets in logs") {
         return;

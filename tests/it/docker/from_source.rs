@@ -16,7 +16,7 @@ fn answering(text: &str) -> String {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_image_is_built_from_each_version_once() {
     if !engine("building two versions of an image") {
         return;
@@ -73,7 +73,7 @@ fn an_image_is_built_from_each_version_once() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn versions_that_are_built_in_one_context_do_not_meet() {
     if !engine("building two versions in one context") {
         return;
@@ -104,7 +104,7 @@ fn versions_that_are_built_in_one_context_do_not_meet() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn images_of_other_states_are_removed_when_asked_for() {
     if !engine("removing old images") {
         return;

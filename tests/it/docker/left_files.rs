@@ -20,7 +20,7 @@ fn found(evaluator: &Value, code: i32) -> Value {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_file_in_a_container_is_judged() {
     if !engine("files in containers") {
         return;
@@ -83,7 +83,7 @@ fn a_file_in_a_container_is_judged() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_container_keeps_in_memory_is_not_judged_by_what_lies_below() {
     if !engine("files in memory") {
         return;

@@ -69,7 +69,7 @@ impl Busy {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_interrupted_run_removes_its_container() {
     if !engine("interrupting") {
         return;
@@ -86,7 +86,7 @@ fn an_interrupted_run_removes_its_container() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_killed_runs_leave_is_removed_later_and_nothing_else() {
     if !engine("killing mcp-eval") {
         return;
@@ -152,7 +152,7 @@ fn what_killed_runs_leave_is_removed_later_and_nothing_else() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_container_of_a_failed_scenario_is_kept_when_asked_for() {
     if !engine("keeping a container") {
         return;
@@ -182,7 +182,7 @@ fn the_container_of_a_failed_scenario_is_kept_when_asked_for() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn networks_and_volumes_that_were_made_are_gone_and_others_stay() {
     if !engine("networks and volumes") {
         return;
@@ -208,7 +208,7 @@ fn networks_and_volumes_that_were_made_are_gone_and_others_stay() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn anonymous_volumes_go_with_their_container() {
     if !engine("anonymous volumes") {
         return;
@@ -264,7 +264,7 @@ impl Asks for Anything {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_panic_removes_the_containers() {
     if !engine("panics") {
         return;

@@ -46,7 +46,7 @@ fn base(folder: &Path) -> Option<&'static str> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn without_its_image_the_scenarios_for_mcpproxy_are_skipped_and_nothing_else() {
     let project = Project::all_shipped();
     let mut command = project.command();
@@ -121,7 +121,7 @@ fn run(project: &Project, code: i32, environment: &[(&str, &str)], arguments: &[
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_shipped_image_and_scenarios_for_mcpproxy_fit_together() {
     let Some((project, base)) = with_image("the image for mcpproxy") else {
         return;
@@ -159,7 +159,7 @@ fn the_shipped_image_and_scenarios_for_mcpproxy_fit_together() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn mcpproxy_is_built_from_its_source_when_that_has_changed() {
     let Some((project, base)) = with_image("mcpproxy from its source") else {
         return;

@@ -6,7 +6,7 @@ use crate::common::Project;
 use crate::docker::kit::{HEALTHY, containers, derived, engine, own, searching};
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn tools_that_never_come_are_named_with_the_state_of_the_container() {
     if !engine("waiting for tools") {
         return;
@@ -26,7 +26,7 @@ fn tools_that_never_come_are_named_with_the_state_of_the_container() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn too_few_tools_are_counted_while_waiting() {
     if !engine("counting tools") {
         return;
@@ -40,7 +40,7 @@ fn too_few_tools_are_counted_while_waiting() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_health_check_of_an_image_comes_first() {
     if !engine("health checks") {
         return;
@@ -65,7 +65,7 @@ fn the_health_check_of_an_image_comes_first() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_list_of_tools_has_to_settle() {
     if !engine("settling") {
         return;
@@ -79,7 +79,7 @@ fn a_list_of_tools_has_to_settle() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_container_that_exits_at_once_is_quoted() {
     if !engine("containers that exit at once") {
         return;
@@ -111,7 +111,7 @@ fn a_container_that_exits_at_once_is_quoted() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_container_without_enough_memory_says_so() {
     if !engine("memory limits") {
         return;
@@ -125,7 +125,7 @@ fn a_container_without_enough_memory_says_so() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_fresh_container_is_gone_after_the_run() {
     if !engine("removing containers") {
         return;

@@ -9,7 +9,7 @@ use crate::common::Project;
 use crate::docker::kit::{B, containers, docker, engine, scenario};
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn every_setting_reaches_the_container() {
     if !engine("the settings of a container") {
         return;

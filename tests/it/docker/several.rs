@@ -31,7 +31,7 @@ fn networks() -> Vec<String> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn several_containers_are_started_in_order_and_reach_each_other_by_name() {
     if !engine("several containers") {
         return;

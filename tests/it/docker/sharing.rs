@@ -18,7 +18,7 @@ fn list() -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn each_of_several_workers_has_a_container_of_its_own() {
     if !engine("containers for several workers") {
         return;
@@ -34,7 +34,7 @@ fn each_of_several_workers_has_a_container_of_its_own() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn each_of_several_attempts_has_a_container_of_its_own() {
     if !engine("containers for several attempts") {
         return;
@@ -59,7 +59,7 @@ fn each_of_several_attempts_has_a_container_of_its_own() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn an_agent_that_is_a_program_has_a_container_of_its_own() {
     if !engine("a container for an agent that is a program") {
         return;
@@ -80,7 +80,7 @@ fn an_agent_that_is_a_program_has_a_container_of_its_own() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn recording_several_takes_resets_before_each() {
     if !engine("recording in a container") {
         return;
@@ -97,7 +97,7 @@ fn recording_several_takes_resets_before_each() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_container_for_the_suite_keeps_its_state_between_scenarios() {
     if !engine("a container for the suite") {
         return;
@@ -125,7 +125,7 @@ fn a_container_for_the_suite_keeps_its_state_between_scenarios() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_container_that_is_never_reset_is_left_running_and_found_again() {
     if !engine("a container that is never reset") {
         return;
@@ -155,7 +155,7 @@ fn a_container_that_is_never_reset_is_left_running_and_found_again() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_fixed_port_is_used_by_one_worker_after_the_other() {
     if !engine("a fixed port") {
         return;
@@ -177,7 +177,7 @@ fn a_fixed_port_is_used_by_one_worker_after_the_other() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn servers_are_used_as_they_stand_when_asked_to() {
     if !engine("servers as they stand") {
         return;

@@ -65,7 +65,7 @@ fn result(project: &Project, code: i32, image: &str, arguments: &[&str]) -> Valu
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_same_image_scores_one_and_a_worse_one_is_found_out() {
     let what = "comparing two versions of an image";
     if !takes_its_time(what) || !engine(what) {
@@ -112,7 +112,7 @@ fn the_same_image_scores_one_and_a_worse_one_is_found_out() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_image_is_part_of_the_stamp_on_both_sides() {
     if !engine("the stamp of an image") {
         return;
@@ -139,7 +139,7 @@ fn the_image_is_part_of_the_stamp_on_both_sides() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_source_that_stands_elsewhere_than_its_image_was_made_from_is_said() {
     if !engine("an image of an older source") {
         return;

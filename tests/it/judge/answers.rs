@@ -45,7 +45,7 @@ fn what_is_no_verdict_is_asked_for_once_more() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_no_verdict_twice_is_an_error_and_never_a_pass() {
     let cases = [
         (with(&json!({ "score": 1.2 })), "`score` is 1.2"),
@@ -113,7 +113,7 @@ fn other_answers_are_no_verdict_either() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn trouble_is_waited_out_and_a_judge_that_is_gone_is_an_error() {
     let project = Project::new();
     project.file("e.yaml", examples("provider: anthropic", CRITERIA, ONE));
@@ -140,7 +140,7 @@ fn trouble_is_waited_out_and_a_judge_that_is_gone_is_an_error() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_slow_judge_is_not_waited_for_forever() {
     let project = Project::new();
     project.file(
@@ -264,7 +264,7 @@ fn the_score_of_a_rubric_is_reckoned_by_weight() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_judge_met_with_is_told_where_its_time_is_over() {
     let refuse = || async {
         let wait = [(RETRY_AFTER, "30")];

@@ -55,7 +55,7 @@ fn judged(project: &Project, url: &str, code: i32, arguments: &[&str]) -> (Value
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn every_wire_format_judges_a_run() {
     for (name, provider) in PROVIDERS {
         let provider = provider.replace(", ", "\n  ");
@@ -124,7 +124,7 @@ fn what_just_misses_a_threshold_does_not_look_as_if_it_reached_it() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_judge_gates_only_where_nothing_else_can_or_where_it_is_told_to() {
     let gating = JUDGE.replace("llm-judge,", "llm-judge, role: gating,");
     let advisory = JUDGE.replace("llm-judge,", "llm-judge, role: advisory,");
@@ -236,7 +236,7 @@ fn a_tool_that_wants_to_be_passed_stands_in_the_record() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_recording_and_a_comparison_hear_the_judge_too() {
     let project = Project::new();
     shop(&project, "provider: custom", JUDGE);

@@ -47,7 +47,7 @@ fn the_same_question_is_asked_once() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn advisory_evaluators_take_no_money_from_those_that_gate() {
     const GATING: &str = "{ type: llm-judge, role: gating, criteria: The order is paid. }";
     const ADVISORY: &str = "{ type: llm-judge, role: advisory, criteria: The order is paid once. }";

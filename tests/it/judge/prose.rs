@@ -52,7 +52,7 @@ fn prose(project: &Project, model: &Model, code: i32, arguments: &[&str]) -> (Va
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_judge_has_its_say_and_decides_nothing() {
     for score in [0.865, 0.1] {
         let project = shop();
@@ -170,7 +170,7 @@ fn another_judge_is_named_on_the_command_line() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn judges_have_a_budget_which_the_whole_one_counts() {
     let project = shop();
     for number in 2..=3 {

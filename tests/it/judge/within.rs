@@ -18,7 +18,7 @@ fn within(several: &str, inner: &[&str]) -> String {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_judge_within_others_advises_until_it_is_told_to_gate() {
     let any = within("any_of", &[NOT_THERE, JUDGE]);
     let all = within("all_of", &["{ type: text, contains: paid }", JUDGE]);

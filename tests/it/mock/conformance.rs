@@ -7,7 +7,7 @@ use super::client::Served;
 use crate::common::{Project, ran, root, skipped};
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn all_server_scenarios_of_the_conformance_suite_pass() {
     let suite = std::env::var_os("MCP_EVAL_CONFORMANCE").map(PathBuf::from);
     let Some(suite) = suite.filter(|it| it.exists()) else {

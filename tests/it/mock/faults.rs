@@ -298,7 +298,7 @@ fn other_methods_misbehave_too_and_then_recover() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn our_own_client_survives_every_fault() {
     let project = Project::new();
     let faults: Vec<&str> = FAULTS

@@ -145,7 +145,7 @@ fn server() -> Mock {
 }
 
 #[tokio::test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn fuzzed_messages_get_errors_of_the_protocol_and_never_end_the_server() {
     let seconds = std::env::var("MCP_EVAL_FUZZ_SECONDS")
         .ok()
@@ -236,7 +236,7 @@ fn headers() -> impl Strategy<Value = Vec<(&'static str, String)>> {
 }
 
 #[tokio::test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn fuzzed_requests_over_http_get_statuses_of_the_protocol_and_never_end_the_server() {
     let seconds = std::env::var("MCP_EVAL_FUZZ_SECONDS")
         .ok()

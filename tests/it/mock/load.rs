@@ -9,7 +9,7 @@ const DECLARED: &str =
     "tools: [{ name: a, responses: [{ delay: 1ms, content: '{{args.n}} {{uuid}}' }] }]";
 
 #[tokio::test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_hundred_sessions_at_once_get_their_own_answers() {
     let (_project, served) = Served::of(DECLARED, &[]);
     let clients = (0..100).map(async |client: u64| {
@@ -37,7 +37,7 @@ async fn a_hundred_sessions_at_once_get_their_own_answers() {
 }
 
 #[tokio::test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn sessions_are_bounded_and_the_silent_ones_make_room() {
     let (_project, served) = Served::of("tools: []", &[]);
     let first = served.open(json!({})).await;
@@ -68,7 +68,7 @@ fn memory(served: &Served) -> Option<u64> {
 }
 
 #[tokio::test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn ten_thousand_calls_take_no_more_memory() {
     let (_project, served) = Served::of(
         "tools: [{ name: a, responses: [{ content: '{{args.n}}' }] }]",

@@ -22,7 +22,7 @@ prompts: [{ name: greet, arguments: [{ name: name, required: true }], messages: 
 "#;
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_python_client_lists_and_calls_over_both_transports() {
     let Some(python) = std::env::var_os("MCP_EVAL_PYTHON") else {
         let why = "MCP_EVAL_PYTHON names no Python that has the package `mcp`";

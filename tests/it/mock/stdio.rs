@@ -49,7 +49,7 @@ fn a_slow_answer_does_not_hold_up_others() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_cancelled_call_is_never_answered() {
     let (_project, mut piped) = Piped::of(
         "tools: [{ name: slow, responses: [{ delay: 300ms, content: late }] }, { name: slower, responses: [{ delay: 900ms, content: later }] }]",

@@ -315,7 +315,7 @@ fn a_text_that_holds_json_is_looked_into() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_change_in_the_middle_of_megabytes_is_shown_with_what_surrounds_it() {
     let row = |at: usize| json!({ "id": at, "title": format!("Issue {at}"), "body": "words ".repeat(12), "state": "open" });
     let was = Value::Array((0..8_000).map(row).collect());
@@ -383,7 +383,7 @@ fn what_ends_where_there_is_no_room_any_more_is_said_to_be_cut() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn hostile_values_take_neither_time_nor_room() {
     let numbers =
         |from: usize, count: usize| Value::Array((from..from + count).map(Value::from).collect());

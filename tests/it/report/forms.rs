@@ -315,7 +315,7 @@ fn huge(count: usize, text: &str) -> ResultDocument {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn markdown_stays_below_sixty_kilobytes_whatever_the_suite() {
     for text in ["|", "`", "工", "<b> ", "a "] {
         for count in [1, 15, 30, 300] {
@@ -436,7 +436,7 @@ fn judged(what: &str, program: &str, needs: &[&str], texts: &[String]) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn jenkins_takes_the_junit_xml() {
     let mut texts: Vec<String> = documents().iter().map(junit).collect();
     texts.push(junit(&huge(3, "<")));
@@ -466,7 +466,7 @@ fn the_published_schema_takes_the_ctrf() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn githubs_own_parser_of_markdown_finds_nothing_that_acts() {
     let mut texts: Vec<String> = documents().iter().map(markdown).collect();
     texts.extend(["|", "`", "<b> ", "@a "].map(|it| markdown(&huge(30, it))));

@@ -200,7 +200,7 @@ fn the_whole_of_a_long_answer_lies_beside_the_page() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_new_finds_room_however_much_is_the_same() {
     let mut suite = sample::compared();
     let text =

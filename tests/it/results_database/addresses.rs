@@ -8,7 +8,7 @@ use super::kit::{Place, shop};
 use crate::common::ran;
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_is_no_address_is_refused_without_what_it_holds() {
     let place = Place::file();
     shop(&place.project, "tea", "7.50", "");

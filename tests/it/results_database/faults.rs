@@ -56,7 +56,7 @@ fn nothing_lies_beside_a_database_that_nobody_uses() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_damaged_file_is_kept_and_made_anew() {
     let place = Place::file();
     shop(&place.project, "tea", "7.50", "");
@@ -161,7 +161,7 @@ fn a_run_loses_nothing_when_its_file_is_removed() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn files_of_somebody_else_are_left_alone() {
     let place = Place::file();
     shop(&place.project, "tea", "7.50", "");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::kit::{Place, shop};
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn rows_hold_what_the_schema_can_mean() {
     let place = Place::file();
     shop(

@@ -136,20 +136,20 @@ fn a_killed_run_is_green_nowhere(place: &Place) {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_a_killed_run_had_not_finished_is_interrupted_at_once() {
     a_killed_run_is_green_nowhere(&Place::file());
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_next_command_says_of_a_killed_run_that_it_was_interrupted() {
     let place = Place::file();
     the_next_command_says_that_it_was_interrupted(&place);
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_same_with_a_server() {
     let server = match Server::postgres() {
         Ok(server) => server,

@@ -10,7 +10,7 @@ use super::kit::{Place, shop};
 use crate::common::{Project, ran};
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn tables_that_are_not_ours_any_more_are_set_aside_on_request() {
     for (broken, why) in [
         (
@@ -95,7 +95,7 @@ fn empty_index(file: &Path) {
 type Damage = (fn(&Path), &'static str, bool);
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn damage_that_can_be_opened_is_found_and_mended() {
     let damages: [Damage; 3] = [
         (
@@ -143,7 +143,7 @@ fn damage_that_can_be_opened_is_found_and_mended() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_that_never_answers_is_waited_for_once() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -25,7 +25,7 @@ fn server(what: &str) -> Option<Server> {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn all_of_it_holds_of_a_server() {
     let Some(server) = server("a results database on a server") else {
         return;
@@ -39,7 +39,7 @@ fn all_of_it_holds_of_a_server() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_that_dies_costs_a_warning_and_no_run() {
     let Some(server) = server("a database server that dies") else {
         return;
@@ -90,7 +90,7 @@ fn a_server_that_dies_costs_a_warning_and_no_run() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_server_that_cannot_be_asked_costs_a_warning_and_no_run() {
     let Some(server) = server("a database server that refuses") else {
         return;
@@ -130,7 +130,7 @@ fn a_server_that_cannot_be_asked_costs_a_warning_and_no_run() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn tables_of_somebody_else_are_left_alone() {
     let Some(server) = server("a database of somebody else") else {
         return;

@@ -183,7 +183,7 @@ fn other_machines_reach_it_only_where_that_is_said_and_with_a_token() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_page_in_a_browser_on_another_port_gets_nothing() {
     let Some(browser) = chromium() else { return };
     let desk = Desk::new();

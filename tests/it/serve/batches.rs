@@ -10,7 +10,7 @@ fn named(desk: &Desk, name: &str, expected: &[&str]) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn results_come_in_the_order_of_the_request_with_a_sum() {
     let desk = Desk::new();
     let server = Server::start(&desk.project, &[]);
@@ -91,7 +91,7 @@ async fn results_are_streamed_as_they_come() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn no_command_takes_longer_than_the_server_allows() {
     let desk = Desk::new();
     desk.project.file(

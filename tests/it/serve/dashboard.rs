@@ -422,7 +422,7 @@ async fn a_scenario_is_run_by_a_form_and_its_result_has_a_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn what_changed_is_looked_at_and_accepted_where_that_is_allowed() {
     let project = Project::new();
     project.file("scenarios/price.yaml", price("4 euros"));

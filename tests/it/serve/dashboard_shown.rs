@@ -27,7 +27,7 @@ fn slow(name: &str, calls: usize) -> String {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn somebody_with_a_keyboard_runs_a_scenario_and_sees_it_go_on() {
     let Some(chromium) = chromium() else { return };
     let project = Project::new();
@@ -98,7 +98,7 @@ fn somebody_with_a_keyboard_runs_a_scenario_and_sees_it_go_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn every_page_of_the_dashboard_can_be_used_by_everybody() {
     let (Some(chromium), Some(axe)) = (chromium(), axe()) else {
         return;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::desk::{Desk, Events, Server, with};
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn what_runs_may_end_within_the_grace() {
     for signal in ["-INT", "-TERM"] {
         let desk = Desk::with_model(
@@ -33,7 +33,7 @@ async fn what_runs_may_end_within_the_grace() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_second_signal_stops_what_runs() {
     let desk = Desk::with_model("llm_interactions: [{ fault: hang }]\n");
     let server = Server::start(&desk.project, &["--grace", "1000"]);

@@ -108,7 +108,7 @@ fn scenario(desk: &Desk) -> String {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn scenarios_run_on_a_server_and_are_reported_here() {
     let desk = Desk::new();
     let (here, there) = (&desk.project, Project::new());

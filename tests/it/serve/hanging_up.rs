@@ -7,7 +7,7 @@ use super::desk::{Desk, Events, Server, with};
 use crate::common::faulty_server;
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn what_nobody_waits_for_any_more_is_interrupted() {
     let slow = Desk::with_model("llm_interactions: [{ fault: hang }]\n");
     let quick = Desk::new();

@@ -64,7 +64,7 @@ async fn bodies_are_json_of_a_bounded_size_and_depth() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn odd_names_are_names() {
     let desk = Desk::new();
     let server = Server::start(&desk.project, &[]);
@@ -153,7 +153,7 @@ async fn addresses_and_parameters_that_nobody_knows_are_told_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn ten_thousand_cheap_requests_are_all_answered() {
     if !takes_its_time("10,000 cheap requests were not made of the test server") {
         return;

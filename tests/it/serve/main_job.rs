@@ -40,7 +40,7 @@ fn plain(mut result: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn what_changed_is_found_reviewed_and_accepted() {
     let desk = Desk::new();
     let project = &desk.project;
@@ -108,7 +108,7 @@ async fn what_changed_is_found_reviewed_and_accepted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn baselines_are_written_only_where_that_is_allowed_and_never_in_ci() {
     let desk = Desk::new();
     desk.project.file("scenarios/price.yaml", shop("4 euros"));

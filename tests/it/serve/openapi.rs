@@ -19,7 +19,7 @@ fn schema(document: &Value, of: &Value) -> JsonSchema {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn every_route_of_the_document_is_there_and_answers_as_it_says() {
     let desk = Desk::new();
     desk.project.file(

@@ -44,7 +44,7 @@ fn reaching_out(desk: &Desk) -> Vec<(&'static str, String)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn without_it_nothing_is_started_and_nothing_is_looked_at() {
     let desk = Desk::new();
     let server = Server::start(&desk.project, &["--allow-write"]);
@@ -159,7 +159,7 @@ async fn without_it_nothing_is_started_and_nothing_is_looked_at() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn with_it_programs_run_and_are_gone_when_the_request_ends() {
     let desk = Desk::new();
     let server = Server::start(&desk.project, &["--allow-programs"]);

@@ -9,7 +9,7 @@ use super::desk::{Desk, Events, Server, with};
 use crate::common::{Project, faulty_server, many, served};
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn what_has_no_room_is_told_when_to_come_again() {
     let desk = Desk::with_model("llm_interactions: [{ fault: hang }]\n");
     let server = Server::start(
@@ -66,7 +66,7 @@ async fn a_batch_that_can_never_have_room_is_malformed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn many_runs_at_once_are_all_right() {
     let desk = Desk::new();
     desk.project.file(
@@ -107,7 +107,7 @@ async fn many_runs_at_once_are_all_right() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn requests_wait_for_what_others_use_and_for_nothing_else() {
     let project = Project::new();
     let (_mock, url) = served(&project, &["mock", "--transport", "http"]);

@@ -184,7 +184,7 @@ const LIES: [(Lie, &str); 13] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_server_that_contradicts_itself_makes_nothing_green() {
     let (here, there) = (Project::new(), Project::new());
     for project in [&here, &there] {
@@ -261,7 +261,7 @@ async fn refusing(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn what_a_server_cannot_do_now_is_nobodys_wrong_use() {
     let project = Project::new();
     project.file(

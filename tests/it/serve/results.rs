@@ -155,7 +155,7 @@ async fn health_says_whether_there_is_a_database() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_database_made_anew_knows_what_replies_said() {
     let desk = Desk::new();
     let judged = "select r.id, r.expected_tools, r.verdict, r.status, u.exit_code, u.host, s.server_configs \

@@ -6,7 +6,7 @@ use super::desk::{Desk, Server, places, with, without};
 use crate::judge::desk::{Model, verdict};
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_case_passes_by_the_tools_that_it_expects_and_a_wrong_expectation_fails() {
     let desk = Desk::new();
     let server = Server::start(&desk.project, &[]);
@@ -66,7 +66,7 @@ async fn a_case_passes_by_the_tools_that_it_expects_and_a_wrong_expectation_fail
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_case_may_stand_within_test_case_and_a_scenario_may_be_named_or_brought() {
     let desk = Desk::new();
     let server = Server::start(&desk.project, &[]);
@@ -199,7 +199,7 @@ llm_interactions:
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_judge_decides_where_there_is_one() {
     let desk = Desk::new();
     let kind = Model::new(|_, _| verdict(0.9));
@@ -269,7 +269,7 @@ async fn a_judge_decides_where_there_is_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_run_that_cannot_be_made_is_a_failed_test_and_no_failed_request() {
     let desk = Desk::new();
     let server = Server::start(&desk.project, &[]);
@@ -313,7 +313,7 @@ async fn a_run_that_cannot_be_made_is_a_failed_test_and_no_failed_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn a_run_takes_no_longer_than_the_shortest_bound_allows() {
     let desk = Desk::with_model("llm_interactions: [{ fault: hang }]\n");
     let timed = |timeout: &str| {
@@ -507,7 +507,7 @@ async fn servers_agents_and_judges_are_those_of_the_start_where_a_case_names_non
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 async fn the_shipped_file_server_works_over_http_and_a_wrong_expectation_of_it_fails() {
     let project = crate::common::Project::offline();
     let ran = project.expect(0, &["compare", "scenarios/files"]);

@@ -8,7 +8,7 @@ use super::desk::{Desk, Server};
 use crate::common::{ran_within, skipped, takes_its_time};
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_document_and_the_routes_agree() {
     let what = "the routes of the test server were not tried by schemathesis";
     let Ok(program) = std::env::var("MCP_EVAL_SCHEMATHESIS") else {

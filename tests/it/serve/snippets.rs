@@ -86,7 +86,7 @@ fn the_client_for_the_shell_works() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_client_in_python_works() {
     if !has("python3") {
         return skipped(
@@ -98,7 +98,7 @@ fn the_client_in_python_works() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_client_in_typescript_works() {
     let node = std::env::var("MCP_EVAL_NODE").unwrap_or_else(|_| "node".to_owned());
     if !has(&node) {
@@ -126,7 +126,7 @@ fn the_client_in_typescript_works() {
 }
 
 #[test]
-#[ignore = "takes long: .ci/run runs it"]
+#[ignore = "left to .ci/run, which has the time"]
 fn the_client_in_go_works() {
     // It is no tool that the gate installs.
     if !Command::new("go")
