@@ -32,12 +32,14 @@ pub(super) struct Forms {
 pub(super) fn clean<T: Serialize + DeserializeOwned>(
     report: &T,
     redactor: &Redactor,
-) -> Result<T, Failure> {
+) -> Result<Redacted<T>, Failure> {
     let failed = |error: serde_json::Error| {
         Failure::incomplete(format!("the report cannot be written: {error}"))
     };
     let value = serde_json::to_value(report).map_err(failed)?;
-    serde_json::from_value(redactor.measured(value).into_inner()).map_err(failed)
+    let clean = redactor.measured(value);
+    let read = T::deserialize(&*clean).map_err(failed)?;
+    Ok(clean.derive(|_| read))
 }
 
 /// Writes a report in all its forms; returns the line that names the first two.
@@ -47,11 +49,10 @@ pub(super) fn clean<T: Serialize + DeserializeOwned>(
 /// When one of them cannot be written.
 pub(super) fn write(
     folder: &Path,
-    document: &impl Serialize,
+    document: &Redacted<impl Serialize>,
     forms: &Forms,
-    redactor: &Redactor,
 ) -> Result<String, Failure> {
-    let text: Redacted<String> = redactor.known(&json::pretty(document));
+    let text = document.derive(json::pretty);
     let files = [
         (DOCUMENT, text.as_str()),
         (PAGE, &forms.page),
@@ -129,7 +130,7 @@ pub(super) fn outdate<T: Serialize + DeserializeOwned>(
         return Ok(());
     }
     let report = clean(report, redactor)?;
-    write(folder, &report, &forms(&report), redactor).map(drop)
+    write(folder, &report, &forms(&report)).map(drop)
 }
 
 /// Refuses a folder that cannot be written to, before anything is measured.

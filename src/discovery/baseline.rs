@@ -28,6 +28,8 @@ pub struct Baseline {
     pub queries: Vec<BaselineQuery>,
     /// The queries in which ids had equal scores, where that is known.
     pub tied: Vec<String>,
+    /// It failed what was demanded of it itself.
+    pub failed: bool,
 }
 
 /// What a query got before.
@@ -60,6 +62,7 @@ impl Baseline {
             corpus_version,
             queries,
             tied: Vec::new(),
+            failed: false,
         }
     }
 
@@ -122,6 +125,7 @@ impl Baseline {
         }
         let version = whole.get("corpus_version").and_then(Value::as_str);
         baseline.corpus_version = version.map(str::to_owned);
+        baseline.failed = whole.get("status").and_then(Value::as_str) == Some("failed");
         let mut seen = HashSet::new();
         let tied = whole.pointer("/ties/queries").and_then(Value::as_array);
         let tied = tied.into_iter().flatten().filter_map(Value::as_str);

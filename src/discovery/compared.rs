@@ -63,18 +63,20 @@ impl Measured<'_> {
                 ap: before.ap,
                 ..Figures::default()
             };
-            let list = match figures.recall.at(5).total_cmp(&then.recall.at(5)) {
-                std::cmp::Ordering::Less => Some(&mut compared.lost),
-                std::cmp::Ordering::Greater => Some(&mut compared.won),
-                std::cmp::Ordering::Equal => {
-                    let mut tested = TESTED.iter();
-                    if tested.any(|(_, figure)| differ(figure(figures), figure(&then))) {
-                        Some(&mut compared.moved)
-                    } else {
-                        let is_same = query.retrieved == before.retrieved;
-                        (!is_same).then_some(&mut compared.reordered)
-                    }
+            let (recall, recall_then) = (figures.recall.at(5), then.recall.at(5));
+            let mut tested = TESTED.iter();
+            let list = if differ(recall, recall_then) {
+                if recall < recall_then {
+                    Some(&mut compared.lost)
+                } else {
+                    Some(&mut compared.won)
                 }
+            } else if tested.any(|(_, figure)| differ(figure(figures), figure(&then))) {
+                Some(&mut compared.moved)
+            } else if query.retrieved != before.retrieved {
+                Some(&mut compared.reordered)
+            } else {
+                None
             };
             if let Some(list) = list {
                 list.push(query.id.clone());
@@ -102,6 +104,7 @@ impl Measured<'_> {
     }
 }
 
+/// Whether figures differ by more than the last bits that a mean of several runs costs.
 fn differ(a: f64, b: f64) -> bool {
     (a - b).abs() > 1e-12
 }

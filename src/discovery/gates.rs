@@ -30,6 +30,12 @@ impl Measured<'_> {
                 "warning: the gate of recall@5 cannot fail, as it allows {threshold:.3}"
             ));
         }
+        if baseline.failed {
+            report.notes.push(
+                "warning: the baseline is a report of a measurement that failed what was demanded of it"
+                    .to_owned(),
+            );
+        }
         report.gate = Some(Gate {
             metric: "recall_at_5".to_owned(),
             passed: is_at_most(threshold, value),

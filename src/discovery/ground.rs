@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::corpus::Corpus;
 use super::golden::{Golden, Query};
-use super::measures::{Grades, Ids, Ranking};
+use super::measures::{Grades, Ids};
 use super::search::{Answer, Finds};
+use crate::published::measured::retrieval::Further;
 
 /// What the queries are measured against.
 #[derive(Clone, Copy)]
@@ -80,13 +81,8 @@ impl Ground<'_> {
     }
 
     /// What looks as if it were set up wrongly, in sentences.
-    pub fn doubts(&self, runs: &[Vec<Answer>]) -> Vec<String> {
+    pub fn doubts(&self, runs: &[Vec<Answer>], further: &Further) -> Vec<String> {
         let mut told = Vec::new();
-        let shown = |ids: &[&str]| {
-            let more = if ids.len() > 3 { ", …" } else { "" };
-            let ids = ids.iter().take(3).map(|it| format!("`{it}`"));
-            format!("{}{more}", ids.collect::<Vec<_>>().join(", "))
-        };
         let queries = &self.golden.queries;
         let silent = queries.iter().enumerate().filter(|(at, _)| {
             let mut answers = runs.iter().filter_map(|run| run.get(*at));
@@ -101,7 +97,7 @@ impl Ground<'_> {
                 shown(&silent)
             ));
         }
-        told.extend(self.left_out(runs));
+        told.extend(left_out(runs, further));
         let labels = queries.iter().flat_map(|it| &it.labels);
         let stale = labels.filter(|it| it.grade >= 1 && self.corpus.tool(&it.tool_id).is_none());
         let mut stale: Vec<&str> = stale.map(|it| it.tool_id.as_str()).collect();
@@ -112,39 +108,6 @@ impl Ground<'_> {
                 "warning: {} that queries should find cannot be found, because the corpus does not have them ({}): `mcp-eval datasets validate` says where they are labelled",
                 if stale.len() == 1 { "1 tool".to_owned() } else { format!("{} tools", stale.len()) },
                 shown(&stale)
-            ));
-        }
-        told
-    }
-
-    /// Which answered ids take no rank, in sentences: whoever reads the answer gets them all the same.
-    fn left_out(&self, runs: &[Vec<Answer>]) -> Vec<String> {
-        let ids = self.ids();
-        let mut told = Vec::new();
-        let (mut all, mut strange) = (0, Vec::new());
-        let (mut answers, mut with_doubles) = (0, 0);
-        for answer in runs.iter().flatten() {
-            let answered = answer.ids();
-            let ranking = Ranking::new(&answered, &ids);
-            all += answered.len();
-            strange.extend(ranking.unmapped.iter().map(|it| (*it).to_owned()));
-            answers += 1;
-            with_doubles += usize::from(!ranking.repeated.is_empty());
-        }
-        if !strange.is_empty() {
-            let count = strange.len();
-            strange.sort_unstable();
-            strange.dedup();
-            let more = if strange.len() > 3 { ", …" } else { "" };
-            let shown = strange.iter().take(3).map(|it| format!("`{it}`"));
-            told.push(format!(
-                "warning: {count} of {all} answered ids are not in the corpus and take no rank, although whoever asks gets them ({}{more})",
-                shown.collect::<Vec<_>>().join(", ")
-            ));
-        }
-        if with_doubles > 0 {
-            told.push(format!(
-                "warning: {with_doubles} of {answers} answers have an id more than once, which takes the rank where it stands first"
             ));
         }
         told
@@ -181,6 +144,35 @@ impl Ground<'_> {
             shown(theirs.collect()),
         ))
     }
+}
+
+/// Which answered ids take no rank, in sentences: whoever reads the answer gets them all the same.
+fn left_out(runs: &[Vec<Answer>], further: &Further) -> Vec<String> {
+    let mut told = Vec::new();
+    let answers = || runs.iter().flatten();
+    let strange: usize = further.unmapped.values().sum();
+    if strange > 0 {
+        let all: usize = answers().map(|it| it.found.len()).sum();
+        let ids: Vec<&str> = further.unmapped.keys().map(String::as_str).collect();
+        told.push(format!(
+            "warning: {strange} of {all} answered ids are not in the corpus and take no rank, although whoever asks gets them ({})",
+            shown(&ids)
+        ));
+    }
+    if further.repeated > 0 {
+        let (repeated, all) = (further.repeated, answers().count());
+        told.push(format!(
+            "warning: {repeated} of {all} answers have an id more than once, which takes the rank where it stands first"
+        ));
+    }
+    told
+}
+
+/// The first of some ids.
+fn shown(ids: &[&str]) -> String {
+    let more = if ids.len() > 3 { ", …" } else { "" };
+    let ids = ids.iter().take(3).map(|it| format!("`{it}`"));
+    format!("{}{more}", ids.collect::<Vec<_>>().join(", "))
 }
 
 fn server(id: &str) -> &str {

@@ -18,7 +18,8 @@
 //! | `gates` | what its figures have to reach, and how many queries it may lose |
 //! | `verdicts` | what scanners said, in whatever form |
 //! | `truth` | what is so of the tools they judge |
-//! | `security` | what they said, held against what is so |
+//! | `security`, `detector` | what they said, held against what is so; of one detector |
+//! | `curves`, `together` | what its scores allow at every threshold; several detectors, joined and against each other |
 //! | `measures` | how good rankings are |
 //! | `detection` | how well a scanner tells malicious from benign |
 //! | `statistics` | how much the numbers say: intervals, tests, the least size of a corpus |
@@ -27,7 +28,9 @@ pub mod baseline;
 pub mod check;
 mod compared;
 pub mod corpus;
+mod curves;
 pub mod detection;
+mod detector;
 mod fields;
 pub mod finding;
 pub mod gates;
@@ -42,6 +45,7 @@ pub mod retrieval;
 pub mod search;
 pub mod security;
 pub mod statistics;
+mod together;
 pub mod truth;
 pub mod verdicts;
 mod words;

@@ -38,6 +38,40 @@ pub struct Candidate {
 pub type Run = Vec<(String, Vec<String>)>;
 
 impl Pool {
+    /// Whether a document looks like a pool.
+    pub fn is_one(document: &Document) -> bool {
+        document
+            .value
+            .get("candidates")
+            .is_some_and(Value::is_array)
+    }
+
+    /// Reads a pool that a person may have graded.
+    ///
+    /// # Errors
+    ///
+    /// Every candidate that cannot be read, and every grade that is none.
+    pub fn read(document: &Document) -> Result<Self, Vec<Finding>> {
+        let mut findings = document.doubled_keys();
+        let items = document.value.get("candidates").and_then(Value::as_array);
+        for (index, item) in items.into_iter().flatten().enumerate() {
+            let here = format!("/candidates{}", part(index));
+            let grade = item.get("relevance").filter(|it| !it.is_null());
+            if let Some(grade) = grade.filter(|it| it.as_u64().is_none_or(|it| it > 2)) {
+                let problem = format!("`relevance` must be 0, 1, 2 or null, and is {grade}");
+                findings.push(document.error(&format!("{here}/relevance"), problem));
+            } else if let Err(error) = Candidate::deserialize(item) {
+                let problem = format!("this is no candidate of a pool: {error}");
+                findings.push(document.error(&here, problem));
+            }
+        }
+        if !findings.is_empty() {
+            return Err(findings);
+        }
+        Self::deserialize(&document.value)
+            .map_err(|error| vec![document.error("", format!("this is no pool: {error}"))])
+    }
+
     /// Takes over what a person has graded in an earlier pool; what is not collected any more stays where it is graded. Returns how many grades
     /// there are.
     pub fn keep_grades(&mut self, earlier: Self) -> usize {

@@ -19,7 +19,7 @@ pub struct Learned {
     /// The ids that the server has now, where it tells.
     pub live: Option<HashSet<String>>,
     /// What was answered when a hundred were asked for, by query id.
-    pub deep: HashMap<String, Vec<String>>,
+    pub deep: HashMap<String, Answer>,
 }
 
 /// The scored answers of a search.
@@ -104,7 +104,7 @@ pub fn measure<'a>(ground: Ground<'a>, runs: &[Vec<Answer>], learned: &Learned) 
         }
     }
     steadiness(&mut report, queries, runs, &ids);
-    report.ties = tied(queries, runs, &grades, &ids, &by_run);
+    report.ties = tied(ground, runs, learned, &by_run);
     let first = runs.first().map(Vec::as_slice).unwrap_or_default();
     for ((query, answer), figures) in queries.iter().zip(first).zip(&per_query) {
         let answered = answer.ids();
@@ -142,25 +142,36 @@ fn over_runs(runs: &[Vec<Figures>]) -> Figures {
     means(&each)
 }
 
-/// The queries of which something relevant is not among the first ten: worth a second question.
-pub fn with_misses<'a>(ground: Ground<'a>, run: &[Answer]) -> Vec<&'a Query> {
+/// The queries of which something relevant is not among the first ten, or has the score of the tenth, so that it need not be: worth a second
+/// question.
+pub fn worth_asking_more<'a>(ground: Ground<'a>, run: &[Answer]) -> Vec<&'a Query> {
     let ids = ground.ids();
     let queries = ground.golden.queries.iter().zip(run);
-    let missing = queries.filter(|(query, answer)| {
+    let open = queries.filter(|(query, answer)| {
         let answered = answer.ids();
         let ranking = Ranking::new(&answered, &ids);
+        let scores = scores(answer, &ranking);
+        let at_the_cut = scores.get(DEPTH - 1).copied().flatten();
         let relevant = ground.relevant(query);
-        relevant
-            .iter()
-            .any(|(id, _)| !ranking.top().contains(&id.as_str()))
+        relevant.iter().any(|(id, _)| {
+            let place = ranking.top().iter().position(|it| it == id);
+            place.is_none_or(|it| at_the_cut.is_some() && scores[it] == at_the_cut)
+        })
     });
-    missing.map(|(query, _)| query).collect()
+    open.map(|(query, _)| query).collect()
+}
+
+/// The scores of what is ranked.
+fn scores(answer: &Answer, ranking: &Ranking<'_>) -> Vec<Option<f64>> {
+    let places = ranking.places.iter();
+    places.map(|it| answer.found[*it].score).collect()
 }
 
 fn miss(id: &str, query: &Query, answer: &Answer, corpus: &Ids, learned: &Learned) -> Miss {
     let deep = learned.deep.get(&query.id);
-    let rank = deep.and_then(|ids| {
-        let ranking = Ranking::new(ids, corpus);
+    let rank = deep.and_then(|it| {
+        let answered = it.ids();
+        let ranking = Ranking::new(&answered, corpus);
         ranking.ids.iter().position(|it| *it == id)
     });
     let is_gone = learned.live.as_ref().is_some_and(|it| !it.contains(id));
@@ -202,25 +213,34 @@ fn steadiness(report: &mut Report, queries: &[Query], runs: &[Vec<Answer>], ids:
     report.deterministic = Some(report.unsteady.is_empty());
 }
 
+/// What equal scores could change. Where more was asked for and the answer begins alike, what comes after the tenth is looked at, too.
 fn tied(
-    queries: &[Query],
+    ground: Ground<'_>,
     runs: &[Vec<Answer>],
-    grades: &[Grades],
-    ids: &Ids,
+    learned: &Learned,
     scored: &[Vec<Figures>],
 ) -> Option<Ties> {
+    let ids = ground.ids();
     let mut found = Ties::default();
     let (mut worst, mut best) = (scored.to_vec(), scored.to_vec());
     for (run, answers) in runs.iter().enumerate() {
-        for (at, answer) in answers.iter().enumerate() {
+        for (at, (query, answer)) in ground.golden.queries.iter().zip(answers).enumerate() {
+            let cases = |answer: &Answer, top: Option<&[&str]>| {
+                let answered = answer.ids();
+                let ranking = Ranking::new(&answered, &ids);
+                let is_alike = top.is_none_or(|it| it == ranking.top());
+                let scores = scores(answer, &ranking);
+                let found = ties(&ranking.ids, &scores, &ground.grades(query));
+                found.filter(|_| is_alike)
+            };
             let answered = answer.ids();
-            let ranking = Ranking::new(&answered, ids);
-            let places = ranking.places.iter();
-            let values: Vec<Option<f64>> = places.map(|it| answer.found[*it].score).collect();
-            if let Some(cases) = ties(&ranking.ids, &values, &grades[at]) {
+            let ranking = Ranking::new(&answered, &ids);
+            let deep = learned.deep.get(&query.id);
+            let deeper = deep.and_then(|it| cases(it, Some(ranking.top())));
+            if let Some(cases) = deeper.or_else(|| cases(answer, None)) {
                 (worst[run][at], best[run][at]) = cases;
-                if !found.queries.contains(&queries[at].id) {
-                    found.queries.push(queries[at].id.clone());
+                if !found.queries.contains(&query.id) {
+                    found.queries.push(query.id.clone());
                 }
             }
         }

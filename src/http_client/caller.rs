@@ -42,6 +42,34 @@ pub struct Reply {
     pub took: Duration,
 }
 
+/// Why there is no reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoReply {
+    /// In a fragment.
+    pub why: String,
+    pub silence: Silence,
+}
+
+/// How it came that nothing was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Silence {
+    /// What was to be asked cannot be sent at all, or what is answered cannot be read.
+    Unasked,
+    /// Nothing came in time.
+    TooLong,
+    /// The server could not be reached, or went away.
+    Broken,
+}
+
+impl From<String> for NoReply {
+    fn from(why: String) -> Self {
+        Self {
+            why,
+            silence: Silence::Unasked,
+        }
+    }
+}
+
 impl Caller {
     /// A caller of the server at an address, which gives up each call after `limit`.
     ///
@@ -75,8 +103,8 @@ impl Caller {
     ///
     /// # Errors
     ///
-    /// Why there is no answer, in a fragment.
-    pub async fn ask(&self, call: &Call) -> Result<Reply, String> {
+    /// Why there is no answer.
+    pub async fn ask(&self, call: &Call) -> Result<Reply, NoReply> {
         let mut url =
             Url::parse(&call.url).map_err(|error| format!("the address is none: {error}"))?;
         if !call.query.is_empty() {
@@ -94,9 +122,19 @@ impl Caller {
         }
         let told = |error: reqwest::Error| {
             if error.is_timeout() {
-                format!("no answer within {} s", self.limit.as_secs_f64())
+                NoReply {
+                    why: format!("no answer within {} s", self.limit.as_secs_f64()),
+                    silence: Silence::TooLong,
+                }
             } else {
-                root(&error)
+                NoReply {
+                    silence: if error.is_builder() {
+                        Silence::Unasked
+                    } else {
+                        Silence::Broken
+                    },
+                    why: root(&error),
+                }
             }
         };
         let mut response = request.send().await.map_err(told)?;
@@ -108,7 +146,7 @@ impl Caller {
         while let Some(piece) = response.chunk().await.map_err(told)? {
             body.extend_from_slice(&piece);
             if body.len() > LONGEST {
-                return Err(format!("the answer is longer than {} MB", LONGEST >> 20));
+                return Err(format!("the answer is longer than {} MB", LONGEST >> 20).into());
             }
         }
         Ok(Reply {

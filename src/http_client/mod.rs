@@ -13,7 +13,7 @@ use reqwest::{Certificate, Client, ClientBuilder, Url};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-pub use self::caller::{Call, Caller, Reply};
+pub use self::caller::{Call, Caller, NoReply, Reply, Silence};
 pub use self::redirects::shown;
 
 /// A builder of a client for one server. A redirection is not followed, because another place is another server and headers with keys

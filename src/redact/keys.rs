@@ -242,9 +242,12 @@ pub(super) fn is_secret_name(name: &str) -> bool {
     })
 }
 
-/// Whether a name ends with `key` and says nothing more: what it holds is a secret where it looks like one.
+/// Whether a name ends with `key` and says nothing more, or is that of a signature, which lets whoever has it in: what it holds is a secret where
+/// it looks like one.
 pub(super) fn is_key_name(name: &str) -> bool {
-    words(name).last().is_some_and(|it| it == "key")
+    let words = words(name);
+    let last = words.last().map(String::as_str);
+    matches!(last, Some("key" | "sig" | "signature"))
 }
 
 /// The kind of secret that a header of this name and value holds; `None` where it holds none. Whoever names a header so means it: also

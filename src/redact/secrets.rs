@@ -71,6 +71,22 @@ impl Secrets {
         }
     }
 
+    /// Headers that are sent with every question: those whose names say that they are secret, and values that nobody would write by chance.
+    pub fn headers<'a>(
+        &mut self,
+        place: &str,
+        headers: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) {
+        for (name, value) in headers {
+            let secret = value[keys::scheme(value)..].trim();
+            if random::is_random(secret) {
+                self.add(&format!("{place}.{name}"), "", secret, false);
+            } else {
+                self.named(place, "", [(name, value)]);
+            }
+        }
+    }
+
     /// Values given by name that are all declared to be secret, whatever their names say. Of a value in two parts, such as `Bearer abc`, the
     /// second is the secret.
     pub fn all_named<'a>(

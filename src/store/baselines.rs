@@ -229,6 +229,35 @@ impl Baselines {
         Ok(path)
     }
 
+    /// Keeps a document as what was accepted of a scenario that measures something. What was accepted of a trajectory before, in further files,
+    /// tells of something else, and is removed.
+    ///
+    /// # Errors
+    ///
+    /// A [`StoreError`] when a file cannot be written or removed.
+    pub fn save_measured(
+        &self,
+        scenario: &str,
+        document: &Redacted<String>,
+    ) -> Result<PathBuf, StoreError> {
+        let held = self.hold(scenario)?;
+        held.sweep();
+        let path = self.path(scenario);
+        let variants = (2..=self.variants(scenario)).map(|it| self.variant_path(scenario, it));
+        let others: Vec<PathBuf> = variants.chain([self.dialogue_path(scenario)]).collect();
+        write(&path, document.as_bytes())?;
+        for other in others {
+            if exists(&other)? {
+                let done = fs::remove_file(&other);
+                done.map_err(|source| StoreError::Write {
+                    path: other,
+                    source,
+                })?;
+            }
+        }
+        Ok(path)
+    }
+
     /// Repairs what a process that was killed while it kept a baseline has left: removes temporary files, and rewrites a dialogue of another
     /// recording than the one beside it.
     ///

@@ -1,5 +1,6 @@
 //! Tool searches and scanners, measured.
 
+mod bounds;
 mod data_sets;
 mod laws;
 mod pages;

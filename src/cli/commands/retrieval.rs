@@ -16,6 +16,7 @@ use crate::discovery::baseline::Baseline;
 use crate::discovery::search::{Search, preset};
 use crate::input;
 use crate::model::measurement::{AllowedLoss, Measurement, Retrieval, SEARCHES, SearchGates};
+use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::published::measured as documents;
 use crate::published::measured::Status;
@@ -113,7 +114,7 @@ fn measure(args: &RetrievalArgs, output: OutputArgs, console: Console) -> Result
     for report in reports {
         clean.push(measured::clean(&report, &redactor)?);
     }
-    let exit = finish(args, &clean, &redactor, console)?;
+    let exit = finish(args, &clean, console)?;
     Ok(if was_interrupted {
         Exit::Interrupted
     } else {
@@ -340,15 +341,13 @@ fn allowed(path: Option<&Path>) -> Result<Vec<AllowedLoss>, Failure> {
 /// Writes the reports and says what they come to.
 fn finish(
     args: &RetrievalArgs,
-    reports: &[Report],
-    redactor: &Redactor,
+    reports: &[Redacted<Report>],
     console: Console,
 ) -> Result<Exit, Failure> {
     let mut exit = Exit::Passed;
     for (at, report) in reports.iter().enumerate() {
         let folder = folder(args, at, &report.search);
-        let document: Value = json!(report);
-        let line = measured::write(&folder, &document, &forms(report), redactor)?;
+        let line = measured::write(&folder, report, &forms(report))?;
         let mut told = String::new();
         if reports.len() > 1 {
             told = format!("Search: {}\n", report.search);

@@ -115,7 +115,7 @@ fn scenario(args: &SecurityArgs) -> Result<Scenario, Failure> {
 fn finish(args: &SecurityArgs, report: &Report, console: Console) -> Result<Exit, Failure> {
     let redactor = redact::environment();
     let report = measured::clean(report, redactor)?;
-    let line = measured::write(&args.out_dir, &report, &forms(&report), redactor)?;
+    let line = measured::write(&args.out_dir, &report, &forms(&report))?;
     let mut told = String::new();
     if !report.security.per_detector.is_empty() {
         told = terminal::security(&report.security);

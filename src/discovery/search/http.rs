@@ -10,7 +10,9 @@ use super::answer::{Answer, read_answer};
 use super::catalogue::{LiveTool, read_catalogue};
 use super::said::Said;
 use super::spec::{HttpAsk, Listing, Search};
+use super::unanswered::Unanswered;
 use crate::http_client::{Call, Caller, Reply};
+use crate::model::trouble::Trouble;
 use crate::text;
 
 /// How much of an answer that is none is shown.
@@ -70,13 +72,13 @@ impl<'a> Rest<'a> {
     ///
     /// # Errors
     ///
-    /// In a sentence, why there is no answer.
+    /// Why there is no answer.
     pub async fn ask(
         &mut self,
         ask: &HttpAsk,
         query: &str,
         limit: usize,
-    ) -> Result<Answer, String> {
+    ) -> Result<Answer, Unanswered> {
         let reply = self.reply(ask, query, limit).await?;
         let document = document(&reply)?;
         Ok(Answer {
@@ -90,21 +92,27 @@ impl<'a> Rest<'a> {
     ///
     /// # Errors
     ///
-    /// In a sentence, why there is no answer.
+    /// Why there is no answer.
     pub async fn catalogue(
         &mut self,
         listing: &Listing,
         ask: &HttpAsk,
-    ) -> Result<Option<Vec<LiveTool>>, String> {
+    ) -> Result<Option<Vec<LiveTool>>, Unanswered> {
         let reply = self.reply(ask, "", 0).await?;
         if matches!(reply.status, 404 | 405 | 501) {
             return Ok(None);
         }
         let document = document(&reply)?;
-        read_catalogue(listing, self.search, &Said::in_one(document)).map(Some)
+        let live = read_catalogue(listing, self.search, &Said::in_one(document))?;
+        Ok(Some(live))
     }
 
-    async fn reply(&mut self, ask: &HttpAsk, query: &str, limit: usize) -> Result<Reply, String> {
+    async fn reply(
+        &mut self,
+        ask: &HttpAsk,
+        query: &str,
+        limit: usize,
+    ) -> Result<Reply, Unanswered> {
         let fill = |text: &str| self.filled(text, query, limit);
         let call = Call {
             method: ask.method.clone(),
@@ -128,7 +136,7 @@ impl<'a> Rest<'a> {
             None => Caller::new(&call.url, &headers, self.limit)?,
         };
         let caller = self.caller.insert(caller);
-        caller.ask(&call).await
+        Ok(caller.ask(&call).await?)
     }
 
     fn filled(&self, text: &str, query: &str, limit: usize) -> String {
@@ -166,7 +174,7 @@ pub(super) fn filled_value(value: &Value, fill: &dyn Fn(&str) -> String) -> Valu
 /// # Errors
 ///
 /// What was answered instead.
-fn document(reply: &Reply) -> Result<Value, String> {
+fn document(reply: &Reply) -> Result<Value, Unanswered> {
     let body = String::from_utf8_lossy(&reply.body);
     let shown = text::shorten(&text::line(body.trim()), SHOWN).into_owned();
     if !(200..300).contains(&reply.status) {
@@ -174,14 +182,21 @@ fn document(reply: &Reply) -> Result<Value, String> {
         let told: Option<Value> = serde_json::from_str(&body).ok();
         let told = told.as_ref().and_then(|it| it.get("error")?.as_str());
         let told = told.map_or(shown, |it| text::line(it).into_owned());
-        return Err(if told.is_empty() {
+        let why = if told.is_empty() {
             format!("it answered HTTP {status}")
         } else {
             format!("it answered HTTP {status}: {told}")
-        });
+        };
+        let trouble = match status {
+            429 => Some(Trouble::RateLimit),
+            // What stands before the server says that it is not there.
+            502..=504 => Some(Trouble::Transport),
+            _ => None,
+        };
+        return Err(Unanswered { why, trouble });
     }
     if body.trim().is_empty() {
-        return Err("it answered nothing".to_owned());
+        return Err("it answered nothing".to_owned().into());
     }
     serde_json::from_str(&body).map_err(|_| {
         let kind = if body.trim_start().starts_with('<') {
@@ -189,6 +204,6 @@ fn document(reply: &Reply) -> Result<Value, String> {
         } else {
             "no JSON"
         };
-        format!("it answered {kind}: {shown}")
+        format!("it answered {kind}: {shown}").into()
     })
 }

@@ -10,6 +10,7 @@ mod presets;
 mod said;
 mod spec;
 mod tool;
+mod unanswered;
 
 pub use answer::{Answer, Found, doubts, read_answer};
 pub use catalogue::{LiveTool, drift, read_catalogue};
@@ -18,6 +19,7 @@ pub use presets::preset;
 pub use said::Said;
 pub use spec::{Ask, Finds, HttpAsk, Listing, Search, ToolAsk};
 pub use tool::{filled_arguments, said_by_tool};
+pub use unanswered::Unanswered;
 
 use crate::model::json_path::JsonPath;
 

@@ -143,7 +143,27 @@ fn verdicts(
             ),
         });
     }
-    verdicts
+    let Some(why) = contradiction(fields, &verdicts) else {
+        return verdicts;
+    };
+    let names = verdicts.iter().map(|it| &it.detector);
+    names
+        .map(|it| Verdict::none(it, ScanStatus::Error, why))
+        .collect()
+}
+
+/// That the result as a whole says something else than its analyzers do: nobody knows which of them is right.
+fn contradiction(fields: Fields<'_>, verdicts: &[Verdict]) -> Option<&'static str> {
+    let is_safe = fields.get("is_safe")?.as_bool()?;
+    let is_found = verdicts.iter().any(|it| it.flagged);
+    let is_whole = verdicts.iter().all(|it| it.status == ScanStatus::Ok);
+    match (is_safe, is_found) {
+        (true, true) => Some("`is_safe` is true, although an analyzer has found something"),
+        (false, false) if is_whole => {
+            Some("`is_safe` is false, although no analyzer has found anything")
+        }
+        _ => None,
+    }
 }
 
 /// Why a scan came to no verdict, where it did not.

@@ -65,6 +65,7 @@ pub(super) fn second(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
         return run;
     };
     let version = detector.optional_text("/detector", "version", findings);
+    let threshold = detector.optional_number("/detector", "threshold", findings);
     run.detectors.push(Detector {
         name: name.to_owned(),
         version: version.map(str::to_owned),
@@ -78,7 +79,35 @@ pub(super) fn second(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
             .extend(verdict(name, &pointer, fields, findings));
         run.entries.push(entry);
     }
+    run.doubts
+        .extend(threshold.and_then(|it| contrary(&run.entries, name, it)));
     run
+}
+
+/// That entries are flagged otherwise than their scores and the threshold say: `flagged` counts, and a curve of the scores is of something else.
+fn contrary(entries: &[Entry], detector: &str, threshold: f64) -> Option<String> {
+    let judged = entries
+        .iter()
+        .filter_map(|it| Some((it, it.verdicts.first()?)));
+    let scored = judged.filter_map(|(entry, it)| Some((entry, it, it.score?)));
+    let mut contrary = scored.filter(|(_, it, score)| {
+        it.status == ScanStatus::Ok && it.flagged != (*score >= threshold)
+    });
+    let (entry, verdict, score) = contrary.next()?;
+    let (more, id) = (contrary.count(), &entry.id);
+    let others = match more {
+        0 => String::new(),
+        1 => ", as is 1 more".to_owned(),
+        more => format!(", as are {more} more"),
+    };
+    let flagged = if verdict.flagged {
+        "flagged"
+    } else {
+        "not flagged"
+    };
+    Some(format!(
+        "warning: {detector} contradicts itself: `{id}` is {flagged} at a score of {score}, with a threshold of {threshold}{others}; whether it is flagged counts, and its curves are of the scores"
+    ))
 }
 
 fn version(top: Fields<'_>, findings: &mut Vec<Finding>) -> Option<String> {

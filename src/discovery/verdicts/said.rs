@@ -12,6 +12,8 @@ pub struct Run {
     pub lists_findings_only: bool,
     /// What could not be scanned, so that nobody knows of all that is in it.
     pub unscanned: Vec<Unscanned>,
+    /// What is odd about what was said, in sentences.
+    pub doubts: Vec<String>,
 }
 
 /// A server that could not be scanned.

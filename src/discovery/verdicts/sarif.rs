@@ -47,13 +47,22 @@ pub(super) fn read(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
         let Some(results) = fields.list(&pointer, "results", findings) else {
             continue;
         };
-        let mut found = 0;
+        let (mut found, mut suppressed) = (0, 0);
         for (pointer, result) in results.objects(top.document, "a result", findings) {
-            let verdict = verdict(name, result);
+            let mut verdict = verdict(name, result);
             found += usize::from(verdict.flagged);
+            if verdict.flagged && is_suppressed(result) {
+                suppressed += 1;
+                verdict.flagged = false;
+            }
             for subject in subjects(&pointer, result, findings) {
                 add(&mut run, &mut at, &subject, verdict.clone());
             }
+        }
+        if suppressed > 0 {
+            run.doubts.push(format!(
+                "{name}: results that somebody has suppressed are no alarms, as nobody is shown them: {suppressed} of {found}"
+            ));
         }
         for (subject, verdict) in ended(&pointer, fields, name, found, findings) {
             add(&mut run, &mut at, &subject, verdict);
@@ -72,6 +81,18 @@ fn verdict(detector: &str, result: Fields<'_>) -> Verdict {
         flagged: is_fail && text("level") != Some("none") && !is_gone,
         ..Verdict::default()
     }
+}
+
+/// Whether somebody has said that a result is none, and nobody still has to agree.
+fn is_suppressed(result: Fields<'_>) -> bool {
+    let all = result.get("suppressions").and_then(Value::as_array);
+    all.is_some_and(|all| {
+        let accepted = |it: &Value| match it.get("status") {
+            None | Some(Value::Null) => true,
+            Some(status) => status == "accepted",
+        };
+        !all.is_empty() && all.iter().all(accepted)
+    })
 }
 
 /// What a result is about: it may be about several, a place for each.

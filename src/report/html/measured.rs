@@ -8,7 +8,7 @@ use askama::Template;
 
 use super::render::render;
 use crate::published::measured::Measured;
-use crate::published::measured::retrieval::{QueryReport, Report};
+use crate::published::measured::retrieval::{ByCut, Further, QueryReport, Report};
 use crate::published::measured::security;
 
 /// The size of a curve, in pixels, and the room around it.
@@ -17,6 +17,9 @@ const MARGIN: f64 = 24.0;
 
 /// How many queries the page of a search shows; its document has all.
 const QUERIES: usize = 1000;
+
+/// After how many ids figures are given.
+const CUTS: [usize; 4] = [1, 3, 5, 10];
 
 /// Of how many that lost something the rankings are shown at once.
 const OPEN: usize = 20;
@@ -54,6 +57,30 @@ pub(super) struct SearchView<'a> {
 pub(super) struct ScannersView<'a> {
     pub(super) report: &'a security::Report,
     pub(super) detectors: Vec<Detector<'a>>,
+}
+
+impl SearchView<'_> {
+    /// After how many ids figures are given.
+    pub(super) fn cuts(&self) -> [usize; 4] {
+        CUTS
+    }
+
+    /// Figures at each of these, with their names.
+    pub(super) fn at_cuts(&self, further: &Further) -> Vec<(&'static str, [f64; 4])> {
+        let at = |of: &ByCut| CUTS.map(|cut| of.get(&cut.to_string()).copied().unwrap_or(0.0));
+        let all = self.report.metrics.as_ref();
+        let all = all.map(|it| ("Recall", at(&it.recall_at)));
+        let others = [
+            ("Recall, grade 2 alone", at(&further.grade_2_only.recall_at)),
+            ("Queries with any relevant id (hit)", at(&further.hit_at)),
+            (
+                "Queries with all of them (complete)",
+                at(&further.complete_at),
+            ),
+        ];
+        let all = all.into_iter().chain(others);
+        all.collect()
+    }
 }
 
 impl<'a> MeasuredView<'a> {

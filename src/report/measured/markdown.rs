@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use super::case;
 use crate::published::measured::{retrieval, security};
 use crate::text;
 
@@ -125,6 +126,14 @@ pub fn retrieval(report: &retrieval::Report) -> String {
     for it in report.lost_gate.iter().flat_map(|it| &it.allowed) {
         let (id, until, reason) = (cell(&it.id), cell(&it.until), cell(&it.reason));
         let _ = writeln!(told, "\nMay be lost until {until}: {id} ({reason})");
+    }
+    if let Some(ties) = &report.ties {
+        let (ids, worst, best) = (ties.queries.join(", "), case(&ties.worst), case(&ties.best));
+        let line = format!("Equal scores in {ids}: at worst {worst}, at best {best}");
+        let _ = writeln!(told, "\n{}", cell(&line));
+    }
+    for note in &report.notes {
+        let _ = writeln!(told, "\n{}", cell(note));
     }
     told
 }

@@ -6,3 +6,23 @@ pub mod terminal;
 mod words;
 
 pub use words::{lines, words};
+
+use crate::published::measured::retrieval::Metrics;
+
+/// So many queries, in words.
+pub(in crate::report) fn queries(count: usize) -> String {
+    match count {
+        1 => "1 query".to_owned(),
+        more => format!("{more} queries"),
+    }
+}
+
+/// The figures of the best or the worst case of equal scores, in a fragment.
+pub(in crate::report) fn case(metrics: &Metrics) -> String {
+    format!(
+        "Recall@5 {:.4}, MRR {:.4}, nDCG@10 {:.4}",
+        metrics.recall(5),
+        metrics.mrr,
+        metrics.ndcg_at_10
+    )
+}

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::{case, queries};
 use crate::published::measured::retrieval::{Compared, Metrics, Report};
 use crate::published::measured::security::{self, Security};
 use crate::published::measured::{Measured, Status};
@@ -17,13 +18,6 @@ fn chance(p: f64) -> String {
         "< 0.001".to_owned()
     } else {
         format!("= {p:.3}")
-    }
-}
-
-fn queries(count: usize) -> String {
-    match count {
-        1 => "1 query".to_owned(),
-        more => format!("{more} queries"),
     }
 }
 
@@ -160,12 +154,10 @@ pub fn more_of_retrieval(report: &Report) -> String {
     }
     if let Some(ties) = &report.ties {
         line(format!(
-            "equal scores in {}: at worst MRR {:.4}, nDCG@10 {:.4}, at best MRR {:.4}, nDCG@10 {:.4}",
+            "equal scores in {}: at worst {}, at best {}",
             ties.queries.join(", "),
-            ties.worst.mrr,
-            ties.worst.ndcg_at_10,
-            ties.best.mrr,
-            ties.best.ndcg_at_10
+            case(&ties.worst),
+            case(&ties.best)
         ));
     }
     let (all, unsteady) = (report.per_query.len(), report.unsteady.len());

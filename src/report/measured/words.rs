@@ -1,5 +1,6 @@
 //! What a measurement came to, in words.
 
+use super::queries;
 use crate::published::measured::retrieval::Report;
 use crate::published::measured::{Measured, security};
 use crate::published::result::UNCHANGED;
@@ -10,16 +11,14 @@ pub fn words(measured: &Measured) -> Option<String> {
         Measured::Retrieval(report) => {
             let metrics = report.metrics.as_ref()?;
             let now = format!("Recall@5 is {:.3}", metrics.recall(5));
+            let all = queries(report.per_query.len());
             let Some(compared) = &report.compared else {
-                return Some(format!("{now}, over {}.", queries(report)));
+                return Some(format!("{now}, over {all}."));
             };
             let moved = measured.moved_words();
             let others = compared.only_here.len() + compared.only_there.len();
             if moved.is_empty() && others + compared.changed.len() == 0 {
-                return Some(format!(
-                    "{UNCHANGED}{} got what they got before; {now}.",
-                    queries(report)
-                ));
+                return Some(format!("{UNCHANGED}{all} got what they got before; {now}."));
             }
             let others = match others {
                 0 => String::new(),
@@ -62,13 +61,6 @@ pub fn words(measured: &Measured) -> Option<String> {
             };
             Some(format!("{gate}; {name}{weakest} is {f1:.3}."))
         }
-    }
-}
-
-fn queries(report: &Report) -> String {
-    match report.per_query.len() {
-        1 => "1 query".to_owned(),
-        more => format!("{more} queries"),
     }
 }
 

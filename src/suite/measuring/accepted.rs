@@ -110,27 +110,29 @@ pub(super) fn save(
     duration_ms: Option<f64>,
 ) -> Result<String, store::StoreError> {
     let path = baselines.path(scenario);
-    let shown = path.display();
     if is_same(&path, report) {
+        let shown = path.display();
         return Ok(format!("nothing has changed, so {shown} stays as it is"));
     }
-    let Some(figures) = figures(report) else {
+    let document = report.derive(|report| {
+        let accepted = Accepted {
+            format_version: FORMAT_VERSION,
+            kind: "retrieval",
+            mcp_eval: &report.mcp_eval,
+            recorded_at: &report.made_at,
+            duration_ms,
+            stamps: &report.stamps,
+            search: &report.search,
+            figures: figures(report)?,
+        };
+        Some(json::pretty(&accepted) + "\n")
+    });
+    if document.is_none() {
         return Ok("nothing was measured, so nothing is kept".to_owned());
-    };
-    let accepted = Accepted {
-        format_version: FORMAT_VERSION,
-        kind: "retrieval",
-        mcp_eval: &report.mcp_eval,
-        recorded_at: &report.made_at,
-        duration_ms,
-        stamps: &report.stamps,
-        search: &report.search,
-        figures,
-    };
-    let mut text = json::pretty(&accepted);
-    text.push('\n');
-    store::write(&path, text.as_bytes())?;
-    Ok(format!("kept as {shown}"))
+    }
+    let document = document.derive(|it| it.clone().unwrap_or_default());
+    let path = baselines.save_measured(scenario, &document)?;
+    Ok(format!("kept as {}", path.display()))
 }
 
 fn figures(report: &Report) -> Option<Figures<'_>> {

@@ -3,11 +3,13 @@
 use std::time::{Duration, Instant};
 
 use crate::discovery::search::{
-    Answer, Ask, LiveTool, Place, Rest, Said, Search, ToolAsk, filled_arguments, read_answer,
-    read_catalogue, said_by_tool,
+    Answer, Ask, LiveTool, Place, Rest, Said, Search, ToolAsk, Unanswered, filled_arguments,
+    read_answer, read_catalogue, said_by_tool,
 };
+use crate::model::call::FailureKind;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::Outcome;
+use crate::model::trouble::Trouble;
 use crate::run::{Conversation, Stop};
 
 /// A search that can be asked.
@@ -41,8 +43,8 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
     ///
     /// # Errors
     ///
-    /// Why there is no answer, in a fragment.
-    pub(super) async fn ask(&mut self, query: &str, limit: usize) -> Result<Answer, String> {
+    /// Why there is no answer.
+    pub(super) async fn ask(&mut self, query: &str, limit: usize) -> Result<Answer, Unanswered> {
         match self.search.ask() {
             Ask::Http(ask) => self.rest.ask(ask, query, limit).await,
             Ask::Tool(ask) => {
@@ -60,8 +62,8 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
     ///
     /// # Errors
     ///
-    /// Why there is no answer, in a fragment.
-    pub(super) async fn catalogue(&mut self) -> Result<Option<Vec<LiveTool>>, String> {
+    /// Why there is no answer.
+    pub(super) async fn catalogue(&mut self) -> Result<Option<Vec<LiveTool>>, Unanswered> {
         let Some(listing) = &self.search.catalogue else {
             return Ok(None);
         };
@@ -69,7 +71,7 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
             Ask::Http(ask) => self.rest.catalogue(listing, ask).await,
             Ask::Tool(ask) => {
                 let (said, ..) = self.call(ask, "", 0).await?;
-                read_catalogue(listing, self.search, &said).map(Some)
+                Ok(Some(read_catalogue(listing, self.search, &said)?))
             }
         }
     }
@@ -79,7 +81,7 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
         ask: &ToolAsk,
         query: &str,
         limit: usize,
-    ) -> Result<(Said, usize, Duration), String> {
+    ) -> Result<(Said, usize, Duration), Unanswered> {
         let server = server_of(self.conversation.catalogue(), ask)?;
         let arguments = filled_arguments(&ask.arguments, query, limit);
         let began = Instant::now();
@@ -89,11 +91,21 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
             .await;
         let took = began.elapsed();
         let call = called.map_err(|stop| match stop {
-            Stop::Error(failed) => failed.message,
-            Stop::Blocked { message } | Stop::LimitReached { message } => message,
+            Stop::Error(failed) => Unanswered {
+                why: failed.message,
+                trouble: failed.trouble,
+            },
+            Stop::Blocked { message } | Stop::LimitReached { message } => message.into(),
         })?;
         match &call.outcome {
-            Outcome::Failure(failure) => Err(failure.message.clone()),
+            Outcome::Failure(failure) => Err(Unanswered {
+                why: failure.message.clone(),
+                trouble: match failure.kind {
+                    FailureKind::Timeout => Some(Trouble::Timeout),
+                    FailureKind::Disconnected | FailureKind::Transport => Some(Trouble::Transport),
+                    _ => None,
+                },
+            }),
             Outcome::Answer(answer) => {
                 let (said, bytes) = said_by_tool(
                     answer.is_error,

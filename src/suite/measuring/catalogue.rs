@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::asker::Asker;
 use crate::discovery::corpus::Corpus;
-use crate::discovery::search::{LiveTool, drift};
+use crate::discovery::search::{LiveTool, Unanswered, drift};
 use crate::published::measured::retrieval::Drift;
 
 /// How often a catalogue that is waited for is looked at, and how often it must have been the same.
@@ -16,12 +16,12 @@ const STEADY: usize = 3;
 ///
 /// # Errors
 ///
-/// Why it is not known, in a fragment: the server cannot be asked, or it does not stay the same.
+/// Why it is not known: the server cannot be asked, or it does not stay the same.
 pub(super) async fn looked_at(
     asker: &mut Asker<'_, '_, '_>,
     corpus: &Corpus,
     wait: Option<Duration>,
-) -> Result<Option<(Vec<LiveTool>, Drift)>, String> {
+) -> Result<Option<(Vec<LiveTool>, Drift)>, Unanswered> {
     let Some(wait) = wait else {
         let live = asker.catalogue().await?;
         return Ok(live.map(|it| {
@@ -36,7 +36,7 @@ pub(super) async fn looked_at(
     loop {
         let state = match asker.catalogue().await {
             // Nothing can be waited for that nobody can look at.
-            Ok(None) => Err("there is no list of it".to_owned()),
+            Ok(None) => Err("there is no list of it".to_owned().into()),
             Err(why) => Err(why),
             Ok(Some(live)) => {
                 let drift = drift(corpus, &live);
@@ -69,7 +69,8 @@ pub(super) async fn looked_at(
                 (Ok(_), _) => Err(format!(
                     "it was another one again and again, and not the same for {STEADY} looks within {} s",
                     wait.as_secs_f64()
-                )),
+                )
+                .into()),
                 (Err(why), _) => Err(why),
             };
         }

@@ -19,7 +19,7 @@ use crate::model::measurement::Measurement;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::GitStamp;
-use crate::model::suite::{ScenarioResult, Status};
+use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::published::measured::retrieval::Report;
 use crate::published::measured::{self, FORMAT_VERSION, security};
 use crate::store::Baselines;
@@ -70,6 +70,7 @@ pub(crate) async fn measured(
         baselines,
         doing,
         strict: settings.judging.scoring.strict,
+        allow_failing: settings.recording.allow_failing,
     };
     let measure = Measure {
         times: match doing {
@@ -94,6 +95,8 @@ pub(super) struct Once<'a> {
     pub(super) doing: &'a Doing,
     /// Whatever changed fails.
     strict: bool,
+    /// What is not what the scenario demands is accepted all the same.
+    allow_failing: bool,
 }
 
 impl Attempt for Once<'_> {
@@ -138,6 +141,9 @@ impl Attempt for Once<'_> {
         };
         if is_complete {
             told::add(&mut outcome, &judged);
+            if outcome.status == Status::Error {
+                outcome.trouble = measuring.asked.lock().trouble;
+            }
             if self.strict {
                 told::hold_strictly(&mut outcome, &judged);
             }
@@ -318,10 +324,12 @@ impl Once<'_> {
         if report.is_none() {
             return;
         }
-        if outcome.status == Status::Failed {
-            outcome.problem = Some(problem(
-                "not kept, because it is not what the scenario demands",
-            ));
+        let fails = outcome.status == Status::Failed;
+        if fails && !self.allow_failing {
+            outcome.problem = Some(Problem {
+                hint: Some("`--allow-failing` keeps it".to_owned()),
+                ..problem("not kept, because it is not what the scenario demands")
+            });
             return;
         }
         let report = report.derive(|it| it.clone().unwrap_or_default());
@@ -334,6 +342,8 @@ impl Once<'_> {
             Ok(note) => {
                 outcome.notes.push(note);
                 outcome.status = Status::Recorded;
+                outcome.problem =
+                    fails.then(|| problem("kept, although it is not what the scenario demands"));
             }
             Err(error) => {
                 outcome.status = Status::Error;

@@ -63,12 +63,18 @@ pub fn search_secrets(declared: &Value, secrets: &mut Secrets) {
         Value::Object(members) => {
             for (key, value) in members {
                 match value {
-                    // What is filled in is known by what it is filled with.
-                    Value::String(text) if !text.contains("{{") && !text.contains("${") => {
-                        secrets.named("search", "", [(key.as_str(), text.as_str())]);
+                    Value::Object(headers) if key == "headers" => {
+                        let headers = headers.iter();
+                        let headers = headers.filter_map(|(name, it)| Some((name, it.as_str()?)));
+                        let plain = headers.filter(|(_, it)| is_plain(it));
+                        secrets.headers("search", plain.map(|(name, it)| (name.as_str(), it)));
+                    }
+                    Value::String(text) => {
+                        if is_plain(text) {
+                            secrets.named("search", "", [(key.as_str(), text.as_str())]);
+                        }
                         address_secrets(key, text, secrets);
                     }
-                    Value::String(text) => address_secrets(key, text, secrets),
                     other => search_secrets(other, secrets),
                 }
             }
@@ -78,9 +84,13 @@ pub fn search_secrets(declared: &Value, secrets: &mut Secrets) {
     }
 }
 
+/// Whether nothing is filled in: else it is known by what it is filled with.
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && !text.contains("{{") && !text.contains("${")
+}
+
 /// The secrets in an address: a name with a password, or a token in its place; and parameters whose names say that they are secret.
 fn address_secrets(name: &str, address: &str, secrets: &mut Secrets) {
-    let is_plain = |it: &str| !it.is_empty() && !it.contains("{{") && !it.contains("${");
     let named = user_info(address).map(|it| it.split_once(':').map_or(it, |it| it.1));
     if let Some(word) = named.filter(|it| is_plain(it)) {
         secrets.declare(name, "", word);
@@ -145,4 +155,47 @@ pub(crate) fn place_of(
     }
     place_secrets(&place, secrets);
     Ok(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::redaction::Redaction;
+    use crate::redact::Redactor;
+
+    #[test]
+    fn what_is_sent_to_show_who_asks_is_secret() {
+        let declared = json!({ "http": {
+            "url": "https://search.example/find?sig=Kd9f2LmQ7zX4tR1w&mode=plain",
+            "headers": {
+                "X-Tenant": "t9Kd2LmQ7zX4tRw8", "X-Workspace": "development", "Authorization": "Bearer word",
+                "X-Signature": "w8Rt4Xz7QmL2dK9t", "X-Filled": "${WHO_ASKS_9x8y7z}",
+            },
+            "query": { "signature": "pL5vB8nM3kJ6hG2f", "q": "{{query}}", "sig": "off" },
+        } });
+        let mut secrets = Secrets::default();
+        search_secrets(&declared, &mut secrets);
+        let redactor = Redactor::new(&secrets, &Redaction::default());
+        let hidden = |text: &str| !redactor.known(&format!("it said {text}.")).contains(text);
+        for secret in [
+            "Kd9f2LmQ7zX4tR1w",
+            "t9Kd2LmQ7zX4tRw8",
+            "word",
+            "w8Rt4Xz7QmL2dK9t",
+            "pL5vB8nM3kJ6hG2f",
+        ] {
+            assert!(hidden(secret), "{secret}");
+        }
+        for word in [
+            "development",
+            "plain",
+            "off",
+            "{{query}}",
+            "${WHO_ASKS_9x8y7z}",
+        ] {
+            assert!(!hidden(word), "{word}");
+        }
+    }
 }

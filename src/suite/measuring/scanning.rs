@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 
 use super::data_sets::ScannerSets;
-use crate::discovery::security::{Demands, left_out, measure};
+use crate::discovery::security::{Demands, measure, oddities};
 use crate::model::measurement::Security;
 use crate::published::measured::security;
 use crate::run::{self, Conversation, Stop};
@@ -35,7 +35,7 @@ fn measured(task: &Security) -> Result<(security::Security, Vec<String>), Vec<St
         .map_err(|findings| findings.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     let truth = sets.truth.as_ref();
     let security = measure(&sets.runs, truth, &demands(task))?;
-    Ok((security, left_out(&sets.runs, truth)))
+    Ok((security, oddities(&sets.runs, truth)))
 }
 
 /// What is asked of scanners.

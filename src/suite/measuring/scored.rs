@@ -62,13 +62,13 @@ pub(super) fn scored(
         return Err(vec![problem]);
     }
     let mut found = measure(ground, &asked.runs, &asked.learned);
-    found.report().notes.extend(ground.doubts(&asked.runs));
-    found
-        .report()
-        .notes
-        .extend(doubts(&sets.search, &asked.runs));
-    found.report().notes.extend(asked.notes.iter().cloned());
-    found.report().catalogue = asked.catalogue.clone();
+    let report = found.report();
+    if let Some(further) = &report.further {
+        report.notes.extend(ground.doubts(&asked.runs, further));
+    }
+    report.notes.extend(doubts(&sets.search, &asked.runs));
+    report.notes.extend(asked.notes.iter().cloned());
+    report.catalogue = asked.catalogue.clone();
     let figures = found.figures();
     if let Some(held) = held {
         match &held.baseline {

@@ -12,9 +12,10 @@ use super::catalogue;
 use super::data_sets::SearchSets;
 use crate::discovery::golden::Query;
 use crate::discovery::ground::Ground;
-use crate::discovery::retrieval::{Learned, with_misses};
+use crate::discovery::retrieval::{Learned, worth_asking_more};
 use crate::discovery::search::{Answer, Place};
 use crate::model::measurement::Retrieval;
+use crate::model::trouble::Trouble;
 use crate::published::measured::retrieval::Catalogue;
 use crate::run::{self, Conversation, Stop};
 
@@ -36,6 +37,8 @@ pub(super) struct Asked {
     pub(super) notes: Vec<String>,
     /// Why nothing can be said, in sentences.
     pub(super) problems: Vec<String>,
+    /// What was the first of them for which another try may find it gone.
+    pub(super) trouble: Option<Trouble>,
     /// How many queries were asked, in all runs.
     pub(super) count: usize,
     /// All was asked, or as much as could be.
@@ -95,8 +98,10 @@ impl Searching {
     /// Why nothing is measured, in a sentence.
     async fn look_at_catalogue(&self, asker: &mut Asker<'_, '_, '_>) -> Result<(), String> {
         let looked = catalogue::looked_at(asker, &self.sets.corpus, self.task.wait).await;
-        let found = looked
-            .map_err(|why| format!("the catalogue of {} is not known: {why}", self.whom()))?;
+        let found = looked.map_err(|it| {
+            self.keep_trouble(it.trouble);
+            format!("the catalogue of {} is not known: {it}", self.whom())
+        })?;
         let mut so_far = self.asked.lock();
         let Some((live, drift)) = found else {
             so_far.notes.push(
@@ -156,9 +161,10 @@ impl Searching {
                     in_a_row = 0;
                     answers.push(answer);
                 }
-                Err(why) => {
+                Err(it) => {
                     in_a_row += 1;
-                    problems.push(format!("`{}` has no answer: {why}", query.id));
+                    self.keep_trouble(it.trouble);
+                    problems.push(format!("`{}` has no answer: {it}", query.id));
                 }
             }
             let rest = queries.len() - at - 1;
@@ -174,6 +180,11 @@ impl Searching {
         }
     }
 
+    fn keep_trouble(&self, trouble: Option<Trouble>) {
+        let mut so_far = self.asked.lock();
+        so_far.trouble = so_far.trouble.or(trouble);
+    }
+
     fn tell(&self, asker: &Asker<'_, '_, '_>, (run, at): (u16, usize), query: &Query) {
         let of = self.sets.golden.queries.len();
         let run = if self.task.runs > 1 {
@@ -184,27 +195,28 @@ impl Searching {
         asker.tell(&format!("{run}query {} of {of}: {}", at + 1, query.id));
     }
 
-    /// What is answered to queries that missed something when more is asked for. Where that fails, it stays unknown at which rank it is.
-    async fn asked_deep(&self, asker: &mut Asker<'_, '_, '_>) -> HashMap<String, Vec<String>> {
+    /// What is answered to queries that missed something, or may have found it by chance, when more is asked for. Where that fails, it stays
+    /// unknown at which rank it is.
+    async fn asked_deep(&self, asker: &mut Asker<'_, '_, '_>) -> HashMap<String, Answer> {
         let ground = Ground {
             corpus: &self.sets.corpus,
             golden: &self.sets.golden,
             finds: self.sets.search.finds,
         };
-        let missed: Vec<&Query> = {
+        let open: Vec<&Query> = {
             let so_far = self.asked.lock();
             if ground.refuse_unmapped(&so_far.runs).is_some() {
                 return HashMap::new();
             }
             let first = so_far.runs.first();
-            first.map(|it| with_misses(ground, it)).unwrap_or_default()
+            let open = first.map(|it| worth_asking_more(ground, it));
+            open.unwrap_or_default()
         };
         let mut deep = HashMap::new();
-        for query in missed {
+        for query in open {
             asker.tell(&format!("asking for more: {}", query.id));
             if let Ok(answer) = asker.ask(&query.text, ASKED_DEEP).await {
-                let ids = answer.found.into_iter().map(|it| it.id);
-                deep.insert(query.id.clone(), ids.collect());
+                deep.insert(query.id.clone(), answer);
             }
         }
         deep

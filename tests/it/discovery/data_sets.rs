@@ -237,6 +237,15 @@ fn what_nobody_has_graded_is_collected_most_valuable_first() {
     let pool: Value = serde_json::from_str(&project.read("p.json")).unwrap();
     let grades = pool["candidates"].as_array().unwrap().iter();
     assert_eq!(grades.filter(|it| it["relevance"] == 2).count(), 2);
+    // A grade that is none is told with its place, and nothing is lost of the others.
+    let kept = project.read("p.json");
+    project.edit("p.json", "\"relevance\": 2", "\"relevance\": 7");
+    project
+        .expect(3, &again)
+        .says("p.json:")
+        .says("`relevance` must be 0, 1, 2 or null, and is 7");
+    assert!(project.read("p.json").contains("\"relevance\": 7"));
+    project.file("p.json", kept);
     project.edit(
         "r1.json",
         "{\"per_query\"",

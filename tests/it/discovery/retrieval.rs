@@ -495,6 +495,125 @@ fn the_eleventh_is_ranked_below_and_what_was_graded_0_is_known() {
 }
 
 #[test]
+fn equal_scores_across_the_tenth_rank_are_told_both_ways() {
+    const SCORED: [&str; 12] = [
+        "a:t0=9.9",
+        "a:t1=9.8",
+        "a:t2=9.7",
+        "a:t3=9.6",
+        "a:t4=9.5",
+        "a:t5=9.4",
+        "a:t6=9.3",
+        "a:t7=9.2",
+        "a:t8=9.1",
+        "a:t9=8.0",
+        "a:t10=8.0",
+        "a:t11=7.0",
+    ];
+    let project = Project::new();
+    let ids = SCORED.map(|it| it.split_once('=').unwrap().0);
+    let tools = ids.map(|id| {
+        json!({ "tool_id": id, "server": "a", "tool": &id[2..], "description": format!("does {}", &id[2..]) })
+    });
+    project.file(
+        "corpus.json",
+        json!({ "version": "v1", "tools": tools }).to_string(),
+    );
+    let query = |id: &str, tool: &str| json!({ "id": id, "query": id, "labels": [{ "tool_id": tool, "relevance": 2 }] });
+    // Found as the tenth, missed as the eleventh, and two that no equal score touches.
+    let queries = [
+        query("tenth", "a:t9"),
+        query("eleventh", "a:t10"),
+        query("ninth", "a:t8"),
+        query("twelfth", "a:t11"),
+    ];
+    project.file(
+        "sets/golden_v1.json",
+        json!({ "queries": queries }).to_string(),
+    );
+    let proxy = Proxy::new(move |asked, _| match asked.path.as_str() {
+        "/api/v1/tools" => (200, catalogue(&ids)),
+        _ => (200, results(&SCORED, asked.limit)),
+    });
+    measure(&project, &proxy.url, 0, &[])
+        .says("equal scores in tenth, eleventh: at worst Recall@5 0.0000, MRR 0.0278");
+    let found = report(&project);
+    let at_ten = |of: &Value| of["recall_at"]["10"].as_f64().unwrap();
+    assert_eq!(
+        [
+            &found["metrics"],
+            &found["ties"]["worst"],
+            &found["ties"]["best"]
+        ]
+        .map(at_ten),
+        [0.5, 0.25, 0.75]
+    );
+    let page = project.read("reports/retrieval/report.html");
+    assert!(page.contains("They are in <code>tenth</code> <code>eleventh</code>."));
+    assert!(
+        project
+            .read("reports/retrieval/report.md")
+            .contains("Equal scores in tenth, eleventh")
+    );
+    // An answer that begins otherwise when more is asked for says nothing of the tenth.
+    let other = Proxy::new(move |asked, _| match asked.path.as_str() {
+        "/api/v1/tools" => (200, catalogue(&ids)),
+        _ if asked.limit == 10 => (200, results(&SCORED, 10)),
+        _ => (200, results(&[&SCORED[1..], &["a:t0=7.0"]].concat(), 100)),
+    });
+    measure(&project, &other.url, 0, &[]).says_not("equal scores");
+}
+
+#[test]
+fn figures_that_gate_nothing_are_on_the_page() {
+    let project = project();
+    let proxy = Proxy::finding(&IDS, FOUND);
+    measure(&project, &proxy.url, 0, &[]);
+    let report = report(&project);
+    let page = project.read("reports/retrieval/report.html");
+    let row = |name: &str, of: &Value| {
+        let cells = ["1", "3", "5", "10"].map(|it| {
+            let value = of[it].as_f64().unwrap();
+            format!("<td class=\"number\">{value:.3}</td>")
+        });
+        format!("<th scope=\"row\">{name}</th>{}", cells.concat())
+    };
+    let further = &report["further"];
+    for (name, of) in [
+        ("Recall", &report["metrics"]["recall_at"]),
+        (
+            "Recall, grade 2 alone",
+            &further["grade_2_only"]["recall_at"],
+        ),
+        ("Queries with any relevant id (hit)", &further["hit_at"]),
+        (
+            "Queries with all of them (complete)",
+            &further["complete_at"],
+        ),
+    ] {
+        let row = row(name, of);
+        assert!(page.contains(&row), "no {row}");
+    }
+    let exponential = further["ndcg_exp_at_10"].as_f64().unwrap();
+    assert!(page.contains(&format!("− 1: {exponential:.3}.")));
+    // Hit and complete differ where one of two is found.
+    assert_eq!(further["hit_at"]["5"], json!(0.5));
+    assert_eq!(further["complete_at"]["5"], json!(0.25));
+}
+
+#[test]
+fn a_baseline_that_failed_itself_is_told() {
+    let project = project();
+    let proxy = Proxy::finding(&IDS, FOUND);
+    measure(&project, &proxy.url, 1, &["--recall-floor", "0.9"]);
+    project.file("base.json", project.read("reports/retrieval/report.json"));
+    let told = "the baseline is a report of a measurement that failed what was demanded of it";
+    measure(&project, &proxy.url, 0, &["--baseline", "base.json"]).says(told);
+    project.edit("base.json", "\"failed\"", "\"passed\"");
+    measure(&project, &proxy.url, 0, &["--baseline", "base.json"]).says_not(told);
+}
+
+#[test]
 #[ignore = "left to .ci/run, which has the time"]
 fn a_query_without_an_answer_is_no_zero() {
     let project = project();
@@ -858,6 +977,24 @@ fn who_asks_is_told_to_nobody() {
         asked.last().unwrap().key.as_deref(),
         Some("somebody-of-the-team")
     );
+}
+
+#[test]
+fn a_key_that_is_a_piece_of_json_breaks_no_report() {
+    let project = project();
+    let proxy = Proxy::finding(&IDS, FOUND);
+    for key in ["\": \"", "\",\n", "{\""] {
+        let key = key.trim();
+        measure(&project, &proxy.url, 0, &["--api-key", key]);
+        assert_eq!(report(&project)["metrics"]["mrr"], json!(0.375), "{key}");
+    }
+    let snapshot = ["datasets", "snapshot", "--out", "new.json", "--base-url"];
+    project.expect(
+        0,
+        &[&snapshot[..], &[&proxy.url, "--api-key", "\": \""]].concat(),
+    );
+    let corpus: Value = serde_json::from_str(&project.read("new.json")).unwrap();
+    assert_eq!(corpus["tools"].as_array().map(Vec::len), Some(6));
 }
 
 #[test]

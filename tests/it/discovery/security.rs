@@ -651,6 +651,68 @@ fn what_ciscos_scanner_did_not_judge_is_no_clean_tool() {
 }
 
 #[test]
+fn what_contradicts_itself_is_told() {
+    let project = Project::new();
+    suspects(&project);
+    // The result as a whole says something else than its analyzers: nobody knows which is right.
+    let result = |name: &str, found: u64, is_safe: bool| json!({ "tool_name": name, "server_name": "s", "status": "completed", "is_safe": is_safe, "findings": { "yara_analyzer": { "severity": "HIGH", "total_findings": found } } });
+    let said = |safe_bad: bool, safe_good: bool| {
+        json!([
+            result("bad", 1, safe_bad),
+            result("good", 0, safe_good),
+            result("plain", 0, true)
+        ])
+    };
+    judged(&project, 0, &said(false, true), &[]).says("yara: P=1.000 R=1.000");
+    judged(&project, 1, &said(false, false), &[]).says("1 scan without a verdict: 1 error");
+    assert_eq!(
+        errors(&project),
+        [(
+            "s:good".to_owned(),
+            "`is_safe` is false, although no analyzer has found anything".to_owned()
+        )]
+    );
+    judged(&project, 3, &said(true, true), &["--allow-errors", "1"]);
+    assert_eq!(
+        errors(&project)[0].1,
+        "`is_safe` is true, although an analyzer has found something"
+    );
+    // Flagged below the threshold: that it is flagged counts, and is told.
+    let entry = |id: &str, flagged: bool, score: f64| json!({ "id": id, "flagged": flagged, "score": score });
+    let scored = |bad: f64, good: f64| json!({ "format_version": 2, "detector": { "name": "d", "threshold": 0.5 }, "entries": [entry("s:bad", true, bad), entry("s:good", false, good), entry("s:plain", false, 0.1)] });
+    judged(&project, 0, &scored(0.5, 0.49), &[]).says_not("contradicts itself");
+    judged(&project, 0, &scored(0.4, 0.6), &[]).says("d contradicts itself: `s:bad` is flagged at a score of 0.4, with a threshold of 0.5, as is 1 more");
+    judged(&project, 0, &scored(0.9, 0.5), &[])
+        .says("`s:good` is not flagged at a score of 0.5, with a threshold of 0.5;");
+}
+
+#[test]
+fn what_somebody_has_suppressed_is_no_alarm() {
+    let project = Project::new();
+    suspects(&project);
+    let result = |id: &str, suppressions: Value| json!({ "ruleId": "r", "level": "error", "suppressions": suppressions, "locations": [{ "logicalLocations": [{ "fullyQualifiedName": id }] }] });
+    let log = |good: Value| json!({ "version": "2.1.0", "runs": [{ "tool": { "driver": { "name": "lint" } }, "invocations": [{ "executionSuccessful": true }], "results": [result("s:bad", json!([])), result("s:good", good)] }] });
+    for (good, code) in [
+        (json!([]), 1),
+        (Value::Null, 1),
+        (json!([{ "kind": "external", "status": "underReview" }]), 1),
+        (
+            json!([{ "kind": "inSource" }, { "kind": "external", "status": "rejected" }]),
+            1,
+        ),
+        (json!([{ "kind": "inSource" }]), 0),
+        (json!([{ "kind": "external", "status": "accepted" }]), 0),
+    ] {
+        let ran = judged(&project, code, &log(good), &[]);
+        if code == 0 {
+            ran.says("lint: results that somebody has suppressed are no alarms, as nobody is shown them: 1 of 2");
+        } else {
+            ran.says("FPR=0.500 [FAIL]").says_not("suppressed");
+        }
+    }
+}
+
+#[test]
 #[ignore = "left to .ci/run, which has the time"]
 fn a_rate_that_misses_its_bound_does_not_look_as_if_it_kept_it() {
     let project = Project::new();

@@ -337,8 +337,16 @@ fn a_floor_needs_no_baseline_and_runs_are_asked_for_in_the_file() {
         (&json!(2), &json!(false))
     );
     // What does not reach the floor is not accepted either.
-    project.expect(1, &["record"]).says("not kept");
+    project
+        .expect(1, &["record"])
+        .says("not kept")
+        .says("`--allow-failing` keeps it");
     assert!(!project.path("baselines").exists());
+    project
+        .expect(0, &["record", "--allow-failing"])
+        .says("kept, although it is not what the scenario demands");
+    let kept = project.read("baselines/search/baseline.json");
+    assert!(kept.contains("\"kind\": \"retrieval\""));
     project.edit("scenarios/search.yaml", "0.7", "0.6");
     project.expect(0, &["run"]);
     // The flag of the command says the same.
@@ -353,6 +361,62 @@ fn a_floor_needs_no_baseline_and_runs_are_asked_for_in_the_file() {
     ];
     project.expect(1, &[&alone[..], &["--recall-floor", "0.67"]].concat());
     project.expect(0, &[&alone[..], &["--recall-floor", "0.66"]].concat());
+}
+
+#[test]
+fn what_was_accepted_of_a_trajectory_goes_when_a_search_takes_its_place() {
+    let proxy = Proxy::finding(&IDS, FOUND);
+    let project = project(&at(&proxy));
+    let others = ["trajectory.txt", "variant-2.json", "variant-3.json"];
+    for name in others.iter().chain(&["baseline.json", "notes.md"]) {
+        project.file(&format!("baselines/search/{name}"), "of a trajectory");
+    }
+    project.expect(0, &["record"]).says("kept as");
+    for name in others {
+        let path = project.path(format!("baselines/search/{name}"));
+        assert!(!path.exists(), "{name}");
+    }
+    // What somebody else has put there is none of ours.
+    assert!(project.path("baselines/search/notes.md").exists());
+    project.expect(0, &["compare"]);
+}
+
+#[test]
+fn a_search_that_cannot_be_reached_is_asked_again_where_the_suite_says_so() {
+    for (status, kind) in [(0, "transport"), (503, "transport"), (429, "rate_limit")] {
+        let proxy = Proxy::new(move |asked, number| match asked.path.as_str() {
+            "/api/v1/tools" => (200, catalogue(&IDS)),
+            _ if number == 2 => (status, "{\"error\": \"busy\"}".to_owned()),
+            _ => (200, results(&["a:one", "a:two", "b:three"], asked.limit)),
+        });
+        let project = project(&at(&proxy));
+        let suite = |on: &str| {
+            let text = format!("suite:\n  retries: {{ on: [{on}], times: 1, backoff: 10ms }}\n");
+            project.file("scenarios/suite.yaml", text);
+        };
+        suite(kind);
+        let result = project.result(0, &["run"]);
+        let retried = &result["scenarios"][0]["retried"][0];
+        assert_eq!(retried["trouble"], kind, "{status}: {retried}");
+        assert!(
+            retried["reason"]
+                .as_str()
+                .unwrap()
+                .contains("`q2` has no answer"),
+            "{retried}"
+        );
+    }
+    // What is answered wrongly would be so once more.
+    let proxy = Proxy::new(|asked, number| match asked.path.as_str() {
+        "/api/v1/tools" => (200, catalogue(&IDS)),
+        _ if number == 2 => (500, "{\"error\": \"broken\"}".to_owned()),
+        _ => (200, results(&["a:one"], asked.limit)),
+    });
+    let project = project(&at(&proxy));
+    let text =
+        "suite:\n  retries: { on: [transport, rate_limit, timeout], times: 1, backoff: 10ms }\n";
+    project.file("scenarios/suite.yaml", text);
+    project.expect(3, &["run"]).says("HTTP 500: broken");
 }
 
 #[test]

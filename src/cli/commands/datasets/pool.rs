@@ -1,5 +1,10 @@
 //! `mcp-eval datasets pool`: what searches answered and nobody has graded.
 
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::json;
+
 use crate::cli::args::PoolArgs;
 use crate::cli::console::Console;
 use crate::cli::data_sets;
@@ -11,9 +16,6 @@ use crate::discovery::pool::{Pool, pool, read_run};
 use crate::json;
 use crate::redact;
 use crate::store;
-use serde::Deserialize as _;
-use std::fmt::Write as _;
-use std::path::Path;
 
 pub(super) fn run(args: &PoolArgs, console: Console) -> Result<Exit, Failure> {
     let mut inputs = vec![
@@ -42,7 +44,8 @@ pub(super) fn run(args: &PoolArgs, console: Console) -> Result<Exit, Failure> {
         Some(earlier) => pool.keep_grades(earlier),
         None => 0,
     };
-    let text = redact::environment().known(&json::pretty(&pool));
+    let clean = redact::environment().measured(json!(pool));
+    let text = json::pretty(&*clean);
     store::write(&args.out, text.as_bytes())?;
     let mut told = format!(
         "{} to grade, in {}\n",
@@ -72,9 +75,10 @@ fn earlier(path: &Path) -> Result<Option<Pool>, Failure> {
         return Ok(None);
     }
     let document = data_sets::document(path)?;
-    let pool = Pool::deserialize(&document.value).map_err(|_| {
+    if !Pool::is_one(&document) {
         let message = format!("{} is there already, and is no pool", path.display());
-        Failure::usage(message).hint("name another file with `--out`")
-    })?;
+        return Err(Failure::usage(message).hint("name another file with `--out`"));
+    }
+    let pool = Pool::read(&document).map_err(|it| data_sets::invalid(&it))?;
     Ok(Some(pool))
 }

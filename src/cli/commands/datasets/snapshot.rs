@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cli::args::SnapshotArgs;
 use crate::cli::console::Console;
@@ -80,7 +80,8 @@ pub(super) fn run(args: &SnapshotArgs, console: Console) -> Result<Exit, Failure
         },
         tools: tools.collect(),
     };
-    let text = redactor.known(&json::pretty(&corpus));
+    let clean = redactor.measured(json!(corpus));
+    let text = json::pretty(&*clean);
     store::write(&args.out, text.as_bytes())?;
     let told = format!("{} in {}", plural(live.len(), "tool"), args.out.display());
     console.result(&told);
@@ -99,6 +100,7 @@ fn listed(place: &crate::discovery::search::Place) -> Result<Vec<LiveTool>, Stri
     };
     let runtime = runtime::here().map_err(|it| it.message)?;
     let mut rest = Rest::new(&search, place.clone(), LIMIT);
-    let tools = runtime.block_on(rest.catalogue(listing, ask))?;
+    let tools = runtime.block_on(rest.catalogue(listing, ask));
+    let tools = tools.map_err(|it| it.why)?;
     tools.ok_or_else(|| "it has no such list".to_owned())
 }

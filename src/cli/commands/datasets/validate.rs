@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::args::{DatasetsValidateArgs, ResultFormat};
 use crate::cli::console::Console;
@@ -65,7 +66,8 @@ pub(super) fn run(args: &DatasetsValidateArgs, console: Console) -> Result<Exit,
                 warnings,
                 findings: &findings,
             };
-            Console::document(&redact::environment().known(&json::pretty(&document)));
+            let clean = redact::environment().measured(json!(document));
+            Console::document(&clean.derive(json::pretty));
         }
         ResultFormat::Terminal => {
             let mut told = String::new();
