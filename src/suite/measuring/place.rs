@@ -170,7 +170,7 @@ mod tests {
         let declared = json!({ "http": {
             "url": "https://search.example/find?sig=Kd9f2LmQ7zX4tR1w&mode=plain",
             "headers": {
-                "X-Tenant": "t9Kd2LmQ7zX4tRw8", "X-Workspace": "development", "Authorization": "Bearer word",
+                "X-Tenant": "t9Kd2LmQ7zX4tRw8", "X-Workspace": "development", "Authorization": "Bearer word-of-2342",
                 "X-Signature": "w8Rt4Xz7QmL2dK9t", "X-Filled": "${WHO_ASKS_9x8y7z}",
             },
             "query": { "signature": "pL5vB8nM3kJ6hG2f", "q": "{{query}}", "sig": "off" },
@@ -182,7 +182,7 @@ mod tests {
         for secret in [
             "Kd9f2LmQ7zX4tR1w",
             "t9Kd2LmQ7zX4tRw8",
-            "word",
+            "word-of-2342",
             "w8Rt4Xz7QmL2dK9t",
             "pL5vB8nM3kJ6hG2f",
         ] {

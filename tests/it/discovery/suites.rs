@@ -391,11 +391,11 @@ fn a_search_that_cannot_be_reached_is_asked_again_where_the_suite_says_so() {
         });
         let project = project(&at(&proxy));
         let suite = |on: &str| {
-            let text = format!("suite:\n  retries: {{ on: [{on}], times: 1, backoff: 10ms }}\n");
-            project.file("scenarios/suite.yaml", text);
+            let text = format!("retries: {{ on: [{on}], times: 1, backoff: 10ms }}\n");
+            project.file("scenarios/_suites/nightly.yaml", text);
         };
         suite(kind);
-        let result = project.result(0, &["run"]);
+        let result = project.result(0, &["run", "--suite", "nightly"]);
         let retried = &result["scenarios"][0]["retried"][0];
         assert_eq!(retried["trouble"], kind, "{status}: {retried}");
         assert!(
@@ -413,10 +413,11 @@ fn a_search_that_cannot_be_reached_is_asked_again_where_the_suite_says_so() {
         _ => (200, results(&["a:one"], asked.limit)),
     });
     let project = project(&at(&proxy));
-    let text =
-        "suite:\n  retries: { on: [transport, rate_limit, timeout], times: 1, backoff: 10ms }\n";
-    project.file("scenarios/suite.yaml", text);
-    project.expect(3, &["run"]).says("HTTP 500: broken");
+    let text = "retries: { on: [transport, rate_limit, timeout], times: 1, backoff: 10ms }\n";
+    project.file("scenarios/_suites/nightly.yaml", text);
+    project
+        .expect(3, &["run", "--suite", "nightly"])
+        .says("HTTP 500: broken");
 }
 
 #[test]
