@@ -1,7 +1,6 @@
 //! How well the scores of a detector tell malicious from benign, at every threshold.
 
-use super::detection::Detection;
-use super::security::Demands;
+use super::detection::{Demands, Detection};
 use super::statistics::count;
 use super::truth::Truth;
 use super::verdicts::{ScanStatus, Verdict};

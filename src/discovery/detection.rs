@@ -126,3 +126,14 @@ impl Detection {
         is_at_most(self.rates.fpr, fpr_ceiling) && is_at_most(recall_floor, self.rates.recall)
     }
 }
+
+/// What is asked of scanners.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Demands {
+    pub fpr_ceiling: f64,
+    pub recall_floor: f64,
+    /// How many scans of a detector may end in something else than a verdict.
+    pub allow_errors: usize,
+    /// The share of malicious tools for which a precision is told.
+    pub prevalence: Option<f64>,
+}

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::curves::scores;
-use super::detection::{Counts, Detection};
-use super::security::{Demands, Said};
+use super::detection::{Counts, Demands, Detection};
 use super::statistics::{cases_above, cases_below, count, ends, mean, wilson, wilson_of};
 use super::truth::{Labelled, Truth};
 use super::verdicts::{ScanStatus, Verdict};
 use crate::published::measured::security::{CategoryReport, DetectorReport, Pairs, ScanError};
+
+/// Of one detector in one run, what it said of each entry, in the order of the corpus.
+pub(super) type Said<'a> = Vec<&'a Verdict>;
 
 fn counts(said: &[&Verdict], truth: &Truth) -> Counts {
     let pairs = said.iter().zip(&truth.entries);

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::detector::detector;
+use super::detection::Demands;
+use super::detector::{Said, detector};
 use super::together::{Named, compared, joined};
 use super::truth::Truth;
 use super::verdicts::{Run, Verdict};
@@ -44,22 +45,8 @@ pub fn doubts(security: &Security, prevalence: Option<f64>) -> Vec<String> {
     told
 }
 
-/// What is asked of scanners.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Demands {
-    pub fpr_ceiling: f64,
-    pub recall_floor: f64,
-    /// How many scans of a detector may end in something else than a verdict.
-    pub allow_errors: usize,
-    /// The share of malicious tools for which a precision is told.
-    pub prevalence: Option<f64>,
-}
-
 /// Why nothing can be measured, in sentences.
 pub type Problems = Vec<String>;
-
-/// Of one detector in one run, what it said of each entry, in the order of the corpus.
-pub(super) type Said<'a> = Vec<&'a Verdict>;
 
 /// Measures what was said in one or more files.
 ///

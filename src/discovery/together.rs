@@ -1,8 +1,7 @@
 //! Several detectors: joined as if they were one, and held against each other.
 
-use super::detection::{Counts, Detection};
-use super::detector::{not_measured, rates};
-use super::security::{Demands, Said};
+use super::detection::{Counts, Demands, Detection};
+use super::detector::{Said, not_measured, rates};
 use super::statistics::mcnemar;
 use super::truth::Truth;
 use super::verdicts::{ScanStatus, Verdict};

@@ -92,10 +92,12 @@ mod shared;
 pub(crate) mod source;
 pub(crate) mod started;
 mod stored;
+mod stored_judging;
 mod stored_run;
 mod stored_sides;
 pub(crate) mod suite_context;
 mod surroundings;
+mod unrun;
 mod versions;
 
 pub use self::against::{compare_against, measure_against};
@@ -133,8 +135,9 @@ pub use self::settings::{
 };
 pub use self::shards::{Part, part};
 pub use self::shared::shared;
-pub use self::stored::{Stored, compare_stored, redactor_of};
+pub use self::stored::{Stored, compare_stored};
 pub use self::stored_run::{StoredRun, Told};
 pub use self::stored_sides::stored_sides;
+pub use self::unrun::redactor_of;
 pub use self::versions::Against;
 pub use crate::model::suite::NOT_STARTED;

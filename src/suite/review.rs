@@ -13,7 +13,7 @@ use super::outcome::{problem, result};
 use super::patience::Patience;
 use super::record::check_run;
 use super::replay;
-use super::stored::redacted;
+use super::unrun::redacted;
 use crate::agent::fill_references;
 use crate::evaluate::Accepted;
 use crate::model::comparison::Change;
@@ -517,7 +517,7 @@ fn changed(id: &str, what: &str) -> Refusal {
 
 /// Takes what a scenario declares to be secret by now out of what was stored.
 fn redactor_of(scenario: &Scenario) -> Redactor {
-    super::stored::redactor_of(scenario).of_stored()
+    super::unrun::redactor_of(scenario).of_stored()
 }
 
 /// A stored run without what its scenario declares to be secret by now.

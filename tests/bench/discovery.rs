@@ -10,9 +10,10 @@
 use std::hint::black_box;
 
 use divan::Bencher;
+use mcp_eval::discovery::detection::Demands;
 use mcp_eval::discovery::measures::{Figures, Grades, Ids, Ranking, figures, means};
 use mcp_eval::discovery::places::Document;
-use mcp_eval::discovery::security::{Demands, measure};
+use mcp_eval::discovery::security::measure;
 use mcp_eval::discovery::verdicts::{self, Run};
 use serde_json::{Value, json};
 

@@ -20,6 +20,8 @@ pub struct Answer {
     /// How long the answer was, in bytes.
     pub bytes: usize,
     pub took: Duration,
+    /// What it says of a failure in words besides.
+    pub trouble: Option<String>,
 }
 
 /// One thing that was found.
@@ -50,6 +52,15 @@ pub fn doubts(search: &Search, runs: &[Vec<Answer>]) -> Vec<String> {
         ));
     }
     told.extend(capped(runs));
+    let answers = || runs.iter().flatten();
+    let troubles: Vec<&str> = answers().filter_map(|it| it.trouble.as_deref()).collect();
+    if let Some(first) = troubles.first() {
+        told.push(format!(
+            "warning: {} of {} answers speak of a failure beside what they list: {first}",
+            troubles.len(),
+            answers().count()
+        ));
+    }
     told
 }
 

@@ -85,6 +85,7 @@ impl<'a> Rest<'a> {
             found: read_answer(self.search, &Said::in_one(document))?,
             bytes: reply.body.len(),
             took: reply.took,
+            trouble: None,
         })
     }
 

@@ -18,7 +18,7 @@ pub use http::{Place, Rest};
 pub use presets::preset;
 pub use said::Said;
 pub use spec::{Ask, Finds, HttpAsk, Listing, Search, ToolAsk};
-pub use tool::{filled_arguments, said_by_tool};
+pub use tool::{SaidByTool, filled_arguments, said_by_tool};
 pub use unanswered::Unanswered;
 
 use crate::model::json_path::JsonPath;

@@ -4,6 +4,10 @@ use serde_json::{Map, Value};
 
 use super::http::filled_value;
 use super::said::Said;
+use crate::text;
+
+/// How much is shown of what is no answer.
+const SHOWN: usize = 120;
 
 /// The arguments of a call, filled in.
 pub fn filled_arguments(
@@ -22,7 +26,31 @@ pub fn filled_arguments(
     filled.collect()
 }
 
-/// What a tool answered, and its length in bytes: what it says in structured form, else the JSON in its texts.
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SaidByTool {
+    /// What it says in structured form, else the JSON in its texts.
+    pub said: Said,
+    /// How long it is.
+    pub bytes: usize,
+    /// What it says in words besides, where these are of a failure.
+    pub trouble: Option<String>,
+}
+
+/// Words with which servers tell people that something went wrong, in small letters.
+const OF_FAILURES: [&str; 9] = [
+    "error",
+    "fail",
+    "unavailable",
+    "timed out",
+    "timeout",
+    "could not",
+    "cannot",
+    "partial",
+    "incomplete",
+];
+
+/// What a tool answered.
 ///
 /// # Errors
 ///
@@ -31,7 +59,7 @@ pub fn said_by_tool(
     is_error: bool,
     content: &[Value],
     structured: Option<&Value>,
-) -> Result<(Said, usize), String> {
+) -> Result<SaidByTool, String> {
     let texts: Vec<&str> = content
         .iter()
         .filter_map(|it| it.get("text").and_then(Value::as_str))
@@ -39,7 +67,7 @@ pub fn said_by_tool(
     let bytes = texts.iter().map(|it| it.len()).sum();
     if is_error {
         let told = texts.first().copied().unwrap_or("of which it says no more");
-        return Err(format!("it answered an error: {}", crate::text::line(told)));
+        return Err(format!("it answered an error: {}", text::line(told)));
     }
     let is_broken = |it: &&str| begins_as_json(it) && serde_json::from_str::<Value>(it).is_err();
     if let Some(broken) = texts
@@ -48,10 +76,10 @@ pub fn said_by_tool(
         .find(is_broken)
         .filter(|_| structured.is_none())
     {
-        let shown = crate::text::shorten(broken, 120);
+        let shown = text::shorten(broken, SHOWN);
         return Err(format!(
             "a text of its answer begins as JSON and is none: {}",
-            crate::text::line(&shown)
+            text::line(&shown)
         ));
     }
     // Beside documents, servers say what is for people.
@@ -65,19 +93,27 @@ pub fn said_by_tool(
     ways.extend(Some(documents).filter(|it| !it.is_empty()));
     match (&ways[..], texts.first()) {
         ([], None) => Err("it answered nothing".to_owned()),
-        ([], Some(text)) => {
-            let shown = crate::text::shorten(text, 120);
-            Err(format!(
-                "it answered no JSON: {}",
-                crate::text::line(&shown)
-            ))
+        ([], Some(first)) => {
+            let shown = text::shorten(first, SHOWN);
+            Err(format!("it answered no JSON: {}", text::line(&shown)))
         }
         _ => {
             let bytes = match structured {
                 Some(structured) if bytes == 0 => structured.to_string().len(),
                 _ => bytes,
             };
-            Ok((Said::in_ways(ways), bytes))
+            let prose = texts
+                .iter()
+                .filter(|it| serde_json::from_str::<Value>(it).is_err());
+            let trouble = prose.copied().find(|it| {
+                let words = it.to_lowercase();
+                OF_FAILURES.iter().any(|it| words.contains(it))
+            });
+            Ok(SaidByTool {
+                said: Said::in_ways(ways),
+                bytes,
+                trouble: trouble.map(|it| text::shorten(&text::line(it), SHOWN).into_owned()),
+            })
         }
     }
 }
@@ -105,7 +141,7 @@ mod tests {
             json!({ "type": "text", "text": text })
         });
         let content: Vec<Value> = content.collect();
-        let (said, _) = said_by_tool(false, &content, structured)?;
+        let said = said_by_tool(false, &content, structured)?.said;
         let found = read_answer(&search, &said)?;
         let ids: Vec<String> = found.into_iter().map(|it| it.id).collect();
         Ok(ids.join(" "))
@@ -131,6 +167,22 @@ mod tests {
         assert!(why("$", &[a.clone(), cut_off]).contains("begins as JSON"));
         let remark = json!("[warning] few were found");
         assert_eq!(found("$", &[remark, a, b], None), both);
+    }
+
+    #[test]
+    fn a_failure_that_is_told_in_words_beside_a_list_is_kept() {
+        let trouble = |texts: &[&str]| {
+            let content = texts.iter().map(|it| json!({ "type": "text", "text": it }));
+            let content: Vec<Value> = content.collect();
+            said_by_tool(false, &content, None).unwrap().trouble
+        };
+        let list = "[{\"n\": \"error:list\"}]";
+        assert_eq!(trouble(&["Found 1 tool", list]), None);
+        let told = "Warning: the index Timed Out,\nso this is what was there";
+        let in_a_line =
+            Some("Warning: the index Timed Out,\\nso this is what was there".to_owned());
+        assert_eq!(trouble(&[list, told]), in_a_line);
+        assert_eq!(trouble(&[list]), None);
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub(super) fn read(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
             continue;
         };
         let (mut found, mut suppressed) = (0, 0);
+        let mut undecided = Vec::new();
         for (pointer, result) in results.objects(top.document, "a result", findings) {
             let mut verdict = verdict(name, result);
             found += usize::from(verdict.flagged);
@@ -56,7 +57,22 @@ pub(super) fn read(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
                 verdict.flagged = false;
             }
             for subject in subjects(&pointer, result, findings) {
-                add(&mut run, &mut at, &subject, verdict.clone());
+                match open(result) {
+                    None => add(&mut run, &mut at, &subject, verdict.clone()),
+                    Some(kind) => undecided.push((subject, kind)),
+                }
+            }
+        }
+        for (subject, kind) in undecided {
+            // What is found otherwise is found.
+            let is_flagged = at.get(&subject.id).is_some_and(|it| {
+                let mut verdicts = run.entries[*it].verdicts.iter();
+                verdicts.any(|it| it.detector == name && it.flagged)
+            });
+            if !is_flagged {
+                let why = format!("it could not decide (`{kind}`)");
+                let verdict = Verdict::none(name, ScanStatus::Error, why);
+                add(&mut run, &mut at, &subject, verdict);
             }
         }
         if suppressed > 0 {
@@ -81,6 +97,12 @@ fn verdict(detector: &str, result: Fields<'_>) -> Verdict {
         flagged: is_fail && text("level") != Some("none") && !is_gone,
         ..Verdict::default()
     }
+}
+
+/// The kind of a result that is no decision: too little was known (`open`), or a person has to look at it (`review`).
+fn open(result: Fields<'_>) -> Option<&str> {
+    let kind = result.get("kind").and_then(Value::as_str);
+    kind.filter(|it| matches!(*it, "open" | "review"))
 }
 
 /// Whether somebody has said that a result is none, and nobody still has to agree.

@@ -37,7 +37,7 @@ impl Measured {
         }
     }
 
-    /// What became of its queries, such as `1 query lost, 2 moved`; empty where nothing did.
+    /// What became of its queries, such as `1 query lost, 2 ranked worse`; empty where nothing did.
     pub fn moved_words(&self) -> String {
         let Self::Retrieval(report) = self else {
             return String::new();
@@ -45,10 +45,14 @@ impl Measured {
         let Some(compared) = &report.compared else {
             return String::new();
         };
+        let queries = report.per_query.iter();
+        let worse = queries.filter(|it| compared.moved.contains(&it.id) && it.is_worse());
+        let worse = worse.count();
         let counts = [
             (compared.lost.len(), "lost"),
             (compared.won.len(), "won"),
-            (compared.moved.len(), "moved"),
+            (worse, "ranked worse"),
+            (compared.moved.len().saturating_sub(worse), "ranked better"),
             (compared.reordered.len(), "reordered with the same figures"),
         ];
         let parts = counts.iter().filter(|(count, _)| *count > 0);

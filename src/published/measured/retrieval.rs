@@ -268,6 +268,19 @@ pub struct QueryReport {
 }
 
 impl QueryReport {
+    /// Whether what it should find stands lower than before: by nDCG@10, else by MRR, else by average precision.
+    pub fn is_worse(&self) -> bool {
+        self.before.as_ref().is_some_and(|before| {
+            let changes = [
+                self.ndcg_at_10 - before.ndcg_at_10,
+                self.mrr - before.mrr,
+                self.ap - before.ap,
+            ];
+            let first = changes.into_iter().find(|it| it.abs() > 1e-12);
+            first.is_some_and(|it| it < 0.0)
+        })
+    }
+
     /// What became of it since before, in a fragment such as `nDCG@10 -0.061, files:read 2 → 4, files:list 3 → none`; empty where nothing
     /// is known of before.
     pub fn since(&self) -> String {

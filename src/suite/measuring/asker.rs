@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::discovery::search::{
-    Answer, Ask, LiveTool, Place, Rest, Said, Search, ToolAsk, Unanswered, filled_arguments,
+    Answer, Ask, LiveTool, Place, Rest, SaidByTool, Search, ToolAsk, Unanswered, filled_arguments,
     read_answer, read_catalogue, said_by_tool,
 };
 use crate::model::call::FailureKind;
@@ -48,11 +48,12 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
         match self.search.ask() {
             Ask::Http(ask) => self.rest.ask(ask, query, limit).await,
             Ask::Tool(ask) => {
-                let (said, bytes, took) = self.call(ask, query, limit).await?;
+                let (answered, took) = self.call(ask, query, limit).await?;
                 Ok(Answer {
-                    found: read_answer(self.search, &said)?,
-                    bytes,
+                    found: read_answer(self.search, &answered.said)?,
+                    bytes: answered.bytes,
                     took,
+                    trouble: answered.trouble,
                 })
             }
         }
@@ -70,8 +71,9 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
         match listing.ask() {
             Ask::Http(ask) => self.rest.catalogue(listing, ask).await,
             Ask::Tool(ask) => {
-                let (said, ..) = self.call(ask, "", 0).await?;
-                Ok(Some(read_catalogue(listing, self.search, &said)?))
+                let (answered, _) = self.call(ask, "", 0).await?;
+                let live = read_catalogue(listing, self.search, &answered.said)?;
+                Ok(Some(live))
             }
         }
     }
@@ -81,7 +83,7 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
         ask: &ToolAsk,
         query: &str,
         limit: usize,
-    ) -> Result<(Said, usize, Duration), Unanswered> {
+    ) -> Result<(SaidByTool, Duration), Unanswered> {
         let server = server_of(self.conversation.catalogue(), ask)?;
         let arguments = filled_arguments(&ask.arguments, query, limit);
         let began = Instant::now();
@@ -107,12 +109,12 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
                 },
             }),
             Outcome::Answer(answer) => {
-                let (said, bytes) = said_by_tool(
+                let answered = said_by_tool(
                     answer.is_error,
                     &answer.content,
                     answer.structured_content.as_ref(),
                 )?;
-                Ok((said, bytes, took))
+                Ok((answered, took))
             }
         }
     }

@@ -118,7 +118,14 @@ impl SearchSets {
             unfit(golden, &mut findings);
         }
         let baseline = retrieval.baseline.as_ref();
-        let baseline = baseline.and_then(|it| read(it, Baseline::read, &mut findings));
+        let baseline = baseline.and_then(|it| {
+            if !it.exists() {
+                let problem = "there is no such file: an earlier `report.json` is a baseline, and so is what `mcp-eval record` has kept of a scenario";
+                findings.push(Finding::about(&shown(it), Severity::Error, problem));
+                return None;
+            }
+            read(it, Baseline::read, &mut findings)
+        });
         if let (Some((document, baseline)), Some((_, golden))) = (&baseline, &golden) {
             findings.extend(of_other_corpus(baseline, golden, document));
         }

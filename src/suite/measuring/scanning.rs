@@ -6,7 +6,8 @@ use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 
 use super::data_sets::ScannerSets;
-use crate::discovery::security::{Demands, measure, oddities};
+use crate::discovery::detection::Demands;
+use crate::discovery::security::{measure, oddities};
 use crate::model::measurement::Security;
 use crate::published::measured::security;
 use crate::run::{self, Conversation, Stop};

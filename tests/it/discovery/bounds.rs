@@ -8,9 +8,10 @@ use mcp_eval::discovery::gates::Demands;
 use mcp_eval::discovery::golden::{Golden, Label, Query};
 use mcp_eval::discovery::ground::Ground;
 use mcp_eval::discovery::retrieval::{Learned, Measured, measure};
-use mcp_eval::discovery::search::{Answer, Finds, Found};
+use mcp_eval::discovery::search::{Answer, Finds, Found, Search, doubts};
 use mcp_eval::published::measured::Status;
 use mcp_eval::published::measured::retrieval::{Allowed, Report};
+use serde_json::json;
 
 /// A corpus of `s:a` to `s:f`, and queries.
 struct Sets {
@@ -293,6 +294,22 @@ fn half_of_the_ids_may_be_unknown_and_fewer_than_half_of_the_queries_silent() {
 }
 
 #[test]
+fn failures_that_are_told_beside_lists_are_told() {
+    let declared = json!({ "tool": { "name": "find", "arguments": { "q": "{{query}}" } }, "list": "$", "id": "{{n}}" });
+    let search = Search::read(&declared).unwrap();
+    let failing = Answer {
+        trouble: Some("the index timed out".to_owned()),
+        ..answer(&["s:a"])
+    };
+    let told = doubts(&search, &[vec![answer(&["s:a"]), failing]]);
+    assert_eq!(
+        told,
+        ["warning: 1 of 2 answers speak of a failure beside what they list: the index timed out"]
+    );
+    assert!(doubts(&search, &[run(&[&["s:a"]])]).is_empty());
+}
+
+#[test]
 fn a_server_has_the_best_grade_of_its_tools() {
     for labels in [
         [("s:a", 2), ("s:b", 1), ("t:f", 1)],
@@ -312,7 +329,8 @@ fn a_server_has_the_best_grade_of_its_tools() {
 }
 
 mod scanners {
-    use mcp_eval::discovery::security::{Demands, measure, status};
+    use mcp_eval::discovery::detection::Demands;
+    use mcp_eval::discovery::security::{measure, status};
     use mcp_eval::discovery::statistics::cases_above;
     use mcp_eval::discovery::truth::{Labelled, Truth};
     use mcp_eval::discovery::verdicts::{Detector, Entry, Run, ScanStatus, Verdict};

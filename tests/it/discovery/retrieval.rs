@@ -611,6 +611,8 @@ fn a_baseline_that_failed_itself_is_told() {
     measure(&project, &proxy.url, 0, &["--baseline", "base.json"]).says(told);
     project.edit("base.json", "\"failed\"", "\"passed\"");
     measure(&project, &proxy.url, 0, &["--baseline", "base.json"]).says_not(told);
+    measure(&project, &proxy.url, 3, &["--baseline", "none.json"])
+        .says("none.json: error: there is no such file: an earlier `report.json` is a baseline");
 }
 
 #[test]

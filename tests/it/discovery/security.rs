@@ -687,6 +687,38 @@ fn what_contradicts_itself_is_told() {
 }
 
 #[test]
+fn what_a_scanner_could_not_decide_is_not_clean() {
+    let project = Project::new();
+    suspects(&project);
+    let result = |id: &str, kind: &str| json!({ "ruleId": "r", "kind": kind, "locations": [{ "logicalLocations": [{ "fullyQualifiedName": id }] }] });
+    let log = |results: Value| json!({ "version": "2.1.0", "runs": [{ "tool": { "driver": { "name": "lint" } }, "invocations": [{ "executionSuccessful": true }], "results": results }] });
+    for kind in ["open", "review"] {
+        let one = log(json!([result("s:bad", "fail"), result("s:good", kind)]));
+        judged(&project, 1, &one, &[]).says("1 scan without a verdict: 1 error");
+        assert_eq!(
+            errors(&project),
+            [(
+                "s:good".to_owned(),
+                format!("it could not decide (`{kind}`)")
+            )]
+        );
+        // What another of its rules has found is found.
+        let both = log(json!([
+            result("s:bad", kind),
+            result("s:bad", "fail"),
+            result("s:good", "pass")
+        ]));
+        judged(&project, 0, &both, &[]).says("P=1.000 R=1.000");
+        let all = log(json!([
+            result("s:bad", "fail"),
+            result("s:good", kind),
+            result("s:plain", kind)
+        ]));
+        judged(&project, 3, &all, &["--allow-errors", "2"]).says("the FPR is not measured");
+    }
+}
+
+#[test]
 fn what_somebody_has_suppressed_is_no_alarm() {
     let project = Project::new();
     suspects(&project);

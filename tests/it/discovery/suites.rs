@@ -26,6 +26,10 @@ const LOST: &[(&str, &[&str])] = &[
 /// What does not count is found in another order.
 const MOVED: &[(&str, &[&str])] = &[("first thing", &["a:one", "b:four"]), FOUND[1], FOUND[2]];
 
+/// What one query should find stands further down, or further up.
+const DOWN: &[(&str, &[&str])] = &[FOUND[0], ("second thing", &["a:one", "a:two"]), FOUND[2]];
+const UP: &[(&str, &[&str])] = &[MOVED[0], FOUND[1], ("third thing", &["b:three", "a:one"])];
+
 /// A project with a corpus of four tools, three queries, and a scenario `scenarios/search.yaml` with these keys besides.
 fn project(more: &str) -> Project {
     let project = Project::new();
@@ -293,6 +297,15 @@ fn a_search_is_recorded_and_held_against_that() {
         .expect(0, &["compare"])
         .says("passed, 1 query reordered with the same figures");
     project.expect(1, &["compare", "--strict"]);
+    let [down, up] = [DOWN, UP].map(|it| Proxy::finding(&IDS, it));
+    with(&down);
+    project
+        .expect(0, &["compare"])
+        .says("passed, 1 query ranked worse");
+    with(&up);
+    project
+        .expect(0, &["compare"])
+        .says("passed, 1 query ranked better, 1 reordered with the same figures");
     // What could not be measured is neither a zero nor green, and is not accepted.
     let broken = Proxy::new(|asked, _| {
         if asked.path.ends_with("tools") {

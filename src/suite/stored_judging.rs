@@ -1,0 +1,342 @@
+//! One stored trajectory, or several of a scenario, held against what was accepted.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use walkdir::{DirEntry, WalkDir};
+
+use super::judge::judge;
+use super::outcome::problem;
+use super::patience::Patience;
+use super::repeat::{Made, Measure};
+use super::settings::Judging;
+use super::stored_run::{Attempt, CURRENT, MEASURED, Repeated, StoredRun, Told};
+use super::{ci, evaluating, replay};
+use crate::evaluate::Accepted;
+use crate::model::pending::Found;
+use crate::model::redacted::Redacted;
+use crate::model::scenario::Scenario;
+use crate::model::suite::{Problem, ScenarioResult, Status};
+use crate::model::trajectory::{Ending, Trajectory};
+use crate::score;
+use crate::store::{self, BASELINE, Baselines, Runs, StoreError};
+
+/// How each trajectory is compared.
+pub(super) struct Comparison<'a> {
+    pub(super) root: &'a Path,
+    /// What evaluators found in the runs when they were made, by the ids of scenarios.
+    pub(super) found: HashMap<String, Vec<Found>>,
+    /// It is the only one, and `root` may be the folder of its baseline.
+    pub(super) single: bool,
+    /// By id, without secrets, because their texts appear in results and stored trajectories hold no secrets either.
+    pub(super) scenarios: HashMap<&'a str, Redacted<Scenario>>,
+    /// Whether there is no verdict on a scenario that is none of these.
+    pub(super) rules_wanted: bool,
+    /// The run that `root` is of, where it is one.
+    pub(super) other: Option<StoredRun>,
+    pub(super) judging: &'a Judging,
+    pub(super) patience: Patience,
+}
+
+impl Comparison<'_> {
+    /// A scenario of a run that was stored.
+    pub(super) fn of_told(&self, runs: &Runs, told: &Told, file: &Path) -> ScenarioResult {
+        if let Some(measured) = told.measured() {
+            return measured;
+        }
+        match told.repeated() {
+            Some(several) => self.of_several(runs, told, several),
+            None if file.exists() => self.of(file, None),
+            None => told.without(file, None),
+        }
+    }
+
+    /// Several runs of a scenario, each of which counts as it did when they were made.
+    fn of_several(&self, runs: &Runs, told: &Told, several: &Repeated) -> ScenarioResult {
+        let attempts = (1..).zip(&several.attempts).map(|(number, then)| {
+            let file = runs.attempt(number).path(&told.id);
+            if file.exists() {
+                self.of(&file, Some((then, number == several.shown)))
+            } else {
+                told.without(&file, Some(then))
+            }
+        });
+        let scenario = self.scenarios.get(told.id.as_str()).map(|it| &**it);
+        let own = scenario.map(|it| it.scoring.clone()).unwrap_or_default();
+        let accepted = self.accepted(&told.id).unwrap_or_default();
+        let measure = Measure {
+            times: u16::try_from(several.attempts.len()).unwrap_or(u16::MAX),
+            pass_threshold: self.judging.scoring.over(&own).pass_threshold,
+            baseline: accepted.first().and_then(|it| it.repeated),
+        };
+        let evaluators = scenario.map(|it| it.evaluators.as_slice());
+        let evaluators = evaluators.unwrap_or_default();
+        let mut made: Option<Made> = None;
+        for attempt in attempts {
+            match &mut made {
+                Some(made) => made.add(attempt),
+                None => made = Some(Made::new(evaluators, attempt)),
+            }
+        }
+        made.map_or_else(
+            || told.result(Status::Error),
+            |it| it.result(scenario, |_, _| None, measure),
+        )
+    }
+
+    /// A trajectory, which may be of one of several runs that came out so, the one that their run shows or another.
+    pub(super) fn of(&self, file: &Path, attempt: Option<(&Attempt, bool)>) -> ScenarioResult {
+        let mut current = match store::load(file) {
+            Ok(current) => current,
+            Err(error) => return broken(file, None, &error),
+        };
+        if matches!(current.stamp.agent.as_str(), "retrieval" | "security") {
+            return unscored(file, &current, Status::Skipped, problem(MEASURED));
+        }
+        current.refine(score::mark_breaches);
+        let mut accepted = match self.accepted(&current.scenario) {
+            Ok(accepted) if accepted.is_empty() => {
+                let missing = format!(
+                    "no baseline of `{}` in {}",
+                    current.scenario,
+                    self.root.display()
+                );
+                return unscored(file, &current, Status::Error, problem(missing));
+            }
+            Ok(accepted) => accepted,
+            Err(error) => return broken(file, Some(current), &error),
+        };
+        let unfinished = match &current.ending {
+            Ending::Completed | Ending::Blocked { .. } => None,
+            Ending::LimitReached { message } => Some((Status::Failed, message.clone())),
+            Ending::TimedOut { message } => Some((Status::Timeout, message.clone())),
+            Ending::Interrupted => {
+                Some((Status::Interrupted, "the run was interrupted".to_owned()))
+            }
+            Ending::Error { message, .. } => Some((Status::Error, message.clone())),
+        };
+        if let Some((status, message)) = unfinished {
+            return unscored(file, &current, status, problem(message));
+        }
+        let scenario = self.scenarios.get(current.scenario.as_str());
+        let scenario = scenario.map(|it| &**it);
+        if scenario.is_none() && self.rules_wanted {
+            return unscored(file, &current, Status::Error, unruled(&current.scenario));
+        }
+        if let Some(why) = (self.other.as_ref()).and_then(|it| it.untold(&current.scenario)) {
+            return unscored(file, &current, Status::Error, problem(why));
+        }
+        if let Err(problem) = replay::bind(&mut accepted, scenario) {
+            return unscored(file, &current, Status::Error, problem);
+        }
+        let own = scenario.map(|it| it.scoring.clone()).unwrap_or_default();
+        let rules = self.judging.scoring.over(&own);
+        let before = accepted.first().map(|it| evaluating::offered_in(it));
+        let open = ScenarioResult {
+            description: scenario.and_then(|it| it.description.clone()),
+            tags: scenario.map(|it| it.tags.clone()).unwrap_or_default(),
+            evaluations: scenario
+                .map(|it| {
+                    let found = self.found.get(&current.scenario);
+                    // Of several runs, it is known of the one that is shown.
+                    let found = found.filter(|_| attempt.is_none_or(|(_, is_shown)| is_shown));
+                    let known = (found.map(Vec::as_slice), before.as_ref());
+                    let mut all = evaluating::with_found(it, &current, known, attempt.is_some());
+                    // What is named otherwise is the file of the run.
+                    for evaluation in &mut all {
+                        let line = evaluation.line.take();
+                        let place = line.map(|line| format!("{}:{line}", it.path.display()));
+                        evaluation.said_in = evaluation.said_in.take().or(place);
+                    }
+                    all
+                })
+                .unwrap_or_default(),
+            without_rules: scenario.is_none(),
+            notes: scenario
+                .is_none()
+                .then(|| {
+                    let id = &current.scenario;
+                    format!("no rules of a scenario file applied: none here is `{id}`")
+                })
+                .into_iter()
+                .collect(),
+            ..stored(file, &current, Status::Error)
+        };
+        let accepted_as = match self.of_run(&current.scenario) {
+            Some(_) => Accepted::Version,
+            None => Accepted::Baseline,
+        };
+        let current = Arc::new(current);
+        let judged = judge(
+            open.clone(),
+            scenario,
+            (&accepted, accepted_as),
+            current,
+            (&rules, &self.patience),
+            self.judging.allow_changed,
+        )
+        .map(|mut it| {
+            for check in &mut it.checks {
+                check.line = None;
+            }
+            it
+        })
+        .unwrap_or(open);
+        match attempt {
+            Some((then, false)) if judged.status == Status::Passed && !then.has_passed() => {
+                let is_gone = judged.evaluations.iter().any(|it| it.is_gone);
+                if is_gone { then.keep(judged) } else { judged }
+            }
+            _ => judged,
+        }
+    }
+
+    /// The trajectory of a scenario in a stored run, where that is what is compared with.
+    fn of_run(&self, scenario: &str) -> Option<PathBuf> {
+        let is_run = self.root.join(CURRENT).is_dir();
+        is_run.then(|| Runs::at(self.root).path(scenario))
+    }
+
+    /// The accepted trajectories: of a stored run, of a file, of the folder of one baseline, or of a folder of baselines.
+    fn accepted(&self, scenario: &str) -> Result<Vec<Redacted<Trajectory>>, StoreError> {
+        if self.root.is_file() {
+            let accepted = store::load(self.root)?;
+            replay::check_learned(self.root, &accepted)?;
+            return Ok(vec![accepted]);
+        }
+        if let Some(file) = self.of_run(scenario) {
+            return if file.exists() {
+                Ok(vec![store::load(&file)?])
+            } else {
+                Ok(Vec::new())
+            };
+        }
+        let mut baselines = Baselines::new(self.root);
+        let mut accepted = replay::load(&baselines, scenario)?;
+        if accepted.is_empty() && self.single {
+            baselines = Baselines::of_one_scenario(self.root);
+            accepted = replay::load(&baselines, scenario)?;
+        }
+        ci::mend(&baselines, scenario, accepted.first().map(|it| &**it));
+        Ok(accepted)
+    }
+
+    /// What the other run has of scenarios that this one lacks: nobody knows what has become of them.
+    pub(super) fn lacking(&self, run: &Path) -> Vec<ScenarioResult> {
+        let (here, there) = (run.join(CURRENT), self.root.join(CURRENT));
+        if !here.is_dir() {
+            // One scenario of a run is compared alone.
+            return Vec::new();
+        }
+        let others = WalkDir::new(&there).sort_by_file_name().into_iter();
+        let others = others.flatten().map(DirEntry::into_path);
+        let is_lacking = |file: &PathBuf| {
+            let below = file.strip_prefix(&there).unwrap_or(file);
+            file.extension() == Some("json".as_ref()) && !here.join(below).exists()
+        };
+        let results = others.filter(is_lacking).map(|file| {
+            let message = format!("{} has no run of this scenario", run.display());
+            match store::load(&file) {
+                Err(error) => broken(&file, None, &error),
+                Ok(other) => ScenarioResult {
+                    problem: Some(problem(message)),
+                    ..stored(&file, &other, Status::Error)
+                },
+            }
+        });
+        results.collect()
+    }
+
+    /// The file one of the accepted trajectories came from.
+    pub(super) fn accepted_file(&self, scenario: &str, variant: usize) -> PathBuf {
+        if self.root.is_file() {
+            return self.root.to_owned();
+        }
+        if let Some(file) = self.of_run(scenario) {
+            return file;
+        }
+        let mut baselines = Baselines::new(self.root);
+        if self.single && !baselines.path(scenario).exists() {
+            baselines = Baselines::of_one_scenario(self.root);
+        }
+        baselines.variant_path(scenario, variant)
+    }
+}
+
+/// Why there is no verdict on a stored run of a scenario that has no file any more.
+fn unruled(id: &str) -> Problem {
+    Problem {
+        hint: Some(
+            "give the file back its name, name the file or folder that has it as PATHS, or run the scenarios again"
+                .to_owned(),
+        ),
+        ..problem(format!(
+            "its rules are not known: no scenario file here is `{id}`"
+        ))
+    }
+}
+
+fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {
+    let path = file.display().to_string();
+    ScenarioResult {
+        duration_ms: current.duration_ms,
+        ..ScenarioResult::new(&current.scenario, &current.name, path, status)
+    }
+}
+
+fn unscored(
+    file: &Path,
+    current: &Redacted<Trajectory>,
+    status: Status,
+    problem: Problem,
+) -> ScenarioResult {
+    ScenarioResult {
+        problem: Some(problem),
+        current: Some(Arc::new(current.clone())),
+        ..stored(file, current, status)
+    }
+}
+
+/// The result of a trajectory that was not read because of an interruption, so it is named by its path.
+pub(super) fn left_out(file: &Path, run: &Path) -> ScenarioResult {
+    let name = file.strip_prefix(run).unwrap_or(file);
+    let name = match name.parent() {
+        Some(folder) if name.ends_with(BASELINE) => folder.to_owned(),
+        _ => name.with_extension(""),
+    };
+    let name = name.to_string_lossy().into_owned();
+    ScenarioResult {
+        status: Status::Interrupted,
+        ..unread(file, name, problem("not scored: interrupted before"))
+    }
+}
+
+fn broken(
+    file: &Path,
+    current: Option<Redacted<Trajectory>>,
+    error: &StoreError,
+) -> ScenarioResult {
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let problem = Problem {
+        message: error.to_string(),
+        hint: error.hint().map(str::to_owned),
+        details: Vec::new(),
+    };
+    match current {
+        Some(current) => ScenarioResult {
+            duration_ms: None,
+            ..unscored(file, &current, Status::Error, problem)
+        },
+        None => unread(file, name.into_owned(), problem),
+    }
+}
+
+/// The result of a file of which nothing but this name is known.
+fn unread(file: &Path, name: String, problem: Problem) -> ScenarioResult {
+    let path = file.display().to_string();
+    ScenarioResult {
+        problem: Some(problem),
+        ..ScenarioResult::new(name.clone(), name, path, Status::Error)
+    }
+}
