@@ -31,6 +31,11 @@ impl Console {
         Self { color, quiet }
     }
 
+    /// Whether nothing is to be said that needs nobody.
+    pub(super) fn is_quiet(self) -> bool {
+        self.quiet
+    }
+
     /// The same, with nothing to say about the work.
     pub(super) fn silenced(self) -> Self {
         Self {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::cli::args::{ExecuteArgs, PlanArgs, SelectArgs};
+use crate::cli::args::{ExecuteArgs, PlanArgs, ScoreArgs, SelectArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -69,6 +69,31 @@ impl ToRun {
     /// The suite file that is followed, and the day by which its quarantine ends or goes on.
     pub(super) fn suite_of(&self) -> Option<(&SuiteFile, Date)> {
         self.suite.as_ref().map(|it| (it, self.today))
+    }
+
+    /// Says which options mean nothing to searches and scanners that are measured.
+    pub(super) fn tell_idle(&self, execute: &ExecuteArgs, score: &ScoreArgs, console: Console) {
+        let mut measured = self.scenarios.iter().filter(|it| it.measurement.is_some());
+        let Some(first) = measured.next() else {
+            return;
+        };
+        let options = [
+            ("--threshold", score.threshold.is_some()),
+            ("--preset", score.preset.is_some()),
+            ("--agent", execute.agent.is_some()),
+            ("--agent-command", execute.agent_command.is_some()),
+            ("--model", execute.model.is_some()),
+            ("--matrix", !execute.matrix.is_empty()),
+        ];
+        let given = options.iter().filter(|it| it.1);
+        let given: Vec<String> = given.map(|it| format!("`{}`", it.0)).collect();
+        if !given.is_empty() {
+            console.note(&format!(
+                "warning: of no matter to searches and scanners, such as `{}`, which have gates of their own: {}",
+                first.id,
+                given.join(", ")
+            ));
+        }
     }
 
     /// The settings of the command line with what the suite file says beside them. What the command line says goes before.

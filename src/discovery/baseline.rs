@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::finding::Finding;
 use super::measures::{AtCuts, CUTS, Figures};
 use super::places::{Document, part};
+use super::statistics::mean;
 use crate::model::placeholder;
+use crate::published::measured::retrieval::Tied;
 use crate::text;
 
 /// How much lower recall@5 may be where nothing is said.
@@ -26,8 +29,6 @@ pub struct Baseline {
     pub corpus_version: Option<String>,
     /// What each query got, where it is a report of ours, which knows.
     pub queries: Vec<BaselineQuery>,
-    /// The queries in which ids had equal scores, where that is known.
-    pub tied: Vec<String>,
     /// It failed what was demanded of it itself.
     pub failed: bool,
 }
@@ -44,6 +45,8 @@ pub struct BaselineQuery {
     pub ndcg: f64,
     pub ap: f64,
     pub retrieved: Vec<String>,
+    /// What equal scores could have made of it, where that is known.
+    pub tied: Option<Tied>,
 }
 
 impl Baseline {
@@ -61,7 +64,6 @@ impl Baseline {
             tolerance: None,
             corpus_version,
             queries,
-            tied: Vec::new(),
             failed: false,
         }
     }
@@ -127,9 +129,6 @@ impl Baseline {
         baseline.corpus_version = version.map(str::to_owned);
         baseline.failed = whole.get("status").and_then(Value::as_str) == Some("failed");
         let mut seen = HashSet::new();
-        let tied = whole.pointer("/ties/queries").and_then(Value::as_array);
-        let tied = tied.into_iter().flatten().filter_map(Value::as_str);
-        baseline.tied = tied.map(str::to_owned).collect();
         let queries = whole.get("per_query").and_then(Value::as_array);
         for (index, query) in queries.into_iter().flatten().enumerate() {
             let here = format!("/per_query{}", part(index));
@@ -149,11 +148,33 @@ impl Baseline {
                 )),
             }
         }
+        if findings.is_empty()
+            && let Some(problem) = baseline.contradiction()
+        {
+            findings.push(document.error(&format!("{at}/recall_at/5"), problem));
+        }
         if findings.is_empty() {
             Ok(baseline)
         } else {
             Err(findings)
         }
+    }
+}
+
+/// By how much the mean of single queries may differ from what is written of all, which may be rounded.
+const ROUNDED: f64 = 0.001;
+
+impl Baseline {
+    /// That its queries come to another figure than it says.
+    fn contradiction(&self) -> Option<String> {
+        let of_queries: Vec<f64> = self.queries.iter().map(|it| it.recall.at(5)).collect();
+        let (all, mean) = (self.recall_at(5)?, mean(&of_queries));
+        let differs = !of_queries.is_empty() && (all - mean).abs() > ROUNDED;
+        differs.then(|| {
+            format!(
+                "recall@5 is {all} here, and its queries under `per_query` come to {mean:.4}: one of the two was changed"
+            )
+        })
     }
 }
 
@@ -239,5 +260,6 @@ fn read_query(
             .filter_map(Value::as_str)
             .map(str::to_owned)
             .collect(),
+        tied: query.get("tied").and_then(|it| Tied::deserialize(it).ok()),
     })
 }

@@ -154,7 +154,8 @@ fn named(
         let Some(tool) = tools.get(label.tool_id.as_str()) else {
             continue;
         };
-        if names(&text, &query.text, &tool.name) || query.text.contains(&tool.id) {
+        let lower = query.text.to_lowercase();
+        if names(&text, &query.text, &tool.name) || lower.contains(&tool.id.to_lowercase()) {
             let problem = format!(
                 "`{}` names the tool that it should find, `{}`",
                 query.id, tool.id

@@ -6,7 +6,7 @@ use super::baseline::{Baseline, BaselineQuery, graded};
 use super::measures::Figures;
 use super::retrieval::{Measured, TESTED};
 use super::statistics::{holm, mean, randomisation};
-use crate::published::measured::retrieval::{Before, Compared, Test};
+use crate::published::measured::retrieval::{Before, Compared, Test, Tied};
 
 impl Measured<'_> {
     /// Compares query by query with another measurement, which is what it was before.
@@ -39,7 +39,7 @@ impl Measured<'_> {
     }
 
     fn compared_with(&self, with: &str, baseline: &Baseline) -> Compared {
-        let (before, tied_there) = (&baseline.queries, &baseline.tied);
+        let before = &baseline.queries;
         let known: HashMap<&str, &BaselineQuery> =
             before.iter().map(|it| (it.id.as_str(), it)).collect();
         let mut compared = Compared {
@@ -67,19 +67,29 @@ impl Measured<'_> {
             let mut tested = TESTED.iter();
             let list = if differ(recall, recall_then) {
                 if recall < recall_then {
-                    Some(&mut compared.lost)
+                    Some((&mut compared.lost, true))
                 } else {
-                    Some(&mut compared.won)
+                    Some((&mut compared.won, true))
                 }
             } else if tested.any(|(_, figure)| differ(figure(figures), figure(&then))) {
-                Some(&mut compared.moved)
+                Some((&mut compared.moved, true))
             } else if query.retrieved != before.retrieved {
-                Some(&mut compared.reordered)
+                Some((&mut compared.reordered, false))
             } else {
                 None
             };
-            if let Some(list) = list {
+            let may_be_chance = if differ(recall, recall_then) {
+                let of = |it: &Tied| it.recall_at_5;
+                meet((recall, query.tied), (recall_then, before.tied), of)
+            } else {
+                let of = |it: &Tied| it.ndcg_at_10;
+                meet((figures.ndcg, query.tied), (then.ndcg, before.tied), of)
+            };
+            if let Some((list, is_judged)) = list {
                 list.push(query.id.clone());
+                if may_be_chance && is_judged {
+                    compared.tied.push(query.id.clone());
+                }
             }
             pairs.push((*figures, then));
         }
@@ -92,16 +102,22 @@ impl Measured<'_> {
         let gone = before.iter().filter(|it| !here.contains(it.id.as_str()));
         compared.only_there = gone.map(|it| it.id.clone()).collect();
         compared.tests = tests(&pairs);
-        let ties = self.report.ties.iter().flat_map(|it| &it.queries);
-        let by_chance: HashSet<&str> = ties.chain(tied_there).map(String::as_str).collect();
-        let differing = [&compared.lost, &compared.won, &compared.moved];
-        let differing = differing.into_iter().flatten();
-        compared.tied = differing
-            .filter(|it| by_chance.contains(it.as_str()))
-            .cloned()
-            .collect();
         compared
     }
+}
+
+/// Whether equal scores on one of two sides, or on both, could make both the same: each is a figure, and what equal scores could make of it.
+fn meet(
+    here: (f64, Option<Tied>),
+    there: (f64, Option<Tied>),
+    of: impl Fn(&Tied) -> [f64; 2],
+) -> bool {
+    if here.1.is_none() && there.1.is_none() {
+        return false;
+    }
+    let range = |(own, tied): (f64, Option<Tied>)| tied.map_or([own, own], |it| of(&it));
+    let ([low, high], [least, most]) = (range(here), range(there));
+    low <= most + 1e-12 && least <= high + 1e-12
 }
 
 /// Whether figures differ by more than the last bits that a mean of several runs costs.

@@ -27,19 +27,8 @@ pub(super) fn detector(
 ) -> DetectorReport {
     let all: Vec<Counts> = runs.iter().map(|it| counts(it, truth)).collect();
     let found = Detection::over(&all);
-    let mut report = rates(name, &found);
+    let mut report = rates(name, &found, &all);
     let first = runs.first().map(Vec::as_slice).unwrap_or_default();
-    // Of several runs, what they come to on average: the corpus is no larger for being scanned again.
-    let average = |counted: fn(&Counts) -> usize| {
-        let values: Vec<f64> = all.iter().map(|it| count(counted(it))).collect();
-        mean(&values)
-    };
-    let hits = average(|it| it.true_positives);
-    let alarms = average(|it| it.false_positives);
-    let interval = |hits: f64, of: f64| wilson_of(hits, of).map(ends);
-    report.precision_interval = interval(hits, hits + alarms);
-    report.recall_interval = interval(hits, average(Counts::malicious));
-    report.fpr_interval = interval(alarms, average(Counts::benign));
     report.too_small = all
         .first()
         .map(|it| too_small(it, demands))
@@ -100,9 +89,20 @@ pub(super) fn not_measured(runs: &[Counts], demands: &Demands) -> Vec<String> {
     told
 }
 
-/// A report with the rates alone.
-pub(super) fn rates(name: &str, found: &Detection) -> DetectorReport {
+/// A report with the rates and their intervals alone.
+pub(super) fn rates(name: &str, found: &Detection, runs: &[Counts]) -> DetectorReport {
+    // Of several runs, what they come to on average: the corpus is no larger for being scanned again.
+    let average = |counted: fn(&Counts) -> usize| {
+        let values: Vec<f64> = runs.iter().map(|it| count(counted(it))).collect();
+        mean(&values)
+    };
+    let hits = average(|it| it.true_positives);
+    let alarms = average(|it| it.false_positives);
+    let interval = |hits: f64, of: f64| wilson_of(hits, of).map(ends);
     DetectorReport {
+        precision_interval: interval(hits, hits + alarms),
+        recall_interval: interval(hits, average(Counts::malicious)),
+        fpr_interval: interval(alarms, average(Counts::benign)),
         detector: name.to_owned(),
         precision: found.rates.precision,
         recall: found.rates.recall,
@@ -163,6 +163,7 @@ fn categories(said: &[&Verdict], truth: &Truth) -> Vec<CategoryReport> {
         malicious: !benign,
         flagged,
         of,
+        interval: wilson(flagged, of).map(ends),
     });
     found.collect()
 }

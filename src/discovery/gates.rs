@@ -19,17 +19,44 @@ pub struct Demands {
     /// Queries that may be lost now.
     pub allowed: Vec<Allowed>,
 }
+
+impl Demands {
+    /// Why nothing that is demanded can fail, in a sentence; `None` where something can, or where nothing is demanded. `queries` is how many
+    /// there are.
+    pub fn idle(&self, baseline: Option<&Baseline>, queries: usize) -> Option<String> {
+        let mut idle = Vec::new();
+        if let Some(baseline) = baseline {
+            let (tolerance, threshold) = baseline.gate(self.tolerance);
+            if threshold > 0.0 {
+                return None;
+            }
+            let before = baseline.recall_at(5).unwrap_or_default();
+            idle.push(format!(
+                "recall@5 is {before:.3} in the baseline, and may be {tolerance} lower"
+            ));
+        }
+        if let Some(floor) = self.floor {
+            if floor > 0.0 {
+                return None;
+            }
+            idle.push("recall@5 must be 0 at least".to_owned());
+        }
+        if let Some(most) = self.max_lost {
+            if most < queries {
+                return None;
+            }
+            idle.push(format!("{most} of {queries} queries may be lost"));
+        }
+        (!idle.is_empty()).then(|| format!("the gate cannot fail: {}", idle.join(", and ")))
+    }
+}
+
 impl Measured<'_> {
     /// Holds the measurement against a baseline, or what takes its part: the gate, and what became of each query where it knows.
     pub fn judge(&mut self, name: &str, baseline: &Baseline, demands: &Demands) {
         let (tolerance, threshold) = baseline.gate(demands.tolerance);
         let value = self.overall.recall.at(5);
         let report = &mut self.report;
-        if threshold <= 0.0 {
-            report.notes.push(format!(
-                "warning: the gate of recall@5 cannot fail, as it allows {threshold:.3}"
-            ));
-        }
         if baseline.failed {
             report.notes.push(
                 "warning: the baseline is a report of a measurement that failed what was demanded of it"
@@ -60,8 +87,18 @@ impl Measured<'_> {
         self.judge_lost(demands);
         self.tell_other_queries(demands.max_lost.is_some());
         let report = &mut self.report;
-        if report.gate.as_ref().is_some_and(|it| !it.passed) {
+        // Where nobody can say which queries are lost, the means are of other queries, too.
+        if report.status == Status::Passed && report.gate.as_ref().is_some_and(|it| !it.passed) {
             report.status = Status::Failed;
+        }
+    }
+
+    /// Says that nothing could fail, where that is so: then nothing has passed.
+    pub fn refuse_idle(&mut self, baseline: Option<&Baseline>, demands: &Demands) {
+        let queries = self.ground.golden.queries.len();
+        if let Some(why) = demands.idle(baseline, queries) {
+            self.report.status = Status::Incomplete;
+            self.report.problems.push(why);
         }
     }
 

@@ -162,7 +162,17 @@ fn left_out(runs: &[Vec<Answer>], further: &Further) -> Vec<String> {
     if further.repeated > 0 {
         let (repeated, all) = (further.repeated, answers().count());
         told.push(format!(
-            "warning: {repeated} of {all} answers have an id more than once, which takes the rank where it stands first"
+            "warning: {repeated} of {all} answers have an id more than once, which counts once"
+        ));
+    }
+    if let Some(metrics) = &further.as_answered {
+        told.push(format!(
+            "warning: with all that takes no rank, as whoever asks gets it, Recall@1/3/5/10 is {:.3} {:.3} {:.3} {:.3}, and MRR {:.3}",
+            metrics.recall(1),
+            metrics.recall(3),
+            metrics.recall(5),
+            metrics.recall(10),
+            metrics.mrr
         ));
     }
     told

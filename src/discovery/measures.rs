@@ -107,6 +107,14 @@ impl<'a> Ranking<'a> {
         ranking
     }
 
+    /// What was answered, each at its place, also what takes no rank: an id that was there before counts for nothing there.
+    pub fn as_answered<S: AsRef<str>>(answered: &'a [S]) -> Vec<&'a str> {
+        let mut seen = HashSet::new();
+        let ids = answered.iter().map(AsRef::as_ref);
+        ids.map(|it| if seen.insert(it) { it } else { "" })
+            .collect()
+    }
+
     /// The ids that are looked at.
     pub fn top(&self) -> &[&'a str] {
         &self.ids[..self.ids.len().min(DEPTH)]

@@ -10,7 +10,7 @@ use super::search::Answer;
 use super::statistics::{bootstrap, count, ends, mean, quantile};
 use crate::published::measured::Status;
 use crate::published::measured::retrieval::{
-    ByCut, Further, Latency, Metrics, Miss, QueryReport, Report, Ties, Why,
+    ByCut, Further, Latency, Metrics, Miss, QueryReport, Report, Tied, Ties, Why,
 };
 
 /// What else was learned about a search.
@@ -38,16 +38,22 @@ pub fn measure<'a>(ground: Ground<'a>, runs: &[Vec<Answer>], learned: &Learned) 
     let grades: Vec<Grades> = queries.iter().map(|it| ground.grades(it)).collect();
     let mut by_run: Vec<Vec<Figures>> = Vec::new();
     let mut wanted: Vec<Vec<Figures>> = Vec::new();
+    let mut as_answered: Vec<Vec<Figures>> = Vec::new();
     let mut further = Further::default();
     let (mut looked, mut unlabelled) = (0, 0);
     for run in runs {
         let mut scored = Vec::with_capacity(queries.len());
         let mut strict = Vec::with_capacity(queries.len());
+        let mut plain = Vec::with_capacity(queries.len());
         for (answer, grades) in run.iter().zip(&grades) {
             let answered = answer.ids();
             let ranking = Ranking::new(&answered, &ids);
             scored.push(figures(ranking.top(), grades));
-            strict.push(figures(ranking.top(), &grades.only_wanted()));
+            let wanted = grades.only_wanted();
+            if wanted.relevant() > 0 {
+                strict.push(figures(ranking.top(), &wanted));
+            }
+            plain.push(figures(&Ranking::as_answered(&answered), grades));
             looked += ranking.top().len();
             let unknown = ranking.top().iter().filter(|it| !grades.is_labelled(it));
             unlabelled += unknown.count();
@@ -58,6 +64,10 @@ pub fn measure<'a>(ground: Ground<'a>, runs: &[Vec<Answer>], learned: &Learned) 
         }
         by_run.push(scored);
         wanted.push(strict);
+        as_answered.push(plain);
+    }
+    if !further.unmapped.is_empty() || further.repeated > 0 {
+        further.as_answered = Some(metrics(&over_runs(&as_answered)));
     }
     let overall = over_runs(&by_run);
     let answers = || runs.iter().flatten();
@@ -67,6 +77,7 @@ pub fn measure<'a>(ground: Ground<'a>, runs: &[Vec<Answer>], learned: &Learned) 
     further.complete_at = by_cut(&overall.complete);
     further.ndcg_exp_at_10 = overall.ndcg_exp;
     further.grade_2_only = metrics(&over_runs(&wanted));
+    further.with_grade_2 = wanted.first().map_or(0, Vec::len);
     further.unlabelled_share = if looked == 0 {
         0.0
     } else {
@@ -97,14 +108,15 @@ pub fn measure<'a>(ground: Ground<'a>, runs: &[Vec<Answer>], learned: &Learned) 
         further: Some(further),
         ..Report::default()
     };
-    for (name, figure) in TESTED {
+    for (name, figure) in TESTED.iter().chain(FURTHER) {
         let values: Vec<f64> = per_query.iter().map(figure).collect();
         if let Some(interval) = bootstrap(&values) {
             report.intervals.insert((*name).to_owned(), ends(interval));
         }
     }
     steadiness(&mut report, queries, runs, &ids);
-    report.ties = tied(ground, runs, learned, &by_run);
+    let mut tied = tied(ground, runs, learned, &by_run);
+    report.ties = tied.ties.take();
     let first = runs.first().map(Vec::as_slice).unwrap_or_default();
     for ((query, answer), figures) in queries.iter().zip(first).zip(&per_query) {
         let answered = answer.ids();
@@ -121,6 +133,7 @@ pub fn measure<'a>(ground: Ground<'a>, runs: &[Vec<Answer>], learned: &Learned) 
             ndcg_at_10: figures.ndcg,
             ap: figures.ap,
             misses: misses.collect(),
+            tied: tied.of_queries.remove(query.id.as_str()),
             grades: relevant.iter().map(|it| it.1).collect(),
             relevant: relevant.into_iter().map(|(id, _)| id).collect(),
             retrieved: top,
@@ -181,10 +194,12 @@ fn miss(id: &str, query: &Query, answer: &Answer, corpus: &Ids, learned: &Learne
         Why::NotInCatalogue
     } else if answer.found.is_empty() {
         Why::NoAnswer
-    } else if rank.is_some_and(|it| it >= DEPTH) {
-        Why::RankedBelow
     } else {
-        Why::NotFound
+        match rank {
+            None => Why::NotFound,
+            Some(rank) if rank < DEPTH => Why::FoundWithMore,
+            Some(_) => Why::RankedBelow,
+        }
     };
     Miss {
         tool_id: id.to_owned(),
@@ -211,33 +226,54 @@ fn steadiness(report: &mut Report, queries: &[Query], runs: &[Vec<Answer>], ids:
         }
     }
     report.deterministic = Some(report.unsteady.is_empty());
+    if !report.unsteady.is_empty() {
+        report.notes.push(
+            "of several runs, figures are means, and the ranks, lists and misses of queries are of the first"
+                .to_owned(),
+        );
+    }
 }
 
-/// What equal scores could change. Where more was asked for and the answer begins alike, what comes after the tenth is looked at, too.
-fn tied(
-    ground: Ground<'_>,
+/// What equal scores could change, over all queries and of each.
+struct Cases<'a> {
+    ties: Option<Ties>,
+    of_queries: HashMap<&'a str, Tied>,
+}
+
+/// What equal scores could change. Where more was asked for, what has the score of the tenth and comes after it is looked at, too.
+fn tied<'a>(
+    ground: Ground<'a>,
     runs: &[Vec<Answer>],
     learned: &Learned,
     scored: &[Vec<Figures>],
-) -> Option<Ties> {
+) -> Cases<'a> {
     let ids = ground.ids();
     let mut found = Ties::default();
+    let mut of_queries = HashMap::new();
     let (mut worst, mut best) = (scored.to_vec(), scored.to_vec());
     for (run, answers) in runs.iter().enumerate() {
         for (at, (query, answer)) in ground.golden.queries.iter().zip(answers).enumerate() {
-            let cases = |answer: &Answer, top: Option<&[&str]>| {
-                let answered = answer.ids();
-                let ranking = Ranking::new(&answered, &ids);
-                let is_alike = top.is_none_or(|it| it == ranking.top());
-                let scores = scores(answer, &ranking);
-                let found = ties(&ranking.ids, &scores, &ground.grades(query));
-                found.filter(|_| is_alike)
-            };
             let answered = answer.ids();
             let ranking = Ranking::new(&answered, &ids);
-            let deep = learned.deep.get(&query.id);
-            let deeper = deep.and_then(|it| cases(it, Some(ranking.top())));
-            if let Some(cases) = deeper.or_else(|| cases(answer, None)) {
+            let mut ranked: Vec<&str> = ranking.ids.clone();
+            let mut scores = scores(answer, &ranking);
+            if let (Some(deep), Some(Some(last))) = (
+                learned.deep.get(&query.id),
+                scores
+                    .get(DEPTH - 1)
+                    .copied()
+                    .filter(|_| scores.len() == DEPTH),
+            ) {
+                let equal = deep.found.iter().filter(|it| it.score == Some(last));
+                let equal = equal.map(|it| it.id.as_str()).filter(|it| ids.contains(it));
+                for id in equal {
+                    if !ranked.contains(&id) {
+                        ranked.push(id);
+                        scores.push(Some(last));
+                    }
+                }
+            }
+            if let Some(cases) = ties(&ranked, &scores, &ground.grades(query)) {
                 (worst[run][at], best[run][at]) = cases;
                 if !found.queries.contains(&query.id) {
                     found.queries.push(query.id.clone());
@@ -245,9 +281,30 @@ fn tied(
             }
         }
     }
+    for (at, query) in ground.golden.queries.iter().enumerate() {
+        if !found.queries.contains(&query.id) {
+            continue;
+        }
+        let of = |cases: &[Vec<Figures>]| {
+            let over: Vec<Figures> = cases
+                .iter()
+                .filter_map(|run| run.get(at).copied())
+                .collect();
+            means(&over)
+        };
+        let (worst, best) = (of(&worst), of(&best));
+        let tied = Tied {
+            recall_at_5: [worst.recall.at(5), best.recall.at(5)],
+            ndcg_at_10: [worst.ndcg, best.ndcg],
+        };
+        of_queries.insert(query.id.as_str(), tied);
+    }
     found.worst = metrics(&over_runs(&worst));
     found.best = metrics(&over_runs(&best));
-    (!found.queries.is_empty()).then_some(found)
+    Cases {
+        ties: (!found.queries.is_empty()).then_some(found),
+        of_queries,
+    }
 }
 
 pub(super) type Tested = (&'static str, fn(&Figures) -> f64);
@@ -259,17 +316,22 @@ pub(super) const TESTED: &[Tested] = &[
     ("ndcg_at_10", |it| it.ndcg),
     ("map", |it| it.ap),
 ];
+
+/// Further figures that have intervals.
+const FURTHER: &[Tested] = &[
+    ("recall_at_1", |it| it.recall.at(1)),
+    ("recall_at_3", |it| it.recall.at(3)),
+    ("recall_at_10", |it| it.recall.at(10)),
+];
+
 impl Measured<'_> {
     /// The figures, for another measurement to be held against.
     pub fn figures(&self) -> Baseline {
-        let mut figures = Baseline::of(
+        Baseline::of(
             &self.overall,
             self.ground.golden.corpus_version.clone(),
             self.as_baseline(),
-        );
-        let ties = self.report.ties.iter().flat_map(|it| &it.queries);
-        figures.tied = ties.cloned().collect();
-        figures
+        )
     }
 
     /// What each query got.
@@ -284,6 +346,7 @@ impl Measured<'_> {
             ndcg: figures.ndcg,
             ap: figures.ap,
             retrieved: query.retrieved.clone(),
+            tied: query.tied,
         });
         queries.collect()
     }

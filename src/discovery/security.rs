@@ -6,7 +6,7 @@ use super::detection::Demands;
 use super::detector::{Said, detector};
 use super::together::{Named, compared, joined};
 use super::truth::Truth;
-use super::verdicts::{Run, Verdict};
+use super::verdicts::{Detector, Run, Verdict};
 use crate::published::measured::Status;
 use crate::published::measured::security::{DetectorReport, Security, SecurityGate};
 
@@ -73,9 +73,9 @@ pub fn measure(
         if let (Some(has), Some(wants)) = (&truth.version, &run.corpus_version)
             && has != wants
         {
-            problems.push(format!(
-                "verdicts are of the corpus `{wants}`, and this is `{has}`"
-            ));
+            let problem =
+                format!("these verdicts are of the corpus `{wants}`, and this is `{has}`");
+            problems.push(placed(run, problem));
         }
     }
     let clean = Verdict::default();
@@ -127,7 +127,10 @@ fn of_run<'a>(
     let mut entries = HashMap::with_capacity(run.entries.len());
     for entry in &run.entries {
         if entries.insert(entry.id.as_str(), entry).is_some() {
-            problems.push(format!("`{}` is judged twice in one run", entry.id));
+            problems.push(placed(
+                run,
+                format!("`{}` is judged twice in one run", entry.id),
+            ));
         }
     }
     let known: HashSet<&str> = truth.entries.iter().map(|it| it.id.as_str()).collect();
@@ -139,22 +142,23 @@ fn of_run<'a>(
         .filter(|it| !known.contains(it))
         .collect();
     if let Some(first) = strange.first() {
-        problems.push(match strange.len() {
+        let problem = match strange.len() {
             1 => format!("an entry that is judged is not in the corpus: `{first}`"),
             more => {
                 format!("{more} of the entries judged are not in the corpus, such as `{first}`")
             }
-        });
+        };
+        problems.push(placed(run, problem));
     }
     let dropped: Vec<&str> = known_order(truth)
         .filter(|it| !entries.contains_key(it) && unscanned(run, it).is_none())
         .collect();
     if let Some(first) = dropped.first().filter(|_| !run.lists_findings_only) {
-        problems.push(format!(
-            "silent drop: {} of {} entries of the corpus have no verdict, such as `{first}`",
-            dropped.len(),
-            truth.entries.len()
-        ));
+        let (lacking, all) = (dropped.len(), truth.entries.len());
+        let problem = format!(
+            "silent drop: {lacking} of {all} entries of the corpus have no verdict, such as `{first}`: scan them, or say of each why not (`status`, `reason`)"
+        );
+        problems.push(placed(run, problem));
         return Vec::new();
     }
     let mut all = Vec::new();
@@ -171,7 +175,8 @@ fn of_run<'a>(
                 Some(verdict) => {
                     if own.next().is_some() {
                         let (id, name) = (&labelled.id, &detector.name);
-                        problems.push(format!("`{name}` judges `{id}` twice in one run"));
+                        let problem = format!("`{name}` judges `{id}` twice in one run");
+                        problems.push(placed(run, problem));
                     }
                     said.push(verdict);
                 }
@@ -183,16 +188,24 @@ fn of_run<'a>(
             }
         }
         if let Some(first) = lacking.first() {
-            problems.push(format!(
-                "`{}` has no verdict on {} of {} entries, such as `{first}`",
-                detector.name,
-                lacking.len(),
-                truth.entries.len()
-            ));
+            let (name, all) = (&detector.name, truth.entries.len());
+            let lacking = lacking.len();
+            let problem =
+                format!("`{name}` has no verdict on {lacking} of {all} entries, such as `{first}`");
+            problems.push(placed(run, problem));
         }
         all.push((name(detector, runs), said));
     }
     all
+}
+
+/// What is wrong with a run, with the file that it is in.
+fn placed(run: &Run, problem: String) -> String {
+    if run.path.is_empty() {
+        problem
+    } else {
+        format!("{}: {problem}", run.path)
+    }
 }
 
 /// That an entry could not be scanned, as its server could not; what is said of that server counts before what is said of any.
@@ -232,17 +245,24 @@ fn known_order(truth: &Truth) -> impl Iterator<Item = &str> {
     truth.entries.iter().map(|it| it.id.as_str())
 }
 
-/// What a detector is called: with its version, where there are several.
-fn name(detector: &super::verdicts::Detector, runs: &[Run]) -> String {
-    let same = runs
-        .iter()
-        .flat_map(|it| &it.detectors)
-        .filter(|it| it.name == detector.name);
-    let versions: HashSet<&Option<String>> = same.map(|it| &it.version).collect();
-    match &detector.version {
-        Some(version) if versions.len() > 1 => format!("{}@{version}", detector.name),
-        _ => detector.name.clone(),
+/// What a detector is called: with its version and its threshold, where there are several of these, as it is another one then.
+fn name(detector: &Detector, runs: &[Run]) -> String {
+    let same = || {
+        let all = runs.iter().flat_map(|it| &it.detectors);
+        all.filter(|it| it.name == detector.name)
+    };
+    let versions: HashSet<&Option<String>> = same().map(|it| &it.version).collect();
+    let thresholds: HashSet<&Option<String>> = same().map(|it| &it.threshold).collect();
+    let mut name = detector.name.clone();
+    if let Some(version) = detector.version.as_ref().filter(|_| versions.len() > 1) {
+        name.push('@');
+        name.push_str(version);
     }
+    if let Some(threshold) = detector.threshold.as_ref().filter(|_| thresholds.len() > 1) {
+        name.push_str(" from ");
+        name.push_str(threshold);
+    }
+    name
 }
 
 /// What became of the whole.

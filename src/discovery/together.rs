@@ -48,7 +48,7 @@ pub(super) fn joined(
             gate: found.passes(demands.fpr_ceiling, demands.recall_floor)
                 && not_measured.is_empty(),
             not_measured,
-            ..rates(name, &found)
+            ..rates(name, &found, &counts)
         }
     });
     joined.into()

@@ -144,6 +144,7 @@ fn one(
         keeps_pending: keep_pending && is_of_baselines,
         ..called::compare(args)
     };
+    to_run.tell_idle(&args.execute, &args.score, console);
     let settings = to_run.settle(Settings {
         judging: Judging {
             scoring: scoring(&args.score),

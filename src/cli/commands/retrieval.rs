@@ -13,6 +13,8 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::measured::{self, Forms};
 use crate::discovery::baseline::Baseline;
+use crate::discovery::gates::Demands;
+use crate::discovery::golden::Golden;
 use crate::discovery::search::{Search, preset};
 use crate::input;
 use crate::model::measurement::{AllowedLoss, Measurement, Retrieval, SEARCHES, SearchGates};
@@ -84,6 +86,7 @@ fn without_secrets(failure: Failure, args: &RetrievalArgs) -> Failure {
 fn measure(args: &RetrievalArgs, output: OutputArgs, console: Console) -> Result<Exit, Failure> {
     let scenarios = scenarios(args)?;
     spare_inputs(args, &scenarios)?;
+    refuse_idle_gate(args)?;
     let findings: Vec<_> = scenarios
         .iter()
         .take(1)
@@ -92,7 +95,6 @@ fn measure(args: &RetrievalArgs, output: OutputArgs, console: Console) -> Result
     if !findings.is_empty() {
         return Err(data_sets::invalid(&findings));
     }
-    refuse_idle_gate(args)?;
     measured::check(&args.out_dir)?;
     let redactor = redactor(args, &declared(args));
     let with = alone::With {
@@ -152,24 +154,30 @@ fn spare_inputs(args: &RetrievalArgs, scenarios: &[Scenario]) -> Result<(), Fail
     measured::spare(&folders, &inputs)
 }
 
-/// Refuses a tolerance so wide that nothing can fail.
+/// Refuses gates so wide that nothing can fail. What is wrong with files is told by those who measure with them.
 fn refuse_idle_gate(args: &RetrievalArgs) -> Result<(), Failure> {
-    let Some(path) = &args.baseline else {
-        return Ok(());
-    };
-    let read = Baseline::read(&data_sets::document(path)?);
-    let baseline = read.map_err(|it| data_sets::invalid(&it))?;
-    let (tolerance, threshold) = baseline.gate(args.tolerance);
-    let is_gated_otherwise = args.max_lost.is_some() || args.recall_floor.is_some();
-    if threshold > 0.0 || is_gated_otherwise {
+    let read = |path: &Path| data_sets::document(path).ok();
+    let baseline = args.baseline.as_deref().and_then(read);
+    let baseline = baseline.and_then(|it| Baseline::read(&it).ok());
+    if args.baseline.is_some() && baseline.is_none() || args.against.is_some() {
         return Ok(());
     }
-    let before = baseline.recall_at(5).unwrap_or_default();
-    let shown = path.display();
-    Err(Failure::usage(format!(
-        "the gate cannot fail: recall@5 is {before:.3} in {shown}, and may be {tolerance} lower"
-    ))
-    .hint("give a smaller `--tolerance`, another baseline, or `--recall-floor`"))
+    let golden = read(&args.golden).and_then(|it| Golden::read(&it).ok());
+    let Some(golden) = golden else {
+        return Ok(());
+    };
+    let demands = Demands {
+        tolerance: args.tolerance,
+        floor: args.recall_floor,
+        max_lost: args.max_lost,
+        allowed: Vec::new(),
+    };
+    let idle = demands.idle(baseline.as_ref(), golden.queries.len());
+    idle.map_or(Ok(()), |why| {
+        let hint =
+            "give a smaller `--tolerance` or `--max-lost`, another baseline, or `--recall-floor`";
+        Err(Failure::usage(why).hint(hint))
+    })
 }
 
 /// Where in the file of a search is what a sentence says of it, by the first name in that: `file:line:column`, else the file alone.
@@ -322,6 +330,13 @@ fn allowed(path: Option<&Path>) -> Result<Vec<AllowedLoss>, Failure> {
         ))
     })?;
     let all = all.into_iter().map(|it| {
+        if it.reason.trim().is_empty() {
+            let why = format!("`{}` may be lost, and its `reason` is empty", it.id);
+            return Err(Failure::incomplete(format!(
+                "{}: {why}",
+                placed(&shown, &why)
+            )));
+        }
         let until = it.until.parse().map_err(|_| {
             let why = format!(
                 "`{}`, until which `{}` may be lost, is no date such as 2026-12-31",
@@ -354,7 +369,9 @@ fn finish(
         }
         told.push_str(&terminal::retrieval(report));
         told.push_str(&line);
-        told.push_str(&terminal::more_of_retrieval(report));
+        if !console.is_quiet() || report.status != Status::Passed {
+            told.push_str(&terminal::more_of_retrieval(report));
+        }
         console.result(&crate::text::block(&told));
         if !report.problems.is_empty() {
             console.failure(&Failure::incomplete(report.problems.join("\n")));

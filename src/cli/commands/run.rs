@@ -74,6 +74,7 @@ fn one(
         selection: to_run.selection.clone(),
         ..called::run(args)
     };
+    to_run.tell_idle(&args.execute, &args.score, console);
     let settings = to_run.settle(Settings {
         judging: Judging {
             scoring: scoring(&args.score),

@@ -58,6 +58,12 @@ fn unmeasured(args: &SecurityArgs, failure: &Failure) -> Report {
 }
 
 fn measure(args: &SecurityArgs, output: OutputArgs, console: Console) -> Result<Exit, Failure> {
+    if args.fpr_ceiling >= 1.0 && args.recall_floor <= 0.0 {
+        let why = "the gate cannot fail: the FPR may be 1, and recall must be 0 at least";
+        return Err(
+            Failure::usage(why).hint("give a lower `--fpr-ceiling`, or a higher `--recall-floor`")
+        );
+    }
     measured::check(&args.out_dir)?;
     let scenario = scenario(args)?;
     let findings = suite::check_measurement(&scenario);
@@ -121,7 +127,9 @@ fn finish(args: &SecurityArgs, report: &Report, console: Console) -> Result<Exit
         told = terminal::security(&report.security);
     }
     told.push_str(&line);
-    told.push_str(&terminal::more_of_security(&report));
+    if !console.is_quiet() || report.status != Status::Passed {
+        told.push_str(&terminal::more_of_security(&report));
+    }
     console.result(&crate::text::block(&told));
     if !report.problems.is_empty() {
         console.failure(&Failure::incomplete(report.problems.join("\n")));

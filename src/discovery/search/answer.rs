@@ -9,9 +9,13 @@ use super::said::Said;
 use super::spec::{Search, Split};
 use crate::discovery::measures::DEPTH;
 use crate::model::json_path::JsonPath;
+use crate::text;
 
-/// How many answers it takes at least to see that they all end at the same length.
-const FEWEST: usize = 4;
+/// How much is shown of an error.
+const SHOWN: usize = 200;
+
+/// How many answers of the same length, the greatest, it takes at least to see that a search has such a bound.
+const FEWEST: usize = 3;
 
 /// What a search answered to one query.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,6 +33,8 @@ pub struct Answer {
 pub struct Found {
     pub id: String,
     pub score: Option<f64>,
+    /// Which of the places that a search lists it stood at, from 0.
+    pub list: usize,
 }
 
 impl Answer {
@@ -51,6 +57,15 @@ pub fn doubts(search: &Search, runs: &[Vec<Answer>]) -> Vec<String> {
             "warning: `score` is `{score}`, and nothing that was found has a number there, so that nothing is known of equal scores"
         ));
     }
+    // A list that may be the whole answer is one or the other.
+    let is_either = search.list.iter().any(|it| it.parts().is_empty());
+    if found().count() > 0 && !is_either {
+        let idle = search.list.iter().enumerate();
+        let idle = idle.filter(|(list, _)| !found().any(|it| it.list == *list));
+        told.extend(idle.map(|(_, path)| {
+            format!("warning: nothing that was found stands at `{path}`, one of the places in `list`: is it written as the answers have it?")
+        }));
+    }
     told.extend(capped(runs));
     let answers = || runs.iter().flatten();
     let troubles: Vec<&str> = answers().filter_map(|it| it.trouble.as_deref()).collect();
@@ -64,7 +79,7 @@ pub fn doubts(search: &Search, runs: &[Vec<Answer>]) -> Vec<String> {
     told
 }
 
-/// That a search answers at most so many, whatever is asked for: nearly all answers are as long as the longest, and that is too short.
+/// That a search answers at most so many, whatever is asked for: a quarter of the answers are as long as the longest, and that is too short.
 fn capped(runs: &[Vec<Answer>]) -> Option<String> {
     let lengths = || runs.iter().flatten().map(|it| it.found.len());
     let most = lengths().max().filter(|it| *it < DEPTH)?;
@@ -72,7 +87,7 @@ fn capped(runs: &[Vec<Answer>]) -> Option<String> {
         lengths().count(),
         lengths().filter(|it| *it == most).count(),
     );
-    let is_capped = most > 0 && all >= FEWEST && 4 * full >= 3 * all;
+    let is_capped = most > 0 && full >= FEWEST && 4 * full >= all;
     is_capped.then(|| {
         format!(
             "warning: the search seems to answer {most} ids at most ({full} of {all} answers have so many), although {DEPTH} are asked for: Recall@{DEPTH} and whatever looks at {DEPTH} ids is no more than {most} can give"
@@ -90,7 +105,7 @@ pub fn read_answer(search: &Search, said: &Said) -> Result<Vec<Found>, String> {
         let mut found = None;
         for document in documents {
             refuse_failure(document)?;
-            for path in &search.list {
+            for (list, path) in search.list.iter().enumerate() {
                 // Of several places, the whole answer is one where it is a list itself.
                 let is_whole = path.parts().is_empty();
                 if is_whole && search.list.len() > 1 && !document.is_array() {
@@ -104,6 +119,7 @@ pub fn read_answer(search: &Search, said: &Said) -> Result<Vec<Found>, String> {
                     found.push(Found {
                         id: id(&search.id, search.split(), item)?,
                         score: search.score.as_ref().and_then(|path| number(path, item)),
+                        list,
                     });
                 }
             }
@@ -116,20 +132,38 @@ pub fn read_answer(search: &Search, said: &Said) -> Result<Vec<Found>, String> {
     })
 }
 
-/// REST APIs say so where they have failed although the status says otherwise.
+/// REST APIs and tools say so where they have failed although the status says otherwise, or where what they list is not all.
 pub(super) fn refuse_failure(document: &Value) -> Result<(), String> {
-    if document.get("success") == Some(&Value::Bool(false)) {
-        let why = document.get("error").and_then(Value::as_str);
-        return Err(format!(
-            "it answered an error: {}",
-            why.unwrap_or("of which it says no more")
-        ));
+    let has_failed = match document.get("success") {
+        Some(Value::Bool(success)) => !success,
+        Some(Value::String(text)) => text.eq_ignore_ascii_case("false"),
+        _ => false,
+    };
+    let is_said = |it: &&Value| match it {
+        Value::Null => false,
+        Value::Bool(is_so) => *is_so,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        Value::Number(number) => number.as_f64() != Some(0.0),
+    };
+    let mut errors = ["error", "errors"].into_iter();
+    let said = errors.find_map(|key| document.get(key).filter(is_said));
+    if !has_failed && said.is_none() {
+        return Ok(());
     }
-    Ok(())
+    let why = said.map(|it| {
+        let told = it.as_str().or_else(|| it.get("message")?.as_str());
+        told.map_or_else(|| it.to_string(), str::to_owned)
+    });
+    let why = why.unwrap_or_else(|| "of which it says no more".to_owned());
+    let why = text::shorten(&why, SHOWN);
+    Err(format!("it answered an error: {}", text::line(&why)))
 }
 
 fn number(path: &JsonPath, item: &Value) -> Option<f64> {
-    path.find(item).first()?.as_f64()
+    // -0 is 0.
+    path.find(item).first()?.as_f64().map(|it| it + 0.0)
 }
 
 /// The id of an item: the template with its paths filled in, in the form `server:tool`.

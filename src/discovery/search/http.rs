@@ -178,7 +178,8 @@ pub(super) fn filled_value(value: &Value, fill: &dyn Fn(&str) -> String) -> Valu
 fn document(reply: &Reply) -> Result<Value, Unanswered> {
     let body = String::from_utf8_lossy(&reply.body);
     let shown = text::shorten(&text::line(body.trim()), SHOWN).into_owned();
-    if !(200..300).contains(&reply.status) {
+    // Others of this hundred say that it is not all, or not yet.
+    if !matches!(reply.status, 200 | 201 | 203 | 204) {
         let status = reply.status;
         let told: Option<Value> = serde_json::from_str(&body).ok();
         let told = told.as_ref().and_then(|it| it.get("error")?.as_str());

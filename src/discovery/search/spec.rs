@@ -10,6 +10,21 @@ use super::presets::preset;
 use crate::discovery::corpus::Corpus;
 use crate::model::json_path::JsonPath;
 use crate::model::measurement::SEARCHES;
+use crate::text::nearest::did_you_mean;
+
+/// The keys of a declaration.
+const KEYS: [&str; 10] = [
+    "name",
+    "preset",
+    "http",
+    "tool",
+    "list",
+    "id",
+    "split",
+    "score",
+    "finds",
+    "catalogue",
+];
 
 /// How to ask a search, and where in its answer the ids stand.
 #[derive(Debug, Clone, Deserialize)]
@@ -124,6 +139,11 @@ impl Search {
             all.shift_remove("tool");
         }
         all.extend(own);
+        if let Some(key) = all.keys().find(|it| !KEYS.contains(&it.as_str())) {
+            let hint = did_you_mean(key, KEYS.into_iter())
+                .unwrap_or_else(|| format!("known here: {}", KEYS.join(", ")));
+            return Err(format!("unknown key `{key}`; {hint}"));
+        }
         let search: Self =
             serde_json::from_value(Value::Object(all)).map_err(|error| told(&error))?;
         let asks = |http: bool, tool: bool| match (http, tool) {

@@ -32,7 +32,7 @@ pub(super) fn read(document: &Document, findings: &mut Vec<Finding>) -> Run {
             // It is known even where it could scan nothing.
             reading.run.detectors.push(Detector {
                 name: DETECTOR.to_owned(),
-                version: None,
+                ..Detector::default()
             });
             for (path, scanned) in paths {
                 reading.path(&part(path), scanned);

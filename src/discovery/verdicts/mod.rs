@@ -76,13 +76,14 @@ pub fn read(document: &Document, form: Option<Form>) -> Result<Run, Vec<Finding>
     // Of a key that is there twice, nobody knows which is meant.
     let mut findings = document.doubled_keys();
     let top = Fields::new(document, &document.value);
-    let run = match form {
+    let mut run = match form {
         Form::V1 => ours::first(top, &mut findings),
         Form::V2 => ours::second(top, &mut findings),
         Form::Cisco => cisco::read(document, &mut findings),
         Form::McpScan => mcp_scan::read(document, &mut findings),
         Form::Sarif => sarif::read(top, &mut findings),
     };
+    run.path.clone_from(&document.path);
     if findings.is_empty() {
         Ok(run)
     } else {

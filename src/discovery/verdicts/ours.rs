@@ -22,7 +22,7 @@ pub(super) fn first(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
         if let Some(name) = name.as_str().or_else(|| name.get("name")?.as_str()) {
             run.detectors.push(Detector {
                 name: name.to_owned(),
-                version: None,
+                ..Detector::default()
             });
         }
     }
@@ -39,7 +39,7 @@ pub(super) fn first(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
                     if run.detectors.iter().all(|it| it.name != detector) {
                         run.detectors.push(Detector {
                             name: detector.to_owned(),
-                            version: None,
+                            ..Detector::default()
                         });
                     }
                     entry.verdicts.push(verdict);
@@ -69,6 +69,7 @@ pub(super) fn second(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
     run.detectors.push(Detector {
         name: name.to_owned(),
         version: version.map(str::to_owned),
+        threshold: threshold.map(|it| it.to_string()),
     });
     for (pointer, fields) in entries(top, findings) {
         let Some(mut entry) = entry(&pointer, fields, findings) else {
@@ -185,6 +186,7 @@ fn verdict(
         status,
         reason: reason.unwrap_or_default().to_owned(),
         flagged: flagged.unwrap_or(false),
-        score: fields.optional_number(pointer, "score", findings),
+        // -0 is 0.
+        score: (fields.optional_number(pointer, "score", findings)).map(|it| it + 0.0),
     })
 }

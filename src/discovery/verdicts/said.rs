@@ -5,6 +5,8 @@ use std::collections::HashMap;
 /// What was said in one file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
+    /// The file, for naming it.
+    pub path: String,
     pub corpus_version: Option<String>,
     pub detectors: Vec<Detector>,
     pub entries: Vec<Entry>,
@@ -40,6 +42,8 @@ impl Unscanned {
 pub struct Detector {
     pub name: String,
     pub version: Option<String>,
+    /// The score from which it flags, as it is written, where it says so.
+    pub threshold: Option<String>,
 }
 
 /// What was said of one tool.
@@ -149,7 +153,7 @@ pub(super) fn add(
     if !known {
         run.detectors.push(Detector {
             name: verdict.detector.clone(),
-            version: None,
+            ..Detector::default()
         });
     }
     let verdicts = &mut run.entries[index].verdicts;

@@ -37,8 +37,19 @@ pub(super) fn read(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
             run.detectors.push(Detector {
                 name: name.to_owned(),
                 version: version.map(str::to_owned),
+                threshold: None,
             });
         }
+        let elsewhere = fields.get("externalPropertyFileReferences");
+        let elsewhere = elsewhere.and_then(|it| it.get("results")?.as_array());
+        if elsewhere.is_some_and(|it| !it.is_empty()) {
+            let problem =
+                "further results are in other files, which are not read: put them into this one";
+            let here = format!("{pointer}/externalPropertyFileReferences/results");
+            findings.push(top.document.error(&here, problem));
+            continue;
+        }
+        let quiet = QuietRules::of(driver);
         if fields.get("results").is_some_and(Value::is_null) {
             let problem = "`results` is null: the scan did not run";
             findings.push(top.document.error(&format!("{pointer}/results"), problem));
@@ -50,7 +61,8 @@ pub(super) fn read(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
         let (mut found, mut suppressed) = (0, 0);
         let mut undecided = Vec::new();
         for (pointer, result) in results.objects(top.document, "a result", findings) {
-            let mut verdict = verdict(name, result);
+            check_kind(&pointer, result, findings);
+            let mut verdict = verdict(name, result, &quiet);
             found += usize::from(verdict.flagged);
             if verdict.flagged && is_suppressed(result) {
                 suppressed += 1;
@@ -87,14 +99,76 @@ pub(super) fn read(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {
     run
 }
 
-fn verdict(detector: &str, result: Fields<'_>) -> Verdict {
+/// The rules of which nothing is an alarm unless a result says otherwise.
+struct QuietRules<'a> {
+    /// By their place in the list.
+    all: Vec<bool>,
+    ids: HashMap<&'a str, bool>,
+}
+
+impl<'a> QuietRules<'a> {
+    fn of(driver: Option<&'a Value>) -> Self {
+        let rules = driver.and_then(|it| it.get("rules")?.as_array());
+        let rules = || rules.into_iter().flatten();
+        let is_quiet = |rule: &Value| {
+            let level = rule.pointer("/defaultConfiguration/level");
+            level.and_then(Value::as_str) == Some("none")
+        };
+        let named = |rule: &'a Value| Some((rule.get("id")?.as_str()?, is_quiet(rule)));
+        Self {
+            all: rules().map(is_quiet).collect(),
+            ids: rules().filter_map(named).collect(),
+        }
+    }
+
+    /// Whether a result without a level of its own is of such a rule.
+    fn have(&self, result: Fields<'_>) -> bool {
+        let rule = result.get("rule");
+        let index = result.get("ruleIndex").or_else(|| rule?.get("index"));
+        let id = result.get("ruleId").or_else(|| rule?.get("id"));
+        let by_index = index.and_then(Value::as_u64).and_then(|it| {
+            let at = usize::try_from(it).ok()?;
+            self.all.get(at)
+        });
+        let by_id = || self.ids.get(id?.as_str()?);
+        by_index.or_else(by_id).copied().unwrap_or(false)
+    }
+}
+
+/// The kinds that a result may have.
+const KINDS: [&str; 6] = [
+    "pass",
+    "open",
+    "informational",
+    "notApplicable",
+    "review",
+    "fail",
+];
+
+/// Refuses a kind that nobody knows: it may be an alarm.
+fn check_kind(pointer: &str, result: Fields<'_>, findings: &mut Vec<Finding>) {
+    let Some(kind) = result.optional_text(pointer, "kind", findings) else {
+        return;
+    };
+    if !KINDS.contains(&kind) {
+        let known = KINDS.join(", ");
+        let problem = format!("`kind` is one of {known}, and not `{kind}`");
+        findings.push(result.document.error(&format!("{pointer}/kind"), problem));
+    }
+}
+
+fn verdict(detector: &str, result: Fields<'_>, quiet: &QuietRules<'_>) -> Verdict {
     let text = |key: &str| result.get(key).and_then(Value::as_str);
     // Something that was found before, and is gone.
     let is_gone = text("baselineState") == Some("absent");
     let is_fail = text("kind").is_none_or(|it| it == "fail");
+    let is_quiet = match text("level") {
+        Some(level) => level == "none",
+        None => quiet.have(result),
+    };
     Verdict {
         detector: detector.to_owned(),
-        flagged: is_fail && text("level") != Some("none") && !is_gone,
+        flagged: is_fail && !is_quiet && !is_gone,
         ..Verdict::default()
     }
 }

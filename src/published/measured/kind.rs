@@ -53,7 +53,10 @@ impl Measured {
             (compared.won.len(), "won"),
             (worse, "ranked worse"),
             (compared.moved.len().saturating_sub(worse), "ranked better"),
-            (compared.reordered.len(), "reordered with the same figures"),
+            (
+                compared.reordered.len(),
+                "answered otherwise with the same figures",
+            ),
         ];
         let parts = counts.iter().filter(|(count, _)| *count > 0);
         let parts: Vec<String> = (parts.enumerate())

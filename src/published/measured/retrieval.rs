@@ -148,8 +148,11 @@ pub struct Further {
     pub complete_at: ByCut,
     /// With the gain 2^grade − 1.
     pub ndcg_exp_at_10: f64,
-    /// The figures where grade 2 alone is relevant.
+    /// The figures where grade 2 alone is relevant, over the queries that have such a label; 0 where none has.
     pub grade_2_only: Metrics,
+    /// How many have.
+    #[serde(default)]
+    pub with_grade_2: usize,
     /// The share of the ids looked at that nobody has graded.
     pub unlabelled_share: f64,
     /// Queries of which nothing relevant is among the first ten.
@@ -163,6 +166,10 @@ pub struct Further {
     pub unmapped: BTreeMap<String, usize>,
     /// How many answers had an id twice.
     pub repeated: usize,
+    /// The figures if ids that are not in the corpus, and those that were there before, took the ranks at which they stand: so whoever asks gets
+    /// them. `null` where there are none.
+    #[serde(default)]
+    pub as_answered: Option<Metrics>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -262,6 +269,9 @@ pub struct QueryReport {
     pub retrieved: Vec<String>,
     /// What it was before, where that is known.
     pub before: Option<Before>,
+    /// What equal scores could make of it, where there are any that matter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tied: Option<Tied>,
     /// Which relevant ids are not among the first ten, and why.
     pub misses: Vec<Miss>,
     pub ms: Option<f64>,
@@ -281,14 +291,16 @@ impl QueryReport {
         })
     }
 
-    /// What became of it since before, in a fragment such as `nDCG@10 -0.061, files:read 2 → 4, files:list 3 → none`; empty where nothing
-    /// is known of before.
+    /// What became of it since before, in a fragment such as `Recall@5 -0.500, nDCG@10 -0.061, files:read 2 → 4, files:list 3 → none`; empty
+    /// where nothing is known of before.
     pub fn since(&self) -> String {
         let Some(before) = &self.before else {
             return String::new();
         };
         let mut parts = Vec::new();
+        let recall = self.recall_at.get("5").copied().unwrap_or_default();
         for (name, change) in [
+            ("Recall@5", recall - before.recall_at_5),
             ("nDCG@10", self.ndcg_at_10 - before.ndcg_at_10),
             ("MRR", self.mrr - before.mrr),
         ] {
@@ -300,6 +312,8 @@ impl QueryReport {
         for id in &self.relevant {
             let (then, now) = (rank(&before.retrieved, id), rank(&self.retrieved, id));
             if then != now {
+                let miss = self.misses.iter().find(|it| it.tool_id == *id);
+                let now = now.or(miss.and_then(|it| it.rank?.checked_sub(1)));
                 let shown = |rank: Option<usize>| {
                     rank.map_or_else(|| "none".to_owned(), |it| (it + 1).to_string())
                 };
@@ -329,6 +343,13 @@ pub struct Miss {
     pub rank: Option<usize>,
 }
 
+/// What equal scores could make of one query, at worst and at best.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Tied {
+    pub recall_at_5: [f64; 2],
+    pub ndcg_at_10: [f64; 2],
+}
+
 /// Why something relevant was not found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -341,6 +362,8 @@ pub enum Why {
     NoAnswer,
     /// It comes later.
     RankedBelow,
+    /// It is not among the ten that were asked for, and among the first ten when a hundred are.
+    FoundWithMore,
     /// It is not even among a hundred.
     NotFound,
 }
@@ -352,6 +375,7 @@ impl Why {
             Self::NotInCatalogue => "not in the live catalogue",
             Self::NoAnswer => "nothing was answered",
             Self::RankedBelow => "ranked below the first ten",
+            Self::FoundWithMore => "found only when a hundred are asked for",
             Self::NotFound => "not found",
         }
     }

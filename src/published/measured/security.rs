@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::status::Status;
-use crate::model::number::apart;
+use crate::model::number::{apart, is_at_most};
 
 /// The whole document.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -96,6 +96,21 @@ impl DetectorReport {
         [recall, fpr]
     }
 
+    /// Which rates miss their bounds, in sentences.
+    pub fn why_failed(&self, gate: &SecurityGate) -> Vec<String> {
+        let [recall, fpr] = self.shown(gate);
+        let mut told = Vec::new();
+        if !is_at_most(gate.recall_floor, self.recall) {
+            let floor = gate.recall_floor;
+            told.push(format!("Recall is {recall}, and must be {floor} at least."));
+        }
+        if !is_at_most(self.fpr, gate.fpr_ceiling) {
+            let ceiling = gate.fpr_ceiling;
+            told.push(format!("The FPR is {fpr}, and may be {ceiling} at most."));
+        }
+        told
+    }
+
     /// What became of the gate, in a word.
     pub fn verdict(&self) -> &'static str {
         match (self.gate, self.not_measured.is_empty()) {
@@ -135,12 +150,15 @@ impl DetectorReport {
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CategoryReport {
     pub category: String,
     pub malicious: bool,
     pub flagged: usize,
     pub of: usize,
+    /// Wilson's 95 % interval of the share that is flagged.
+    #[serde(default)]
+    pub interval: Option<[f64; 2]>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -123,6 +123,8 @@ pub(super) struct Ranked<'a> {
 
 pub(super) struct Detector<'a> {
     pub(super) told: &'a security::DetectorReport,
+    /// It is all of them, as if they were one.
+    pub(super) is_joined: bool,
     pub(super) roc: Option<String>,
     pub(super) pr: Option<String>,
 }
@@ -312,7 +314,7 @@ impl Fate {
             Self::Moved => ("status-recorded", "moved"),
             Self::Won => ("status-passed", "won"),
             Self::New => ("status-skipped", "not there before"),
-            Self::Reordered => ("status-skipped", "another order, same figures"),
+            Self::Reordered => ("status-skipped", "answered otherwise, same figures"),
             Self::Stayed => return None,
         })
     }
@@ -376,16 +378,18 @@ pub fn security(report: &security::Report) -> String {
 }
 
 fn scanners(report: &security::Report) -> ScannersView<'_> {
-    let all = report
-        .security
-        .per_detector
-        .iter()
-        .chain(&report.security.joined);
-    let detectors = all.map(|told| Detector {
-        told,
-        roc: told.scores.as_ref().map(|it| points(&it.roc)),
-        pr: told.scores.as_ref().map(|it| points(&it.pr)),
-    });
+    let detector = |told, is_joined| {
+        let told: &security::DetectorReport = told;
+        Detector {
+            told,
+            is_joined,
+            roc: told.scores.as_ref().map(|it| points(&it.roc)),
+            pr: told.scores.as_ref().map(|it| points(&it.pr)),
+        }
+    };
+    let security = &report.security;
+    let alone = security.per_detector.iter().map(|it| detector(it, false));
+    let detectors = alone.chain(security.joined.iter().map(|it| detector(it, true)));
     ScannersView {
         report,
         detectors: detectors.collect(),

@@ -7,11 +7,13 @@ mod words;
 
 pub use words::{lines, words};
 
+use std::borrow::Borrow;
+
 use crate::published::measured::retrieval::Metrics;
 
 /// So many queries, in words.
-pub(in crate::report) fn queries(count: usize) -> String {
-    match count {
+pub(in crate::report) fn queries(count: impl Borrow<usize>) -> String {
+    match *count.borrow() {
         1 => "1 query".to_owned(),
         more => format!("{more} queries"),
     }

@@ -64,8 +64,8 @@ const EXPLAINED: usize = 5;
 
 /// What moved in some of these queries, a line for each.
 fn since(report: &Report, compared: &Compared, ids: &[String]) -> Vec<String> {
-    let queries = report.per_query.iter().filter(|it| ids.contains(&it.id));
-    let moved = queries.filter_map(|it| {
+    let all = report.per_query.iter().filter(|it| ids.contains(&it.id));
+    let moved = all.filter_map(|it| {
         let since = it.since();
         let tied = if compared.tied.contains(&it.id) {
             " (equal scores, so that this may be chance)"
@@ -74,7 +74,16 @@ fn since(report: &Report, compared: &Compared, ids: &[String]) -> Vec<String> {
         };
         (!since.is_empty()).then(|| format!("  {}: {since}{tied}", it.id))
     });
-    moved.take(EXPLAINED).collect()
+    let mut moved: Vec<String> = moved.collect();
+    let more = moved.len().saturating_sub(EXPLAINED);
+    moved.truncate(EXPLAINED);
+    if more > 0 {
+        moved.push(format!(
+            "  and {} more, which the reports have",
+            queries(more)
+        ));
+    }
+    moved
 }
 
 /// What else there is to say of it, after the reports are named.
@@ -137,7 +146,7 @@ pub fn more_of_retrieval(report: &Report) -> String {
         }
         if !compared.reordered.is_empty() {
             line(format!(
-                "in another order with the same figures, against {}: {}",
+                "answered otherwise with the same figures, against {}: {}",
                 compared.with,
                 queries(compared.reordered.len())
             ));
@@ -246,6 +255,9 @@ pub fn more_of_security(report: &security::Report) -> String {
     let mut told = String::new();
     let security = &report.security;
     for it in &security.per_detector {
+        for why in it.why_failed(&security.gate) {
+            let _ = writeln!(told, "{}: {why}", it.detector);
+        }
         if let (Some([low, high]), Some([least, most])) = (it.recall_interval, it.fpr_interval) {
             let _ = writeln!(
                 told,

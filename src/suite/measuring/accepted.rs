@@ -13,7 +13,7 @@ use crate::model::measurement::Measurement;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::Problem;
-use crate::published::measured::retrieval::{ByCut, Report};
+use crate::published::measured::retrieval::{ByCut, Report, Tied};
 use crate::store::{self, Baselines};
 use crate::suite::replay;
 
@@ -58,6 +58,8 @@ struct Asked<'a> {
     relevant: &'a [String],
     grades: &'a [u8],
     retrieved: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tied: Option<Tied>,
 }
 
 /// The figures that a scenario was accepted with; `None` where there are none.
@@ -147,6 +149,7 @@ fn figures(report: &Report) -> Option<Figures<'_>> {
         relevant: &it.relevant,
         grades: &it.grades,
         retrieved: &it.retrieved,
+        tied: it.tied,
     });
     Some(Figures {
         corpus_version: report.corpus_version.as_deref(),

@@ -8,6 +8,7 @@ use crate::discovery::baseline::Baseline;
 use crate::discovery::check::{Source, unfit, versions};
 use crate::discovery::corpus::Corpus;
 use crate::discovery::finding::{Finding, Severity};
+use crate::discovery::gates::Demands;
 use crate::discovery::golden::Golden;
 use crate::discovery::places::Document;
 use crate::discovery::search::{Search, preset};
@@ -129,6 +130,19 @@ impl SearchSets {
         if let (Some((document, baseline)), Some((_, golden))) = (&baseline, &golden) {
             findings.extend(of_other_corpus(baseline, golden, document));
         }
+        if let Some((_, golden)) = &golden {
+            let demands = Demands {
+                tolerance: retrieval.gates.tolerance,
+                floor: retrieval.gates.recall_floor,
+                max_lost: retrieval.gates.max_lost,
+                allowed: Vec::new(),
+            };
+            let baseline = baseline.as_ref().map(|it| &it.1);
+            if let Some(why) = demands.idle(baseline, golden.queries.len()) {
+                let name = retrieval.baseline.as_deref().unwrap_or(&retrieval.golden);
+                findings.push(Finding::about(&shown(name), Severity::Error, why));
+            }
+        }
         let search = search(retrieval);
         if let Err(why) = &search {
             let name = &retrieval.search_name;
@@ -183,6 +197,12 @@ impl ScannerSets {
     /// Everything that keeps anything from being measured with them.
     pub(super) fn read(security: &Security) -> Result<Self, Vec<Finding>> {
         let mut findings = Vec::new();
+        if security.fpr_ceiling >= 1.0 && security.recall_floor <= 0.0 {
+            let name = security.verdicts.first().map(|it| shown(it));
+            let why = "the gate cannot fail: the FPR may be 1, and recall must be 0 at least";
+            let name = name.unwrap_or_default();
+            findings.push(Finding::about(&name, Severity::Error, why));
+        }
         let form = security.form.map(form);
         let runs = security.verdicts.iter();
         let runs: Vec<_> = runs

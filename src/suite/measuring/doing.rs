@@ -25,8 +25,17 @@ pub(crate) enum Doing {
     Leave(&'static str),
 }
 
-/// What the first of several searches got, with its name, once it could be measured.
-pub(crate) type First = Arc<Mutex<Option<(String, Baseline)>>>;
+/// The first of several searches.
+pub(crate) type First = Arc<Mutex<FirstSearch>>;
+
+/// What the first of several searches got.
+#[derive(Debug, Default)]
+pub(crate) struct FirstSearch {
+    /// Of the first that could be measured: its name and its figures.
+    pub(crate) got: Option<(String, Baseline)>,
+    /// The name of one before that could not be.
+    pub(crate) failed: Option<String>,
+}
 
 /// The other version of each scenario, with its name, by the scenario's id.
 pub(crate) type Others = BTreeMap<String, (Arc<Scenario>, String)>;

@@ -34,7 +34,8 @@ impl Once<'_> {
             gates: Gates::All,
             beside: match self.doing {
                 Doing::Alone(first) => {
-                    (first.lock().clone()).map(|(name, figures)| (format!("`{name}`"), figures))
+                    let got = first.lock().got.clone();
+                    got.map(|(name, figures)| (format!("`{name}`"), figures))
                 }
                 _ => None,
             },
@@ -55,15 +56,18 @@ impl Once<'_> {
                 }
             }
             (Doing::Alone(first), None) => {
-                Ok(first
-                    .lock()
-                    .clone()
-                    .map_or_else(Held::default, |(name, baseline)| Held {
-                        name: format!("`{name}`"),
-                        baseline: Some(baseline),
-                        gates: Gates::Lost,
-                        beside: None,
-                    }))
+                let first = first.lock();
+                let (name, baseline) = match (&first.got, &first.failed) {
+                    (Some((name, baseline)), _) => (name, Some(baseline.clone())),
+                    (None, Some(name)) => (name, None),
+                    (None, None) => return Ok(Held::default()),
+                };
+                Ok(Held {
+                    name: format!("`{name}`"),
+                    baseline,
+                    gates: Gates::Lost,
+                    beside: None,
+                })
             }
             (Doing::Record, _) => {
                 // What cannot be read is replaced all the same.

@@ -105,6 +105,7 @@ impl Attempt for Once<'_> {
             Ok(measuring) => measuring,
             Err(findings) => {
                 let judged = self.failed(findings.iter().map(ToString::to_string).collect());
+                self.keep_first(&Report::default(), None);
                 let mut outcome = result(&run_context.redacted(self.scenario), Status::Error);
                 told::add(&mut outcome, &judged);
                 return outcome;
@@ -205,15 +206,19 @@ impl Once<'_> {
                 };
                 let mut report = match found {
                     Ok((report, figures)) => {
-                        self.keep_first(&report, figures);
+                        self.keep_first(&report, Some(figures));
                         report
                     }
-                    Err(problems) => Report {
-                        status: measured::Status::Incomplete,
-                        catalogue: measuring.asked.lock().catalogue.clone(),
-                        problems,
-                        ..Report::default()
-                    },
+                    Err(problems) => {
+                        let report = Report {
+                            status: measured::Status::Incomplete,
+                            catalogue: measuring.asked.lock().catalogue.clone(),
+                            problems,
+                            ..Report::default()
+                        };
+                        self.keep_first(&report, None);
+                        report
+                    }
                 };
                 report.notes.extend(notes);
                 self.name_search(&mut report, measuring.sets.as_deref());
@@ -223,17 +228,19 @@ impl Once<'_> {
     }
 
     /// Of several searches, the others are compared with the first that could be measured.
-    fn keep_first(&self, report: &Report, figures: Baseline) {
-        if let (Doing::Alone(first), Measurement::Retrieval(task)) = (self.doing, self.task) {
-            let mut first = first.lock();
-            if first.is_none() {
-                let name = if report.search.is_empty() {
-                    task.search_name.clone()
-                } else {
-                    report.search.clone()
-                };
-                *first = Some((name, figures));
-            }
+    fn keep_first(&self, report: &Report, figures: Option<Baseline>) {
+        let (Doing::Alone(first), Measurement::Retrieval(task)) = (self.doing, self.task) else {
+            return;
+        };
+        let name = if report.search.is_empty() {
+            task.search_name.clone()
+        } else {
+            report.search.clone()
+        };
+        let mut first = first.lock();
+        match figures {
+            Some(figures) => first.got = first.got.take().or(Some((name, figures))),
+            None => first.failed = first.failed.take().or(Some(name)),
         }
     }
 

@@ -1,11 +1,13 @@
 //! The agent of a run that measures scanners: it reads what they said, once all that is run before has been.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::data_sets::ScannerSets;
+use super::data_sets::{ScannerSets, shown};
 use crate::discovery::detection::Demands;
 use crate::discovery::security::{measure, oddities};
 use crate::model::measurement::Security;
@@ -36,7 +38,27 @@ fn measured(task: &Security) -> Result<(security::Security, Vec<String>), Vec<St
         .map_err(|findings| findings.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     let truth = sets.truth.as_ref();
     let security = measure(&sets.runs, truth, &demands(task))?;
-    Ok((security, oddities(&sets.runs, truth)))
+    Ok((
+        security,
+        [twice(task), oddities(&sets.runs, truth)].concat(),
+    ))
+}
+
+/// That a file is given several times, which makes runs of it that are none.
+fn twice(task: &Security) -> Vec<String> {
+    let mut times: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    for file in &task.verdicts {
+        let same = file.canonicalize().unwrap_or_else(|_| file.clone());
+        *times.entry(same).or_default() += 1;
+    }
+    let twice = times.into_iter().filter(|(_, times)| *times > 1);
+    let told = twice.map(|(file, times)| {
+        format!(
+            "warning: {} is given {times} times, and counts as {times} runs",
+            shown(&file)
+        )
+    });
+    told.collect()
 }
 
 /// What is asked of scanners.

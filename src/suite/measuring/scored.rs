@@ -6,6 +6,7 @@ use crate::discovery::gates::Demands;
 use crate::discovery::ground::Ground;
 use crate::discovery::retrieval::measure;
 use crate::discovery::search::doubts;
+use crate::published::measured::Status;
 use crate::published::measured::retrieval::Report;
 
 /// What a search is held against.
@@ -84,12 +85,24 @@ pub(super) fn scored(
                     found.judge_lost(demands);
                 }
             }
+            // The search that was named first could not be measured.
+            None if held.gates == Gates::Lost && demands.max_lost.is_some() => {
+                let report = found.report();
+                report.status = Status::Incomplete;
+                let problem = format!(
+                    "nobody can say which queries are lost: {} could not be measured",
+                    held.name
+                );
+                report.problems.push(problem);
+            }
             None => {}
         }
         if let Some((name, baseline)) = &held.beside {
             found.compare_beside(name, baseline);
         }
         found.hold_floor(demands);
+        let gating = held.baseline.as_ref();
+        found.refuse_idle(gating.filter(|_| held.gates == Gates::All), demands);
     }
     Ok((found.into_report(), figures))
 }

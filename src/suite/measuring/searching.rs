@@ -105,7 +105,7 @@ impl Searching {
         let mut so_far = self.asked.lock();
         let Some((live, drift)) = found else {
             so_far.notes.push(
-                "the live catalogue is not known, so that it was not compared with the corpus"
+                "warning: the live catalogue is not known, so that it was not compared with the corpus"
                     .to_owned(),
             );
             return Ok(());

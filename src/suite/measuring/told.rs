@@ -24,7 +24,9 @@ pub(super) fn add(result: &mut ScenarioResult, judged: &Judged) {
     result.notes.extend(notes.iter().cloned());
     result.checks = checks;
     result.status = match status {
-        measured::Status::Passed | measured::Status::NoGate => Status::Passed,
+        measured::Status::Passed => Status::Passed,
+        // What nothing is demanded of has passed nothing.
+        measured::Status::NoGate => Status::Inconclusive,
         measured::Status::Failed => Status::Failed,
         measured::Status::Incomplete => Status::Error,
     };
@@ -36,6 +38,14 @@ pub(super) fn add(result: &mut ScenarioResult, judged: &Judged) {
             message,
             hint: None,
             details: details.map(str::to_owned).collect(),
+        });
+    }
+    if status == measured::Status::NoGate {
+        let hint = "give it `gates`, such as `recall_floor`, or record what it finds now";
+        result.problem = Some(Problem {
+            message: "nothing is demanded of these figures".to_owned(),
+            hint: Some(hint.to_owned()),
+            details: Vec::new(),
         });
     }
     result.measured = document(judged).map(Box::new);

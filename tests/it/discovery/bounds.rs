@@ -92,7 +92,7 @@ impl Sets {
 fn answer(ids: &[&str]) -> Answer {
     let found = ids.iter().map(|id| Found {
         id: (*id).to_owned(),
-        score: None,
+        ..Found::default()
     });
     Answer {
         found: found.collect(),
@@ -224,6 +224,76 @@ fn the_mean_of_runs_loses_and_wins_nothing_by_its_last_bits() {
     }
 }
 
+/// An answer with scores.
+fn scored(ids: &[(&str, f64)]) -> Answer {
+    let found = ids.iter().map(|(id, score)| Found {
+        id: (*id).to_owned(),
+        score: Some(*score),
+        ..Found::default()
+    });
+    Answer {
+        found: found.collect(),
+        ..Answer::default()
+    }
+}
+
+#[test]
+fn only_what_equal_scores_can_explain_is_said_to_be_chance() {
+    let sets = sets(vec![query("q", &[("s:a", 2)])]);
+    let first = [("s:a", 3.0), ("s:b", 2.0), ("s:c", 1.0)];
+    let tied_first = [("s:a", 3.0), ("s:b", 3.0), ("s:c", 1.0)];
+    let tied_second = [("s:b", 3.0), ("s:a", 3.0), ("s:c", 1.0)];
+    let below = [("s:b", 3.0), ("s:c", 3.0), ("s:a", 1.0)];
+    let tied_below = [("s:b", 3.0), ("s:c", 1.0), ("s:a", 1.0)];
+    let gone = [("s:b", 3.0), ("s:c", 3.0)];
+    let chance = |then: &[(&str, f64)], now: &[(&str, f64)]| {
+        let baseline = sets.measured(&[vec![scored(then)]]).figures();
+        let mut measured = sets.measured(&[vec![scored(now)]]);
+        measured.judge("before", &baseline, &Demands::default());
+        let compared = measured.into_report().compared.unwrap();
+        assert!(
+            compared.moved.len() + compared.lost.len() == 1,
+            "{compared:?}"
+        );
+        !compared.tied.is_empty()
+    };
+    assert!(chance(&first, &tied_second));
+    assert!(chance(&tied_first, &tied_second));
+    // There are equal scores, and none of them makes the first of it.
+    assert!(!chance(&first, &below));
+    assert!(!chance(&first, &tied_below));
+    assert!(!chance(&tied_first, &gone));
+    assert!(!chance(&tied_first, &below));
+}
+
+#[test]
+fn a_gate_that_nothing_can_fail_is_none() {
+    let sets = sets(vec![query("q", &[("s:a", 2)]), query("r", &[("s:b", 2)])]);
+    let nothing = sets.baseline(&[&[], &["s:a"]]);
+    let half = sets.baseline(&[&["s:a"], &["s:a"]]);
+    let demands = |tolerance: Option<f64>, floor: Option<f64>, max_lost: Option<usize>| Demands {
+        tolerance,
+        floor,
+        max_lost,
+        allowed: Vec::new(),
+    };
+    for (demands, baseline, is_idle) in [
+        (demands(None, None, None), None, false),
+        (demands(None, None, None), Some(&half), false),
+        (demands(None, None, None), Some(&nothing), true),
+        (demands(Some(0.5), None, None), Some(&half), true),
+        (demands(Some(0.49), None, None), Some(&half), false),
+        (demands(Some(1.0), Some(0.1), None), Some(&half), false),
+        (demands(Some(1.0), Some(0.0), None), Some(&half), true),
+        (demands(Some(1.0), None, Some(2)), Some(&half), true),
+        (demands(Some(1.0), None, Some(1)), Some(&half), false),
+        (demands(None, Some(0.0), None), None, true),
+        (demands(None, None, Some(2)), None, true),
+    ] {
+        assert_eq!(demands.idle(baseline, 2).is_some(), is_idle, "{demands:?}");
+    }
+}
+
 #[test]
 fn what_an_answer_costs_is_told() {
     let sets = sets(
@@ -257,6 +327,13 @@ fn grade_2_alone_has_figures_of_its_own() {
         (0.5, 0.0, 1.0)
     );
     assert_eq!(wanted.map, 0.5);
+    // Of a query that nobody has labelled so, nothing is known.
+    let more = self::sets(vec![
+        query("q", &[("s:a", 1), ("s:b", 2)]),
+        query("r", &[("s:c", 1)]),
+    ]);
+    let further = more.report(&[&["s:a", "s:b"], &["s:c"]]).further.unwrap();
+    assert_eq!((further.grade_2_only.mrr, further.with_grade_2), (0.5, 1));
     // What should be found stands with the best first, whatever order it is labelled in.
     let query = &report.per_query[0];
     assert_eq!(query.relevant, ["s:b", "s:a"]);
@@ -330,10 +407,11 @@ fn a_server_has_the_best_grade_of_its_tools() {
 
 mod scanners {
     use mcp_eval::discovery::detection::Demands;
+    use mcp_eval::discovery::places::Document;
     use mcp_eval::discovery::security::{measure, status};
     use mcp_eval::discovery::statistics::cases_above;
     use mcp_eval::discovery::truth::{Labelled, Truth};
-    use mcp_eval::discovery::verdicts::{Detector, Entry, Run, ScanStatus, Verdict};
+    use mcp_eval::discovery::verdicts::{Detector, Entry, Run, ScanStatus, Verdict, read};
     use mcp_eval::published::measured::Status;
     use mcp_eval::published::measured::security::Security;
 
@@ -381,7 +459,7 @@ mod scanners {
         Run {
             detectors: vec![Detector {
                 name: detector.to_owned(),
-                version: None,
+                ..Detector::default()
             }],
             entries: entries.collect(),
             ..Run::default()
@@ -480,6 +558,35 @@ mod scanners {
         assert_eq!((compared.only_first, compared.only_second), (1, 0));
         let any = &found.joined[0];
         assert_eq!((any.tp, any.fn_, any.tn), (2, 0, 1));
+    }
+
+    #[test]
+    fn minus_nothing_is_nothing() {
+        let text = r#"{"format_version":2,"detector":{"name":"z"},"entries":[
+            {"id":"m0","score":0,"flagged":true},{"id":"b0","score":-0.0,"flagged":false}]}"#;
+        let document = Document::parse("z.json", text.to_owned()).unwrap();
+        let run = read(&document, None).unwrap();
+        let found = measured(&[run], &truth(1, 1));
+        let scores = found.per_detector[0].scores.clone().unwrap();
+        assert_eq!((scores.auc, scores.recall_at_fpr_1), (Some(0.5), 0.0));
+    }
+
+    #[test]
+    fn a_detector_with_another_threshold_is_another() {
+        let truth = truth(1, 1);
+        let with = |threshold: &str| {
+            let mut run = run(&truth, |_, _| {});
+            run.detectors[0].threshold = Some(threshold.to_owned());
+            run
+        };
+        let names = |runs: &[Run]| {
+            let found = measured(runs, &truth).per_detector;
+            let names = found.iter().map(|it| (it.detector.clone(), it.runs));
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(names(&[with("0.5"), with("0.5")]), [("d".to_owned(), 2)]);
+        let two = [("d from 0.5".to_owned(), 1), ("d from 0.9".to_owned(), 1)];
+        assert_eq!(names(&[with("0.5"), with("0.9")]), two);
     }
 
     #[test]

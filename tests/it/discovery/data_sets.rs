@@ -246,6 +246,15 @@ fn what_nobody_has_graded_is_collected_most_valuable_first() {
         .says("`relevance` must be 0, 1, 2 or null, and is 7");
     assert!(project.read("p.json").contains("\"relevance\": 7"));
     project.file("p.json", kept);
+    // A report of other queries is one of another golden set.
+    project.file(
+        "r3.json",
+        json!({ "per_query": [{ "id": "other", "retrieved": ["a:two"] }] }).to_string(),
+    );
+    let foreign = [&["datasets", "pool", "r3.json"], &with[..]].concat();
+    project
+        .expect(3, &foreign)
+        .says("none of its queries is one of the golden set");
     project.edit(
         "r1.json",
         "{\"per_query\"",

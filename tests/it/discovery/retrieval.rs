@@ -200,6 +200,8 @@ fn a_baseline_holds_figures_that_are_some() {
     let with = ["--baseline", "base.json"];
     let asked = proxy.asked().len();
     let mut figures: Value = serde_json::from_str(&good).unwrap();
+    let mut other = figures.clone();
+    other["per_query"][0]["recall_at"]["5"] = json!(0.0);
     figures["per_query"][1]["mrr"] = json!(-1.0);
     for (text, told) in [
         (
@@ -221,6 +223,10 @@ fn a_baseline_holds_figures_that_are_some() {
         (
             figures.to_string(),
             "must be a number from 0 to 1, and is -1.0",
+        ),
+        (
+            other.to_string(),
+            "recall@5 is 0.375 here, and its queries under `per_query` come to 0.1250",
         ),
     ] {
         project.file("base.json", text);
@@ -555,11 +561,14 @@ fn equal_scores_across_the_tenth_rank_are_told_both_ways() {
             .read("reports/retrieval/report.md")
             .contains("Equal scores in tenth, eleventh")
     );
-    // An answer that begins otherwise when more is asked for says nothing of the tenth.
+    // What comes next has another score.
     let other = Proxy::new(move |asked, _| match asked.path.as_str() {
         "/api/v1/tools" => (200, catalogue(&ids)),
         _ if asked.limit == 10 => (200, results(&SCORED, 10)),
-        _ => (200, results(&[&SCORED[1..], &["a:t0=7.0"]].concat(), 100)),
+        _ => (
+            200,
+            results(&[&SCORED[..10], &["a:t10=7.5", "a:t11=7.0"]].concat(), 100),
+        ),
     });
     measure(&project, &other.url, 0, &[]).says_not("equal scores");
 }
@@ -627,6 +636,18 @@ fn a_query_without_an_answer_is_no_zero() {
             "{\"success\": false, \"error\": \"index is being built\"}",
             "index is being built",
         ),
+        (
+            "{\"data\": {\"results\": []}, \"error\": \"index not ready\"}",
+            "it answered an error: index not ready",
+        ),
+        (
+            "{\"data\": {\"results\": []}, \"errors\": [{\"message\": \"no shard\"}]}",
+            "no shard",
+        ),
+        (
+            "{\"success\": \"false\", \"data\": {\"results\": []}}",
+            "it answered an error: of which it says no more",
+        ),
     ] {
         let proxy = Proxy::new(move |asked, _| match asked.query.as_str() {
             "nowhere" => (200, body.to_owned()),
@@ -643,6 +664,21 @@ fn a_query_without_an_answer_is_no_zero() {
             "{body}"
         );
     }
+    // What is there in part is no answer, and an error that is none is none.
+    let partial = Proxy::new(|asked, _| match asked.path.as_str() {
+        "/api/v1/tools" => (200, catalogue(&IDS)),
+        _ => (206, results(&["a:one"], 10)),
+    });
+    measure(&project, &partial.url, 3, &[]).says("it answered HTTP 206");
+    let polite = Proxy::new(|asked, _| match asked.path.as_str() {
+        "/api/v1/tools" => (200, catalogue(&IDS)),
+        _ => {
+            let found = results(&["a:one"], 10);
+            let with = format!("{{\"error\":null,\"errors\":[],{}", &found[1..]);
+            (200, with)
+        }
+    });
+    measure(&project, &polite.url, 0, &[]);
     // It dies after the first query, and is not asked for ever.
     let proxy = Proxy::new(|asked, number| match number {
         0 => (200, catalogue(&IDS)),
@@ -752,6 +788,12 @@ fn queries_are_lost_and_won_one_by_one() {
     assert!(at("<code>q2</code> <span class=\"badge") < at("<code>q1</code> <span class=\"badge"));
     assert!(page.contains(">lost, as allowed</span>"));
     assert!(page.contains(">won</span>"));
+    project.file(
+        "unexplained.json",
+        json!([{ "id": "q2", "reason": " ", "until": "2999-12-31" }]).to_string(),
+    );
+    let unexplained = [&gate[..], &["--allow-lost", "unexplained.json"]].concat();
+    measure(&project, &after.url, 3, &unexplained).says("its `reason` is empty");
     project.edit("allowed.json", "2999", "2001");
     measure(
         &project,
@@ -774,16 +816,17 @@ fn queries_are_lost_and_won_one_by_one() {
     // What is found in another order is told apart from what is better or worse for it.
     let turned = Proxy::finding(&IDS, TURNED);
     let ran = measure(&project, &turned.url, 0, &["--baseline", "base.json"]);
-    ran.says("in another order with the same figures, against the baseline: 1 query")
+    ran.says("answered otherwise with the same figures, against the baseline: 1 query")
         .says_not("moved, against");
     assert_eq!(report(&project)["compared"]["reordered"], json!(["q3"]));
     let page = project.read("reports/retrieval/report.html");
-    assert!(page.contains(">another order, same figures</span>"));
+    assert!(page.contains(">answered otherwise, same figures</span>"));
     // What takes no rank is told: whoever asks gets it all the same.
     let foreign = Proxy::finding(&IDS, &[("first thing", &["z:y", "z:y", "a:one", "a:two"])]);
     measure(&project, &foreign.url, 0, &[])
         .says("1 of 4 answered ids are not in the corpus and take no rank")
-        .says("1 of 4 answers have an id more than once");
+        .says("1 of 4 answers have an id more than once, which counts once")
+        .says("as whoever asks gets it, Recall@1/3/5/10 is 0.000 0.250 0.250 0.250, and MRR 0.083");
     // A query that is asked no more is told.
     let mut fewer = golden();
     fewer["queries"].as_array_mut().unwrap().pop();
@@ -928,6 +971,35 @@ fn what_is_set_up_wrongly_is_no_zero() {
         .says("lost, against `s`: q2")
         .says("lost, against the baseline: q2");
     measure(&project, &proxy.url, 2, &["--max-lost", "0"]).says("another `--search`");
+    // Where the first could not be measured, nobody can say what the second has lost.
+    project.file(
+        "gone.yaml",
+        project
+            .read("s.yaml")
+            .replace("{{base_url}}", "http://127.0.0.1:1"),
+    );
+    let gone = [
+        "--search",
+        "gone.yaml",
+        "--search",
+        "t.yaml",
+        "--max-lost",
+        "3",
+    ];
+    measure(&project, &proxy.url, 3, &gone)
+        .says("nobody can say which queries are lost: `gone` could not be measured")
+        .says_not("no gate");
+    // A list that no answer has, one of several, is told.
+    let text = project.read("s.yaml");
+    project.file(
+        "two.yaml",
+        text.replace("list: data.results", "list: [data.results, data.mroe]"),
+    );
+    measure(&project, &proxy.url, 0, &["--search", "two.yaml"])
+        .says("nothing that was found stands at `data.mroe`, one of the places in `list`");
+    project.file("odd.yaml", text.replace("score:", "scroe:"));
+    measure(&project, &proxy.url, 3, &["--search", "odd.yaml"])
+        .says("odd.yaml:4:1: unknown key `scroe`; did you mean `score`?");
     let mut unlabelled = golden();
     unlabelled["queries"][0]["labels"] = json!([]);
     project.file("sets/golden_v1.json", unlabelled.to_string());

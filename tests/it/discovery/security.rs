@@ -719,6 +719,70 @@ fn what_a_scanner_could_not_decide_is_not_clean() {
 }
 
 #[test]
+fn sarif_is_read_whole_or_not_at_all() {
+    let project = Project::new();
+    suspects(&project);
+    let result = |id: &str, more: Value| {
+        let mut result = json!({ "ruleId": "quiet", "locations": [{ "logicalLocations": [{ "fullyQualifiedName": id }] }] });
+        for (key, value) in more.as_object().unwrap() {
+            result[key] = value.clone();
+        }
+        result
+    };
+    let log = |good: Value, beside: Value| {
+        let rules = json!([{ "id": "loud" }, { "id": "quiet", "defaultConfiguration": { "level": "none" } }]);
+        let bad = result("s:bad", json!({ "level": "error" }));
+        let mut run = json!({ "tool": { "driver": { "name": "lint", "rules": rules } }, "invocations": [{ "executionSuccessful": true }], "results": [bad, result("s:good", good)] });
+        for (key, value) in beside.as_object().unwrap() {
+            run[key] = value.clone();
+        }
+        json!({ "version": "2.1.0", "runs": [run] })
+    };
+    // The level of a rule is that of its results, unless these say otherwise.
+    for (good, code) in [
+        (json!({}), 0),
+        (json!({ "level": "warning" }), 1),
+        (json!({ "ruleIndex": 0 }), 1),
+        (json!({ "ruleIndex": 1 }), 0),
+        (json!({ "ruleId": "loud" }), 1),
+        (json!({ "ruleId": "other" }), 1),
+        (json!({ "rule": { "index": 1 }, "ruleId": "loud" }), 0),
+    ] {
+        judged(&project, code, &log(good, json!({})), &[]);
+    }
+    judged(&project, 3, &log(json!({ "kind": "Fail" }), json!({})), &[]).says("and not `Fail`");
+    let elsewhere = json!({ "externalPropertyFileReferences": { "results": [{ "location": { "uri": "more.sarif" } }] } });
+    judged(&project, 3, &log(json!({}), elsewhere), &[])
+        .says("further results are in other files, which are not read");
+}
+
+#[test]
+fn a_gate_that_cannot_fail_is_refused_and_one_file_given_twice_is_told() {
+    let project = Project::new();
+    suspects(&project);
+    project.file("v.json", verdicts((20, 20), (1, 10)).to_string());
+    let idle = [
+        "--verdicts",
+        "v.json",
+        "--fpr-ceiling",
+        "1",
+        "--recall-floor",
+        "0",
+    ];
+    measure(&project, 2, &idle).says("the gate cannot fail");
+    measure(&project, 0, &["--verdicts", "v.json", "./v.json"])
+        .says("v.json is given 2 times, and counts as 2 runs");
+    project.file("w.json", verdicts((20, 20), (3, 10)).to_string());
+    measure(&project, 1, &["--verdicts", "w.json"])
+        .says("d: The FPR is 0.300, and may be 0.1 at most.");
+    let page = project.read("reports/security/report.html");
+    assert!(page.contains("The FPR is 0.300, and may be 0.1 at most."));
+    assert!(!page.contains("must be 0.8 at least"));
+    let quiet = measure(&project, 0, &["--verdicts", "v.json", "-q"]);
+    assert_eq!(quiet.stdout.lines().count(), 3, "{quiet:#?}");
+}
+
+#[test]
 fn what_somebody_has_suppressed_is_no_alarm() {
     let project = Project::new();
     suspects(&project);

@@ -295,7 +295,7 @@ fn a_search_is_recorded_and_held_against_that() {
     );
     project
         .expect(0, &["compare"])
-        .says("passed, 1 query reordered with the same figures");
+        .says("passed, 1 query answered otherwise with the same figures");
     project.expect(1, &["compare", "--strict"]);
     let [down, up] = [DOWN, UP].map(|it| Proxy::finding(&IDS, it));
     with(&down);
@@ -305,7 +305,7 @@ fn a_search_is_recorded_and_held_against_that() {
     with(&up);
     project
         .expect(0, &["compare"])
-        .says("passed, 1 query ranked better, 1 reordered with the same figures");
+        .says("passed, 1 query ranked better, 1 answered otherwise with the same figures");
     // What could not be measured is neither a zero nor green, and is not accepted.
     let broken = Proxy::new(|asked, _| {
         if asked.path.ends_with("tools") {
@@ -374,6 +374,33 @@ fn a_floor_needs_no_baseline_and_runs_are_asked_for_in_the_file() {
     ];
     project.expect(1, &[&alone[..], &["--recall-floor", "0.67"]].concat());
     project.expect(0, &[&alone[..], &["--recall-floor", "0.66"]].concat());
+}
+
+#[test]
+fn what_nothing_is_demanded_of_or_what_cannot_fail_has_not_passed() {
+    let proxy = Proxy::finding(&IDS, FOUND);
+    let project = project(&at(&proxy));
+    let result = project.result(0, &["run"]);
+    let scenario = &result["scenarios"][0];
+    assert_eq!(scenario["status"], "inconclusive");
+    assert_eq!(result["summary"]["passed"], 0);
+    project
+        .expect(0, &["run", "--threshold", "0.99"])
+        .says("nothing is demanded of these figures")
+        .says("warning: of no matter to searches and scanners, such as `search`, which have gates of their own: `--threshold`");
+    // What is accepted with nothing found can only become better.
+    let nothing = Proxy::finding(&IDS, &[("first thing", &["a:two"])]);
+    project.file(
+        "scenarios/search.yaml",
+        format!(
+            "name: s\nkind: retrieval\ncorpus: corpus.json\ngolden: golden.json\n{}\n",
+            at(&nothing)
+        ),
+    );
+    project.expect(0, &["record"]);
+    project
+        .expect(3, &["compare"])
+        .says("the gate cannot fail: recall@5 is 0.000 in the baseline, and may be 0.05 lower");
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn told(args: &GenQueriesArgs, written: &Written, tools: usize) -> String {
         "Left to you:\n\
          - read every question, and take out what nobody would ask, or what another tool answers as well;\n\
          - label with `relevance: 1` what also helps: `mcp-eval datasets pool` collects it from what searches answer;\n\
-         - add what people really ask, and queries that no tool should be found for;\n\
+         - add what people really ask;\n\
          - check the file: `mcp-eval datasets validate --corpus {} --golden {out}`\n",
         args.corpus.display()
     );
