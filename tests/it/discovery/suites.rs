@@ -589,7 +589,7 @@ fn two_versions_of_a_search_are_measured_side_by_side() {
         .expect(0, &["explain", "search"])
         .says("lost, against git:HEAD (");
     // What scanners said is no version's; and what is measured is no answer that tells one commit from another.
-    let files = "name: scanner\nkind: security\nverdicts: [v.json]\ngates: { fpr_ceiling: 1, recall_floor: 0 }\n";
+    let files = "name: scanner\nkind: security\nverdicts: [v.json]\ngates: { fpr_ceiling: 0.5, recall_floor: 0 }\n";
     let entry = json!({ "id": "a", "label": "benign", "flagged": false, "status": "ok" });
     let verdicts = json!({ "format_version": 2, "detector": { "name": "d" }, "entries": [entry] });
     project
