@@ -295,6 +295,22 @@ fn a_gate_that_nothing_can_fail_is_none() {
 }
 
 #[test]
+fn what_takes_no_rank_is_told_with_the_figures_of_all() {
+    let sets = sets(vec![query("q", &[("s:a", 2)])]);
+    let of = |found: &[&str]| {
+        let report = sets.report(&[found]);
+        let further = report.further.unwrap();
+        let all = further.as_answered.map(|it| (it.mrr, it.recall(3)));
+        (report.metrics.unwrap().mrr, all)
+    };
+    assert_eq!(of(&["s:b", "s:a"]), (0.5, None));
+    assert_eq!(of(&["x:y", "s:a"]), (1.0, Some((0.5, 1.0))));
+    assert_eq!(of(&["s:b", "s:b", "s:b", "s:a"]), (0.5, Some((0.25, 0.0))));
+    // Found twice is found once.
+    assert_eq!(of(&["s:b", "s:a", "s:a"]), (0.5, Some((0.5, 1.0))));
+}
+
+#[test]
 fn what_an_answer_costs_is_told() {
     let sets = sets(
         (0..21)
@@ -409,7 +425,7 @@ mod scanners {
     use mcp_eval::discovery::detection::Demands;
     use mcp_eval::discovery::places::Document;
     use mcp_eval::discovery::security::{measure, status};
-    use mcp_eval::discovery::statistics::cases_above;
+    use mcp_eval::discovery::statistics::{cases_above, ends, wilson};
     use mcp_eval::discovery::truth::{Labelled, Truth};
     use mcp_eval::discovery::verdicts::{Detector, Entry, Run, ScanStatus, Verdict, read};
     use mcp_eval::published::measured::Status;
@@ -544,10 +560,11 @@ mod scanners {
     fn two_detectors_are_held_against_each_other_where_both_have_judged() {
         let truth = truth(3, 1);
         let first = with(&truth, "one", |id, it| {
-            if id == "m0" {
+            if id == "m2" {
                 it.flagged = false;
             }
         });
+        // Of what it could not judge it is not known whether it were right.
         let second = with(&truth, "two", |id, it| match id {
             "m0" => fail(it),
             "m1" => it.flagged = false,
@@ -555,9 +572,38 @@ mod scanners {
         });
         let found = measured(&[first, second], &truth);
         let compared = &found.compared[0];
-        assert_eq!((compared.only_first, compared.only_second), (1, 0));
+        assert_eq!((compared.only_first, compared.only_second), (1, 1));
         let any = &found.joined[0];
         assert_eq!((any.tp, any.fn_, any.tn), (2, 0, 1));
+    }
+
+    #[test]
+    fn a_share_of_a_category_has_an_interval() {
+        let mut truth = truth(2, 1);
+        for entry in &mut truth.entries {
+            "poison".clone_into(&mut entry.category);
+        }
+        let found = measured(
+            &[run(&truth, |id, it| {
+                if id == "m0" {
+                    it.flagged = false;
+                }
+            })],
+            &truth,
+        );
+        let category = &found.per_detector[0].categories[0];
+        let interval = wilson(1, 2).map(ends);
+        assert_eq!(
+            (category.flagged, category.of, category.interval),
+            (1, 2, interval)
+        );
+        // Of detectors joined, too.
+        let two = [
+            with(&truth, "one", |_, _| {}),
+            with(&truth, "two", |_, _| {}),
+        ];
+        let joined = &measured(&two, &truth).joined[0];
+        assert_eq!(joined.recall_interval, wilson(2, 2).map(ends));
     }
 
     #[test]
