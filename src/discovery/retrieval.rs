@@ -245,35 +245,35 @@ fn tied<'a>(
     ground: Ground<'a>,
     runs: &[Vec<Answer>],
     learned: &Learned,
-    scored: &[Vec<Figures>],
+    figures: &[Vec<Figures>],
 ) -> Cases<'a> {
     let ids = ground.ids();
     let mut found = Ties::default();
     let mut of_queries = HashMap::new();
-    let (mut worst, mut best) = (scored.to_vec(), scored.to_vec());
+    let (mut worst, mut best) = (figures.to_vec(), figures.to_vec());
     for (run, answers) in runs.iter().enumerate() {
         for (at, (query, answer)) in ground.golden.queries.iter().zip(answers).enumerate() {
             let answered = answer.ids();
             let ranking = Ranking::new(&answered, &ids);
             let mut ranked: Vec<&str> = ranking.ids.clone();
-            let mut scores = scores(answer, &ranking);
+            let mut values = scores(answer, &ranking);
             if let (Some(deep), Some(Some(last))) = (
                 learned.deep.get(&query.id),
-                scores
+                values
                     .get(DEPTH - 1)
                     .copied()
-                    .filter(|_| scores.len() == DEPTH),
+                    .filter(|_| values.len() == DEPTH),
             ) {
                 let equal = deep.found.iter().filter(|it| it.score == Some(last));
                 let equal = equal.map(|it| it.id.as_str()).filter(|it| ids.contains(it));
                 for id in equal {
                     if !ranked.contains(&id) {
                         ranked.push(id);
-                        scores.push(Some(last));
+                        values.push(Some(last));
                     }
                 }
             }
-            if let Some(cases) = ties(&ranked, &scores, &ground.grades(query)) {
+            if let Some(cases) = ties(&ranked, &values, &ground.grades(query)) {
                 (worst[run][at], best[run][at]) = cases;
                 if !found.queries.contains(&query.id) {
                     found.queries.push(query.id.clone());

@@ -140,7 +140,7 @@ impl Search {
         }
         all.extend(own);
         if let Some(key) = all.keys().find(|it| !KEYS.contains(&it.as_str())) {
-            let hint = did_you_mean(key, KEYS.into_iter())
+            let hint = did_you_mean(key, KEYS)
                 .unwrap_or_else(|| format!("known here: {}", KEYS.join(", ")));
             return Err(format!("unknown key `{key}`; {hint}"));
         }

@@ -377,6 +377,10 @@ impl<'a> Maker<'a> {
 
     /// Whether the answer of a call that is now a baseline's was recorded once.
     fn is_recorded_once(&self, call: usize) -> bool {
+        // What is asked of a search is not scored again.
+        if self.scenario.measured.is_some() {
+            return false;
+        }
         let current = self.scenario.current.as_ref();
         let once = current.and_then(|it| it.heard_once.as_ref());
         self.result.command == "record" && once.is_some_and(|it| it.contains(&call))

@@ -61,7 +61,7 @@ pub(super) struct ScannersView<'a> {
 
 impl SearchView<'_> {
     /// After how many ids figures are given.
-    pub(super) fn cuts(&self) -> [usize; 4] {
+    pub(super) fn cuts() -> [usize; 4] {
         CUTS
     }
 

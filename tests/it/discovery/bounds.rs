@@ -156,8 +156,8 @@ fn a_difference_is_now_less_then() {
     }
     for cut in [1, 3, 5, 10] {
         assert_eq!(
-            delta.recall_at[&cut.to_string()],
-            after.recall(cut) - before.recall(cut)
+            delta.recall_at.get(&cut.to_string()).copied(),
+            Some(after.recall(cut) - before.recall(cut))
         );
     }
     let tests = report.compared.unwrap().tests;
@@ -219,7 +219,7 @@ fn the_mean_of_runs_loses_and_wins_nothing_by_its_last_bits() {
             compared
                 .tests
                 .iter()
-                .all(|it| it.difference == 0.0 && it.p == 1.0)
+                .all(|it| it.difference == 0.0 && it.p >= 1.0)
         );
     }
 }
@@ -342,7 +342,7 @@ fn grade_2_alone_has_figures_of_its_own() {
         (wanted.mrr, wanted.recall(1), wanted.recall(3)),
         (0.5, 0.0, 1.0)
     );
-    assert_eq!(wanted.map, 0.5);
+    assert_eq!(Some(wanted.map), Some(0.5));
     // Of a query that nobody has labelled so, nothing is known.
     let more = self::sets(vec![
         query("q", &[("s:a", 1), ("s:b", 2)]),
@@ -417,7 +417,7 @@ fn a_server_has_the_best_grade_of_its_tools() {
             (vec!["s".to_owned(), "t".to_owned()], vec![2, 1])
         );
         let wanted = report.further.unwrap().grade_2_only;
-        assert_eq!(wanted.mrr, 0.5);
+        assert_eq!(Some(wanted.mrr), Some(0.5));
     }
 }
 

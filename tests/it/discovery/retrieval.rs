@@ -544,7 +544,7 @@ fn equal_scores_across_the_tenth_rank_are_told_both_ways() {
     measure(&project, &proxy.url, 0, &[])
         .says("equal scores in tenth, eleventh: at worst Recall@5 0.0000, MRR 0.0278");
     let found = report(&project);
-    let at_ten = |of: &Value| of["recall_at"]["10"].as_f64().unwrap();
+    let at_ten = |of: &Value| of["recall_at"]["10"].clone();
     assert_eq!(
         [
             &found["metrics"],
@@ -552,7 +552,7 @@ fn equal_scores_across_the_tenth_rank_are_told_both_ways() {
             &found["ties"]["best"]
         ]
         .map(at_ten),
-        [0.5, 0.25, 0.75]
+        [json!(0.5), json!(0.25), json!(0.75)]
     );
     let page = project.read("reports/retrieval/report.html");
     assert!(page.contains("They are in <code>tenth</code> <code>eleventh</code>."));
@@ -670,13 +670,15 @@ fn a_query_without_an_answer_is_no_zero() {
         _ => (206, results(&["a:one"], 10)),
     });
     measure(&project, &partial.url, 3, &[]).says("it answered HTTP 206");
-    let polite = Proxy::new(|asked, _| match asked.path.as_str() {
-        "/api/v1/tools" => (200, catalogue(&IDS)),
-        _ => {
-            let found = results(&["a:one"], 10);
-            let with = format!("{{\"error\":null,\"errors\":[],{}", &found[1..]);
-            (200, with)
+    let polite = Proxy::new(|asked, _| {
+        if asked.path.ends_with("tools") {
+            return (200, catalogue(&IDS));
         }
+        let found = results(&["a:one"], 10);
+        (
+            200,
+            format!("{{\"error\":null,\"errors\":[],{}", &found[1..]),
+        )
     });
     measure(&project, &polite.url, 0, &[]);
     // It dies after the first query, and is not asked for ever.
