@@ -104,10 +104,12 @@ impl Searching {
         })?;
         let mut so_far = self.asked.lock();
         let Some((live, drift)) = found else {
-            so_far.notes.push(
-                "warning: the live catalogue is not known, so that it was not compared with the corpus"
-                    .to_owned(),
-            );
+            let told =
+                "the live catalogue is not known, so that it was not compared with the corpus";
+            // Where it is declared how it is listed, something else was expected.
+            let is_expected = self.sets.search.catalogue.is_none();
+            let warning = if is_expected { "" } else { "warning: " };
+            so_far.notes.push(format!("{warning}{told}"));
             return Ok(());
         };
         so_far.learned.live = Some(live.into_iter().map(|it| it.id).collect());

@@ -708,7 +708,7 @@ fn a_query_without_an_answer_is_no_zero() {
             (200, results(&["a:one"], asked.limit))
         }
     });
-    measure(&project, &bare.url, 0, &[]).says("the live catalogue is not known");
+    measure(&project, &bare.url, 0, &[]).says("warning: the live catalogue is not known");
 }
 
 #[test]
