@@ -13,6 +13,9 @@ use crate::published::measured::retrieval::{
     ByCut, Further, Latency, Metrics, Miss, QueryReport, Report, Tied, Ties, Why,
 };
 
+/// Among how many ids something must stand to count for the gate.
+const GATED: usize = 5;
+
 /// What else was learned about a search.
 #[derive(Debug, Clone, Default)]
 pub struct Learned {
@@ -123,8 +126,18 @@ pub fn measure<'a>(ground: Ground<'a>, runs: &[Vec<Answer>], learned: &Learned) 
         let ranking = Ranking::new(&answered, &ids);
         let relevant = ground.relevant(query);
         let top: Vec<String> = ranking.top().iter().map(|it| (*it).to_owned()).collect();
-        let missing = relevant.iter().filter(|(id, _)| !top.contains(id));
-        let misses = missing.map(|(id, _)| miss(id, query, answer, &ids, learned));
+        let misses =
+            relevant
+                .iter()
+                .filter_map(|(id, _)| match top.iter().position(|it| it == id) {
+                    None => Some(miss(id, query, answer, &ids, learned)),
+                    Some(at) if at >= GATED => Some(Miss {
+                        tool_id: id.clone(),
+                        why: Why::BelowFive,
+                        rank: Some(at + 1),
+                    }),
+                    Some(_) => None,
+                });
         report.per_query.push(QueryReport {
             id: query.id.clone(),
             query: query.text.clone(),

@@ -272,7 +272,7 @@ pub struct QueryReport {
     /// What equal scores could make of it, where there are any that matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tied: Option<Tied>,
-    /// Which relevant ids are not among the first ten, and why.
+    /// Which relevant ids are not among the first five, by which the gate goes, and why.
     pub misses: Vec<Miss>,
     pub ms: Option<f64>,
 }
@@ -334,12 +334,12 @@ pub struct Before {
     pub retrieved: Vec<String>,
 }
 
-/// A relevant id that is not among the first ten.
+/// A relevant id that is not among the first five.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Miss {
     pub tool_id: String,
     pub why: Why,
-    /// Where it stands when a hundred are asked for, from 1.
+    /// Where it stands, from 1; beyond ten, when a hundred are asked for.
     pub rank: Option<usize>,
 }
 
@@ -360,6 +360,8 @@ pub enum Why {
     NotInCatalogue,
     /// Nothing at all was answered.
     NoAnswer,
+    /// It is among the first ten, and not among the first five.
+    BelowFive,
     /// It comes later.
     RankedBelow,
     /// It is not among the ten that were asked for, and among the first ten when a hundred are.
@@ -374,6 +376,7 @@ impl Why {
             Self::LabelStale => "the corpus has no such tool",
             Self::NotInCatalogue => "not in the live catalogue",
             Self::NoAnswer => "nothing was answered",
+            Self::BelowFive => "ranked below the first five",
             Self::RankedBelow => "ranked below the first ten",
             Self::FoundWithMore => "found only when a hundred are asked for",
             Self::NotFound => "not found",

@@ -10,7 +10,7 @@ use mcp_eval::discovery::ground::Ground;
 use mcp_eval::discovery::retrieval::{Learned, Measured, measure};
 use mcp_eval::discovery::search::{Answer, Finds, Found, Search, doubts};
 use mcp_eval::published::measured::Status;
-use mcp_eval::published::measured::retrieval::{Allowed, Report};
+use mcp_eval::published::measured::retrieval::{Allowed, Report, Why};
 use serde_json::json;
 
 /// A corpus of `s:a` to `s:f`, and queries.
@@ -308,6 +308,16 @@ fn what_takes_no_rank_is_told_with_the_figures_of_all() {
     assert_eq!(of(&["s:b", "s:b", "s:b", "s:a"]), (0.5, Some((0.25, 0.0))));
     // Found twice is found once.
     assert_eq!(of(&["s:b", "s:a", "s:a"]), (0.5, Some((0.5, 1.0))));
+}
+
+#[test]
+fn what_the_gate_does_not_count_is_a_miss_with_its_rank() {
+    let all: &[&str] = &["s:a", "s:b", "s:c", "s:d", "s:e", "t:f"];
+    let sets = sets(vec![query("q", &[("s:e", 2)]), query("r", &[("t:f", 2)])]);
+    let report = sets.report(&[all, all]);
+    assert!(report.per_query[0].misses.is_empty());
+    let miss = &report.per_query[1].misses[0];
+    assert_eq!((miss.why, miss.rank), (Why::BelowFive, Some(6)));
 }
 
 #[test]
