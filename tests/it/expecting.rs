@@ -70,7 +70,6 @@ fn states(result: &Value, expected: &[(&str, &str)]) {
 }
 
 #[test]
-#[ignore = "left to .ci/run, which has the time"]
 fn a_failed_call_is_no_success() {
     let misspelt = "expected_trajectory: [{ tool: mcp__desk__ecko, args: { message: hello } }, { tool: mcp__desk__echo, args: { message: hello } }]\nsuccess_criteria: [hello]";
     let project = project(misspelt);
@@ -100,7 +99,6 @@ fn a_failed_call_is_no_success() {
 }
 
 #[test]
-#[ignore = "left to .ci/run, which has the time"]
 fn a_call_that_is_meant_to_fail_has_to() {
     let cases = [
         ("{ tool: fail, is_error: true }", 0),
@@ -181,7 +179,6 @@ fn criteria_are_met_by_answers_and_tools_and_never_by_what_was_sent() {
 }
 
 #[test]
-#[ignore = "left to .ci/run, which has the time"]
 fn what_the_recording_met_gates_from_then_on() {
     let lines = "expected_trajectory: [{ tool: add }]\nsuccess_criteria: [the sum is 3, it was added up for good]\nscoring: { responses: ignore }";
     let project = project(lines);
@@ -216,7 +213,6 @@ fn what_the_recording_met_gates_from_then_on() {
 }
 
 #[test]
-#[ignore = "left to .ci/run, which has the time"]
 fn a_tool_that_was_never_there_is_no_criterion() {
     let cases = [
         ("tool_called: ecko", "did you mean `echo`?"),
@@ -246,7 +242,6 @@ fn a_tool_that_was_never_there_is_no_criterion() {
 }
 
 #[test]
-#[ignore = "left to .ci/run, which has the time"]
 fn a_tool_that_was_taken_away_is_a_failed_comparison() {
     let lines = "expected_trajectory: [{ tool: echo, args: { message: a } }, { tool: get-sum, args: { a: 1, b: 2 } }, { tool: echo, args: { message: b } }]\n\
         success_criteria: [{ tool_called: get-sum }, { tool_never_called: erase }]";
@@ -276,7 +271,6 @@ fn a_tool_that_was_taken_away_is_a_failed_comparison() {
 }
 
 #[test]
-#[ignore = "left to .ci/run, which has the time"]
 fn an_empty_list_of_expected_calls_means_no_call() {
     let agent = small_agent();
     let with = |lines: &str, calls: &str| {
