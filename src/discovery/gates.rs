@@ -4,6 +4,7 @@ use super::baseline::Baseline;
 use super::measures::CUTS;
 use super::retrieval::Measured;
 use super::statistics::count;
+use crate::model::measurement::SearchGates;
 use crate::model::number::is_at_most;
 use crate::published::measured::Status;
 use crate::published::measured::retrieval::{Allowed, Delta, Floor, Gate, LostGate};
@@ -21,6 +22,16 @@ pub struct Demands {
 }
 
 impl Demands {
+    /// What gates ask, but for what may be lost today.
+    pub fn of(gates: &SearchGates) -> Self {
+        Self {
+            tolerance: gates.tolerance,
+            floor: gates.recall_floor,
+            max_lost: gates.max_lost,
+            allowed: Vec::new(),
+        }
+    }
+
     /// Why nothing that is demanded can fail, in a sentence; `None` where something can, or where nothing is demanded. `queries` is how many
     /// there are.
     pub fn idle(&self, baseline: Option<&Baseline>, queries: usize) -> Option<String> {

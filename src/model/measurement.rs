@@ -108,6 +108,14 @@ pub enum VerdictForm {
     Sarif,
 }
 
+impl Security {
+    /// Why nothing that is demanded can fail, in a sentence; `None` where something can.
+    pub fn idle(&self) -> Option<&'static str> {
+        let is_idle = self.fpr_ceiling >= 1.0 && self.recall_floor <= 0.0;
+        is_idle.then_some("the gate cannot fail: the FPR may be 1, and recall must be 0 at least")
+    }
+}
+
 impl Measurement {
     /// The kind, as scenario files spell it.
     pub fn kind(&self) -> &'static str {

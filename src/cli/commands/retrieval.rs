@@ -86,7 +86,11 @@ fn without_secrets(failure: Failure, args: &RetrievalArgs) -> Failure {
 fn measure(args: &RetrievalArgs, output: OutputArgs, console: Console) -> Result<Exit, Failure> {
     let scenarios = scenarios(args)?;
     spare_inputs(args, &scenarios)?;
-    refuse_idle_gate(args)?;
+    if let Some(Measurement::Retrieval(task)) =
+        scenarios.first().and_then(|it| it.measurement.as_ref())
+    {
+        refuse_idle_gate(args, &task.gates)?;
+    }
     let findings: Vec<_> = scenarios
         .iter()
         .take(1)
@@ -155,7 +159,7 @@ fn spare_inputs(args: &RetrievalArgs, scenarios: &[Scenario]) -> Result<(), Fail
 }
 
 /// Refuses gates so wide that nothing can fail. What is wrong with files is told by those who measure with them.
-fn refuse_idle_gate(args: &RetrievalArgs) -> Result<(), Failure> {
+fn refuse_idle_gate(args: &RetrievalArgs, gates: &SearchGates) -> Result<(), Failure> {
     let read = |path: &Path| data_sets::document(path).ok();
     let baseline = args.baseline.as_deref().and_then(read);
     let baseline = baseline.and_then(|it| Baseline::read(&it).ok());
@@ -166,13 +170,7 @@ fn refuse_idle_gate(args: &RetrievalArgs) -> Result<(), Failure> {
     let Some(golden) = golden else {
         return Ok(());
     };
-    let demands = Demands {
-        tolerance: args.tolerance,
-        floor: args.recall_floor,
-        max_lost: args.max_lost,
-        allowed: Vec::new(),
-    };
-    let idle = demands.idle(baseline.as_ref(), golden.queries.len());
+    let idle = Demands::of(gates).idle(baseline.as_ref(), golden.queries.len());
     idle.map_or(Ok(()), |why| {
         let hint =
             "give a smaller `--tolerance` or `--max-lost`, another baseline, or `--recall-floor`";

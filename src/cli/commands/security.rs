@@ -58,14 +58,14 @@ fn unmeasured(args: &SecurityArgs, failure: &Failure) -> Report {
 }
 
 fn measure(args: &SecurityArgs, output: OutputArgs, console: Console) -> Result<Exit, Failure> {
-    if args.fpr_ceiling >= 1.0 && args.recall_floor <= 0.0 {
-        let why = "the gate cannot fail: the FPR may be 1, and recall must be 0 at least";
-        return Err(
-            Failure::usage(why).hint("give a lower `--fpr-ceiling`, or a higher `--recall-floor`")
-        );
-    }
     measured::check(&args.out_dir)?;
     let scenario = scenario(args)?;
+    if let Some(Measurement::Security(task)) = &scenario.measurement
+        && let Some(why) = task.idle()
+    {
+        let hint = "give a lower `--fpr-ceiling`, or a higher `--recall-floor`";
+        return Err(Failure::usage(why).hint(hint));
+    }
     let findings = suite::check_measurement(&scenario);
     if !findings.is_empty() {
         return Err(data_sets::invalid(&findings));

@@ -131,12 +131,7 @@ impl SearchSets {
             findings.extend(of_other_corpus(baseline, golden, document));
         }
         if let Some((_, golden)) = &golden {
-            let demands = Demands {
-                tolerance: retrieval.gates.tolerance,
-                floor: retrieval.gates.recall_floor,
-                max_lost: retrieval.gates.max_lost,
-                allowed: Vec::new(),
-            };
+            let demands = Demands::of(&retrieval.gates);
             let baseline = baseline.as_ref().map(|it| &it.1);
             if let Some(why) = demands.idle(baseline, golden.queries.len()) {
                 let name = retrieval.baseline.as_deref().unwrap_or(&retrieval.golden);
@@ -197,9 +192,8 @@ impl ScannerSets {
     /// Everything that keeps anything from being measured with them.
     pub(super) fn read(security: &Security) -> Result<Self, Vec<Finding>> {
         let mut findings = Vec::new();
-        if security.fpr_ceiling >= 1.0 && security.recall_floor <= 0.0 {
+        if let Some(why) = security.idle() {
             let name = security.verdicts.first().map(|it| shown(it));
-            let why = "the gate cannot fail: the FPR may be 1, and recall must be 0 at least";
             let name = name.unwrap_or_default();
             findings.push(Finding::about(&name, Severity::Error, why));
         }

@@ -224,10 +224,8 @@ impl Once<'_> {
             });
         }
         let demands = Demands {
-            tolerance: gates.tolerance,
-            floor: gates.recall_floor,
-            max_lost: gates.max_lost,
             allowed,
+            ..Demands::of(gates)
         };
         (demands, notes)
     }
