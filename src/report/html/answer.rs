@@ -2,6 +2,8 @@
 
 use std::cell::{Cell, RefCell};
 
+use askama::Template;
+use askama::filters::Safe;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -14,6 +16,9 @@ use crate::report::duration;
 use crate::text::aligned::aligned;
 
 use super::content::{self, Content, Part};
+use super::diff::DiffTemplate;
+use super::embedded;
+use super::sides::Sides;
 
 /// One call on one side.
 #[derive(Debug)]
@@ -55,6 +60,31 @@ impl Side {
             remark: Some(format!("{error}the whole answer is not at hand")),
         }
     }
+
+    pub(super) fn html<'a>(
+        &'a self,
+        title: &'a str,
+        is_open: bool,
+        sides: &'a Sides,
+    ) -> Safe<SideTemplate<'a>> {
+        embedded(SideTemplate {
+            side: self,
+            title,
+            is_open,
+            sides,
+        })
+    }
+}
+
+/// A [`Side`] within a page.
+#[derive(Template)]
+#[template(path = "scenario/side.html", config = "templates/askama.toml")]
+pub(super) struct SideTemplate<'a> {
+    side: &'a Side,
+    title: &'a str,
+    /// What changed in it is shown at once.
+    is_open: bool,
+    sides: &'a Sides,
 }
 
 /// One part of the answers, laid beside the other side's.
@@ -70,6 +100,26 @@ pub(super) struct PartView {
     pub(super) body: Body,
     /// Where the whole is, where not all of it is shown.
     pub(super) files: Vec<WholeFile>,
+}
+
+/// A [`PartView`] within a page.
+#[derive(Template)]
+#[template(path = "scenario/part.html", config = "templates/askama.toml")]
+pub(super) struct PartTemplate<'a> {
+    part: &'a PartView,
+    /// It is shown at once, unless it is the same on both sides.
+    is_open: bool,
+    sides: &'a Sides,
+}
+
+impl PartView {
+    pub(super) fn html<'a>(&'a self, is_open: bool, sides: &'a Sides) -> Safe<PartTemplate<'a>> {
+        embedded(PartTemplate {
+            part: self,
+            is_open,
+            sides,
+        })
+    }
 }
 
 /// What is shown of a part.

@@ -3,6 +3,9 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
+use askama::Template;
+use askama::filters::Safe;
+
 use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::model::upstream::{PassedOn, UpstreamCall, UpstreamLane};
 use crate::published::result::{
@@ -12,7 +15,9 @@ use crate::report::diff::Known;
 
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::content::{self, Part};
+use super::embedded;
 use super::excerpt::Excerpt;
+use super::sides::Sides;
 
 /// What was heard behind one call, or before the first.
 #[derive(Debug)]
@@ -25,6 +30,23 @@ pub(super) struct BehindView<'a> {
     pub(super) calls: Vec<BehindCall<'a>>,
     /// Headers that were passed on without a call.
     pub(super) headers: Vec<HeaderView<'a>>,
+}
+
+/// A [`BehindView`] within a page.
+#[derive(Template)]
+#[template(path = "scenario/behind.html", config = "templates/askama.toml")]
+pub(super) struct BehindTemplate<'a> {
+    behind: &'a BehindView<'a>,
+    sides: &'a Sides,
+}
+
+impl BehindView<'_> {
+    pub(super) fn html<'a>(&'a self, sides: &'a Sides) -> Safe<BehindTemplate<'a>> {
+        embedded(BehindTemplate {
+            behind: self,
+            sides,
+        })
+    }
 }
 
 /// A call behind the server under test, on one side or on both; or several in a row that are alike.

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use askama::Template;
+
 use crate::published::result::{Cause, CauseCall, CauseKind, ResultDocument, Scenario, Whose};
 use crate::report::causes;
 
@@ -20,7 +22,8 @@ const CALLS: usize = 6;
 const BRIEF: usize = 44;
 
 /// A cause, and where in the pages to look.
-#[derive(Debug)]
+#[derive(Debug, Template)]
+#[template(path = "cause.html", config = "templates/askama.toml")]
 pub(super) struct Card<'a> {
     pub(super) cause: &'a Cause,
     /// The scenario of the page failed for it, or on the index, any did.
@@ -51,7 +54,8 @@ pub(super) struct Values {
 }
 
 /// A scenario that a cause concerns.
-#[derive(Debug)]
+#[derive(Debug, Template)]
+#[template(path = "cause_place.html", config = "templates/askama.toml")]
 pub(super) struct Place<'a> {
     /// The page it is on; empty on that page.
     pub(super) page: String,

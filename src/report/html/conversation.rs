@@ -2,6 +2,9 @@
 
 use std::collections::HashSet;
 
+use askama::Template;
+use askama::filters::Safe;
+
 use crate::model::label::labelled;
 use crate::model::learned::{Learned, Variation};
 use crate::model::trajectory::{ToolCall, Trajectory};
@@ -12,14 +15,16 @@ use crate::published::result::{
 };
 use crate::report::description::Description;
 use crate::report::diff::Known;
-use crate::report::duration;
+use crate::report::{duration, method};
 use crate::text::{line, shorten};
 
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::behind::{Behind, BehindView};
+use super::embedded;
 use super::excerpt::Excerpt;
 use super::message::{self, MessageRow};
 use super::parameter::{self, ParameterView};
+use super::sides::Sides;
 use super::track::{Track, TrackReader};
 use super::turn::Turn;
 use crate::model::points::score;
@@ -37,10 +42,22 @@ pub(super) enum Block<'a> {
     Call(Box<CallBlock<'a>>),
 }
 
+/// A [`Block`] within a page.
+#[derive(Template)]
+#[template(path = "scenario/block.html", config = "templates/askama.toml")]
+pub(super) struct BlockTemplate<'a> {
+    block: &'a Block<'a>,
+    sides: &'a Sides,
+}
+
 /// The name of the block with what was heard before the first call.
 const BEFORE_FIRST: &str = "before-first";
 
 impl Block<'_> {
+    pub(super) fn html<'a>(&'a self, sides: &'a Sides) -> Safe<BlockTemplate<'a>> {
+        embedded(BlockTemplate { block: self, sides })
+    }
+
     /// The name of a block in which something changed.
     pub(super) fn changed_anchor(&self) -> Option<String> {
         match self {
@@ -99,6 +116,20 @@ pub(super) struct CallBlock<'a> {
     pub(super) turn: Option<Turn>,
     /// What the servers behind the one under test heard during the call.
     pub(super) behind: Option<BehindView<'a>>,
+}
+
+/// A [`CallBlock`] within a page.
+#[derive(Template)]
+#[template(path = "scenario/call.html", config = "templates/askama.toml")]
+pub(super) struct CallTemplate<'a> {
+    call: &'a CallBlock<'a>,
+    sides: &'a Sides,
+}
+
+impl CallBlock<'_> {
+    fn html<'a>(&'a self, sides: &'a Sides) -> Safe<CallTemplate<'a>> {
+        embedded(CallTemplate { call: self, sides })
+    }
 }
 
 /// One place where the answers differ.

@@ -1,5 +1,7 @@
 //! What the servers under test did to the answers of those behind them, call by call and tool by tool.
 
+use askama::Template;
+
 use crate::published::result::{Cost, Direct, DirectCall, DirectTool};
 use crate::report::{bytes, direct, duration};
 
@@ -21,7 +23,8 @@ pub(super) struct DirectView<'a> {
 }
 
 /// One call behind.
-#[derive(Debug)]
+#[derive(Debug, Template)]
+#[template(path = "scenario/direct_call.html", config = "templates/askama.toml")]
 pub(super) struct CallRow<'a> {
     pub(super) call: &'a DirectCall,
     pub(super) link: Option<String>,
@@ -31,14 +34,16 @@ pub(super) struct CallRow<'a> {
 }
 
 /// One tool behind.
-#[derive(Debug)]
+#[derive(Debug, Template)]
+#[template(path = "scenario/direct_tool.html", config = "templates/askama.toml")]
 pub(super) struct ToolRow<'a> {
     pub(super) tool: &'a DirectTool,
     pub(super) name: String,
 }
 
 /// What calls cost, as text.
-#[derive(Debug)]
+#[derive(Debug, Template)]
+#[template(path = "scenario/cost.html", config = "templates/askama.toml")]
 pub(super) struct CostView {
     pub(super) time: String,
     pub(super) size: String,

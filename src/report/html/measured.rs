@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::fmt::{Display, Write as _};
 
 use askama::Template;
+use askama::filters::Safe;
 
-use super::render::render;
+use super::render::{embedded, render};
 use crate::published::measured::Measured;
 use crate::published::measured::retrieval::{ByCut, Further, QueryReport, Report};
 use crate::published::measured::security;
@@ -27,13 +28,13 @@ const OPEN: usize = 20;
 #[derive(Template)]
 #[template(path = "discovery/retrieval.html", config = "templates/askama.toml")]
 struct RetrievalPage<'a> {
-    view: SearchView<'a>,
+    search: SearchView<'a>,
 }
 
 #[derive(Template)]
 #[template(path = "discovery/security.html", config = "templates/askama.toml")]
 struct SecurityPage<'a> {
-    view: ScannersView<'a>,
+    scanners: ScannersView<'a>,
 }
 
 /// What was measured, as a page shows it.
@@ -43,6 +44,8 @@ pub(super) enum MeasuredView<'a> {
 }
 
 /// A search.
+#[derive(Template)]
+#[template(path = "discovery/search.html", config = "templates/askama.toml")]
 pub(super) struct SearchView<'a> {
     pub(super) report: &'a Report,
     pub(super) measures: Vec<Measure>,
@@ -54,12 +57,18 @@ pub(super) struct SearchView<'a> {
 }
 
 /// Scanners.
+#[derive(Template)]
+#[template(path = "discovery/scanners.html", config = "templates/askama.toml")]
 pub(super) struct ScannersView<'a> {
     pub(super) report: &'a security::Report,
     pub(super) detectors: Vec<Detector<'a>>,
 }
 
 impl SearchView<'_> {
+    pub(super) fn html(&self) -> Safe<&Self> {
+        embedded(self)
+    }
+
     /// After how many ids figures are given.
     pub(super) fn cuts() -> [usize; 4] {
         CUTS
@@ -206,7 +215,7 @@ impl Measure {
 /// The page of a search.
 pub fn retrieval(report: &Report) -> String {
     render(&RetrievalPage {
-        view: SearchView {
+        search: SearchView {
             is_alone: true,
             ..search(report)
         },
@@ -373,7 +382,7 @@ fn rankings<'a>(ids: &'a [String], query: &QueryReport) -> Vec<Ranked<'a>> {
 /// The page of scanners.
 pub fn security(report: &security::Report) -> String {
     render(&SecurityPage {
-        view: scanners(report),
+        scanners: scanners(report),
     })
 }
 

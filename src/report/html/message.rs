@@ -1,5 +1,7 @@
 //! What is said between calls, on both sides.
 
+use askama::Template;
+
 use crate::model::trajectory::Step;
 use crate::text::aligned::aligned;
 
@@ -7,7 +9,8 @@ use super::answer::pretty;
 use super::excerpt::Excerpt;
 
 /// Something said, or a call of a tool that is no MCP tool.
-#[derive(Debug)]
+#[derive(Debug, Template)]
+#[template(path = "scenario/message.html", config = "templates/askama.toml")]
 pub(super) struct Message {
     pub(super) who: &'static str,
     pub(super) text: Excerpt,

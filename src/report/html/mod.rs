@@ -13,6 +13,7 @@ mod command;
 mod content;
 mod conversation;
 pub mod dashboard;
+mod diff;
 mod direct;
 mod excerpt;
 mod history;
@@ -27,6 +28,7 @@ mod render;
 mod repeated;
 mod scenario;
 mod script;
+mod sides;
 mod single;
 mod stamps;
 mod state;
@@ -48,7 +50,7 @@ use crate::text::word_diff::Piece;
 
 use answer::Answers;
 use dashboard::Around;
-use render::render;
+use render::{embedded, render};
 
 pub use answer::PageFile;
 pub use link::link;

@@ -1,6 +1,7 @@
 //! The page of one scenario.
 
 use askama::Template;
+use askama::filters::Safe;
 
 use crate::model::number::fixed;
 use crate::model::points;
@@ -8,25 +9,26 @@ use crate::model::trajectory::{Step, Trajectory};
 use crate::published::result::{
     CauseKind, Change, ChangeKind, Comparison, Loss, Reason, ResultDocument, Scenario, Side,
 };
-use crate::report::diff::{PieceKind, Row};
 use crate::report::{causes, duration, method, moment};
 use crate::text::shorten;
 
-use super::answer::{Answers, Body};
+use super::answer::Answers;
 use super::bounded;
 use super::catalogue::{self, ToolView};
 use super::cause::{self, Card};
 use super::command::{self, Command};
 use super::conversation::{self, Block};
 use super::dashboard::Around;
+use super::diff::DiffTemplate;
 use super::direct::DirectView;
+use super::embedded;
 use super::excerpt::Excerpt;
 use super::link::{ElsewhereView, link};
 use super::measured::MeasuredView;
-use super::message::MessageRow;
 use super::model_use::{self, RequestView};
 use super::repeated::RepeatedView;
 use super::script::{self, ScenarioScript};
+use super::sides::Sides;
 use super::stamps::{self, StampRow};
 use super::state::State;
 use super::stretch::{self, Stretch};
@@ -61,9 +63,7 @@ pub(super) struct ScenarioPage<'a> {
     stamps: Vec<StampRow>,
     /// The table of stamps has a column for the baseline.
     baseline_stamped: bool,
-    /// The heading of the left column; `None` where only the run is shown.
-    left_title: Option<&'static str>,
-    right_title: &'static str,
+    sides: Sides,
     /// What the user wants, where no message of the conversation says it.
     intent: Option<&'a str>,
     stretches: Vec<Stretch<'a>>,
@@ -77,8 +77,6 @@ pub(super) struct ScenarioPage<'a> {
     tools: Vec<ToolView<'a>>,
     /// Leads to the log of the container of a scenario that needs a look.
     container_log: Option<String>,
-    /// Nothing lies beside the page.
-    is_alone: bool,
     /// The conversations are incomplete because a trajectory was not at hand.
     incomplete: bool,
     around: Option<&'a Around<'a>>,
@@ -107,6 +105,8 @@ const LOSS_CHARS: usize = 120;
 const FOLLOWS: usize = 5;
 
 /// A change, what it was and what it is side by side, and where in the page to look.
+#[derive(Template)]
+#[template(path = "scenario/change.html", config = "templates/askama.toml")]
 struct ChangeView<'a> {
     change: &'a Change,
     /// Whether tool and place are shown; changes of the catalogue name them in their own text.
@@ -118,12 +118,21 @@ struct ChangeView<'a> {
 }
 
 /// A reason, where in the page to look, and what follows from it: what is shown at once, and the others.
+#[derive(Template)]
+#[template(path = "scenario/reason.html", config = "templates/askama.toml")]
 struct ReasonView<'a> {
     reason: &'a Reason,
     link: Option<String>,
     expected: Option<Excerpt>,
     got: Option<Excerpt>,
     follows: [Vec<Self>; 2],
+}
+
+/// A reason without what follows from it.
+#[derive(Template)]
+#[template(path = "scenario/reason_text.html", config = "templates/askama.toml")]
+struct ReasonText<'a> {
+    view: &'a ReasonView<'a>,
 }
 
 /// A loss, and where in the page to look.
@@ -199,8 +208,12 @@ impl<'a> ScenarioPage<'a> {
                 (baseline, current) => stamps::rows(baseline, current),
             },
             baseline_stamped: stamped.is_some(),
-            left_title: compared.then_some(left_title),
-            right_title,
+            sides: Sides {
+                left_title: compared.then_some(left_title),
+                right_title,
+                is_expectation: result.command == "run",
+                is_alone: answers.is_alone(),
+            },
             intent: scenario.user_intent.as_deref().filter(is_unsaid),
             stretches: stretch::folded(blocks),
             first_change: turns.into_iter().next().map(|it| (it, changed_words)),
@@ -213,7 +226,6 @@ impl<'a> ScenarioPage<'a> {
             container_log: (scenario.container_log.as_deref())
                 .filter(|_| !scenario.status.is_fine())
                 .map(link),
-            is_alone: answers.is_alone(),
             incomplete: lacks(scenario.current.as_ref(), current)
                 || (compared && lacks(scenario.baseline.as_ref(), baseline)),
         }
@@ -388,6 +400,10 @@ impl<'a> LossView<'a> {
 }
 
 impl<'a> ReasonView<'a> {
+    fn text(&self) -> Safe<ReasonText<'_>> {
+        embedded(ReasonText { view: self })
+    }
+
     fn new(reason: &'a Reason) -> Self {
         let [expected, got] = Excerpt::versus(reason.expected.as_deref(), reason.got.as_deref());
         let mut follows: Vec<_> = reason.follows.iter().map(Self::new).collect();

@@ -1,7 +1,10 @@
 //! Where a change stands among the others of a page.
 
+use askama::Template;
+
 /// Where a change stands among the others.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Template)]
+#[template(path = "scenario/turn.html", config = "templates/askama.toml")]
 pub(super) struct Turn {
     /// Counted from 1.
     pub(super) number: usize,

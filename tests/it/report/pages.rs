@@ -162,6 +162,36 @@ fn templates_never_switch_escaping_off() {
     assert!(seen > 5, "only {seen} templates found");
 }
 
+/// What is not escaped is a template: one function makes it, which takes nothing else.
+#[test]
+fn only_a_template_gets_into_a_page_unescaped() {
+    let mut unescaped = Vec::new();
+    let mut pending = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(path) = pending.pop() {
+        if path.is_dir() {
+            pending.extend(fs::read_dir(path).unwrap().map(|it| it.unwrap().path()));
+        } else if fs::read_to_string(&path).is_ok_and(|it| makes_safe(&it) > 0) {
+            unescaped.push(path);
+        }
+    }
+    let [path] = unescaped.as_slice() else {
+        panic!("{unescaped:?}");
+    };
+    assert!(
+        path.ends_with("report/html/render.rs"),
+        "{}",
+        path.display()
+    );
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains("fn embedded<T: Template>(part: T) -> Safe<T> {\n    Safe(part)\n}"));
+    assert_eq!(makes_safe(&text), 1);
+}
+
+/// How often a text is declared not to need escaping.
+fn makes_safe(code: &str) -> usize {
+    code.matches("Safe(").count() - code.matches("UnwindSafe(").count()
+}
+
 #[test]
 fn a_page_without_trajectories_still_says_what_failed() {
     let document = sample::document(&sample::compared());
