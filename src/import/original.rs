@@ -55,6 +55,7 @@ pub fn original(text: &str, id: &str) -> Result<Trajectory, ImportError> {
         scenario_hash: None,
         stamp: Stamp {
             recorded_at: clock.start,
+            utc_offset: None,
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             agent: "imported".to_owned(),
             agent_hash: None,

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 /// What was learned of the answer to one call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Learned {
@@ -14,6 +16,19 @@ pub struct Learned {
     pub varies: Vec<Varying>,
     /// Where some of the takes had another kind of thing, and nothing was learned from those.
     pub odd: Vec<Odd>,
+    /// Where it repeated what the server had made up just before.
+    pub repeats: Vec<Repeat>,
+}
+
+/// Ids that a server makes up in one answer and repeats in another place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Repeat {
+    /// Where it is repeated, as in reports; `*` stands for any index, and a text for all that is in it.
+    pub path: String,
+    /// The number of the call that was answered with it first.
+    pub call: usize,
+    /// Where in that answer.
+    pub from: String,
 }
 
 /// A place where not all takes agreed in kind, and most did.
@@ -33,6 +48,28 @@ pub struct Varying {
     pub by: Variation,
     /// Values that the answers had there, shortened, for people.
     pub examples: Vec<String>,
+    /// The values themselves, by which another one is judged: one for each take that had one, or, where `*` is in the path, for some of the
+    /// elements. Lists and objects are only told apart from empty ones; of a list that varies as a whole, its lengths. Empty where they are
+    /// not known, or too long to be kept.
+    pub seen: Vec<Value>,
+    /// Of times: how many seconds after its call each of them was.
+    pub offsets: Vec<i64>,
+    /// The text is padded with blanks, so that their number varies with what varies.
+    pub pads: bool,
+}
+
+impl Varying {
+    /// A place of which no more is known than how it varies.
+    pub fn new(path: String, by: Variation) -> Self {
+        Self {
+            path,
+            by,
+            examples: Vec::new(),
+            seen: Vec::new(),
+            offsets: Vec::new(),
+            pads: false,
+        }
+    }
 }
 
 /// How a place varies: what the recorded value stands for.
@@ -42,8 +79,11 @@ pub enum Variation {
     SameType,
     /// The recorded elements in any order; what varies in them is listed with `*` for the element.
     AnyOrder,
-    /// Any list that has elements of the kinds that are recorded there.
+    /// Any list that has elements of the kinds that are recorded there. What its elements have in common is listed with `*` for the element.
+    /// Of a text, any lines.
     AnyElements,
+    /// A list that keeps its length and the order of what is in it; what varies in it is listed place by place.
+    Row,
     /// The recorded text, in which some tokens stand for others.
     Tokens(Vec<VaryingToken>),
     /// Anything, also nothing: the place is not looked at.
@@ -60,6 +100,10 @@ pub struct VaryingToken {
     pub stands_for: StandsFor,
     /// What the answers had there, shortened, for people.
     pub examples: Vec<String>,
+    /// What each take had there, by which another token is judged; empty where it is not known.
+    pub seen: Vec<String>,
+    /// Of times: how many seconds after its call each of them was.
+    pub offsets: Vec<i64>,
 }
 
 /// What stands in the place of a varying token.
@@ -120,7 +164,29 @@ impl TokenKind {
     }
 }
 
+impl VaryingToken {
+    /// Tokens of which no more is known than what stands for them.
+    pub fn new(token: usize, tokens: usize, stands_for: StandsFor) -> Self {
+        Self {
+            token,
+            tokens,
+            stands_for,
+            examples: Vec::new(),
+            seen: Vec::new(),
+            offsets: Vec::new(),
+        }
+    }
+}
+
 impl StandsFor {
+    /// The kind, where just one token stands there.
+    pub fn kind(&self) -> Option<TokenKind> {
+        match self {
+            Self::One(kind) => Some(*kind),
+            Self::Run { .. } => None,
+        }
+    }
+
     /// Whether a token of this kind may stand there.
     pub fn may_be(&self, kind: TokenKind) -> bool {
         match self {
@@ -165,7 +231,7 @@ impl Varying {
             Variation::SameType => {
                 self.path.starts_with("/content/") && self.path.ends_with("/text")
             }
-            Variation::Tokens(_) | Variation::AnyOrder => false,
+            Variation::Tokens(_) | Variation::AnyOrder | Variation::Row => false,
         }
     }
 }
@@ -178,6 +244,7 @@ impl fmt::Display for Varying {
             Variation::SameType => f.write_str("any value of its type")?,
             Variation::AnyOrder => f.write_str("its elements in any order")?,
             Variation::AnyElements => f.write_str("any elements of their kinds")?,
+            Variation::Row => f.write_str("as many elements of the same kinds")?,
             Variation::Anything => f.write_str("anything")?,
             Variation::Tokens(tokens) => {
                 for (index, it) in tokens.iter().enumerate() {
@@ -187,8 +254,10 @@ impl fmt::Display for Varying {
                 return Ok(());
             }
         }
-        if !self.examples.is_empty() {
-            write!(f, " (heard {})", self.examples.join(", "))?;
+        let seen = self.seen.iter().map(ToString::to_string);
+        let heard = distinct(seen.chain(self.examples.iter().cloned()));
+        if !heard.is_empty() {
+            write!(f, " (heard {heard})")?;
         }
         Ok(())
     }
@@ -204,6 +273,19 @@ impl fmt::Display for VaryingToken {
                 write!(f, "any {}", kinds.join(" and "))?;
             }
         }
-        write!(f, " for {}", self.examples.join(", "))
+        let seen = self.seen.iter().chain(&self.examples);
+        let seen = seen.map(|it| if it.is_empty() { "nothing" } else { it });
+        write!(f, " for {}", distinct(seen.map(str::to_owned)))
     }
+}
+
+/// The first few of some values that differ.
+fn distinct(values: impl Iterator<Item = String>) -> String {
+    let mut first: Vec<String> = Vec::new();
+    for it in values {
+        if first.len() < 3 && !first.contains(&it) {
+            first.push(it);
+        }
+    }
+    first.join(", ")
 }

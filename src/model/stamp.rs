@@ -9,6 +9,8 @@ use jiff::Timestamp;
 pub struct Stamp {
     /// When the run began.
     pub recorded_at: Timestamp,
+    /// How far the local time of the machine was ahead of UTC then, in seconds; `None` where nobody knows.
+    pub utc_offset: Option<i32>,
     /// The version of mcp-eval that recorded it.
     pub mcp_eval: String,
     /// The kind of agent that drove the run: `scripted`.

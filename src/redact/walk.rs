@@ -6,7 +6,7 @@ use super::{Origin, Redactor};
 use crate::digits;
 use crate::model::binding::Binding;
 use crate::model::catalogue::Catalogue;
-use crate::model::learned::{Learned, Odd, Variation, Varying};
+use crate::model::learned::{Learned, Odd, Repeat, Variation, Varying};
 use crate::model::redacted::Redacted;
 use crate::model::stamp::{GitStamp, ImageStamp};
 use crate::model::texts;
@@ -125,19 +125,41 @@ impl Redactor {
                 takes: _,
                 varies,
                 odd,
+                repeats,
             } = learned;
-            for Varying { path, by, examples } in varies {
+            for Varying {
+                path,
+                by,
+                examples,
+                seen,
+                offsets: _,
+                pads: _,
+            } in varies
+            {
                 self.name(path);
                 for it in examples {
                     self.words(it);
                 }
+                for it in seen {
+                    self.any(it, Origin::Ours, None);
+                }
                 if let Variation::Tokens(tokens) = by {
-                    let examples = tokens.iter_mut().flat_map(|it| &mut it.examples);
-                    examples.for_each(|it| self.words(it));
+                    let texts = tokens.iter_mut();
+                    let texts = texts.flat_map(|it| it.examples.iter_mut().chain(&mut it.seen));
+                    texts.for_each(|it| self.words(it));
                 }
             }
             for Odd { path, agreed: _ } in odd {
                 self.name(path);
+            }
+            for Repeat {
+                path,
+                call: _,
+                from,
+            } in repeats
+            {
+                self.name(path);
+                self.name(from);
             }
         }
         for binding in &mut trajectory.bindings {
@@ -335,6 +357,7 @@ mod tests {
             scenario_hash: None,
             stamp: Stamp {
                 recorded_at: Timestamp::UNIX_EPOCH,
+                utc_offset: None,
                 mcp_eval: "0.0.0".to_owned(),
                 agent: "scripted".to_owned(),
                 agent_hash: None,
@@ -489,11 +512,12 @@ mod tests {
             call: 1,
             takes: 3,
             varies: vec![Varying {
-                path: path.clone(),
-                by: Variation::SameType,
                 examples: vec![format!("with {token}")],
+                seen: vec![json!(format!("with {token}"))],
+                ..Varying::new(path.clone(), Variation::SameType)
             }],
             odd: vec![Odd { path, agreed: 2 }],
+            repeats: Vec::new(),
         }];
         let hidden = Redactor::default().trajectory(whole);
         assert!(!format!("{hidden:?}").contains(&token), "{hidden:?}");

@@ -371,7 +371,11 @@ impl SuiteContext {
         });
         let job = Job {
             scenario,
-            stamp,
+            stamp: Stamp {
+                // Calls are timed from here on, and servers may have taken minutes to be ready.
+                recorded_at: Timestamp::now(),
+                ..stamp
+            },
             connect: async move {
                 match (proven, way) {
                     (Some(proven), _) => proven,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::Zoned;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -134,8 +134,10 @@ impl SuiteContext {
             .unwrap_or(Path::new("."));
         let servers = recorded::servers(scenario);
         let source = source::folder(scenario);
+        let now = Zoned::now();
         Stamp {
-            recorded_at: Timestamp::now(),
+            recorded_at: now.timestamp(),
+            utc_offset: Some(now.offset().seconds()),
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             agent: match &scenario.measurement {
                 Some(measurement) => measurement.kind().to_owned(),

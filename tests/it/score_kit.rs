@@ -80,6 +80,7 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
         scenario_hash: None,
         stamp: Stamp {
             recorded_at: "2026-01-02T03:04:05Z".parse().unwrap(),
+            utc_offset: None,
             mcp_eval: "0.0.0".to_owned(),
             agent: "scripted".to_owned(),
             agent_hash: None,

@@ -284,7 +284,7 @@ fn ignored_paths_hold_for_answers_that_were_heard_twice() {
 #[test]
 fn what_only_took_longer_is_not_what_failed() {
     let answer = |ms: u32, total: u32| json!({"tool": "mcp__p__t", "reads": true, "json": {"took_ms": ms, "total": total}});
-    let comparison = held(&answer(3, 1), &answer(9, 2), &[]);
+    let comparison = held(&answer(3, 1), &answer(9_000, 2), &[]);
     let marked: Vec<(&str, bool)> = (comparison.changes.iter())
         .map(|it| (it.path.as_deref().unwrap(), it.fails))
         .collect();

@@ -163,11 +163,10 @@ fn what_was_learned_piece_by_piece_is_compared_piece_by_piece() {
         baseline.learned = vec![Learned {
             call: 1,
             takes: 2,
-            varies: vec![Varying {
-                path: "/content/0/text".to_owned(),
-                by: Variation::Tokens(learned),
-                examples: Vec::new(),
-            }],
+            varies: vec![Varying::new(
+                "/content/0/text".to_owned(),
+                Variation::Tokens(learned),
+            )],
             ..Learned::default()
         }];
         baseline
@@ -177,6 +176,8 @@ fn what_was_learned_piece_by_piece_is_compared_piece_by_piece() {
         tokens,
         stands_for,
         examples: Vec::new(),
+        seen: Vec::new(),
+        offsets: Vec::new(),
     };
     let passes = |baseline: &Trajectory, text: &str| {
         score::compare(baseline, &read(&json!(text)), &Rules::default())

@@ -53,6 +53,7 @@ fn with(lane: Option<UpstreamLane>) -> Trajectory {
         scenario_hash: None,
         stamp: Stamp {
             recorded_at: Timestamp::UNIX_EPOCH,
+            utc_offset: None,
             mcp_eval: "0.0.0".to_owned(),
             agent: "scripted".to_owned(),
             agent_hash: None,

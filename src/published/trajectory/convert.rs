@@ -20,6 +20,7 @@ impl<'a> From<&'a Trajectory> for TrajectoryDocument<'a> {
             },
             stamp: Stamp {
                 recorded_at: it.stamp.recorded_at,
+                utc_offset: it.stamp.utc_offset,
                 mcp_eval: it.stamp.mcp_eval.clone(),
                 agent: it.stamp.agent.clone(),
                 agent_hash: it.stamp.agent_hash.clone(),
@@ -56,6 +57,7 @@ impl From<TrajectoryDocument<'_>> for Trajectory {
             scenario_hash: it.scenario.hash,
             stamp: stamp::Stamp {
                 recorded_at: it.stamp.recorded_at,
+                utc_offset: it.stamp.utc_offset,
                 mcp_eval: it.stamp.mcp_eval,
                 agent: it.stamp.agent,
                 agent_hash: it.stamp.agent_hash,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::model::learned::{self, StandsFor, Variation};
 use crate::published::call::VolatilePlaces;
@@ -25,6 +26,21 @@ pub(super) struct Learned {
     /// The places where a few takes had another kind of thing, from which nothing was learned; absent where none had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     odd: Vec<Odd>,
+    /// Where it repeated ids that the server had made up just before; absent where it did not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    repeats: Vec<Repeat>,
+}
+
+/// Ids that are made up in one answer and repeated in another place: they must be equal there.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Repeat {
+    /// Where they are repeated, as reports write it; `*` stands for any index.
+    path: String,
+    /// The call, counted from 1, that was answered with them first.
+    call: usize,
+    /// Where in that answer.
+    from: String,
 }
 
 /// A place where most takes agreed in kind.
@@ -51,6 +67,15 @@ pub(super) struct Varying {
     /// What was heard there, shortened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     heard: Vec<String>,
+    /// What the takes had there, by which another value is judged: lists and objects without what is in them, of a list its lengths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    seen: Vec<Value>,
+    /// Of times: how many seconds after its call each of them was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    offsets: Vec<i64>,
+    /// The text is padded with blanks, so that their number varies, too.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pads: bool,
 }
 
 /// What may stand in a place that varied.
@@ -64,8 +89,11 @@ enum MayBe {
     SameType,
     /// The recorded elements in any order; what varies in them is listed with `*` for the element.
     AnyOrder,
-    /// Any list that has elements of the kinds that are recorded there.
+    /// Any list that has elements of the kinds that are recorded there; what they have in common is listed with `*` for the element. Of a
+    /// text, any lines.
     AnyElements,
+    /// A list that keeps its length and the order of what is in it; what varies is listed place by place.
+    Row,
     /// Anything, also nothing: nobody looks at it.
     Anything,
 }
@@ -101,6 +129,12 @@ struct VaryingToken {
     /// What was heard there, shortened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     heard: Vec<String>,
+    /// What the takes had there, by which another token is judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    seen: Vec<String>,
+    /// Of times: how many seconds after its call each of them was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    offsets: Vec<i64>,
 }
 
 /// The kinds of tokens.
@@ -199,7 +233,7 @@ impl Varying {
         match (self.may_be.is_tokens(), self.parts.is_empty()) {
             (true, true) => {
                 return Err(
-                    "it says neither what `may_be` there (`same_type`, `any_order`, `any_elements` or `anything`) nor which `parts` of a \
+                    "it says neither what `may_be` there (`same_type`, `any_order`, `any_elements`, `row` or `anything`) nor which `parts` of a \
                      text vary"
                         .to_owned(),
                 );
@@ -237,16 +271,12 @@ impl Varying {
 impl From<VolatilePlaces> for learned::Learned {
     /// Nothing of such an answer is known to have been stable, so it counts as heard once.
     fn from(it: VolatilePlaces) -> Self {
-        let varying = |path| learned::Varying {
-            path,
-            by: Variation::Anything,
-            examples: Vec::new(),
-        };
+        let varying = |path| learned::Varying::new(path, Variation::Anything);
         Self {
             call: it.call,
             takes: 1,
             varies: it.paths.into_iter().map(varying).collect(),
-            odd: Vec::new(),
+            ..Self::default()
         }
     }
 }
@@ -258,6 +288,7 @@ impl From<&learned::Learned> for Learned {
             takes: it.takes,
             varies: it.varies.iter().map(Into::into).collect(),
             odd: it.odd.iter().map(Into::into).collect(),
+            repeats: it.repeats.iter().map(Into::into).collect(),
         }
     }
 }
@@ -269,6 +300,27 @@ impl From<Learned> for learned::Learned {
             takes: it.takes,
             varies: it.varies.into_iter().map(Into::into).collect(),
             odd: it.odd.into_iter().map(Into::into).collect(),
+            repeats: it.repeats.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<&learned::Repeat> for Repeat {
+    fn from(it: &learned::Repeat) -> Self {
+        Self {
+            path: it.path.clone(),
+            call: it.call,
+            from: it.from.clone(),
+        }
+    }
+}
+
+impl From<Repeat> for learned::Repeat {
+    fn from(it: Repeat) -> Self {
+        Self {
+            path: it.path,
+            call: it.call,
+            from: it.from,
         }
     }
 }
@@ -297,6 +349,7 @@ impl From<&learned::Varying> for Varying {
             Variation::SameType => (MayBe::SameType, &[][..]),
             Variation::AnyOrder => (MayBe::AnyOrder, &[][..]),
             Variation::AnyElements => (MayBe::AnyElements, &[][..]),
+            Variation::Row => (MayBe::Row, &[][..]),
             Variation::Anything => (MayBe::Anything, &[][..]),
             Variation::Tokens(tokens) => (MayBe::Tokens, tokens.as_slice()),
         };
@@ -305,6 +358,9 @@ impl From<&learned::Varying> for Varying {
             may_be,
             parts: tokens.iter().map(Into::into).collect(),
             heard: it.examples.clone(),
+            seen: it.seen.clone(),
+            offsets: it.offsets.clone(),
+            pads: it.pads,
         }
     }
 }
@@ -317,10 +373,14 @@ impl From<Varying> for learned::Varying {
                 MayBe::SameType => Variation::SameType,
                 MayBe::AnyOrder => Variation::AnyOrder,
                 MayBe::AnyElements => Variation::AnyElements,
+                MayBe::Row => Variation::Row,
                 MayBe::Anything => Variation::Anything,
                 MayBe::Tokens => Variation::Tokens(it.parts.into_iter().map(Into::into).collect()),
             },
             examples: it.heard,
+            seen: it.seen,
+            offsets: it.offsets,
+            pads: it.pads,
         }
     }
 }
@@ -343,6 +403,8 @@ impl From<&learned::VaryingToken> for VaryingToken {
             joined,
             may_be_empty,
             heard: it.examples.clone(),
+            seen: it.seen.clone(),
+            offsets: it.offsets.clone(),
         }
     }
 }
@@ -362,6 +424,8 @@ impl From<VaryingToken> for learned::VaryingToken {
                 },
             },
             examples: it.heard,
+            seen: it.seen,
+            offsets: it.offsets,
         }
     }
 }

@@ -99,6 +99,9 @@ struct Stamp {
     /// When the run began (RFC 3339).
     #[schemars(with = "String")]
     recorded_at: Timestamp,
+    /// How far the local time of the machine was ahead of UTC then, in seconds; absent where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    utc_offset: Option<i32>,
     /// The version of mcp-eval.
     mcp_eval: String,
     /// The kind of agent.

@@ -389,7 +389,7 @@ impl<'a> Maker<'a> {
             all: is_as_good && !self.answered_otherwise.contains(&calls(row)),
             places: places.collect(),
             words: (tokens.flatten())
-                .flat_map(|it| it.examples.iter().cloned())
+                .flat_map(|it| it.examples.iter().chain(&it.seen).cloned())
                 .collect(),
         }
     }

@@ -95,7 +95,7 @@ impl IdTranslation {
         (changed != text).then(|| changed.into_owned())
     }
 
-    pub(super) fn value(&self, value: &mut Value) {
+    pub(in crate::score) fn value(&self, value: &mut Value) {
         match value {
             Value::String(text) => self.string(text),
             Value::Number(number) => {

@@ -5,8 +5,10 @@
 //! - `binding`: which arguments come from earlier answers, and the same place in another answer.
 //! - `id_translation`: values changed for those they stand for, and back.
 //! - `translate`: a run with its baseline's ids in place of its own. `translated_run`: the result, and the way back.
+//! - `repeats`: ids that a server makes up in one answer and repeats in another.
 
 pub(super) mod binding;
 pub(super) mod id_translation;
+pub(super) mod repeats;
 pub(super) mod translate;
 pub(super) mod translated_run;

@@ -29,6 +29,11 @@ impl TranslatedRun {
         !self.translation.is_empty()
     }
 
+    /// From the baseline's terms back to what the run itself said.
+    pub(in crate::score) fn back(&self) -> IdTranslation {
+        self.translation.reversed()
+    }
+
     /// Another run of the same moment, such as what the servers behind heard, with the same exchange.
     pub(in crate::score) fn exchanged_in(&self, run: &Trajectory) -> Self {
         let mut current = run.clone();

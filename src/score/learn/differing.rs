@@ -1,16 +1,18 @@
 //! Where several answers to one request differ, place by place.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::digits;
 use crate::model::Object;
 use crate::model::learned::{Odd, Variation, Varying};
 use crate::model::trajectory::Answer;
 use crate::score::by_hand::learned::NOTHING;
+use crate::score::text::clock;
 use crate::score::text::excerpt;
 use crate::score::text::made_up_keys;
+use crate::score::text::watch;
 use crate::score::values::embedded::embedded;
 use crate::score::values::kind;
 use crate::score::values::number;
@@ -19,7 +21,7 @@ use crate::score::values::same::{DEPTH, same};
 
 use super::any_order;
 use super::elements::{gathered, has_something_of, is_reordered, sorted_keys};
-use super::wording;
+use super::wording::{self, Wording};
 
 /// The most values of one place that are kept for people.
 const EXAMPLES: usize = 3;
@@ -27,6 +29,8 @@ const EXAMPLES: usize = 3;
 /// What differs between several answers, found place by place.
 #[derive(Default)]
 pub(super) struct Differing {
+    /// When each take was answered, in seconds since 1970.
+    pub(super) at: Vec<f64>,
     pub(super) varies: Vec<Varying>,
     /// The path, what each take had there, and which take is the odd one.
     pub(super) disagreements: Vec<(String, Vec<String>, Option<usize>)>,
@@ -40,6 +44,13 @@ pub(super) struct Differing {
 type PerTake<'a> = Vec<Option<&'a Value>>;
 
 impl Differing {
+    pub(super) fn new(at: Vec<f64>) -> Self {
+        Self {
+            at,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn of_outcomes(&mut self, answers: &[Option<&Answer>]) {
         let words: Vec<String> = (answers.iter())
             .map(|it| {
@@ -52,7 +63,7 @@ impl Differing {
             })
             .collect();
         let all: Vec<usize> = (0..words.len()).collect();
-        let Some(agreeing) = self.agree(&all, "", &words) else {
+        let Some(agreeing) = self.agree(&all, "", &words, Vec::new) else {
             return;
         };
         let answers: Vec<&Answer> = agreeing.iter().filter_map(|it| answers[*it]).collect();
@@ -90,7 +101,7 @@ impl Differing {
             })
             .collect();
         if words.iter().any(|it| it == "no content") {
-            let Some(agreeing) = self.agree(numbers, "/content", &words) else {
+            let Some(agreeing) = self.agree(numbers, "/content", &words, Vec::new) else {
                 return;
             };
             let answers: Vec<&Answer> = agreeing.iter().map(|it| answers[*it]).collect();
@@ -98,9 +109,8 @@ impl Differing {
             return self.of_content(&answers, &numbers);
         }
         self.varies.push(Varying {
-            path: "/content/*".to_owned(),
-            by: Variation::Anything,
             examples: words,
+            ..Varying::new("/content/*".to_owned(), Variation::Anything)
         });
     }
 
@@ -143,7 +153,8 @@ impl Differing {
         let json = format!("{path}/json");
         let is_json = documents.iter().all(Option::is_some);
         let place = if is_json { json.as_str() } else { plain };
-        let Some(agreeing) = self.agree(numbers, place, &words) else {
+        let seen = || texts.iter().map(|it| reduced(&Value::from(*it))).collect();
+        let Some(agreeing) = self.agree(numbers, place, &words, seen) else {
             return;
         };
         let numbers: Vec<usize> = agreeing.iter().map(|it| numbers[*it]).collect();
@@ -153,14 +164,23 @@ impl Differing {
             return;
         }
         let texts: Vec<&str> = agreeing.iter().map(|it| texts[*it]).collect();
-        self.varies.extend(wording::learn(&texts).map(|by| Varying {
-            path: plain.to_owned(),
-            examples: match by {
+        let at: Vec<f64> = numbers.iter().map(|it| self.at.get(*it).copied().unwrap_or_default()).collect();
+        if let Some(Wording { by, pads }) = wording::learn(&texts, &at) {
+            let seen = match by {
                 Variation::Tokens(_) => Vec::new(),
-                _ => examples(texts.iter().map(|it| excerpt::of_text(it))),
-            },
-            by,
-        }));
+                _ => seen_of(texts.iter().map(|it| Value::from(*it))),
+            };
+            self.varies.push(Varying {
+                examples: if seen.is_empty() && !matches!(by, Variation::Tokens(_)) {
+                    examples(texts.iter().map(|it| excerpt::of_text(it)))
+                } else {
+                    Vec::new()
+                },
+                seen,
+                pads,
+                ..Varying::new(plain.to_owned(), by)
+            });
+        }
     }
 
     fn of_place(&mut self, per_take: &PerTake<'_>, path: &str, numbers: &[usize], depth: usize) {
@@ -168,7 +188,8 @@ impl Differing {
             return;
         }
         let words: Vec<String> = per_take.iter().map(|it| kind_of(*it)).collect();
-        let Some(agreeing) = self.agree(numbers, path, &words) else {
+        let seen = || per_take.iter().flatten().map(|it| reduced(it)).collect();
+        let Some(agreeing) = self.agree(numbers, path, &words, seen) else {
             return;
         };
         let numbers: Vec<usize> = agreeing.iter().map(|it| numbers[*it]).collect();
@@ -180,7 +201,7 @@ impl Differing {
                 let are_made_up = made_up_keys::vary(&objects);
                 let is_common = |key: &String| objects.iter().all(|it| it.contains_key(key));
                 if are_made_up && !first.keys().any(is_common) {
-                    return self.same_type(path, &values);
+                    return self.same_type(path, &values, &numbers);
                 }
                 let mut keys: Vec<&String> = Vec::new();
                 let mut known = HashSet::new();
@@ -189,10 +210,9 @@ impl Differing {
                 }
                 if are_made_up {
                     let own = first.keys().filter(|it| !is_common(it));
-                    self.varies.extend(own.map(|key| Varying {
-                        path: format!("{path}/{}", escape(key)),
-                        by: Variation::Anything,
-                        examples: Vec::new(),
+                    self.varies.extend(own.map(|key| {
+                        let path = format!("{path}/{}", escape(key));
+                        Varying::new(path, Variation::Anything)
                     }));
                     keys.retain(|it| is_common(it));
                 }
@@ -221,7 +241,7 @@ impl Differing {
                     (a, b) => same(a, b),
                 };
                 if !values.iter().all(is_same) {
-                    self.same_type(path, &values);
+                    self.same_type(path, &values, &numbers);
                 }
             }
         }
@@ -229,7 +249,13 @@ impl Differing {
 
     fn of_lists(&mut self, lists: &[&Vec<Value>], path: &str, numbers: &[usize], depth: usize) {
         let first = lists[0];
-        if let Some(partners) = any_order::partners(lists) {
+        if lists.iter().all(|it| *it == first) {
+            return;
+        }
+        let is_row = is_row(lists) || is_within_list(path, lists);
+        if is_row {
+            self.varies.push(Varying::new(path.to_owned(), Variation::Row));
+        } else if let Some(partners) = any_order::partners(lists) {
             return self.of_shuffled(lists, &partners, path, numbers, depth);
         }
         let varies_as_a_whole = |other: &&Vec<Value>| {
@@ -240,24 +266,21 @@ impl Differing {
                     .zip(other.iter())
                     .any(|(a, b)| !has_something_of(a, b, depth))
         };
-        if lists[1..].iter().any(varies_as_a_whole) {
+        if !is_row && lists[1..].iter().any(varies_as_a_whole) {
             let is_reordered = lists[1..]
                 .iter()
                 .all(|it| sorted_keys(it) == sorted_keys(first));
+            let by = if is_reordered { Variation::AnyOrder } else { Variation::AnyElements };
             self.varies.push(Varying {
-                path: path.to_owned(),
-                by: if is_reordered {
-                    Variation::AnyOrder
-                } else if lists[1..]
-                    .iter()
-                    .all(|it| kind::of_elements(it) == kind::of_elements(first))
-                {
-                    Variation::AnyElements
-                } else {
-                    Variation::SameType
-                },
-                examples: examples(lists.iter().map(|it| format!("{} elements", it.len()))),
+                seen: lists.iter().map(|it| Value::from(it.len())).collect(),
+                ..Varying::new(path.to_owned(), by.clone())
             });
+            if by == Variation::AnyElements {
+                let elements: Vec<Sample<'_>> = (lists.iter().zip(numbers))
+                    .flat_map(|(list, take)| list.iter().map(|it| (it, *take)))
+                    .collect();
+                self.of_samples(&elements, &format!("{path}/*"), depth, Variation::SameType);
+            }
             return;
         }
         let before = self.varies.len();
@@ -265,9 +288,66 @@ impl Differing {
             let elements: PerTake<'_> = lists.iter().map(|it| it.get(index)).collect();
             self.of_place(&elements, &format!("{path}/{index}"), numbers, depth);
         }
+        if is_row {
+            return;
+        }
         let of_elements = self.varies.split_off(before);
         self.varies
             .extend(gathered(of_elements, path, first, first.len()));
+    }
+
+    /// What values that have no partners in other takes have in common: what their members are, and which are in all of them.
+    fn of_samples(&mut self, samples: &[Sample<'_>], path: &str, depth: usize, by: Variation) {
+        let Some(depth) = depth.checked_sub(1).filter(|_| !samples.is_empty()) else {
+            return;
+        };
+        if samples.iter().all(|it| it.0.is_object()) && by == Variation::SameType {
+            let mut keys: Vec<&String> = Vec::new();
+            let mut counts: HashMap<&String, Vec<Sample<'_>>> = HashMap::new();
+            for (object, take) in samples.iter().filter_map(|(it, take)| Some((it.as_object()?, *take))) {
+                for (key, value) in object {
+                    counts.entry(key).or_insert_with(|| { keys.push(key); Vec::new() }).push((value, take));
+                }
+            }
+            if keys.len() > MEMBERS {
+                return;
+            }
+            for key in keys {
+                let values = &counts[key];
+                let by = if values.len() == samples.len() { Variation::SameType } else { Variation::Anything };
+                self.of_samples(values, &format!("{path}/{}", escape(key)), depth, by);
+            }
+            return;
+        }
+        let lists: Option<Vec<&Vec<Value>>> = samples.iter().map(|it| it.0.as_array()).collect();
+        if let Some(lists) = lists.filter(|_| by == Variation::SameType) {
+            let length = lists[0].len();
+            let of = |at: usize| samples.iter().filter_map(|(it, take)| Some((it.get(at)?, *take))).collect::<Vec<_>>();
+            if length > 0 && lists.iter().all(|it| it.len() == length) {
+                self.varies.push(Varying::new(path.to_owned(), Variation::Row));
+                for at in 0..length.min(MEMBERS) {
+                    self.of_samples(&of(at), &format!("{path}/{at}"), depth, Variation::SameType);
+                }
+                return;
+            }
+            self.varies.push(Varying {
+                seen: lists.iter().take(SEEN).map(|it| Value::from(it.len())).collect(),
+                ..Varying::new(path.to_owned(), Variation::AnyElements)
+            });
+            let elements: Vec<Sample<'_>> = (samples.iter())
+                .flat_map(|(it, take)| it.as_array().into_iter().flatten().map(|it| (it, *take)))
+                .collect();
+            return self.of_samples(&elements, &format!("{path}/*"), depth, Variation::SameType);
+        }
+        let seen = seen_of(samples.iter().map(|it| it.0.clone()));
+        let values: Vec<(&Value, f64)> = (samples.iter().take(SEEN))
+            .map(|(it, take)| (*it, self.at.get(*take).copied().unwrap_or_default()))
+            .collect();
+        self.varies.push(Varying {
+            offsets: offsets(&values),
+            seen,
+            ..Varying::new(path.to_owned(), by)
+        });
     }
 
     /// Rows that come in any order: what varies in one of them may vary in each.
@@ -281,9 +361,8 @@ impl Differing {
     ) {
         let first = lists[0];
         self.varies.push(Varying {
-            path: path.to_owned(),
-            by: Variation::AnyOrder,
-            examples: examples(lists.iter().map(|it| format!("{} elements", it.len()))),
+            seen: lists.iter().map(|it| Value::from(it.len())).collect(),
+            ..Varying::new(path.to_owned(), Variation::AnyOrder)
         });
         let before = self.varies.len();
         for index in 0..first.len() {
@@ -295,17 +374,28 @@ impl Differing {
         self.varies.extend(gathered(of_rows, path, first, 1));
     }
 
-    fn same_type(&mut self, path: &str, values: &[&Value]) {
+    fn same_type(&mut self, path: &str, values: &[&Value], numbers: &[usize]) {
+        let seen = seen_of(values.iter().map(|it| (*it).clone()));
+        let timed: Vec<(&Value, f64)> = (values.iter().zip(numbers))
+            .map(|(it, take)| (*it, self.at.get(*take).copied().unwrap_or_default()))
+            .collect();
         self.varies.push(Varying {
-            path: path.to_owned(),
-            by: Variation::SameType,
-            examples: examples(values.iter().map(|it| excerpt::of(it))),
+            examples: if seen.is_empty() { examples(values.iter().map(|it| excerpt::of(it))) } else { Vec::new() },
+            seen,
+            offsets: offsets(&timed),
+            ..Varying::new(path.to_owned(), Variation::SameType)
         });
     }
 
     /// The takes, by their places, that have the same kind of thing: all, or all but a few odd ones. Where no two agree, or the recorded
     /// take is an odd one, the place is not looked at.
-    fn agree(&mut self, numbers: &[usize], path: &str, words: &[String]) -> Option<Vec<usize>> {
+    fn agree(
+        &mut self,
+        numbers: &[usize],
+        path: &str,
+        words: &[String],
+        seen: impl FnOnce() -> Vec<Value>,
+    ) -> Option<Vec<usize>> {
         let agreeing = |with: &String| -> Vec<usize> {
             let places = words.iter().enumerate().filter(|(_, it)| *it == with);
             places.map(|(place, _)| place).collect()
@@ -335,13 +425,69 @@ impl Differing {
         }
         if !path.is_empty() {
             self.varies.push(Varying {
-                path: path.to_owned(),
-                by: Variation::Anything,
                 examples: words.to_vec(),
+                seen: seen(),
+                ..Varying::new(path.to_owned(), Variation::Anything)
             });
         }
         None
     }
+}
+
+/// A value of one take, given by its number.
+type Sample<'a> = (&'a Value, usize);
+
+/// The most values of one place that are kept to judge others by.
+const SEEN: usize = 12;
+/// Longer texts are not kept.
+const LONG: usize = 200;
+/// Larger elements are not learned member by member.
+const MEMBERS: usize = 64;
+
+/// What is kept of some values; nothing where one is too long.
+fn seen_of(values: impl Iterator<Item = Value>) -> Vec<Value> {
+    let kept: Vec<Value> = values.take(SEEN).map(|it| reduced(&it)).collect();
+    let is_long = |it: &Value| it.as_str().is_some_and(|it| it.len() > LONG);
+    if kept.iter().any(is_long) { Vec::new() } else { kept }
+}
+
+/// A value without what is in it: lists and objects only say whether anything is.
+pub(in crate::score) fn reduced(value: &Value) -> Value {
+    match value {
+        Value::Array(items) if !items.is_empty() => json!(["…"]),
+        Value::Object(members) if !members.is_empty() => json!({ "…": "…" }),
+        _ => value.clone(),
+    }
+}
+
+/// How many seconds after its call each of some times was; empty where one is no time.
+fn offsets(values: &[(&Value, f64)]) -> Vec<i64> {
+    let offsets = values.iter().map(|(value, at)| match value {
+        Value::Number(it) => watch::epoch(number::float(it), *at),
+        Value::String(it) => clock::offsets(it, *at).first().copied(),
+        _ => None,
+    });
+    let offsets: Option<Vec<f64>> = offsets.collect();
+    watch::whole(offsets.unwrap_or_default())
+}
+
+/// Whether lists of one length have elements of unlike kinds, so that each stands for something of its own.
+fn is_row(lists: &[&Vec<Value>]) -> bool {
+    let length = lists[0].len();
+    length > 1
+        && lists.iter().all(|it| it.len() == length)
+        && lists.iter().any(|it| {
+            let kinds = kind::of_elements(it);
+            kinds.iter().filter(|it| **it != "null").count() > 1
+        })
+}
+
+/// Whether lists are elements of a list, and had one length.
+fn is_within_list(path: &str, lists: &[&Vec<Value>]) -> bool {
+    let last = path.rsplit('/').next().unwrap_or_default();
+    !last.is_empty()
+        && last.bytes().all(|it| it.is_ascii_digit())
+        && lists.iter().all(|it| it.len() == lists[0].len() && !it.is_empty())
 }
 
 fn examples(values: impl Iterator<Item = String>) -> Vec<String> {

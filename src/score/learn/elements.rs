@@ -1,6 +1,6 @@
 //! What is learned of the elements of lists together: their order, and the way they vary.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::Value;
 
@@ -36,21 +36,38 @@ pub(super) fn gathered(
             places.entry(rest).or_default().push(how);
         }
     }
-    let mut listed = HashSet::new();
-    let together = varies.into_iter().filter_map(|it| {
-        let Some((_, rest)) = parted(&it) else {
-            return Some(it);
+    let mut together: Vec<Varying> = Vec::new();
+    let mut listed: HashMap<String, usize> = HashMap::new();
+    for it in varies {
+        let way = parted(&it).map(|(_, rest)| rest);
+        let way = way.filter(|rest| places[rest].len() >= least && one_way(&places[rest]).is_some());
+        let Some((rest, by)) = way.and_then(|rest| one_way(&places[&rest]).map(|by| (rest, by))) else {
+            together.push(it);
+            continue;
         };
-        let ways = &places[&rest];
-        match one_way(ways).filter(|_| ways.len() >= least) {
-            Some(by) => {
-                let path = format!("{list}/*{rest}");
-                listed.insert(rest).then_some(Varying { path, by, ..it })
+        // What was seen in each element may be in all of them.
+        if let Some(known) = listed.get(&rest).map(|at| &mut together[*at]) {
+            known.seen.extend(it.seen);
+            known.offsets.extend(it.offsets);
+            if let (Variation::Tokens(known), Variation::Tokens(own)) = (&mut known.by, it.by) {
+                for (known, own) in known.iter_mut().zip(own) {
+                    known.seen.extend(own.seen);
+                    known.offsets.extend(own.offsets);
+                }
             }
-            None => Some(it),
+            continue;
         }
-    });
-    together.collect()
+        listed.insert(rest.clone(), together.len());
+        let mut by = by;
+        if let (Variation::Tokens(all), Variation::Tokens(own)) = (&mut by, it.by) {
+            for (all, own) in all.iter_mut().zip(own) {
+                (all.seen, all.offsets) = (own.seen, own.offsets);
+            }
+        }
+        let path = format!("{list}/*{rest}");
+        together.push(Varying { path, by, ..it });
+    }
+    together
 }
 
 /// The way in which places of several elements vary, if it is the same for all and applies to any recorded value.

@@ -108,9 +108,8 @@ pub fn let_vary(accepted: &mut Trajectory, call: usize, places: &[Varying]) {
 fn anything(path: &str, change: &Change) -> Varying {
     let said = |it: &Option<String>| it.clone().unwrap_or_else(|| NOTHING.to_owned());
     Varying {
-        path: path.to_owned(),
-        by: Variation::Anything,
         examples: vec![said(&change.was), said(&change.now)],
+        ..Varying::new(path.to_owned(), Variation::Anything)
     }
 }
 

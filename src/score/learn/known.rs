@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::comparison::{Comparison, Pair, Row, UpstreamComparison};
-use crate::model::learned::{Learned, StandsFor, TokenKind, Variation, Varying, VaryingToken};
+use crate::model::learned::{Learned, StandsFor, Variation, Varying, VaryingToken};
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use crate::model::upstream::{UpstreamLane, VaryingArgument};
 use crate::score::by_hand::learned::{NOTHING, place_texts};
 use crate::score::text::counted::Counted;
-use crate::score::text::made_up::may_stand_for;
 use crate::score::text::token::{LONG, Token, pieces, tokens};
+use crate::score::text::variation::may_be;
 use crate::score::values::path::covers_path;
 
 /// Adds to a new recording what the accepted trajectory knows to vary in answers to requests that have not changed. `comparison` is that of
@@ -116,6 +116,7 @@ fn merge(
         takes,
         varies,
         odd: own.odd,
+        repeats: own.repeats,
     })
 }
 
@@ -138,7 +139,7 @@ pub(super) fn add(varies: &mut Vec<Varying>, others: Vec<Varying>) {
 
 /// Whether what varies at a place covers all beneath it, and the path leads there.
 fn is_beneath(path: &str, above: &Varying) -> bool {
-    let is_all = !matches!(above.by, Variation::AnyOrder | Variation::Tokens(_));
+    let is_all = matches!(above.by, Variation::SameType | Variation::Anything);
     is_all && covers_path(&above.path, path)
 }
 
@@ -204,10 +205,11 @@ fn widen(known: &mut Varying, own: Varying) {
 fn width(by: &Variation) -> u8 {
     match by {
         Variation::Tokens(_) => 0,
-        Variation::AnyOrder => 1,
-        Variation::AnyElements => 2,
-        Variation::SameType => 3,
-        Variation::Anything => 4,
+        Variation::Row => 1,
+        Variation::AnyOrder => 2,
+        Variation::AnyElements => 3,
+        Variation::SameType => 4,
+        Variation::Anything => 5,
     }
 }
 
@@ -255,10 +257,7 @@ fn moved_tokens(varying: &[VaryingToken], before: &str, now: &str) -> Vec<Varyin
     let may_stand = |at: usize, there: &Token<'_>| {
         varying.iter().zip(&spans).any(|(it, span)| {
             let is_one = matches!(it.stands_for, StandsFor::One(_)) && span.len() == 1;
-            let is_id = it.stands_for == StandsFor::One(TokenKind::Id);
-            let fits = it.stands_for.may_be(there.kind)
-                || is_id && may_stand_for(before.tokens[at].text, there.text);
-            span.contains(&at) && (!is_one || fits)
+            span.contains(&at) && (!is_one || may_be(&it.stands_for, there, 1))
         })
     };
     let fits = |at: usize, there: usize| {
@@ -343,7 +342,7 @@ mod tests {
     use crate::model::learned::{StandsFor, TokenKind, VaryingToken};
     use crate::score::text::clock::Clock;
     use crate::score::text::token::tokens;
-    use crate::score::text::variation::{Likeness, compare};
+    use crate::score::text::variation::{How, compare};
 
     /// That the ids of a text vary.
     fn ids(text: &str) -> Vec<VaryingToken> {
@@ -351,12 +350,7 @@ mod tests {
         let ids = (0..counted.tokens.len()).filter(|it| counted.tokens[*it].kind == TokenKind::Id);
         let varying = ids.filter_map(|at| {
             let (token, tokens) = counted.counted(at..at + 1)?;
-            Some(VaryingToken {
-                token,
-                tokens,
-                stands_for: StandsFor::One(TokenKind::Id),
-                examples: Vec::new(),
-            })
+            Some(VaryingToken::new(token, tokens, StandsFor::One(TokenKind::Id)))
         });
         varying.collect()
     }
@@ -372,8 +366,9 @@ mod tests {
             let known = ids(&text(&was));
             prop_assume!(!known.is_empty());
             let moved = moved_tokens(&known, &text(&was), &text(&is));
-            let likeness = compare(&text(&is), &text(&then), &moved, &Clock::still());
-            prop_assert_eq!(likeness, Likeness::Same, "{:?}", moved);
+            let clock = Clock::still();
+            let how = How { varying: &moved, ..How::plain(&clock) };
+            prop_assert_eq!(compare(&text(&is), &text(&then), &how), [], "{:?}", moved);
         }
     }
 }

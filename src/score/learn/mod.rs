@@ -25,12 +25,13 @@ use crate::model::binding::Binding;
 use crate::model::learned::{self, Variation, Varying};
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
-use crate::score::ids::binding::{at, find_in_takes, full_patterns, resolve};
+use crate::score::ids::binding::{find_in_takes, full_patterns, resolve};
+use crate::score::values::path::covers_path;
+use crate::score::ids::repeats;
 use crate::score::ids::translate::translate;
 use crate::score::ids::translated_run::TranslatedRun;
 use crate::score::pairing::call::{is_same_request, only_reads};
 use crate::score::pairing::polls::Polled;
-use crate::score::text::excerpt;
 use crate::score::values::exact::exact;
 use crate::score::values::same::same;
 use crate::score::values::secrets::by_name;
@@ -41,6 +42,7 @@ use self::left_behind::left_behind;
 use self::takes::{Take, settled};
 use self::upstream::learn_upstream;
 
+pub(in crate::score) use self::differing::reduced;
 pub use self::ignored::{let_vary, ways_to_ignore};
 pub use self::known::{carry_over, follow};
 pub use self::left_behind::LeftBehind;
@@ -125,6 +127,10 @@ fn learn_with<T: Borrow<Trajectory>>(takes: &[T], rules: &Rules, work: &Work<'_>
     let comparable = |it| by_name(exact(it));
     let others: Vec<Cow<'_, Trajectory>> = others.iter().copied().map(comparable).collect();
     let mut learned = learn_answers(&comparable(&first), &others, rules, work);
+    for (call, repeats) in repeats::learn(&takes) {
+        let of_call = learned.answers.iter_mut().filter(|it| it.call == call && it.is_stable());
+        of_call.for_each(|it| it.repeats.clone_from(&repeats));
+    }
     let others: Vec<&Trajectory> = others.iter().map(Cow::as_ref).collect();
     learned.upstream = learn_upstream(&first, &others, (rules, work));
     if learned.left_behind.is_some() {
@@ -146,6 +152,7 @@ fn learn_answers(
     rules: &Rules,
     work: &Work<'_>,
 ) -> Learned {
+    let runs = others;
     let polled = Polled::new(first, first, rules);
     let translated: Vec<Option<TranslatedRun>> = (others.iter())
         .map(|it| translate(first, it, rules, work))
@@ -180,6 +187,9 @@ fn learn_answers(
         });
         // Unless every take made this call, only the answers of the first one are compared.
         let same_calls: Option<Vec<&Outcome>> = same_calls.collect();
+        let moments = std::iter::repeat_n(moment(first, call), 1 + call.again.len());
+        let later = others.iter().zip(runs).filter_map(|(take, run)| Some(moment(run, take.calls.get(at)?.1)));
+        let moments: Vec<f64> = moments.chain(later.filter(|_| same_calls.is_some())).collect();
         let outcomes: Vec<&Outcome> = std::iter::once(&call.outcome)
             .chain(&call.again)
             .chain(same_calls.into_iter().flatten())
@@ -191,7 +201,7 @@ fn learn_answers(
         if outcomes.len() < 2 || of_answers.iter().all(Option::is_none) {
             continue;
         }
-        let mut differing = Differing::default();
+        let mut differing = Differing::new(moments);
         differing.of_outcomes(&of_answers);
         let differs = !differing.varies.is_empty() || !differing.disagreements.is_empty();
         let reads = only_reads(call, &first.catalogue, rules);
@@ -225,54 +235,50 @@ fn learn_answers(
             continue;
         };
         let mut varies = differing.varies;
-        for said in others
-            .iter()
-            .filter_map(|take| answer(&take.said.get(at)?.1.outcome))
-        {
-            varies.extend(varying_sources(&first.bindings, *number, recorded, said));
-        }
+        let said = others.iter().zip(runs).filter_map(|(take, run)| {
+            let call = take.said.get(at)?.1;
+            Some((moment(run, call), answer(&call.outcome)?))
+        });
+        let said: Vec<(f64, &Answer)> = std::iter::once((moment(first, call), *recorded)).chain(said).collect();
+        known::add(&mut varies, varying_sources(&first.bindings, *number, recorded, &said));
         learned.answers.push(learned::Learned {
             call: *number,
             takes: outcomes.len(),
             varies: outermost(varies),
             odd: differing.odd,
+            repeats: Vec::new(),
         });
     }
     learned
 }
 
-/// Places of an answer that later requests take a value from, and where another take had another value.
+/// How the places of an answer vary that later requests take a value from, where other takes were given another one.
 fn varying_sources(
     bindings: &[Binding],
     call: usize,
     answer: &Answer,
-    other: &Answer,
+    others: &[(f64, &Answer)],
 ) -> Vec<Varying> {
     let of_call = bindings.iter().filter(|it| it.from.call == call);
-    let varying = of_call.filter_map(|it| {
-        let was = at(answer, &it.from.path)?;
-        let now = resolve(it, answer, other)?;
-        if same(&now, &it.value) {
-            return None;
-        }
-        if same(&was, &it.value) {
-            let examples = vec![excerpt::of(&it.value), excerpt::of(&now)];
-            return Some((it, Variation::SameType, examples));
-        }
-        // Of a text that only holds the value, the rest stays.
-        let text = at(other, &it.from.path)?;
-        let by = wording::learn(&[was.as_str()?, text.as_str()?])?;
-        Some((it, by, Vec::new()))
+    let varying = of_call.filter(|it| {
+        let given = others.iter().filter_map(|(_, other)| resolve(it, answer, other));
+        given.into_iter().any(|now| !same(&now, &it.value))
     });
-    let places = varying.flat_map(|(it, by, examples)| {
-        let patterns = full_patterns(answer, &it.from.path).into_iter();
-        patterns.map(move |path| Varying {
-            path,
-            by: by.clone(),
-            examples: examples.clone(),
-        })
-    });
-    places.collect()
+    let places: Vec<String> = varying.flat_map(|it| full_patterns(answer, &it.from.path)).collect();
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let mut differing = Differing::new(others.iter().map(|it| it.0).collect());
+    let takes: Vec<Option<&Answer>> = std::iter::once(answer).chain(others.iter().skip(1).map(|it| it.1)).map(Some).collect();
+    differing.of_outcomes(&takes);
+    differing.varies.retain(|it| places.iter().any(|place| covers_path(place, &it.path) || covers_path(&it.path, place)));
+    differing.varies
+}
+
+/// When a call was made, in seconds since 1970.
+#[expect(clippy::cast_precision_loss, reason = "milliseconds of a calendar fit a double")]
+fn moment(run: &Trajectory, call: &ToolCall) -> f64 {
+    (run.stamp.recorded_at.as_millisecond() as f64 + call.start_ms.unwrap_or_default()) / 1000.0
 }
 
 fn answer(outcome: &Outcome) -> Option<&Answer> {
@@ -298,7 +304,10 @@ fn outermost(mut varies: Vec<Varying>) -> Vec<Varying> {
         let covers = |above: &Varying| {
             let rest = it.path.strip_prefix(above.path.as_str());
             // A list in any order does not cover what else varies in its elements.
-            let is_all = above.by != Variation::AnyOrder;
+            let is_all = !matches!(
+                above.by,
+                Variation::AnyOrder | Variation::AnyElements | Variation::Row
+            );
             rest.is_some_and(|it| it.is_empty() || (is_all && it.starts_with('/')))
         };
         // Of two at the same place, the first was learned from takes, which is more precise than what follows from a binding.
@@ -309,10 +318,9 @@ fn outermost(mut varies: Vec<Varying>) -> Vec<Varying> {
     if kept.len() <= PLACES {
         return kept;
     }
-    let shorter = kept.into_iter().map(|it| Varying {
-        path: it.path.rsplit_once('/').map_or("", |it| it.0).to_owned(),
-        by: Variation::SameType,
-        examples: Vec::new(),
+    let shorter = kept.into_iter().map(|it| {
+        let above = it.path.rsplit_once('/').map_or("", |it| it.0);
+        Varying::new(above.to_owned(), Variation::SameType)
     });
     outermost(shorter.collect())
 }

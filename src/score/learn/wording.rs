@@ -4,84 +4,109 @@ use std::ops::Range;
 
 use crate::model::learned::{StandsFor, TokenKind, Variation, VaryingToken};
 use crate::score::lists::edits;
+use crate::score::text::clock;
 use crate::score::text::excerpt;
-use crate::score::text::made_up;
-use crate::score::text::token::{LONG, Token, tokens};
+use crate::score::text::token::{LONG, Token, span, tokens};
+use crate::score::text::watch;
+use crate::score::values::same;
 
 /// The most texts of one place that are kept for people.
 const EXAMPLES: usize = 3;
+/// Longer tokens are not kept.
+const LONG_TOKEN: usize = 200;
 
-/// How several texts of one place vary; `None` where they are equal apart from white space.
-pub(super) fn learn(texts: &[&str]) -> Option<Variation> {
+/// How several texts of one place vary.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Wording {
+    pub(super) by: Variation,
+    /// See [`Varying::pads`](crate::model::learned::Varying).
+    pub(super) pads: bool,
+}
+
+/// How several texts of one place vary, given when each was answered, in seconds since 1970; `None` where they are equal apart from white
+/// space.
+pub(super) fn learn(texts: &[&str], at: &[f64]) -> Option<Wording> {
+    let as_a_whole = |by| Some(Wording { by, pads: false });
     if texts.iter().any(|it| it.len() > LONG) {
         let mut same = texts.iter().map(|it| it.split_whitespace());
         let first = same.next()?;
         let is_same = same.all(|it| it.eq(first.clone()));
-        return (!is_same).then_some(Variation::SameType);
+        return if is_same { None } else { as_a_whole(Variation::SameType) };
     }
     let takes: Vec<Vec<Token<'_>>> = texts.iter().map(|it| tokens(it)).collect();
-    let first = takes.first()?;
-    if let Some(kind) = only_kind(&takes) {
-        let is_same = keys(&takes).windows(2).all(|it| it[0] == it[1]);
-        return (!is_same).then(|| Variation::Tokens(vec![whole(&takes, kind)]));
+    let keys: Vec<Vec<u64>> = (takes.iter())
+        .map(|it| it.iter().map(Token::key).collect())
+        .collect();
+    if keys.iter().all(|it| *it == keys[0]) {
+        return None;
     }
-    let keys = keys(&takes);
+    if let Some(by) = of_lines(texts) {
+        return as_a_whole(by);
+    }
+    let takes = Takes { texts, at, takes };
+    let ranges: Vec<Range<usize>> = takes.takes.iter().map(|it| 0..it.len()).collect();
+    if takes.takes.iter().all(|it| it.len() == 1) {
+        return match takes.column(&ranges) {
+            Some(it) => as_a_whole(Variation::Tokens(vec![it])),
+            None => as_a_whole(Variation::SameType),
+        };
+    }
+    let first = &takes.takes[0];
     let partners: Vec<Vec<Option<usize>>> = (keys.iter())
         .map(|other| {
             let mut partner = vec![None; first.len()];
-            for (i, j) in edits::common(&keys[0], other) {
-                partner[i] = Some(j);
+            if other.len() == first.len() {
+                // As many tokens: each has its partner in its place, if it has one.
+                for at in (0..first.len()).filter(|at| keys[0][*at] == other[*at]) {
+                    partner[at] = Some(at);
+                }
+            } else {
+                for (i, j) in edits::common(&keys[0], other) {
+                    partner[i] = Some(j);
+                }
             }
             partner
         })
         .collect();
-    let mut stays: Vec<bool> = (0..first.len())
+    let stays: Vec<bool> = (0..first.len())
         .map(|at| partners.iter().all(|it| it[at].is_some()))
         .collect();
-    keep_generated_words_whole(&takes, &partners, &mut stays);
-    let common = words(first)
-        .filter(|it| stays[it.clone()].iter().all(|it| *it))
-        .count();
-    let longest = takes.iter().map(|it| words(it).count()).max().unwrap_or(0);
+    let common = stays.iter().filter(|it| **it).count();
+    let longest = takes.takes.iter().map(Vec::len).max().unwrap_or(0);
     if 2 * common < longest {
-        return Some(Variation::SameType);
+        return as_a_whole(Variation::SameType);
     }
-    let varying = stretches(&takes, &partners, &stays);
-    (!varying.is_empty()).then_some(Variation::Tokens(varying))
+    let varying = takes.stretches(&partners, &stays);
+    let pads = takes.pad(&partners, &stays);
+    (!varying.is_empty()).then_some(Wording {
+        by: Variation::Tokens(varying),
+        pads,
+    })
 }
 
-fn keys(takes: &[Vec<Token<'_>>]) -> Vec<Vec<u64>> {
-    let keys = takes.iter().map(|it| it.iter().map(Token::key));
-    keys.map(Iterator::collect).collect()
-}
-
-/// The kind that all texts are one token of, where that is more specific than to say that the text varies: a generated id, a time, a number.
-fn only_kind(takes: &[Vec<Token<'_>>]) -> Option<TokenKind> {
-    let all: Vec<&[Token<'_>]> = takes.iter().map(Vec::as_slice).collect();
-    // A text that is a single value counts as an id only if it looks like one.
-    if takes.iter().any(|it| is_id(it)) && is_one_id(&all) {
-        return Some(TokenKind::Id);
-    }
-    let kinds: Option<Vec<TokenKind>> = (takes.iter())
-        .map(|it| match it.as_slice() {
-            [only] => Some(only.kind),
-            _ => None,
+/// How the lines of texts vary where not all have their partners in all takes, in their order.
+fn of_lines(texts: &[&str]) -> Option<Variation> {
+    let lines: Vec<Vec<u64>> = (texts.iter())
+        .map(|it| {
+            let lines = it.lines().map(str::trim).filter(|it| !it.is_empty());
+            lines.map(same::hash_of).collect()
         })
         .collect();
-    let kinds = kinds?;
-    let first = *kinds.first()?;
-    // Ids that are not all of one sort are learned like any other text.
-    let is_specific = !matches!(first, TokenKind::Word | TokenKind::Sign | TokenKind::Id);
-    (is_specific && kinds.iter().all(|it| *it == first)).then_some(first)
-}
-
-fn whole(takes: &[Vec<Token<'_>>], kind: TokenKind) -> VaryingToken {
-    VaryingToken {
-        token: 1,
-        tokens: pieces(&takes[0]),
-        stands_for: StandsFor::One(kind),
-        examples: examples(takes.iter().map(|it| said(it))),
+    let most = lines.iter().map(Vec::len).max()?;
+    if most < 2 {
+        return None;
     }
+    let sorted = |it: &Vec<u64>| {
+        let mut it = it.clone();
+        it.sort_unstable();
+        it
+    };
+    if lines.iter().all(|it| it.len() == most) {
+        let first = sorted(&lines[0]);
+        let are_shuffled = lines.iter().all(|it| sorted(it) == first);
+        return are_shuffled.then_some(Variation::AnyOrder);
+    }
+    Some(Variation::AnyElements)
 }
 
 /// Whether the tokens that vary are all that a text consists of.
@@ -94,210 +119,147 @@ fn pieces(tokens: &[Token<'_>]) -> usize {
     tokens.iter().map(|it| it.pieces).sum()
 }
 
-fn is_id(tokens: &[Token<'_>]) -> bool {
-    matches!(tokens, [only] if only.kind == TokenKind::Id)
+/// The texts in tokens, and when they were answered.
+struct Takes<'a> {
+    texts: &'a [&'a str],
+    at: &'a [f64],
+    takes: Vec<Vec<Token<'a>>>,
 }
 
-/// Whether all takes have an id of the same sort in one place, at least one of them unmistakably.
-fn is_one_id(takes: &[&[Token<'_>]]) -> bool {
-    let runs: Option<Vec<String>> = takes.iter().map(|it| run(it)).collect();
-    let Some(runs) = runs else {
-        return false;
-    };
-    let is_surely_id = takes.iter().any(|it| is_id(it))
-        || (runs.iter().all(|it| made_up::mixes(it))
-            && runs.iter().any(|it| made_up::alternates(it))
-            && takes.iter().any(|it| it.len() > 1));
-    is_surely_id && runs.iter().all(|it| made_up::may_stand_for(&runs[0], it))
-}
-
-/// Tokens without white space between as one text; `None` where there are none.
-fn run(tokens: &[Token<'_>]) -> Option<String> {
-    let (_, more) = tokens.split_first()?;
-    let is_joined = more.iter().all(|it| !it.spaced);
-    is_joined.then(|| tokens.iter().map(|it| it.text).collect())
-}
-
-/// The ranges of tokens that make one word each: letters and digits without anything between count as one, so that an id is one word.
-fn words<'t>(tokens: &'t [Token<'_>]) -> impl Iterator<Item = Range<usize>> + 't {
-    let mut start = 0;
-    std::iter::from_fn(move || {
-        let from = start;
-        tokens.get(from)?;
-        start += 1;
-        while start < tokens.len() && tokens[start].continues(&tokens[start - 1]) {
-            start += 1;
+impl Takes<'_> {
+    /// What lies between the tokens that stay, where the takes differ there.
+    fn stretches(&self, partners: &[Vec<Option<usize>>], stays: &[bool]) -> Vec<VaryingToken> {
+        let count = self.takes[0].len();
+        let mut varying = Vec::new();
+        let mut before: Vec<usize> = vec![0; self.takes.len()];
+        let ends = (0..count).filter(|it| stays[*it]).chain([count]);
+        for end in ends {
+            let at: Vec<usize> = (self.takes.iter().zip(partners))
+                .map(|(take, partner)| partner.get(end).copied().flatten().unwrap_or(take.len()))
+                .collect();
+            let ranges: Vec<Range<usize>> = (before.iter().zip(&at))
+                .map(|(a, b)| *a..(*b).max(*a))
+                .collect();
+            self.stretch(&ranges, &mut varying);
+            before = at.iter().map(|it| it + 1).collect();
         }
-        Some(from..start)
-    })
-}
+        varying
+    }
 
-/// Lets whole runs of letters and digits vary where both a word and a number vary in them. Such a run is generated, so parts that were
-/// equal are so by chance.
-fn keep_generated_words_whole(
-    takes: &[Vec<Token<'_>>],
-    partners: &[Vec<Option<usize>>],
-    stays: &mut [bool],
-) {
-    let first = &takes[0];
-    for Range { start, end } in words(first) {
-        let end = end - 1;
-        let of_kind = |kind| (start..=end).any(|it| !stays[it] && first[it].kind == kind);
-        let is_generated = of_kind(TokenKind::Word) && of_kind(TokenKind::Number);
-        // The same holds where another take has a different number of pieces there.
-        let is_cut_otherwise = start < end && (start..=end).any(|it| !stays[it]) && {
-            let (before, after) = (start.checked_sub(1), end + 1);
-            takes.iter().zip(partners).any(|(take, partner)| {
-                let from = before.and_then(|it| partner[it]).map_or(0, |it| it + 1);
-                let to = partner.get(after).copied().flatten().unwrap_or(take.len());
-                to.saturating_sub(from) != end + 1 - start
-            })
-        };
-        if is_generated || is_cut_otherwise {
-            stays[start..=end].fill(false);
+    fn of<'t>(&'t self, ranges: &'t [Range<usize>]) -> impl Iterator<Item = &'t [Token<'t>]> + Clone {
+        self.takes.iter().zip(ranges).map(|(take, range)| &take[range.clone()])
+    }
+
+    fn stretch(&self, ranges: &[Range<usize>], varying: &mut Vec<VaryingToken>) {
+        if self.of(ranges).all(<[Token<'_>]>::is_empty) {
+            return;
         }
-    }
-}
-
-/// What lies between the tokens that stay, where the takes differ there.
-fn stretches(
-    takes: &[Vec<Token<'_>>],
-    partners: &[Vec<Option<usize>>],
-    stays: &[bool],
-) -> Vec<VaryingToken> {
-    let first = &takes[0];
-    let mut varying = Vec::new();
-    let mut from = 0;
-    let mut before: Vec<usize> = vec![0; takes.len()];
-    let ends = (0..first.len())
-        .filter(|it| stays[*it])
-        .chain([first.len()]);
-    for end in ends {
-        let at: Vec<usize> = (takes.iter().zip(partners))
-            .map(|(take, partner)| partner.get(end).copied().flatten().unwrap_or(take.len()))
-            .collect();
-        let ranges: Vec<Range<usize>> = (before.iter().zip(&at))
-            .map(|(a, b)| *a..(*b).max(*a))
-            .collect();
-        stretch(takes, from..end, &ranges, &mut varying);
-        from = end + 1;
-        before = at.iter().map(|it| it + 1).collect();
-    }
-    varying
-}
-
-fn stretch(
-    takes: &[Vec<Token<'_>>],
-    of_first: Range<usize>,
-    ranges: &[Range<usize>],
-    varying: &mut Vec<VaryingToken>,
-) {
-    let pieces_there: Vec<&[Token<'_>]> = (takes.iter().zip(ranges))
-        .map(|(take, range)| take.get(range.clone()).unwrap_or_default())
-        .collect();
-    let first = pieces_there[0];
-    let token = pieces(&takes[0][..of_first.start]) + 1;
-    if is_one_id(&pieces_there) {
-        varying.push(VaryingToken {
-            token,
-            tokens: pieces(first),
-            stands_for: StandsFor::One(TokenKind::Id),
-            examples: examples(pieces_there.iter().map(|it| said(it))),
-        });
-        return;
-    }
-    let kinds = |piece: &[Token<'_>]| piece.iter().map(|it| it.kind).collect::<Vec<_>>();
-    let is_broken = first.windows(2).any(|it| it[1].continues(&it[0]));
-    if !is_broken && let Some(found) = one_by_one(&pieces_there, token) {
-        varying.extend(found);
-        return;
-    }
-    let mut all: Vec<TokenKind> = pieces_there.iter().flat_map(|it| kinds(it)).collect();
-    all.sort_unstable();
-    all.dedup();
-    // A generated word may happen to have no digits, or no letters, in these takes.
-    let joined = pieces_there
-        .iter()
-        .all(|it| it.windows(2).all(|it| !it[1].spaced));
-    let has = |kind: &TokenKind| all.contains(kind);
-    let parts = [TokenKind::Word, TokenKind::Number, TokenKind::Id];
-    if joined && parts.iter().filter(|it| has(it)).count() > 1 {
-        all.extend(parts);
-        all.sort_unstable();
-        all.dedup();
-    }
-    varying.push(VaryingToken {
-        token,
-        tokens: pieces(first),
-        stands_for: StandsFor::Run {
-            kinds: all,
-            joined,
-            may_be_empty: pieces_there.iter().any(|it| it.is_empty()),
-        },
-        examples: examples(pieces_there.iter().map(|it| said(it))),
-    });
-}
-
-/// What varies token by token, where all takes have as many of the same kinds; ids of one sort may look like a number in one of them.
-fn one_by_one(takes: &[&[Token<'_>]], start: usize) -> Option<Vec<VaryingToken>> {
-    let first = takes[0];
-    if takes.iter().any(|it| it.len() != first.len()) {
-        return None;
-    }
-    let mut varying = Vec::new();
-    let mut token = start;
-    for (offset, of_first) in first.iter().enumerate() {
-        let column: Vec<&[Token<'_>]> = takes.iter().map(|it| &it[offset..=offset]).collect();
-        let is_id = is_one_id(&column);
-        if !is_id && column.iter().any(|it| it[0].kind != of_first.kind) {
-            return None;
-        }
-        if column.iter().any(|it| it[0].key() != of_first.key()) {
-            varying.push(VaryingToken {
-                token,
-                tokens: of_first.pieces,
-                stands_for: one(of_first.kind, is_id),
-                examples: examples(column.iter().map(|it| it[0].text.to_owned())),
+        let length = ranges[0].len();
+        if ranges.iter().all(|it| it.len() == length) {
+            let columns = (0..length).map(|offset| {
+                let cells: Vec<Range<usize>> = ranges
+                    .iter()
+                    .map(|it| it.start + offset..it.start + offset + 1)
+                    .collect();
+                let keys: Vec<u64> = self.of(&cells).map(|it| it[0].key()).collect();
+                let is_same = keys.iter().all(|it| *it == keys[0]);
+                if is_same { Some(None) } else { self.column(&cells).map(Some) }
             });
+            if let Some(columns) = columns.collect::<Option<Vec<_>>>() {
+                varying.extend(columns.into_iter().flatten());
+                return;
+            }
         }
-        token += of_first.pieces;
+        let mut kinds: Vec<TokenKind> = self.of(ranges).flatten().map(|it| it.kind).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let is_joined = |it: &[Token<'_>]| it.iter().skip(1).all(|it| !it.spaced);
+        varying.push(VaryingToken {
+            stands_for: StandsFor::Run {
+                kinds,
+                joined: self.of(ranges).all(is_joined),
+                may_be_empty: self.of(ranges).any(<[Token<'_>]>::is_empty),
+            },
+            ..self.token(ranges)
+        });
     }
-    Some(varying)
-}
 
-/// One token of a kind. Ids that are not all of one sort are any ids.
-fn one(kind: TokenKind, is_one_id: bool) -> StandsFor {
-    match kind {
-        _ if is_one_id => StandsFor::One(TokenKind::Id),
-        TokenKind::Id => StandsFor::Run {
-            kinds: vec![TokenKind::Id],
-            joined: true,
-            may_be_empty: false,
-        },
-        _ => StandsFor::One(kind),
+    /// One token of each take, if one kind of token stands for all of them.
+    fn column(&self, cells: &[Range<usize>]) -> Option<VaryingToken> {
+        let kinds: Vec<TokenKind> = self.of(cells).map(|it| it[0].kind).collect();
+        let is_run = |text: &str| text.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_'));
+        let kind = if kinds.iter().all(|it| *it == kinds[0]) {
+            kinds[0]
+        } else if kinds.contains(&TokenKind::Id) && self.of(cells).all(|it| is_run(it[0].text)) {
+            TokenKind::Id
+        } else {
+            return None;
+        };
+        (kind != TokenKind::Sign).then(|| VaryingToken {
+            stands_for: StandsFor::One(kind),
+            ..self.token(cells)
+        })
     }
-}
 
-/// Tokens as a text.
-fn said(piece: &[Token<'_>]) -> String {
-    let mut text = String::new();
-    for (index, it) in piece.iter().enumerate() {
-        if index > 0 && it.spaced {
-            text.push(' ');
+    /// What the takes have in one place, with the number of its first token in the first take.
+    fn token(&self, ranges: &[Range<usize>]) -> VaryingToken {
+        let first = &self.takes[0];
+        let texts: Vec<&str> = (self.texts.iter().zip(self.of(ranges)))
+            .map(|(text, of)| span(text, of))
+            .collect();
+        let is_short = texts.iter().all(|it| it.len() <= LONG_TOKEN);
+        let times = texts.iter().zip(self.at).map(|(text, at)| clock::offsets(text, *at));
+        let offsets: Vec<i64> = times.filter_map(|it| watch::whole(it).first().copied()).collect();
+        VaryingToken {
+            token: pieces(&first[..ranges[0].start]) + 1,
+            tokens: pieces(&first[ranges[0].clone()]),
+            stands_for: StandsFor::One(TokenKind::Word),
+            examples: if is_short {
+                Vec::new()
+            } else {
+                examples(texts.iter().map(|it| excerpt::shorten(it)))
+            },
+            seen: if is_short {
+                texts.iter().map(|it| (*it).to_owned()).collect()
+            } else {
+                Vec::new()
+            },
+            offsets: if offsets.len() == texts.len() { offsets } else { Vec::new() },
         }
-        text.push_str(it.text);
     }
-    excerpt::shorten(&text)
+
+    /// Whether blanks vary with what varies: several of them are beside it, or their number is another one.
+    fn pad(&self, partners: &[Vec<Option<usize>>], stays: &[bool]) -> bool {
+        let blanks = |take: usize, at: usize| -> &str {
+            let (text, tokens) = (self.texts[take], &self.takes[take]);
+            let Some([before, it]) = at.checked_sub(1).and_then(|from| tokens.get(from..=at)) else {
+                return "";
+            };
+            let gap = span(text, &[*before, *it]);
+            gap.get(before.text.len()..gap.len() - it.text.len()).unwrap_or_default()
+        };
+        let is_wide = |gap: &str| gap.len() > 1 && !gap.contains('\n');
+        (0..self.takes.len()).any(|take| {
+            let mut kept = vec![false; self.takes[take].len()];
+            for (at, partner) in partners[take].iter().enumerate() {
+                if let Some(partner) = partner.filter(|_| stays[at]) {
+                    kept[partner] = true;
+                }
+            }
+            let varies = |at: usize| kept.get(at).is_some_and(|it| !it);
+            let beside = (1..kept.len()).any(|at| (varies(at) || varies(at - 1)) && is_wide(blanks(take, at)));
+            let is_even = self.takes[take].len() == self.takes[0].len();
+            beside || (is_even && (1..kept.len()).any(|at| {
+                let (was, is) = (blanks(0, at), blanks(take, at));
+                was != is && !was.contains('\n') && !is.contains('\n')
+            }))
+        })
+    }
 }
 
 fn examples(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut examples: Vec<String> = Vec::new();
     for it in texts {
-        let it = if it.is_empty() {
-            "nothing".to_owned()
-        } else {
-            it
-        };
         if examples.len() < EXAMPLES && !examples.contains(&it) {
             examples.push(it);
         }

@@ -10,7 +10,7 @@ use crate::model::catalogue::Tool;
 use crate::model::comparison::ArgumentDifference;
 use crate::score::text::clock::Clock;
 use crate::score::text::excerpt;
-use crate::score::text::variation::{self, Likeness};
+use crate::score::text::variation::{self, How, What};
 use crate::score::text::words;
 use crate::score::values::embedded::embedded;
 use crate::score::values::number;
@@ -177,7 +177,8 @@ impl Walk<'_> {
 
     fn texts(&mut self, b: &str, c: &str, path: &str) {
         let is_evenly_spaced = b.split_whitespace().eq(c.split_whitespace());
-        if !is_evenly_spaced && variation::compare(b, c, &[], self.clock) == Likeness::Same {
+        let found = variation::compare(b, c, &How::plain(self.clock));
+        if !is_evenly_spaced && found.iter().all(|it| matches!(it.what, What::Moved(_))) {
             return;
         }
         let (was, now) = excerpt::of_texts(b, c);

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use crate::model::Object;
-use crate::model::comparison::{ContractChange, Difference, ResponseScore};
+use crate::model::comparison::{ContractChange, Difference, ResponseScore, THOUGH_THE_SAME};
 use crate::model::rules::Responses;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
+use crate::score::ids::repeats::Broken;
 use crate::score::lists::align;
 use crate::score::lists::leftover::{self, Counted};
 use crate::score::lists::plan::Plan;
@@ -143,6 +144,26 @@ fn held<'a>(b: &'a Answer, c: &'a Answer, context: Context<'a>, known: Known<'a>
         Apart::Changed => graded().min(finding::CAP),
     };
     findings.finish_evenly(similarity)
+}
+
+/// Notes that an answer does not repeat what the server made up before, as it did in so many takes.
+pub(in crate::score) fn no_longer_repeats(score: &mut ResponseScore, broken: &Broken, takes: usize) {
+    let Broken { repeat, id } = broken;
+    let what = format!("does not repeat {} of call {}", repeat.from, repeat.call);
+    let similarity = score.similarity.min(finding::CAP);
+    score.differences.push(Difference {
+        path: repeat.path.clone(),
+        expected: Some(excerpt::of_text(id)),
+        got: None,
+        similarity: 0.0,
+        rule: what.clone().into(),
+        loss: score.similarity - similarity,
+    });
+    score.contract_changes.push(ContractChange {
+        path: repeat.path.clone(),
+        what: format!("{what}{THOUGH_THE_SAME}all {takes} times it was recorded"),
+    });
+    score.similarity = similarity;
 }
 
 /// Puts an error that the server does not mark as one first among the changes.

@@ -4,10 +4,13 @@ use std::collections::HashMap;
 
 use crate::model::learned::{Variation, Varying};
 
+/// The step that stands for any index.
+const ANY: &str = "*";
+
 /// The varying places of one answer, as a tree of the steps that lead to them.
 #[derive(Debug, Default)]
 pub(in crate::score) struct Tree<'a> {
-    variation: Option<&'a Variation>,
+    varying: Option<&'a Varying>,
     named: HashMap<String, Self>,
     any: Option<Box<Self>>,
 }
@@ -23,15 +26,15 @@ impl<'a> Tree<'a> {
                     _ => node.named.entry(unescaped(step)).or_default(),
                 };
             }
-            node.variation = Some(&it.by);
+            node.varying = Some(it);
         }
         root
     }
 
-    /// The places one step further on.
+    /// The places one step further on; the step `*` leads to any element.
     pub(in crate::score) fn under<'t>(of: &[&'t Self], step: &str) -> Vec<&'t Self> {
         let under = of.iter().flat_map(|it| {
-            let named = it.named.get(step);
+            let named = it.named.get(step).filter(|_| step != ANY);
             named.into_iter().chain(it.any.as_deref())
         });
         under.collect()
@@ -63,8 +66,24 @@ impl<'a> Tree<'a> {
         under.collect()
     }
 
+    pub(in crate::score) fn varying(of: &[&Self]) -> Option<&'a Varying> {
+        of.iter().find_map(|it| it.varying)
+    }
+
     pub(in crate::score) fn variation(of: &[&Self]) -> Option<&'a Variation> {
-        of.iter().find_map(|it| it.variation)
+        Self::varying(of).map(|it| &it.by)
+    }
+
+    /// The names of the members that are known.
+    pub(super) fn names<'t>(of: &[&'t Self]) -> Vec<&'t str> {
+        let mut names: Vec<&str> = of.iter().flat_map(|it| it.named.keys().map(String::as_str)).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// How many places are known by their index.
+    pub(super) fn indices(of: &[&Self]) -> usize {
+        Self::names(of).len()
     }
 }
 

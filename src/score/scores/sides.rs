@@ -7,7 +7,10 @@ use serde_json::Value;
 use crate::model::comparison::{self, ArgumentDifference, Pair, RequestScore, ResponseScore, Row};
 use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
+use crate::model::stamp::Servers;
 use crate::model::trajectory::Trajectory;
+use crate::score::ids::id_translation::IdTranslation;
+use crate::score::ids::repeats;
 use crate::score::ids::translated_run::TranslatedRun;
 use crate::score::lists::align::Pairs;
 use crate::score::pairing::call::Call;
@@ -42,8 +45,12 @@ pub(in crate::score) struct Sides<'a> {
     sources: HashMap<usize, Vec<Pattern>>,
     /// Recorded ids and what the run's servers have given in their place.
     given: Vec<(Value, Value)>,
+    /// From the baseline's terms back to what the run itself said.
+    back: Option<IdTranslation>,
     baseline_run: &'a Trajectory,
     current_run: &'a Trajectory,
+    /// The current run as it was said, not in the baseline's terms.
+    said_run: &'a Trajectory,
 }
 
 impl<'a> Sides<'a> {
@@ -61,6 +68,7 @@ impl<'a> Sides<'a> {
             polled.is_try(key)
         });
         sides.given = terms.map_or_else(Vec::new, |it| it.given.clone());
+        sides.back = terms.map(TranslatedRun::back);
         let sources = terms.into_iter().flat_map(|it| &it.sources);
         sides.sources = sources
             .map(|(call, paths)| (*call, path::patterns(paths)))
@@ -95,8 +103,10 @@ impl<'a> Sides<'a> {
             learned: baseline.learned.iter().map(|it| (it.call, it)).collect(),
             sources: HashMap::new(),
             given: Vec::new(),
+            back: None,
             baseline_run: baseline,
             current_run: current,
+            said_run: said,
         }
     }
 
@@ -187,6 +197,12 @@ impl<'a> Sides<'a> {
             .collect()
     }
 
+    /// Whether the servers answered just now: not a recording, nor the very run that became the baseline.
+    fn is_live(&self) -> bool {
+        let (was, is) = (&self.baseline_run.stamp, &self.current_run.stamp);
+        is.servers == Servers::Live && was.recorded_at != is.recorded_at
+    }
+
     /// When the two calls were made.
     fn clock(&self, baseline: &Call<'_>, current: &Call<'_>) -> Clock {
         Clock::new(
@@ -203,14 +219,15 @@ impl<'a> Sides<'a> {
         request: f64,
         echoes: &[(&Value, &Value)],
     ) -> ResponseScore {
-        if outcome::is_unchanged(baseline.plain_response(), current.plain_response()) {
+        let learned = self.learned.get(&baseline.number);
+        let varies = learned.is_some_and(|it| !it.varies.is_empty());
+        if !varies && outcome::is_unchanged(baseline.plain_response(), current.plain_response()) {
             return ResponseScore {
                 similarity: 1.0,
                 contract_changes: Vec::new(),
                 differences: Vec::new(),
             };
         }
-        let learned = self.learned.get(&baseline.number);
         let sources = self
             .sources
             .get(&baseline.number)
@@ -248,6 +265,8 @@ impl<'a> Sides<'a> {
             ignore: &self.ignore,
             sources,
             given: &self.given,
+            back: self.back.as_ref(),
+            is_live: self.is_live(),
             exact: self.responses == Responses::Exact,
             work: self.work,
             documents: &documents,
@@ -291,7 +310,30 @@ impl<'a> Sides<'a> {
             }
         }
         extras(&mut rows, next..self.calls.current.len());
+        self.hold_to_repeats(&mut rows);
         rows
+    }
+
+    /// Lowers the responses that do not repeat what the server made up before, as they did in all takes.
+    fn hold_to_repeats(&self, rows: &mut [Row]) {
+        if !matches!(self.responses, Responses::Stable | Responses::Exact) {
+            return;
+        }
+        let pairs = rows.iter().filter_map(|it| match it {
+            Row::Pair(it) => Some((it.baseline, it.current)),
+            Row::Missing { .. } | Row::Extra { .. } => None,
+        });
+        let broken = repeats::broken(self.baseline_run, self.said_run, &pairs.collect());
+        for row in rows {
+            let Row::Pair(pair) = row else { continue };
+            let takes = self.learned.get(&pair.baseline).map_or(1, |it| it.takes);
+            for it in broken.get(&pair.baseline).into_iter().flatten() {
+                outcome::no_longer_repeats(&mut pair.response, it, takes);
+            }
+            let compared = matches!(self.responses, Responses::Stable | Responses::Exact);
+            let same_read = !pair.effect && compared;
+            pair.call = call_score(pair.request.similarity, pair.response.similarity, same_read);
+        }
     }
 }
 

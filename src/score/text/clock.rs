@@ -1,102 +1,288 @@
 //! Times in answers, and whether one differs from another only because time has passed.
+//!
+//! A time is judged in a few zones at once: the one it names, UTC, and that of the machine that made each run. In each of them it has a
+//! place on the wall's clock and a distance from its own call; what the clock explains shows in these.
 
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use jiff::civil::Date;
+use jiff::{SignedDuration, Span};
 use regex::{Captures, Regex};
 
 use crate::model::trajectory::{ToolCall, Trajectory};
 
-const DAY: i64 = 86_400;
+use super::key;
 
-/// A time that is later by as much as the call is, give or take so many seconds, has moved with the clock.
-const TOLERANCE: i64 = 120;
+// All in milliseconds.
+const SECOND: i64 = 1000;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
 
-/// Local times may be so many seconds behind or ahead of UTC.
-const WESTMOST: i64 = -12 * 3600;
-const EASTMOST: i64 = 14 * 3600;
+/// Two clocks may be so far apart without anybody noticing.
+const APART: i64 = 2 * SECOND;
 
-const WEEKDAY: &str = "(?:Mon(?:day)?|Tue(?:sday)?|Wed(?:nesday)?|Thu(?:rsday)?|Fri(?:day)?|Sat(?:urday)?|Sun(?:day)?)";
-const MONTH: &str = "(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)";
-const CLOCK: &str = r"(?P<h>\d{1,2}):(?P<mi>\d{2})(?::(?P<s>\d{2})(?:[.,]\d+)?)?";
-const HALF: &str = r"(?:[\x20\u{202f}]?(?P<ap>[AaPp]\.?[Mm]\b\.?))?";
+/// Times of observations and plans lie on these.
+const QUARTER: i64 = 15 * MINUTE;
+
+/// `ls` shows the year instead of the hour from this age on: half a year, which some count as 180 days.
+const OLD: i64 = 179 * DAY;
+
+/// How `ls` then writes a time, and how before.
+const OF_LS: [&str; 2] = ["M 0 0:0", "M 0 4"];
+
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
+
+/// Names of zones, with how many hours they are ahead of UTC.
+const ZONES: &str = "Z=0 z=0 UT=0 UTC=0 GMT=0 WET=0 WEST=1 BST=1 CET=1 CEST=2 EET=2 EEST=3 MSK=3 JST=9 KST=9 AEST=10 AEDT=11 NZST=12 NZDT=13 EDT=-4 EST=-5 CDT=-5 CST=-6 MDT=-6 MST=-7 PDT=-7 PST=-8 AKDT=-8 AKST=-9 HST=-10";
+
+const WEEKDAY: &str = "(?P<wd>Mon(?:day)?|Tue(?:sday)?|Wed(?:nesday)?|Thu(?:rsday)?|Fri(?:day)?|Sat(?:urday)?|Sun(?:day)?)";
+const MONTH: &str = "(?P<mon>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)";
+const YEAR: &str = r"(?P<y>\d{4})";
+const DATE: &str = r"(?P<d>\d{1,2})";
+const HALF: &str = r"(?:[\x20\u{202f}]?(?P<ap>[AaPp]\.?[Mm]\b\.?))";
+const SECONDS: &str = r"(?P<s>\d{2})(?:[.,](?P<f>\d+))?";
 
 /// The notations of times, the more specific first, each with named parts.
 fn patterns() -> Vec<String> {
+    let clock = format!(r"(?P<h>\d{{1,2}}):(?P<mi>\d{{2}})(?::{SECONDS})?{HALF}?");
+    let names = ZONES.split(' ').filter_map(|it| it.split_once('='));
+    let names = names.map(|it| it.0).collect::<Vec<_>>().join("|");
+    // With a blank before it, a number of two digits may be anything.
+    let zone = format!(
+        r"(?:\x20?(?P<z>(?:GMT|UTC)?[+-]\d{{2}}:?\d{{2}}|(?:{names})\b)|(?P<zz>[+-]\d{{2}}\b))"
+    );
+    let time = format!(r"(?:{clock}|(?P<hh>\d{{1,2}})\x20?(?P<aap>[AaPp][Mm]\b))");
+    let at = format!(r"(?:,?\x20(?:at\x20)?{time}{zone}?(?:\x20\([^()]{{1,60}}\))?)?");
+    let weekday = format!(r"(?:{WEEKDAY},?\x20+)?");
+    let of_iso = format!(r"(?P<h>\d{{2}}):(?P<mi>\d{{2}})(?::{SECONDS})?{zone}?");
     vec![
         // ISO 8601, also with a blank, and with slashes as log files have it.
-        r"(?P<y>\d{4})[-/](?P<mo>\d{2})[-/](?P<d>\d{2})(?:[Tt\x20](?P<h>\d{2}):(?P<mi>\d{2})(?::(?P<s>\d{2})(?:[.,]\d+)?)?(?:\x20?(?P<z>Z|z|UTC|GMT|[+-]\d{2}:?\d{2}))?)?".to_owned(),
+        format!(r"{YEAR}[-/](?P<mo>\d{{2}})[-/](?P<d>\d{{2}})(?:[Tt\x20]{of_iso})?"),
         // The same in basic notation.
-        r"(?P<y>\d{4})(?P<mo>\d{2})(?P<d>\d{2})T(?P<h>\d{2})(?P<mi>\d{2})(?P<s>\d{2})(?:[.,]\d+)?(?P<z>Z|[+-]\d{4})?".to_owned(),
+        format!(r"{YEAR}(?P<mo>\d\d)(?P<d>\d\d)T(?P<h>\d\d)(?P<mi>\d\d)(?:{SECONDS})?{zone}?"),
         // The C library's and git's, with the zone before or after the year.
-        format!(r"{WEEKDAY}\x20(?P<mon>{MONTH})\x20{{1,2}}(?P<d>\d{{1,2}})\x20{CLOCK}(?:\x20[A-Z]{{1,4}})?\x20(?P<y>\d{{4}})(?:\x20(?P<z>[+-]\d{{4}}))?"),
+        format!(
+            r"{WEEKDAY}\x20{MONTH}\x20{{1,2}}{DATE}\x20{clock}(?:\x20(?P<zy>[A-Z]{{1,4}}))?\x20{YEAR}{zone}?"
+        ),
+        // As web servers log it.
+        format!(r"{DATE}/{MONTH}/{YEAR}:{clock}{zone}?"),
         // RFC 2822, and the day first in prose.
-        format!(r"(?:{WEEKDAY},?\x20+)?(?P<d>\d{{1,2}})\x20(?P<mon>{MONTH})\.?,?\x20(?P<y>\d{{4}})(?:,?\x20(?:at\x20)?{CLOCK}(?:\x20(?P<z>[+-]\d{{4}}|[A-Z]{{1,4}}))?)?"),
+        format!(r"{weekday}{DATE}\x20{MONTH}\.?,?\x20{YEAR}{at}"),
         // The month first, in prose and as JavaScript's toString has it.
-        format!(r"(?:{WEEKDAY},?\x20+)?(?P<mon>{MONTH})\.?\x20{{1,2}}(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\x20(?P<y>\d{{4}})(?:,?\x20(?:at\x20)?{CLOCK}{HALF}(?:\x20(?:GMT|UTC)(?P<z>[+-]\d{{4}})?)?(?:\x20\([^()]{{1,60}}\))?)?"),
+        format!(r"{weekday}{MONTH}\.?\x20{{1,2}}{DATE}(?:st|nd|rd|th)?,?\x20{{1,2}}{YEAR}{at}"),
+        // The same of the last or next months, as `ls` has it.
+        format!(r"{weekday}{MONTH}\x20{{1,2}}{DATE},?\x20(?:at\x20)?{clock}"),
         // Day and month, or month and day, as people write them.
-        format!(r"(?P<a>\d{{1,2}})[/.](?P<b>\d{{1,2}})[/.](?P<y>\d{{4}})(?:,?\x20{CLOCK}{HALF})?"),
-        format!("{CLOCK}{HALF}"),
-        r"(?P<h>\d{1,2})\x20?(?P<ap>[AaPp][Mm])".to_owned(),
+        format!(r"(?P<a>\d{{1,2}})[/.](?P<b>\d{{1,2}})[/.]{YEAR}{at}"),
+        time,
         "(?P<wd>Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)".to_owned(),
     ]
 }
 
 /// All notations as one pattern without names.
 pub(super) fn notations() -> String {
-    let anonymous = patterns().into_iter().map(|it| {
-        let mut text = String::new();
-        for piece in it.split("(?P<") {
-            if text.is_empty() && !it.starts_with("(?P<") {
-                text.push_str(piece);
-            } else if let Some((_, rest)) = piece.split_once('>') {
-                text.push_str("(?:");
-                text.push_str(rest);
-            }
-        }
-        format!("(?:{text})")
-    });
-    anonymous.collect::<Vec<_>>().join("|")
+    let all = patterns().join("|");
+    let names = Regex::new("[?]P<[a-z]+>").ok();
+    names.map_or(String::new(), |it| it.replace_all(&all, "?:").into_owned())
 }
 
 static NOTATIONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let whole = patterns().into_iter().map(|it| format!("^(?:{it})$"));
+    // A text that is nothing else may also be the short name of a weekday, or seconds or milliseconds of this millennium.
+    let alone = [WEEKDAY, r"(?P<epoch>[12]\d{9}(?:\d{3})?(?:\.\d+)?)"];
+    let patterns = patterns().into_iter().chain(alone.map(str::to_owned));
+    let whole = patterns.map(|it| format!("^(?:{it})$"));
     whole.filter_map(|it| Regex::new(&it).ok()).collect()
 });
 
-/// A time as a text says it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Moment {
-    /// Seconds since 1970 as the clock on the wall shows them, how far that clock is ahead of UTC, and the precision of the notation, in
-    /// seconds.
-    Date {
-        wall: i64,
-        zone: Option<i64>,
-        unit: i64,
-    },
-    /// Seconds since midnight.
-    TimeOfDay { seconds: i64, unit: i64 },
-    /// Days since Monday.
-    Weekday(i64),
+/// What makes up the shape of a notation.
+static RUNS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\(.*|\x20+|[A-Za-z]+|:\d\d[.,]\d+|\d{6,}[.,]\d+|\d+").ok());
+
+/// What became of a time that was the same in all takes, from what says nothing to what must not be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::score) enum Moved {
+    /// It is the same one.
+    Same,
+    /// It moved with the clock, and is as near to its call as before.
+    Quiet,
+    /// It moved with the clock, or by an error that is as large.
+    WithTheClock,
+    /// It moved otherwise, as times do that come round, or that were noted some time ago.
+    Otherwise,
+    /// It is another one.
+    No,
 }
 
-impl Moment {
-    /// The precision of a date's notation, in seconds.
-    fn unit(self) -> Option<i64> {
-        match self {
-            Self::Date { unit, .. } => Some(unit),
-            Self::TimeOfDay { .. } | Self::Weekday(_) => None,
+/// A time as a text says it.
+#[derive(Debug, Clone, Copy)]
+struct Time {
+    /// Milliseconds since 1970 as the clock on the wall shows them; of a time without a year or a day, those nearest to its call.
+    wall: i64,
+    /// How far that clock is ahead of UTC.
+    zone: Option<i64>,
+    /// The unit at which the text stops.
+    unit: i64,
+    /// The text says no day.
+    is_bare: bool,
+}
+
+impl Time {
+    /// Its moment, in that zone if it names none.
+    fn at(self, zone: i64) -> i64 {
+        self.wall - self.zone.unwrap_or(zone)
+    }
+}
+
+/// The way a time is written.
+#[derive(Debug, Clone)]
+pub(in crate::score) struct Notation {
+    /// Its signs and units, without the zone.
+    shape: String,
+    zone: String,
+    ahead: Option<i64>,
+}
+
+impl Notation {
+    /// Whether it says of which zone it is.
+    pub(in crate::score) fn has_zone(&self) -> bool {
+        !self.zone.is_empty()
+    }
+
+    /// Whether the other is the same but for the zone.
+    pub(in crate::score) fn differs_in_zone(&self, other: &Self) -> bool {
+        self.shape == other.shape && self != other
+    }
+}
+
+impl PartialEq for Notation {
+    /// Daylight saving is the same zone, and how many digits a number has is no notation.
+    fn eq(&self, other: &Self) -> bool {
+        let apart = self.ahead.zip(other.ahead).map(|(b, c)| (b - c).abs());
+        let length = |it: &str| it.contains(['+', '-']).then_some(it.len());
+        // Some write `Z` where a zone is no hour ahead.
+        let is_alike = length(&self.zone) == length(&other.zone)
+            || [&self.zone, &other.zone].iter().any(|it| *it == "Z");
+        let is_shifted = apart == Some(HOUR) && is_alike;
+        self.shape == other.shape && (self.zone == other.zone || is_shifted)
+    }
+}
+
+/// What a text says of a time, for both orders of day and month, where that could be either.
+struct Reading {
+    notation: Notation,
+    times: [Option<Time>; 2],
+}
+
+/// Reads a text that is nothing but a time; `near` is near it.
+fn read(text: &str, near: i64) -> Option<Reading> {
+    NOTATIONS.iter().find_map(|it| {
+        let parts = it.captures(text)?;
+        let times = [false, true].map(|month_first| time(&parts, month_first, near));
+        let notation = notation_of(text, &parts);
+        times[0].or(times[1]).map(|_| Reading { notation, times })
+    })
+}
+
+/// The way a time is written: separators, precision, whether and how a zone is given.
+pub(in crate::score) fn notation(text: &str) -> Option<Notation> {
+    read(text, 0).map(|it| it.notation)
+}
+
+fn notation_of(text: &str, parts: &Captures<'_>) -> Notation {
+    let zone = ["z", "zz", "zy"].iter().find_map(|it| parts.name(it));
+    let (before, after) = zone.map_or((text, ""), |it| (&text[..it.start()], &text[it.end()..]));
+    let signs = |run: &Captures<'_>| {
+        let (run, length) = (&run[0], run[0].len());
+        let whole = run.find('.').unwrap_or(length);
+        let is_of = |names: &[&str]| length > 2 && place(names, run).is_some();
+        match run.as_bytes()[0] {
+            it @ (b'(' | b' ') => char::from(it).to_string(),
+            b'0'..=b'9' if length <= 2 => "0".to_owned(),
+            // How finely a number is said is no notation, but for the seconds of a clock.
+            b'0'..=b'9' if whole >= 10 => whole.to_string(),
+            b':' | b'0'..=b'9' if run.contains('.') => ":f".to_owned(),
+            b':' | b'0'..=b'9' if run.contains(',') => ",f".to_owned(),
+            b'0'..=b'9' => length.to_string(),
+            _ if matches!(run, "st" | "nd" | "rd" | "th") => "th".to_owned(),
+            _ if is_of(&MONTHS) => "M".to_owned(),
+            _ if is_of(&WEEKDAYS) => "W".repeat(length.min(4)),
+            _ => run.replace('P', "A").replace('p', "a"),
+        }
+    };
+    let rest = format!("{before}{after}");
+    let shape = RUNS
+        .as_ref()
+        .map(|it| it.replace_all(rest.trim_end(), signs));
+    Notation {
+        shape: shape.unwrap_or_default().into_owned(),
+        zone: zone.map_or("", |it| it.as_str()).to_owned(),
+        ahead: zone.and_then(|it| ahead(it.as_str())),
+    }
+}
+
+/// One of the two calls whose answers are compared.
+#[derive(Debug, Clone, Copy, Default)]
+struct Side {
+    /// When it was made.
+    at: i64,
+    /// How long the run had lasted when it was answered.
+    lasted: i64,
+    /// How far the clock on the machine's wall was ahead of UTC, where that is known.
+    ahead: Option<i64>,
+}
+
+impl Side {
+    fn new(run: &Trajectory, call: &ToolCall) -> Self {
+        let begun = call.start_ms.unwrap_or_default() / 1000.0;
+        let took = call.duration_ms.unwrap_or_default() / 1000.0;
+        Self {
+            at: run.stamp.recorded_at.as_millisecond() + milliseconds(begun),
+            lasted: milliseconds(begun + took),
+            ahead: run.stamp.utc_offset.map(|it| i64::from(it) * SECOND),
         }
     }
 }
 
-/// When the two calls were made whose answers are compared, in seconds since 1970.
-#[derive(Debug, Clone, Copy)]
+/// When the two calls were made whose answers are compared.
+#[derive(Debug, Clone, Copy, Default)]
 pub(in crate::score) struct Clock {
-    baseline: f64,
-    current: f64,
-    /// When the baseline was recorded.
-    recorded: f64,
+    b: Side,
+    c: Side,
+}
+
+/// A pair of times and of their calls on the walls of one zone, which daylight saving may have moved in between.
+#[derive(Debug, Clone, Copy)]
+struct OnWalls {
+    b: i64,
+    c: i64,
+    b_call: i64,
+    c_call: i64,
+}
+
+impl OnWalls {
+    /// Whether both are within a calendar day of their calls.
+    fn are_near(&self) -> bool {
+        let is_near = |it: i64, call: i64| (day(it) - day(call)).abs() <= 1;
+        is_near(self.b, self.b_call) && is_near(self.c, self.c_call)
+    }
+
+    /// How far they lie after their calls.
+    fn distances(&self) -> [i64; 2] {
+        [self.b - self.b_call, self.c - self.c_call]
+    }
+
+    /// Whether they are the same one of the first and last days of weeks, months, quarters and years around their calls.
+    fn are_same_bounds(&self) -> bool {
+        let of_calls = bounds(day(self.b_call)).zip(bounds(day(self.c_call)));
+        let found = (day(self.b), day(self.c));
+        found.0 != found.1
+            && of_calls.is_some_and(|(b, c)| b.into_iter().zip(c).any(|it| it == found))
+    }
 }
 
 impl Clock {
@@ -104,347 +290,1062 @@ impl Clock {
         (baseline, asked): (&Trajectory, &ToolCall),
         (current, asks): (&Trajectory, &ToolCall),
     ) -> Self {
-        let at = |run: &Trajectory, call: &ToolCall| {
-            seconds(run) + call.start_ms.unwrap_or_default() / 1000.0
-        };
         Self {
-            baseline: at(baseline, asked),
-            current: at(current, asks),
-            recorded: seconds(baseline),
+            b: Side::new(baseline, asked),
+            c: Side::new(current, asks),
         }
     }
 
     /// Of two calls made at once.
     #[cfg(test)]
     pub(in crate::score) fn still() -> Self {
-        Self {
-            baseline: 0.0,
-            current: 0.0,
-            recorded: 0.0,
-        }
+        Self::default()
     }
 
-    /// Whether the second of two times is the first, moved with the clock: later by as much as the call is later, or by whole calendar days
-    /// at the same time of day.
-    pub(super) fn moved(&self, b: &str, c: &str) -> bool {
-        let (b, c) = (moments(b), moments(c));
-        b.iter()
-            .any(|b| c.iter().any(|c| self.moved_moment(*b, *c)))
+    /// What became of a time, given the innermost key that names it, or the word before it.
+    pub(in crate::score) fn judge(&self, b: &str, c: &str, key: &str) -> Moved {
+        if b == c {
+            return Moved::Same;
+        }
+        let pairs = self.pairs(b, c).into_iter().flatten();
+        let judged = pairs.map(|(of_b, of_c)| match of_b.is_bare {
+            // A bare time of day is a value, unless it says since when something is up.
+            true if key::is_uptime(key) && self.grew(b, c) => Moved::Quiet,
+            true => Moved::No,
+            false if of_b.at(0) == of_c.at(0) => Moved::Same,
+            false => self.moved(of_b, of_c, key),
+        });
+        judged.min().unwrap_or(Moved::No)
     }
 
     /// The same of seconds or milliseconds since 1970.
-    pub(in crate::score) fn moved_number(&self, b: f64, c: f64) -> bool {
-        let is_epoch = |it: f64| (1.2e9..2.6e9).contains(&it) || (1.2e12..2.6e12).contains(&it);
-        let scale = if b > 1e11 { 1000.0 } else { 1.0 };
-        let later = (c - b) / scale;
-        #[expect(clippy::cast_precision_loss, reason = "two minutes are few seconds")]
-        let tolerance = TOLERANCE as f64;
-        is_epoch(b) && is_epoch(c) && (later - self.later()).abs() <= tolerance
+    pub(in crate::score) fn judge_number(&self, b: f64, c: f64, key: &str) -> Moved {
+        self.judge(&b.to_string(), &c.to_string(), key)
+    }
+
+    /// What became of the elements of a list, if they are dates, or times on a full quarter of an hour, that all moved alike and forward:
+    /// what became of the one nearest to its call.
+    pub(in crate::score) fn judge_all(&self, pairs: &[(&str, &str)], key: &str) -> Option<Moved> {
+        let read: Vec<_> = pairs.iter().map(|(b, c)| self.pairs(b, c)).collect();
+        let judge = |order: usize| {
+            let times = read.iter().map(|it| it[order]);
+            let times = times.collect::<Option<Vec<_>>>()?;
+            let apart = |(b, c): &(Time, Time)| c.wall - b.wall;
+            let first = times.first().map(apart)?;
+            let is_full = |it: Time| it.wall % QUARTER == 0;
+            let slack = if self.may_have_shifted() { HOUR } else { 0 };
+            let alike = times.iter().all(|it| {
+                let is_plain = apart(it) % DAY == 0 || (is_full(it.0) && is_full(it.1));
+                !it.0.is_bare && is_plain && apart(it) > 0 && (apart(it) - first).abs() <= slack
+            });
+            let (b, c) = (times.into_iter().filter(|_| alike))
+                .min_by_key(|(b, _)| (b.at(0) - self.b.at).abs())?;
+            Some(self.moved(b, c, key))
+        };
+        [0, 1].into_iter().filter_map(judge).min()
+    }
+
+    /// Whether a length of time grew by as much as time has passed, to the unit at which it stops: `3h21m`, `2d6h`, `3 days, 4:29`.
+    pub(in crate::score) fn grew(&self, b: &str, c: &str) -> bool {
+        let (later, tolerance) = (self.later(), self.tolerance());
+        length(b).zip(length(c)).is_some_and(|(b, c)| {
+            b.is_short == c.is_short
+                && c.time > b.time
+                && c.time < b.time + b.unit + later + tolerance
+                && c.time + c.unit > b.time + later - tolerance
+        })
     }
 
     /// Whether a time, as a text, is later than the recording, and said as finely as the recorded one.
     pub(in crate::score) fn is_after_recording(&self, recorded: &str, text: &str) -> bool {
-        let units: Vec<i64> = moments(recorded)
-            .iter()
-            .filter_map(|it| it.unit())
-            .collect();
-        moments(text).iter().any(|it| match it {
-            Moment::Date { wall, zone, unit } => {
-                // A time without a zone may be of any zone.
-                let slack = if zone.is_some() {
-                    0
-                } else {
-                    EASTMOST - WESTMOST
-                };
-                units.contains(unit)
-                    && wall - zone.unwrap_or(0) + unit + slack >= whole(self.recorded)
-            }
-            Moment::TimeOfDay { .. } | Moment::Weekday(_) => false,
-        })
+        let mut pairs = self.pairs(recorded, text).into_iter().flatten();
+        // A time without a zone may be of any zone.
+        let latest = |it: Time| it.at(-12 * HOUR) + it.unit;
+        pairs.any(|(_, it)| !it.is_bare && latest(it) >= self.b.at - self.b.lasted)
     }
 
     /// The same of seconds or milliseconds since 1970.
     pub(in crate::score) fn is_number_after_recording(&self, number: f64) -> bool {
-        let seconds = if number > 1e11 {
-            number / 1000.0
-        } else {
-            number
+        let recorded = self.b.at - self.b.lasted;
+        epoch(number).is_some_and(|it| (recorded..self.c.at + DAY).contains(&it))
+    }
+
+    /// When the current call was made, in seconds since 1970.
+    pub(in crate::score) fn now(&self) -> f64 {
+        seconds(self.c.at)
+    }
+
+    fn later(&self) -> i64 {
+        self.c.at - self.b.at
+    }
+
+    /// By how much a moment may be off.
+    fn tolerance(&self) -> i64 {
+        self.b.lasted + self.c.lasted + APART
+    }
+
+    /// Whether daylight saving may have begun or ended in between.
+    fn may_have_shifted(&self) -> bool {
+        self.later().abs() >= DAY
+    }
+
+    /// What two texts say, for both orders of day and month, if they say it in the same way.
+    fn pairs(&self, b: &str, c: &str) -> [Option<(Time, Time)>; 2] {
+        let (Some(was), Some(is)) = (read(b, self.b.at), read(c, self.c.at)) else {
+            return [None; 2];
         };
-        seconds >= self.recorded && seconds < self.recorded + 1e9
+        let (of_b, of_c) = (&was.notation, &is.notation);
+        let is_same = of_b == of_c && (of_b.zone == of_c.zone || self.may_have_shifted());
+        [0, 1].map(|order| {
+            let (b, c) = was.times[order].zip(is.times[order])?;
+            // What has grown old is the same, to the day.
+            let is_old = || self.c.at - b.wall >= OLD && day(b.wall) == day(c.wall);
+            if [&*of_b.shape, &*of_c.shape] == OF_LS && is_old() {
+                return Some((c, c));
+            }
+            // Of one moment, only the digits of a fraction may be others.
+            let is_one = b.at(0) == c.at(0);
+            let is_finer = of_b.shape.contains('f') && b.zone == c.zone;
+            (is_same && (!is_one || is_finer)).then_some((b, c))
+        })
     }
 
-    fn later(&self) -> f64 {
-        self.current - self.baseline
+    fn moved(&self, b: Time, c: Time, key: &str) -> Moved {
+        let walls = |(x, y): (i64, i64)| OnWalls {
+            b: b.at(x) + x,
+            c: c.at(y) + y,
+            b_call: self.b.at + x,
+            c_call: self.c.at + y,
+        };
+        let machines = self.b.ahead.zip(self.c.ahead);
+        let zones = [b.zone.zip(c.zone), Some((0, 0)), machines];
+        let zones = zones.into_iter().flatten().map(walls);
+        let judged = zones
+            .map(|it| self.on_walls(&it, b, key))
+            .min()
+            .unwrap_or(Moved::No);
+        // A date may also be that of the call where else people live, at whole hours, or beside them in Asia and Australia.
+        let any = (-24..=28).filter(|it| it % 2 == 0 || (6..22).contains(it));
+        let mut any = any.map(|it| walls((it * HOUR / 2, it * HOUR / 2)));
+        if judged > Moved::WithTheClock && any.any(|it| self.as_date(&it, b) && it.are_near()) {
+            return Moved::Quiet;
+        }
+        judged
     }
 
-    fn moved_moment(&self, b: Moment, c: Moment) -> bool {
-        let later = whole(self.later());
-        match (b, c) {
-            (
-                Moment::Date {
-                    wall: b,
-                    zone,
-                    unit,
-                },
-                Moment::Date {
-                    wall: c,
-                    zone: c_zone,
-                    unit: c_unit,
-                },
-            ) => {
-                if unit != c_unit || zone.is_some() != c_zone.is_some() {
-                    return false;
-                }
-                let apart = (c - c_zone.unwrap_or(0)) - (b - zone.unwrap_or(0));
-                let with_clock = unit < DAY && (apart - later).abs() <= TOLERANCE.max(unit);
-                let whole_days = c != b && (c - b) % DAY == 0 && zone == c_zone && {
-                    let (b_day, c_day) = (b.div_euclid(DAY), c.div_euclid(DAY));
-                    let days = c_day - b_day;
-                    let of_zone = [0, zone.unwrap_or(0)].map(|it| self.days(it));
-                    let names_today = |it: i64| (b_day, c_day) == self.dates(it);
-                    of_zone.contains(&days) || zones().any(names_today)
-                };
-                with_clock || whole_days
-            }
-            (
-                Moment::TimeOfDay { seconds: b, unit },
-                Moment::TimeOfDay {
-                    seconds: c,
-                    unit: c_unit,
-                },
-            ) => {
-                let off = (c - b - later).rem_euclid(DAY);
-                unit == c_unit && off.min(DAY - off) <= TOLERANCE.max(unit)
-            }
-            (Moment::Weekday(b), Moment::Weekday(c)) => {
-                // 1970 began on a Thursday.
-                let weekday = |day: i64| (day + 3).rem_euclid(7);
-                let names_today = |it: i64| {
-                    let (then, now) = self.dates(it);
-                    (weekday(then), weekday(now)) == (b, c)
-                };
-                (c - b - self.days(0)).rem_euclid(7) == 0 || zones().any(names_today)
-            }
-            _ => false,
+    fn on_walls(&self, it: &OnWalls, like: Time, key: &str) -> Moved {
+        let may_be_off = self.tolerance() + if like.unit > SECOND { like.unit } else { 0 };
+        // A clock that names no zone may have been shifted by an hour.
+        let [before, after] = it.distances();
+        let shifted = self.may_have_shifted() && like.zone.is_none();
+        let is_off_by = |hour: i64| ((after - before).abs() - hour).abs() <= may_be_off;
+        let with_clock = like.unit < DAY && (is_off_by(0) || (shifted && is_off_by(HOUR)));
+        let as_date = self.as_date(it, like);
+        if (with_clock || as_date) && it.are_near() {
+            Moved::Quiet
+        } else if as_date || (with_clock && self.later().abs() > may_be_off) {
+            Moved::WithTheClock
+        } else if (self.is_date(it, like) && it.are_same_bounds())
+            || (like.unit < DAY && self.moved_otherwise(it, key))
+        {
+            Moved::Otherwise
+        } else {
+            Moved::No
         }
     }
 
-    /// The days since 1970 of the two calls, on a clock so many seconds ahead of UTC.
-    fn dates(&self, ahead: i64) -> (i64, i64) {
-        let day = |at: f64| (whole(at) + ahead).div_euclid(DAY);
-        (day(self.baseline), day(self.current))
+    /// Whether a date is later by the midnights between the calls.
+    fn as_date(&self, it: &OnWalls, like: Time) -> bool {
+        let days = (it.c - it.b + HOUR).div_euclid(DAY);
+        self.is_date(it, like) && days != 0 && days == day(it.c_call) - day(it.b_call)
     }
 
-    /// How many midnights lie between the two calls.
-    fn days(&self, ahead: i64) -> i64 {
-        let (then, now) = self.dates(ahead);
-        now - then
+    /// Whether both have the same time of day. What people have set, and a program says in UTC, is an hour off where daylight saving began
+    /// or ended.
+    fn is_date(&self, it: &OnWalls, like: Time) -> bool {
+        let beside = (it.c - it.b + HOUR).rem_euclid(DAY) - HOUR;
+        let shifted = self.may_have_shifted() && like.zone.is_none_or(|it| it == 0);
+        beside == 0 || (shifted && beside.abs() == HOUR && it.b % QUARTER == 0)
+    }
+
+    /// Whether a time that did not move with the clock is one that is noted now and then, or comes round.
+    fn moved_otherwise(&self, it: &OnWalls, key: &str) -> bool {
+        let [before, after] = it.distances();
+        let both = |it: RangeInclusive<i64>| it.contains(&before) && it.contains(&after);
+        let is_full = it.b % QUARTER == 0 && it.c % QUARTER == 0;
+        let comes_round = || key::comes_round(key) && both(0..=i64::MAX) && before <= self.later();
+        both(-DAY..=self.tolerance()) || (is_full && both(-DAY..=DAY)) || comes_round()
     }
 }
 
-fn zones() -> impl Iterator<Item = i64> {
-    (WESTMOST / 3600..=EASTMOST / 3600).map(|it| it * 3600)
+/// Seconds by which a time lies after a moment, given in seconds since 1970; several where day and month could be exchanged. A time without
+/// a zone is read as UTC, and a time of day as that of the nearest day.
+pub(in crate::score) fn offsets(text: &str, at: f64) -> Vec<f64> {
+    let at = milliseconds(at);
+    // A word may be the name of a weekday.
+    let read = read(text, at).filter(|_| text.contains(|it: char| it.is_ascii_digit()));
+    let times = read.map_or([None; 2], |it| it.times);
+    let times = times.into_iter().flatten();
+    let mut offsets: Vec<i64> = times.map(|it| it.at(0) - at).collect();
+    offsets.dedup();
+    offsets.into_iter().map(seconds).collect()
+}
+
+/// The same of a number of seconds or milliseconds since 1970; `None` for one that is too large for either.
+pub(in crate::score) fn epoch_offset(number: f64, at: f64) -> Option<f64> {
+    epoch(number).map(|it| seconds(it - milliseconds(at)))
+}
+
+/// A number of seconds or milliseconds since 1970, in milliseconds.
+fn epoch(number: f64) -> Option<i64> {
+    let scale = if number.abs() < 1e11 { 1.0 } else { 1000.0 };
+    (number.abs() < 1e14).then(|| milliseconds(number / scale))
 }
 
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "seconds of a calendar are far from the ends of the range"
+    reason = "milliseconds of a calendar are far from the ends of the range"
 )]
-fn whole(seconds: f64) -> i64 {
-    seconds.floor() as i64
+fn milliseconds(seconds: f64) -> i64 {
+    (seconds * 1000.0).floor() as i64
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "milliseconds of a calendar fit a double"
-)]
-fn seconds(run: &Trajectory) -> f64 {
-    run.stamp.recorded_at.as_millisecond() as f64 / 1000.0
+fn seconds(milliseconds: i64) -> f64 {
+    SignedDuration::from_millis(milliseconds).as_secs_f64()
 }
 
-/// The times that a text may mean: two where day and month could be exchanged.
-fn moments(text: &str) -> Vec<Moment> {
-    for notation in NOTATIONS.iter() {
-        if let Some(found) = notation.captures(text) {
-            let read: Vec<Moment> = [false, true]
-                .into_iter()
-                .filter_map(|it| moment(&found, it))
-                .collect();
-            if !read.is_empty() {
-                return read;
-            }
+/// Days since 1970.
+fn day(wall: i64) -> i64 {
+    wall.div_euclid(DAY)
+}
+
+/// Days since Monday of a day since 1970, which began on a Thursday.
+fn weekday(day: i64) -> i64 {
+    (day + 3).rem_euclid(7)
+}
+
+/// The first and last days of the weeks, months, quarters and years before, around and after a day.
+fn bounds(of: i64) -> Option<Vec<i64>> {
+    let months = months_to(of)?;
+    let first_of = |it: i64| days_to(it.div_euclid(12), it.rem_euclid(12) + 1, 1);
+    let mut bounds = Vec::new();
+    for period in -1..=1 {
+        for length in [1, 3, 12] {
+            let first = months - months.rem_euclid(length) + period * length;
+            bounds.extend([first_of(first)?, first_of(first + length)? - 1]);
+        }
+        // Weeks begin on Mondays or Sundays.
+        for first in [of - weekday(of), of - weekday(of + 1)] {
+            bounds.extend([first + 7 * period, first + 7 * period + 6]);
         }
     }
-    Vec::new()
+    Some(bounds)
 }
 
-/// Reads the parts of a time; `month_first` where two numbers do not say which is which.
-fn moment(parts: &Captures<'_>, month_first: bool) -> Option<Moment> {
-    let text = |name: &str| parts.name(name).map(|it| it.as_str());
-    let number = |name: &str| text(name).and_then(|it| it.parse::<i64>().ok());
-    if let Some(day) = text("wd") {
-        let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-        let place = names.iter().position(|it| day.starts_with(it))?;
-        return i64::try_from(place).ok().map(Moment::Weekday);
+/// Months from the beginning of our reckoning to a day since 1970.
+fn months_to(day: i64) -> Option<i64> {
+    let since_1970 = Span::new().try_days(day).ok()?;
+    let date = Date::constant(1970, 1, 1).checked_add(since_1970).ok()?;
+    Some(i64::from(date.year()) * 12 + i64::from(date.month()) - 1)
+}
+
+/// Days from the beginning of 1970 to a date.
+fn days_to(year: i64, month: i64, date: i64) -> Option<i64> {
+    let (month, date) = (i8::try_from(month).ok()?, i8::try_from(date).ok()?);
+    let date = Date::new(i16::try_from(year).ok()?, month, date).ok()?;
+    Some(i64::from((date - Date::constant(1970, 1, 1)).get_days()))
+}
+
+/// A length of time, the unit at which its text stops, and whether its units are single letters.
+struct Length {
+    time: i64,
+    unit: i64,
+    is_short: bool,
+}
+
+fn length(text: &str) -> Option<Length> {
+    let text = ["About ", "Less than "]
+        .iter()
+        .fold(text, |text, it| text.trim_start_matches(it));
+    let text = text.replacen("an ", "1 ", 1).replacen("a ", "1 ", 1);
+    let (mut time, mut unit, mut is_short, mut rest) = (0_i64, i64::MAX, true, text.as_str());
+    let end = |text: &str, is: bool| text.find(|it: char| it.is_ascii_digit() != is);
+    while !rest.is_empty() {
+        let (number, after) = rest.split_at(end(rest, true).unwrap_or(rest.len()));
+        let (name, after) = after.split_at(end(after, false).unwrap_or(after.len()));
+        // `3 days, 4:29` stops at minutes, `4:29:10` at seconds.
+        let is_hour = !text[..text.len() - rest.len()].ends_with(':');
+        unit = match name.trim_matches([' ', ',']) {
+            ":" if is_hour => HOUR,
+            "s" | "sec" | "secs" | "second" | "seconds" => SECOND,
+            "m" | "min" | "mins" | "minute" | "minutes" | ":" => MINUTE,
+            "h" | "hr" | "hrs" | "hour" | "hours" => HOUR,
+            "d" | "day" | "days" => DAY,
+            "w" | "week" | "weeks" => 7 * DAY,
+            "month" | "months" => 30 * DAY,
+            "y" | "year" | "years" => 365 * DAY,
+            "" if !is_hour => unit / 60,
+            _ => return None,
+        };
+        time = time.checked_add(number.parse::<i64>().ok()?.checked_mul(unit)?)?;
+        is_short &= name.len() == 1 && name != ":";
+        rest = after;
     }
-    let unit = match (number("h"), number("mi"), number("s")) {
-        (_, _, Some(_)) => 1,
-        (_, Some(_), None) => 60,
-        (Some(_), None, None) => 3600,
-        (None, None, None) => DAY,
-    };
-    let hour = match (
-        number("h").unwrap_or(0),
-        text("ap").map(|it| it.starts_with(['P', 'p'])),
-    ) {
-        (12, Some(false)) => 0,
-        (it, Some(true)) if it < 12 => it + 12,
-        (it, _) => it,
-    };
-    let seconds = hour * 3600 + number("mi").unwrap_or(0) * 60 + number("s").unwrap_or(0);
-    if seconds > DAY {
-        return None;
-    }
-    let Some(year) = number("y") else {
-        return Some(Moment::TimeOfDay { seconds, unit });
-    };
-    let (month, day) = match (number("a"), number("b")) {
-        (Some(a), Some(b)) if month_first => (a, b),
-        (Some(a), Some(b)) => (b, a),
-        _ => (number("mo").or_else(|| month(text("mon")?))?, number("d")?),
-    };
-    let date = Date::new(
-        i16::try_from(year).ok()?,
-        i8::try_from(month).ok()?,
-        i8::try_from(day).ok()?,
-    );
-    let midnight = date.ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-    Some(Moment::Date {
-        wall: midnight.timestamp().as_second() + seconds,
-        zone: text("z").and_then(zone),
+    (unit < i64::MAX && time < i64::MAX / 4).then_some(Length {
+        time,
         unit,
+        is_short,
     })
 }
 
-fn month(name: &str) -> Option<i64> {
-    let names = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let place = names.iter().position(|it| name.starts_with(it))?;
-    i64::try_from(place + 1).ok()
+/// Reads the parts of a time; `month_first` where two numbers do not say which is which.
+fn time(parts: &Captures<'_>, month_first: bool, near: i64) -> Option<Time> {
+    let text = |name: &str| parts.name(name).map(|it| it.as_str());
+    let number = |name: &str| text(name).and_then(|it| it.parse::<i64>().ok());
+    if let Some(number) = text("epoch") {
+        return Some(Time {
+            wall: epoch(number.parse().ok()?)?,
+            zone: Some(0),
+            unit: SECOND,
+            is_bare: false,
+        });
+    }
+    let units = [("s", SECOND), ("mi", MINUTE), ("h", HOUR), ("hh", HOUR)];
+    let unit = units.iter().find(|it| text(it.0).is_some());
+    let fraction = text("f").and_then(|it| format!("{it:0<3}").get(..3)?.parse::<i64>().ok());
+    let mut time = fraction.unwrap_or(0);
+    for (name, unit) in units {
+        time += number(name).unwrap_or(0) * unit;
+    }
+    if let Some(half) = text("ap").or(text("aap")) {
+        let is_later = half.starts_with(['P', 'p']);
+        time = time % (12 * HOUR) + if is_later { 12 * HOUR } else { 0 };
+    }
+    let is_below = |name: &str, end: i64| number(name).is_none_or(|it| it < end);
+    if time >= DAY + SECOND || !is_below("mi", 60) || !is_below("s", 61) {
+        return None;
+    }
+    let month = text("mon")
+        .and_then(|it| place(&MONTHS, it))
+        .map(|it| it + 1);
+    let date = match number("a").zip(number("b")) {
+        Some((a, b)) if month_first => Some((a, b)),
+        Some((a, b)) => Some((b, a)),
+        None => number("mo").or(month).zip(number("d")),
+    };
+    let named = text("wd").and_then(|it| place(&WEEKDAYS, it));
+    let days: Vec<Option<i64>> = match (date, number("y")) {
+        (Some((month, date)), Some(year)) => vec![days_to(year, month, date)],
+        (Some((month, date)), None) => {
+            let year = months_to(day(near))? / 12;
+            (year - 1..=year + 1)
+                .map(|it| days_to(it, month, date))
+                .collect()
+        }
+        (None, _) => (-4..=4).map(|it| Some(day(near) + it)).collect(),
+    };
+    // A day that is no such weekday is none.
+    let fits = |it: &i64| named.is_none_or(|name| name == weekday(*it));
+    let days = days.into_iter().flatten().filter(fits);
+    let walls = days.map(|it| it * DAY + time);
+    Some(Time {
+        wall: walls.min_by_key(|it| (it - near).abs())?,
+        zone: ["z", "zz", "zy"].into_iter().find_map(text).and_then(ahead),
+        unit: unit.map_or(DAY, |it| it.1),
+        is_bare: date.is_none() && named.is_none(),
+    })
 }
 
-/// How far a zone is ahead of UTC; `None` for an unknown abbreviation.
-fn zone(text: &str) -> Option<i64> {
-    if matches!(text, "Z" | "z" | "UTC" | "GMT") {
-        return Some(0);
-    }
-    let sign = if text.starts_with('-') { -1 } else { 1 };
-    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-    let (hours, minutes) = (digits.get(..2)?, digits.get(2..4)?);
-    let minutes = hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?;
-    Some(sign * minutes * 60)
+/// Which of some names a longer or shorter one begins with.
+fn place(names: &[&str], name: &str) -> Option<i64> {
+    let mut numbered = (0..).zip(names);
+    Some(numbered.find(|it| name.starts_with(*it.1))?.0)
+}
+
+/// How far a zone is ahead of UTC; `None` for an unknown name.
+fn ahead(zone: &str) -> Option<i64> {
+    let Some(sign) = zone.find(['+', '-']) else {
+        let mut known = ZONES.split(' ').filter_map(|it| it.split_once('='));
+        return Some(known.find(|it| it.0 == zone)?.1.parse::<i64>().ok()? * HOUR);
+    };
+    let digits = zone[sign + 1..].replace(':', "");
+    let (hours, minutes) = digits.split_at_checked(2)?;
+    let minutes = minutes.parse().unwrap_or(0) * MINUTE;
+    let ahead = hours.parse::<i64>().ok()? * HOUR + minutes;
+    Some(if zone[sign..].starts_with('-') {
+        -ahead
+    } else {
+        ahead
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Clock;
+    use super::Moved::{No, Otherwise, Quiet, Same, WithTheClock};
+    use super::{Clock, Moved, Side, epoch_offset, milliseconds, notation, notations, offsets};
 
-    /// Calls at 2026-11-20 22:50:00 UTC and so many seconds later.
-    fn later(seconds: f64) -> Clock {
-        let baseline = 1_795_215_000.0;
+    const MINUTE: f64 = 60.0;
+    const HOUR: f64 = 60.0 * MINUTE;
+    const DAY: f64 = 24.0 * HOUR;
+
+    /// 2026-11-20 10:10:20 UTC, a Friday.
+    const NOVEMBER: f64 = 1_795_169_420.0;
+    /// 2026-10-08 10:41:17 UTC, a Thursday; daylight saving ends before the next month does.
+    const OCTOBER: f64 = 1_791_456_077.0;
+
+    /// Calls at a moment and so many seconds later, each made a second after its run began.
+    fn calls(at: f64, later: f64) -> Clock {
+        let side = |at: f64| Side {
+            at: milliseconds(at),
+            lasted: 1000,
+            ahead: None,
+        };
         Clock {
-            baseline,
-            current: baseline + seconds,
-            recorded: baseline - 1.0,
+            b: side(at),
+            c: side(at + later),
+        }
+    }
+
+    fn later(seconds: f64) -> Clock {
+        calls(NOVEMBER, seconds)
+    }
+
+    fn all_are(cases: &[(Clock, &str, &str, Moved)]) {
+        for (clock, b, c, expected) in cases {
+            assert_eq!(clock.judge(b, c, "at"), *expected, "{b} → {c}");
         }
     }
 
     #[test]
-    fn times_move_with_the_clock_or_not() {
-        let day = 86_400.0;
+    fn times_near_their_calls_move_quietly_and_others_are_shown() {
+        let (minute, day) = (later(MINUTE), later(DAY));
+        let (two_days, month) = (later(2.0 * DAY), calls(OCTOBER, 33.0 * DAY));
+        all_are(&[
+            (
+                minute,
+                "2026-11-20T10:10:20Z",
+                "2026-11-20T10:11:23Z",
+                Quiet,
+            ),
+            (minute, "2026-11-20T10:10:20Z", "2026-11-20T10:11:30Z", No),
+            (minute, "2026-11-20T10:40:20Z", "2026-11-20T10:41:20.5Z", No),
+            (
+                minute,
+                "2026-11-20T10:40:20.25Z",
+                "2026-11-20T10:41:20.125Z",
+                Quiet,
+            ),
+            (
+                minute,
+                "2026-11-20T10:40:20.250Z",
+                "2026-11-20T10:40:20.25Z",
+                Same,
+            ),
+            (minute, "2026-03-29T01:30:00Z", "2026-03-29T01:31:30Z", No),
+            // An error as large, where hardly any time has passed, is an error.
+            (minute, "2026-03-29T01:30Z", "2026-03-29T01:31Z", No),
+            (
+                later(3.0),
+                "2026-03-29T01:30:00Z",
+                "2026-03-29T01:30:03Z",
+                No,
+            ),
+            (two_days, "2026-11-20T10:10Z", "2026-11-22T10:11Z", Quiet),
+            (two_days, "2026-11-20T10:10Z", "2026-11-22T10:15Z", No),
+            (
+                two_days,
+                "2026-12-20T10:10Z",
+                "2026-12-22T10:11Z",
+                WithTheClock,
+            ),
+            (day, "2026-10-21", "2026-10-22", WithTheClock),
+            (day, "2026-11-20", "2026-11-21", Quiet),
+            (day, "2026-11-21", "2026-11-22", Quiet),
+            (day, "2026-11-22", "2026-11-23", WithTheClock),
+            (day, "2026-11-21", "2026-11-23", No),
+            (two_days, "2026-05-01", "2026-05-02", No),
+            (day, "2026-11-20T00:00:00Z", "2026-11-21T00:00:00Z", Quiet),
+            (
+                later(29.0 * HOUR),
+                "2026-11-20T00:00:00Z",
+                "2026-11-21T00:00:00Z",
+                Quiet,
+            ),
+            (
+                later(29.0 * HOUR),
+                "2026-11-20T00:00:00Z",
+                "2026-11-23T00:00:00Z",
+                No,
+            ),
+            (
+                day,
+                "2026-09-30T16:20:11Z",
+                "2026-10-01T16:20:11Z",
+                WithTheClock,
+            ),
+            (minute, "2026-09-30T16:20:11Z", "2026-10-01T16:20:11Z", No),
+            // A run that lasted long may have asked at any time of it.
+            (
+                minute,
+                "2026-11-20T10:00:01Z",
+                "2026-11-20T10:01:04Z",
+                Quiet,
+            ),
+            (month, "2026-10-09T07:00:00Z", "2026-11-11T08:00:00Z", Quiet),
+            (month, "2026-10-09T07:21:00Z", "2026-11-11T08:21:00Z", No),
+        ]);
+        let mut long = minute;
+        long.c.lasted = 60_000;
+        assert_eq!(
+            long.judge("2026-11-20T12:10:20Z", "2026-11-20T12:10:40Z", "at"),
+            Quiet
+        );
+    }
+
+    #[test]
+    fn dates_move_at_midnight_in_some_zone() {
+        // From 22:50 to 23:10 and to 00:10 UTC.
+        let (evening, midnight) = (
+            calls(NOVEMBER + 45_580.0, 1200.0),
+            calls(NOVEMBER + 45_580.0, 4800.0),
+        );
+        all_are(&[
+            (evening, "2026-11-20", "2026-11-21", Quiet),
+            (evening, "2026-11-21", "2026-11-22", Quiet),
+            (evening, "2026-12-24", "2026-12-25", No),
+            (
+                evening,
+                "2026-12-24T09:00+01:00",
+                "2026-12-25T09:00+01:00",
+                WithTheClock,
+            ),
+            (
+                evening,
+                "2026-11-21T09:00+01:00",
+                "2026-11-22T09:00+01:00",
+                Quiet,
+            ),
+            (
+                evening,
+                "2026-11-21T08:00:00Z",
+                "2026-11-22T08:00:00Z",
+                Quiet,
+            ),
+            (midnight, "2026-12-24", "2026-12-25", WithTheClock),
+            (later(1800.0), "2026-11-20", "2026-11-21", No),
+        ]);
+        let mut at_home = evening;
+        (at_home.b.ahead, at_home.c.ahead) = (Some(3_600_000), Some(3_600_000));
+        assert_eq!(
+            at_home.judge("2026-12-24", "2026-12-25", "on"),
+            WithTheClock
+        );
+        // One machine shows its local time, another UTC.
+        at_home.c.ahead = Some(0);
+        assert_eq!(
+            at_home.judge("2026-11-20 23:50", "2026-11-20 23:10", "at"),
+            Quiet
+        );
+    }
+
+    #[test]
+    fn another_notation_or_zone_is_another_value() {
+        let (minute, month) = (later(MINUTE), calls(OCTOBER, 33.0 * DAY));
+        all_are(&[
+            (
+                minute,
+                "2026-03-29T03:30:00+02:00",
+                "2026-03-29T02:30:00+01:00",
+                No,
+            ),
+            (minute, "2026-03-29T03:30:00Z", "2026-03-29 03:30:00Z", No),
+            (minute, "2026-11-20T10:10:20Z", "2026-11-20T10:11:20", No),
+            (
+                minute,
+                "2026-11-20T10:10:20Z",
+                "2026-11-20T10:11:20+00:00",
+                No,
+            ),
+            (minute, "2026-11-20T10:10:20Z", "2026-11-20T10:11Z", No),
+            (minute, "2026-11-20", "20/11/2026", No),
+            (
+                minute,
+                "2026-11-20T10:10:20+02:00",
+                "2026-11-20T09:11:20+01:00",
+                No,
+            ),
+            (
+                month,
+                "2026-10-08T12:41:17+02:00",
+                "2026-11-10T11:41:17+01:00",
+                Quiet,
+            ),
+            (
+                month,
+                "2026-10-08T12:41:17+02:00",
+                "2026-11-10T12:41:17+02:00",
+                Quiet,
+            ),
+            (
+                month,
+                "2026-10-08T12:41:17+02:00",
+                "2026-11-10T10:41:17Z",
+                No,
+            ),
+            (
+                month,
+                "2026-10-08T11:41:17+01:00",
+                "2026-11-10T10:41:17Z",
+                Quiet,
+            ),
+            (
+                month,
+                "2026-10-09T09:00:00+02:00",
+                "2026-11-11T09:00:00+01:00",
+                Quiet,
+            ),
+            (month, "2026-10-08T12:30", "2026-11-10T11:30", Quiet),
+            (
+                month,
+                "2026-10-08 12:41:17 CEST",
+                "2026-11-10 11:41:17 CET",
+                Quiet,
+            ),
+            (
+                month,
+                "2026-10-08 06:41:17 EDT",
+                "2026-11-10 05:41:17 EST",
+                Quiet,
+            ),
+            (
+                month,
+                "2026-10-08 06:41:17 EDT",
+                "2026-11-10 02:41:17 PST",
+                No,
+            ),
+            (month, "2026-09-30 10:12:44", "2026-09-30 09:12:44", No),
+            (
+                month,
+                "2026-09-30 10:12:44.5+02:00",
+                "2026-09-30 09:12:44.5+01:00",
+                No,
+            ),
+            (month, "Fri, 1 May 2026", "Fri, 01 May 2026", No),
+        ]);
+    }
+
+    #[test]
+    fn times_are_read_in_many_notations() {
         let cases = [
-            (60.0, "2026-11-20T22:50:00Z", "2026-11-20T22:51:10Z", true),
-            (60.0, "2026-11-20T22:50:00Z", "2026-11-20T23:50:00Z", false),
+            ("2026-11-20 10:10:20,678", "2026-11-20 10:11:20,012"),
+            ("2026/11/20 10:10:20", "2026/11/20 10:11:20"),
             (
-                60.0,
-                "2026-11-20T22:50:00Z",
-                "2026-11-20T17:50:59-05:00",
-                true,
+                "2026-11-20 10:10:20.123456+00",
+                "2026-11-20 10:11:20.123+00",
             ),
-            (day, "2026-11-20", "2026-11-21", true),
-            (60.0, "2026-03-01", "2026-03-02", false),
-            // Midnight lies between the two where clocks are an hour ahead.
-            (1800.0, "2026-11-20", "2026-11-21", true),
+            ("20261120T101020Z", "20261120T101120Z"),
+            ("20261120T1010Z", "20261120T1011Z"),
+            ("20261120T101020.678Z", "20261120T101120.12Z"),
+            ("Fri Nov 20 10:10:20 2026", "Fri Nov 20 10:11:20 2026"),
             (
-                3600.0,
-                "2026-12-01T08:30:00+01:00",
-                "2026-12-02T08:30:00+01:00",
-                true,
-            ),
-            (1800.0, "2026-12-24", "2026-12-25", false),
-            (
-                day,
-                "2026-12-01T08:30:00+01:00",
-                "2026-12-02T08:30:00+01:00",
-                true,
+                "Fri Nov 20 10:10:20 2026 +0000",
+                "Fri Nov 20 10:11:20 2026 +0000",
             ),
             (
-                60.0,
-                "2026-03-01T08:30:00+09:00",
-                "2026-03-01T03:30:00+09:00",
-                false,
+                "Fri Nov 20 10:10:20 UTC 2026",
+                "Fri Nov 20 10:11:20 UTC 2026",
             ),
-            (3600.0, "22:50", "23:50", true),
-            (3600.0, "12:30", "13:00", false),
-            (3600.0, "12:30 PM", "1:30 PM", true),
-            // An answer may be quicker than the one it is compared with.
-            (60.0, "22:50:20", "22:50:50", true),
-            (7200.0, "10:50:00 PM", "12:50:00 AM", true),
-            (day, "Friday", "Saturday", true),
-            (60.0, "Friday", "Saturday", false),
-            (day, "November 20, 2026", "November 21, 2026", true),
-            (day, "20/11/2026", "21/11/2026", true),
-            (day, "11/20/2026", "11/21/2026", true),
+            ("20/Nov/2026:10:10:20 +0000", "20/Nov/2026:10:11:20 +0000"),
             (
-                day,
-                "Fri, 20 Nov 2026 22:50:00 GMT",
-                "Sat, 21 Nov 2026 22:50:00 GMT",
-                true,
+                "Fri, 20 Nov 2026 10:10:20 GMT",
+                "Fri, 20 Nov 2026 10:11:20 GMT",
             ),
             (
-                60.0,
-                "Fri Nov 20 22:50:00 2026 +0000",
-                "Fri Nov 20 22:51:01 2026 +0000",
-                true,
+                "Fri Nov 20 2026 10:10:20 GMT+0000 (Coordinated Universal Time)",
+                "Fri Nov 20 2026 10:11:20 GMT+0000 (Coordinated Universal Time)",
             ),
-            (60.0, "20261120T225000Z", "20261120T225100Z", true),
-            (60.0, "99:99", "98:98", false),
-            (60.0, "2026-13-45", "2026-13-46", false),
+            ("Nov 20 10:10", "Nov 20 10:11"),
+            ("Nov 20 10:10:20", "Nov 20 10:11:20"),
+            ("20 November 2026 at 10:10", "20 November 2026 at 10:11"),
+            (
+                "November 20th, 2026, 10:10:20 AM",
+                "November 20th, 2026, 10:11:20 AM",
+            ),
+            ("20/11/2026, 10:10", "20/11/2026, 10:11"),
+            ("11/20/2026, 10:10:20 AM", "11/20/2026, 10:11:20 AM"),
+            ("20.11.2026 10:10:20", "20.11.2026 10:11:20"),
+            ("1795169420", "1795169480"),
+            ("1795169420123", "1795169480012"),
         ];
-        for (seconds, was, is, expected) in cases {
-            assert_eq!(later(seconds).moved(was, is), expected, "{was} → {is}");
+        let tokens = regex::Regex::new(&notations()).expect("the notations are a pattern");
+        for (b, c) in cases {
+            assert_eq!(later(MINUTE).judge(b, c, "at"), Quiet, "{b} → {c}");
+            assert_eq!(later(HOUR).judge(b, c, "at"), Otherwise, "{b} → {c}");
+            let whole = tokens.find(b).map_or("", |it| it.as_str());
+            assert!(whole == b || b.starts_with("179"), "{b}: {whole}");
         }
-        assert!(later(60.0).moved_number(1_795_215_000.0, 1_795_215_060.0));
-        assert!(later(60.0).moved_number(1_795_215_000_000.0, 1_795_215_060_000.0));
-        assert!(!later(600.0).moved_number(1_795_215_000.0, 1_795_215_001.0));
-        assert!(!later(60.0).moved_number(1_000_000_000.0, 1_000_000_060.0));
+        for text in [
+            "2026-11-20 10:10 -12.5",
+            "2026-11-20 10:10 INFO",
+            "2026-11-20 10:10 ESTATE",
+        ] {
+            let found = tokens.find(text).map_or("", |it| it.as_str());
+            assert_eq!(found, "2026-11-20 10:10", "{text}");
+        }
+        let days = [
+            ("November 20, 2026", "November 21, 2026"),
+            ("20/11/2026", "21/11/2026"),
+            ("11/20/2026", "11/21/2026"),
+            ("Fri, 20 Nov 2026", "Sat, 21 Nov 2026"),
+            ("9/12/2026", "10/12/2026"),
+        ];
+        for (b, c) in days {
+            assert!(later(DAY).judge(b, c, "at") < Otherwise, "{b} → {c}");
+        }
+        all_are(&[
+            (later(MINUTE), "99:99", "98:98", No),
+            (later(DAY), "2026-13-45", "2026-13-46", No),
+            (later(DAY), "Fri May 1 2026", "Thu May 1 2026", No),
+            (later(DAY), "Fri, 20 Nov 2026", "Fri, 21 Nov 2026", No),
+            (later(DAY), "a word", "another", No),
+        ]);
+    }
+
+    #[test]
+    fn old_files_are_listed_with_their_year() {
+        let half_a_year = calls(OCTOBER, 181.0 * DAY);
+        all_are(&[
+            (half_a_year, "Sep 30 08:12", "Sep 30  2026", Same),
+            (half_a_year, "Sep 30 08:12", "Sep 29  2026", No),
+            (half_a_year, "Sep 30 08:12", "Sep 30  2027", No),
+            (
+                calls(OCTOBER, 33.0 * DAY),
+                "Sep 30 08:12",
+                "Sep 30  2026",
+                No,
+            ),
+            (half_a_year, "Apr  2  2025", "Apr  3  2025", No),
+            (half_a_year, "Sep 30  2026", "Sep 30 08:12", No),
+            (calls(OCTOBER, MINUTE), "Sep 30 08:12", "Sep 29 08:12", No),
+            (calls(OCTOBER, MINUTE), "Sep 30 08:12", "Sep 30 08:13", No),
+            // From December into January.
+            (
+                calls(OCTOBER, 90.0 * DAY),
+                "Oct  8 10:41",
+                "Jan  6 10:41",
+                Quiet,
+            ),
+        ]);
+    }
+
+    #[test]
+    fn bare_times_of_day_are_values_and_weekdays_move_by_days() {
+        all_are(&[
+            (later(HOUR), "12:30", "13:30", No),
+            (later(HOUR), "10:10:20 AM", "11:10:20 AM", No),
+            (later(DAY), "Friday", "Saturday", Quiet),
+            (later(MINUTE), "Friday", "Thursday", No),
+            (later(DAY), "Tuesday", "Wednesday", WithTheClock),
+            (later(DAY), "Friday", "Sunday", No),
+            (later(2.0 * DAY), "Sat", "Mon", Quiet),
+            (later(DAY), "Sat", "Sunday", No),
+        ]);
+        assert_eq!(later(HOUR).judge("4:29", "5:29", "up"), Quiet);
+        assert_eq!(later(HOUR).judge("4:29", "6:29", "up"), No);
+    }
+
+    #[test]
+    fn some_times_may_move_otherwise_and_are_shown() {
+        let days = later(2.0 * DAY + 6.0 * HOUR + 34.0 * MINUTE);
+        let cases = [
+            (
+                "observed",
+                "2026-11-20T10:00Z",
+                "2026-11-22T16:30Z",
+                Otherwise,
+            ),
+            (
+                "fetched_at",
+                "2026-11-20T09:58:11Z",
+                "2026-11-22T16:37:45Z",
+                Otherwise,
+            ),
+            (
+                "fetched_at",
+                "2026-11-20T09:58:11Z",
+                "2026-11-22T16:46:45Z",
+                No,
+            ),
+            (
+                "fetched_at",
+                "2026-11-18T09:58:11Z",
+                "2026-11-22T16:37:45Z",
+                No,
+            ),
+            (
+                "next_run",
+                "2026-11-20T11:00:00Z",
+                "2026-11-22T17:00:00Z",
+                Otherwise,
+            ),
+            ("at", "2026-11-22T11:00:00Z", "2026-11-24T18:00:00Z", No),
+            (
+                "nextRun",
+                "2026-11-20T11:07:00Z",
+                "2026-11-22T17:07:00Z",
+                Otherwise,
+            ),
+            ("x-ratelimit-reset", "1795173020", "1795370000", Otherwise),
+            (
+                "valid_until",
+                "2026-11-20T11:07:00Z",
+                "2026-11-23T17:07:00Z",
+                Otherwise,
+            ),
+            ("until", "2026-11-20T11:07:00Z", "2026-11-22T17:07:00Z", No),
+            // It has not come round yet.
+            (
+                "next_run",
+                "2026-11-23T11:07:00Z",
+                "2026-11-24T17:07:00Z",
+                No,
+            ),
+            ("reset", "1795173020", "1795173020000", No),
+        ];
+        for (key, b, c, expected) in cases {
+            assert_eq!(days.judge(b, c, key), expected, "{key}: {b} → {c}");
+        }
+        let bounds = [
+            ("2026-11-01", "2026-12-01"),
+            ("2026-11-30", "2026-12-31"),
+            ("2026-12-01", "2027-01-01"),
+            ("2026-10-31", "2026-11-30"),
+            ("2026-11-16", "2026-11-30"),
+            ("2026-11-15T00:00:00Z", "2026-11-29T00:00:00Z"),
+            ("2026-11-30T23:59:59+01:00", "2026-12-31T23:59:59+01:00"),
+        ];
+        for (b, c) in bounds {
+            assert_eq!(
+                later(12.0 * DAY).judge(b, c, "since"),
+                Otherwise,
+                "{b} → {c}"
+            );
+        }
+        all_are(&[
+            (later(50.0 * DAY), "2026-10-01", "2027-01-01", Otherwise),
+            (later(50.0 * DAY), "2026-01-01", "2027-01-01", Otherwise),
+            (later(12.0 * DAY), "2026-11-02", "2026-12-02", No),
+            (later(12.0 * DAY), "2026-11-01", "2026-12-31", No),
+            (later(12.0 * DAY), "2026-05-01", "2026-06-01", No),
+        ]);
+    }
+
+    #[test]
+    fn numbers_may_be_times() {
+        let clock = later(DAY);
+        let cases = [
+            (NOVEMBER, NOVEMBER + DAY, Quiet),
+            (NOVEMBER + 0.5, NOVEMBER + DAY + 1.25, Quiet),
+            (1000.0 * NOVEMBER, 1000.0 * (NOVEMBER + DAY), Quiet),
+            (
+                NOVEMBER + 30.0 * DAY,
+                NOVEMBER + 31.0 * DAY + 1.0,
+                WithTheClock,
+            ),
+            (NOVEMBER, NOVEMBER, Same),
+            (NOVEMBER - HOUR, NOVEMBER + 20.0 * HOUR, Otherwise),
+            (NOVEMBER, 1000.0 * (NOVEMBER + DAY), No),
+            (NOVEMBER + HOUR + 1.0, NOVEMBER + HOUR, No),
+            (1000.0, 1000.0 + DAY, No),
+            (NOVEMBER, 0.0, No),
+            (f64::NAN, 0.0, No),
+        ];
+        for (b, c, expected) in cases {
+            assert_eq!(clock.judge_number(b, c, "at"), expected, "{b} → {c}");
+        }
+    }
+
+    #[test]
+    fn lengths_of_time_grow_with_the_clock() {
+        let cases = [
+            (7.0 * MINUTE, "3h21m", "3h28m", true),
+            (7.0 * MINUTE, "3h21m", "3h31m", false),
+            (7.0 * MINUTE, "3h21m", "3h21m", false),
+            (27.0 * HOUR, "3h21m", "30h", true),
+            (27.0 * HOUR, "27h", "2d6h", true),
+            (27.0 * HOUR, "27h", "2d9h", false),
+            (33.0 * DAY, "3d3h", "36d", true),
+            (33.0 * DAY, "3d3h", "39d", false),
+            (7.0 * MINUTE, "5m12s", "12m", true),
+            (7.0 * MINUTE, "2m", "9m3s", true),
+            (HOUR, "3 days, 4:29", "3 days,  5:29", true),
+            (HOUR, "23:50", "1 day, 0:50", true),
+            (HOUR, "3 days, 4:29:10", "3 days, 5:29:11", true),
+            (HOUR, "12 min", "1:12", true),
+            (DAY, "Up 3 hours", "Up 27 hours", false),
+            (DAY, "3 hours", "27 hours", true),
+            (HOUR, "About a minute", "About an hour", true),
+            (33.0 * DAY, "3 hours", "4 weeks", true),
+            (HOUR, "Less than a second", "About an hour", true),
+            (DAY, "3h", "27 hours", false),
+            (HOUR, "3", "4", false),
+            (HOUR, "99999999 years", "4294967295 years", false),
+            (HOUR, "", "", false),
+        ];
+        for (seconds, b, c, expected) in cases {
+            assert_eq!(later(seconds).grew(b, c), expected, "{b} → {c}");
+        }
+    }
+
+    #[test]
+    fn elements_that_moved_alike_are_judged_as_the_nearest() {
+        let day = later(DAY);
+        /// Pairs of elements.
+        type Pairs = &'static [(&'static str, &'static str)];
+        let cases: [(Clock, Pairs, Option<Moved>); 9] = [
+            (
+                day,
+                &[("2026-11-20", "2026-11-21"), ("2026-11-24", "2026-11-25")],
+                Some(Quiet),
+            ),
+            (
+                day,
+                &[("2026-11-20", "2026-11-21"), ("2026-11-24", "2026-11-26")],
+                None,
+            ),
+            (
+                day,
+                &[("2026-11-20", "2026-11-19"), ("2026-11-24", "2026-11-23")],
+                None,
+            ),
+            (
+                later(MINUTE),
+                &[("2026-11-20", "2026-11-21"), ("2026-11-24", "2026-11-25")],
+                Some(No),
+            ),
+            (
+                later(27.3 * HOUR),
+                &[
+                    ("2026-11-20T10:00", "2026-11-21T13:00"),
+                    ("2026-11-22T09:00", "2026-11-23T12:00"),
+                ],
+                Some(Otherwise),
+            ),
+            (
+                later(27.3 * HOUR),
+                &[
+                    ("2026-11-20T07:21", "2026-11-21T07:21"),
+                    ("2026-11-26T07:27", "2026-11-27T07:27"),
+                ],
+                Some(Quiet),
+            ),
+            (
+                day,
+                &[
+                    ("2026-11-20T07:21", "2026-11-21T07:22"),
+                    ("2026-11-26T07:27", "2026-11-27T07:28"),
+                ],
+                None,
+            ),
+            (day, &[("12:30", "13:30")], None),
+            (day, &[], None),
+        ];
+        for (clock, pairs, expected) in cases {
+            assert_eq!(clock.judge_all(pairs, "time"), expected, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn times_are_measured_from_a_moment() {
+        let cases: [(&str, &[f64]); 9] = [
+            ("2026-11-20T10:10:25.5Z", &[5.5]),
+            ("2026-11-20 11:10:20", &[HOUR]),
+            ("2026-11-20T11:10:20+01:00", &[0.0]),
+            ("1/2/2027", &[]),
+            ("Nov 20 10:11", &[40.0]),
+            ("10:11:20 AM", &[60.0]),
+            ("1795169425", &[5.0]),
+            ("Friday", &[]),
+            ("undefined", &[]),
+        ];
+        for (text, expected) in cases {
+            let found = offsets(text, NOVEMBER);
+            assert!(
+                found == expected || (found.len() == 2 && text == "1/2/2027"),
+                "{text}: {found:?}"
+            );
+        }
+        assert_eq!(epoch_offset(0.0, NOVEMBER), Some(-NOVEMBER));
+        assert_eq!(epoch_offset(1000.0 * NOVEMBER + 500.0, NOVEMBER), Some(0.5));
+        assert_eq!(epoch_offset(1e20, NOVEMBER), None);
+        assert_eq!(epoch_offset(f64::NAN, NOVEMBER), None);
+    }
+
+    #[test]
+    fn notations_are_told_apart() {
+        let of = |it: &str| notation(it).unwrap_or_else(|| panic!("{it}"));
+        let equal = [
+            ("2026-01-02T03:04:05.1Z", "2027-11-12T13:14:15.123456Z"),
+            ("2026-01-02T03:04:05+02:00", "2026-01-02T03:04:05+01:00"),
+            ("Sep 30 08:12", "Oct  1 09:12"),
+            ("7:19:39 AM", "12:00:01 PM"),
+            (
+                "Fri, 2 Jan 2026 03:04:05 GMT",
+                "Thu, 12 May 2016 03:04:05 GMT",
+            ),
+            ("1795169425", "1795169426.5"),
+        ];
+        for (a, b) in equal {
+            assert!(of(a) == of(b), "{a} = {b}");
+        }
+        let in_zone = [
+            ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05"),
+            ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05+00:00"),
+            ("2026-01-02T03:04:05+00:00", "2026-01-02T03:04:05+02:00"),
+            ("2026-01-02T03:04:05+00:00", "2026-01-02T03:04:05+0000"),
+            ("2026-01-02 03:04:05 UTC", "2026-01-02 03:04:05 CEST"),
+        ];
+        for (a, b) in in_zone {
+            assert!(of(a).differs_in_zone(&of(b)), "{a} ≠ {b}");
+        }
+        let other = [
+            ("2026-01-02T03:04:05Z", "2026-01-02 03:04:05Z"),
+            ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05.1Z"),
+            ("2026-01-02T03:04:05Z", "2026-01-02T03:04Z"),
+            ("2026-01-02", "2026/01/02"),
+            ("2026/01/02", "01/02/2026"),
+            ("Monday", "Mon"),
+            ("1795169425", "1795169425000"),
+            ("2026-01-02T03:04:05Z", "Fri, 02 Jan 2026 03:04:05 GMT"),
+        ];
+        for (a, b) in other {
+            assert!(
+                of(a) != of(b) && !of(a).differs_in_zone(&of(b)),
+                "{a} ≠ {b}"
+            );
+        }
+        assert!(notation("undefined").is_none());
     }
 
     #[test]
     fn an_age_is_told_by_being_later_than_the_recording() {
-        let clock = later(3600.0);
-        assert!(clock.is_after_recording("2026-11-01T23:00:00Z", "2026-11-20T23:00:00Z"));
-        assert!(!clock.is_after_recording("2026-11-01T23:00:00Z", "2026-11-20T22:00:00Z"));
-        assert!(!clock.is_after_recording("2026-11-01T23:00:00Z", "2026-11-21"));
-        assert!(!clock.is_after_recording("22:00", "23:00"));
-        // The time has the precision of a minute, and the recording was made within that minute.
-        assert!(clock.is_after_recording("2026-11-01T23:00Z", "2026-11-20T22:49Z"));
-        assert!(!clock.is_after_recording("2026-11-01T23:00Z", "2026-11-20T22:48Z"));
-        // A clock on the wall may be hours behind.
-        assert!(clock.is_after_recording("2026-11-01 23:00:00", "2026-11-20 17:50:00"));
-        assert!(!clock.is_after_recording("2026-11-01 23:00:00", "2026-11-18 17:50:00"));
-        assert!(clock.is_number_after_recording(1_795_215_100.0));
-        assert!(!clock.is_number_after_recording(1_695_215_100.0));
+        let clock = later(HOUR);
+        let cases = [
+            ("2026-11-01T23:00:00Z", "2026-11-20T11:00:00Z", true),
+            ("2026-11-01T23:00:00Z", "2026-11-20T10:00:00Z", false),
+            ("2026-11-01T23:00:00Z", "2026-11-21", false),
+            ("22:00", "23:00", false),
+            // The time has the precision of a minute, and the recording was made within that minute.
+            ("2026-11-01T23:00Z", "2026-11-20T10:10Z", true),
+            ("2026-11-01T23:00Z", "2026-11-20T10:08Z", false),
+            // A clock on the wall may be hours behind.
+            ("2026-11-01 23:00:00", "2026-11-20 05:50:00", true),
+            ("2026-11-01 23:00:00", "2026-11-18 17:50:00", false),
+        ];
+        for (b, c, expected) in cases {
+            assert_eq!(clock.is_after_recording(b, c), expected, "{b} → {c}");
+        }
+        assert!(clock.is_number_after_recording(NOVEMBER + 100.0));
+        assert!(!clock.is_number_after_recording(NOVEMBER - 1e8));
     }
 }

@@ -52,12 +52,8 @@ mod tests {
     #[test]
     fn what_is_within_an_id_cuts_it_and_what_is_beyond_the_text_cuts_nothing() {
         let counted = Counted::new(tokens("of q7Zk0Pb2xW9a here"));
-        let varying = |token, tokens| VaryingToken {
-            token,
-            tokens,
-            stands_for: StandsFor::One(TokenKind::Id),
-            examples: Vec::new(),
-        };
+        let varying =
+            |token, tokens| VaryingToken::new(token, tokens, StandsFor::One(TokenKind::Id));
         let (first, pieces) = counted.counted(1..2).expect("it is there");
         assert!(first == 2 && pieces > 1, "{first} {pieces}");
         let whole = varying(first, pieces);

@@ -20,7 +20,7 @@ const TIMES: [&str; 14] = [
     "epoch",
     "mtime",
 ];
-const DURATIONS: [&str; 14] = [
+const DURATIONS: [&str; 19] = [
     "took",
     "elapsed",
     "duration",
@@ -35,7 +35,14 @@ const DURATIONS: [&str; 14] = [
     "durations",
     "latencies",
     "micros",
+    "ttl",
+    "remaining",
+    "expires in",
+    "retry after",
+    "milli",
 ];
+/// Words of settings, which are no measurements.
+const LIMITS: [&str; 7] = ["max", "min", "maximum", "minimum", "limit", "timeout", "interval"];
 const AGES: [&str; 11] = [
     "created",
     "modified",
@@ -58,12 +65,27 @@ pub(in crate::score) fn is_time(key: &str) -> bool {
 
 /// Whether the key says that its value is how long something took.
 pub(in crate::score) fn is_duration(key: &str) -> bool {
-    says(key, &DURATIONS)
+    says(key, &DURATIONS) && !says(key, &LIMITS)
+}
+
+/// Whether the key says that its value is how long something is still there.
+pub(in crate::score) fn is_left(key: &str) -> bool {
+    says(key, &["left", "until"])
 }
 
 /// Whether the key says that its value is when something was last touched.
 pub(in crate::score) fn is_age(key: &str) -> bool {
     says(key, &AGES)
+}
+
+/// Whether the key says that its value is how long something is up.
+pub(in crate::score) fn is_uptime(key: &str) -> bool {
+    says(key, &["up", "uptime"])
+}
+
+/// Whether the key says that its value is when something comes round.
+pub(in crate::score) fn comes_round(key: &str) -> bool {
+    says(key, &["next", "expires", "expiry", "reset", "valid until"])
 }
 
 /// Whether the key says that its value names something.
@@ -77,21 +99,25 @@ fn says(key: &str, words: &[&str]) -> bool {
     if key.is_empty() || key.len() > 100 {
         return false;
     }
-    let mut word = String::new();
+    let mut all = String::from(" ");
     let mut was_lower = false;
-    for it in key.chars().chain([' ']) {
-        if !it.is_alphabetic() || (it.is_uppercase() && was_lower) {
-            if words.contains(&word.as_str()) {
-                return true;
+    for it in key.chars() {
+        if it.is_alphabetic() {
+            if it.is_uppercase() && was_lower {
+                all.push(' ');
             }
-            word.clear();
+            all.extend(it.to_lowercase());
+        } else if !all.ends_with(' ') {
+            all.push(' ');
         }
         was_lower = it.is_lowercase();
-        if it.is_alphabetic() {
-            word.extend(it.to_lowercase());
-        }
     }
-    false
+    all.push(' ');
+    words.iter().any(|it| {
+        let found = all.match_indices(it);
+        let mut whole = found.filter(|(at, it)| all[..*at].ends_with(' ') && all[at + it.len()..].starts_with(' '));
+        whole.next().is_some()
+    })
 }
 
 static DURATION: LazyLock<Option<Regex>> = LazyLock::new(|| {

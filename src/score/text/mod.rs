@@ -2,8 +2,9 @@
 //!
 //! - `words`: how alike two texts are, word by word.
 //! - `token`: texts cut into tokens. `counted`: which of them a number means. `variation`: whether a text says what a recorded one said, where tokens vary.
+//! - `spaces`: the white space between tokens that match. `watch`: what stands in the place of what varies.
 //! - `clock`: times, and whether one has merely moved with the clock.
-//! - `made_up`, `generated`, `made_up_keys`: which runs of characters, pieces and keys look made up by a server.
+//! - `generated`, `made_up_keys`: which pieces and keys look made up by a server.
 //! - `key`: what the key of a value says of it. `excerpt`: short pieces of long values, for people.
 
 pub(super) mod clock;
@@ -11,8 +12,9 @@ pub(super) mod counted;
 pub(super) mod excerpt;
 pub(super) mod generated;
 pub(super) mod key;
-pub(super) mod made_up;
 pub(super) mod made_up_keys;
+mod spaces;
 pub(super) mod token;
 pub(super) mod variation;
+pub(super) mod watch;
 pub(super) mod words;

@@ -9,7 +9,6 @@ use crate::score::values::mask;
 use crate::score::values::same::hash_of;
 
 use super::clock;
-use super::made_up;
 
 /// Longer texts are not cut into tokens, because these take many times the memory of the text.
 pub(in crate::score) const LONG: usize = 1 << 21;
@@ -45,17 +44,18 @@ fn is_part(token: &Token<'_>) -> bool {
     )
 }
 
-fn is_of_base64(token: &Token<'_>) -> bool {
-    token.kind == TokenKind::Sign && token.text.starts_with(made_up::SIGNS)
-}
-
 /// What is one token although white space or signs stand in it.
 static WHOLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let id = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|0x[0-9a-fA-F]{6,}|[0-9a-fA-F]{12,}";
-    let ago = r"(?i:(?:\d+|an?|a\x20few|one|two|three)\x20?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?)\x20ago|just\x20now|(?:a\x20)?moments?\x20ago|yesterday)";
-    let unit = r"(?:ns|nanos(?:econds?)?|µs|us|micros(?:econds?)?|ms|msecs?|millis(?:econds?)?|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?)";
-    let duration =
-        format!(r"(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?s\b|\d+h(?:\d+m)?\b|\d+(?:[.,]\d+)?\x20?{unit}\b");
+    let short = r"(?:\d+d)?(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?s\b|(?:\d+d)?(?:\d+h)?\d+m\b|(?:\d+d)?\d+h\b|\d+d\b";
+    let unit = r"(?:ns|nanos(?:econds?)?|µs|us|micros(?:econds?)?|ms|msecs?|millis(?:econds?)?|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days?|weeks?|months?|years?)";
+    let long = format!(
+        r"\d+\x20days?,\x20+\d+:\d\d\b|-?\d+(?:[.,]\d+)?\x20?{unit}\b|(?i:about\x20an?\x20(?:minute|hour)|less\x20than\x20a\x20(?:second|minute))"
+    );
+    let duration = format!("{short}|{long}");
+    let ago = format!(
+        r"(?i:(?:{duration}|(?:an?|a\x20few|one|two|three)\x20?(?:secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|months?|years?))\x20ago|just\x20now|(?:a\x20)?moments?\x20ago|yesterday)"
+    );
     let time = clock::notations();
     Regex::new(&format!(
         "(?P<time>{time})|(?P<id>{id})|(?P<ago>{ago})|(?P<duration>{duration})"
@@ -63,59 +63,107 @@ static WHOLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// The tokens of a text, white space evened out.
+/// Letters and digits in a row from which on they are an id, whatever they are.
+const LONG_ID: usize = 16;
+
+/// Runs with other signs, as base64 has them, from which on they may be random.
+const LONG_RANDOM: usize = 12;
+
+/// The tokens of a text, white space evened out: as [`pieces`] cuts it, but ids in one.
+///
+/// An id is a run of letters and digits that holds both, has `-` or `_` within it, or is long; so is what follows `base64,`.
 pub(in crate::score) fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
+    let mut tokens: Vec<Token<'_>> = Vec::new();
     let pieces = pieces(text);
-    let mut rest = pieces.as_slice();
-    while !rest.is_empty() {
-        let (run, after) = rest.split_at(run_length(rest, |it| is_part(it) || is_of_base64(it)));
-        let is_one = run.iter().any(is_of_base64) && push_id(text, run, &mut tokens);
-        if !is_one {
-            plain_runs(text, run, &mut tokens);
+    let mut at = 0;
+    while at < pieces.len() {
+        let rest = &pieces[at..];
+        let base64 = || joined(rest, |it| is_part(it) || "+/=-_".contains(it.text));
+        let length = if follows_base64(&pieces[..at]) || is_random(span(text, &rest[..base64()])) {
+            base64()
+        } else {
+            id_length(text, rest)
+        };
+        match rest.get(..length) {
+            Some(run @ [first, _, ..]) => tokens.push(Token {
+                text: span(text, run),
+                kind: TokenKind::Id,
+                spaced: first.spaced,
+                pieces: length,
+            }),
+            _ => tokens.push(rest[0]),
         }
-        rest = after;
+        at += length.max(1);
+        if let Some(only) = tokens.last_mut().filter(|it| it.pieces == 1)
+            && only.text.len() >= LONG_ID
+            && only.text.bytes().all(|it| it.is_ascii_alphanumeric())
+        {
+            only.kind = TokenKind::Id;
+        }
     }
     tokens
 }
 
-/// The tokens of a run that is no id as a whole.
-fn plain_runs<'a>(text: &'a str, mut rest: &[Token<'a>], tokens: &mut Vec<Token<'a>>) {
-    while !rest.is_empty() {
-        let (run, after) = rest.split_at(run_length(rest, is_part));
-        if !push_id(text, run, tokens) {
-            tokens.extend(run);
-        }
-        rest = after;
-    }
+/// How many pieces without white space between stand at the beginning that are of a kind; at least one.
+fn joined(pieces: &[Token<'_>], belongs: impl Fn(&Token<'_>) -> bool) -> usize {
+    let more = pieces.iter().enumerate();
+    let more = more.take_while(|(at, it)| (*at == 0 || !it.spaced) && belongs(it));
+    more.count().max(1)
 }
 
-/// How many pieces of some kind stand at the beginning without anything between; at least one.
-fn run_length(pieces: &[Token<'_>], belongs: impl Fn(&Token<'_>) -> bool) -> usize {
-    let first = pieces.iter().take(1).filter(|it| belongs(it)).count();
-    let more = pieces.iter().skip(1);
-    let more = more.take_while(|it| first > 0 && !it.spaced && belongs(it));
-    1 + more.count()
+/// Whether a run changes between capitals, small letters and digits more often than any name or path does.
+fn is_random(run: &str) -> bool {
+    let class = |it: u8| match it {
+        b'0'..=b'9' => 0,
+        b'a'..=b'z' => 1,
+        b'A'..=b'Z' => 2,
+        _ => 3,
+    };
+    let bytes = run.as_bytes();
+    let has = |of: u8| bytes.iter().any(|it| class(*it) == of);
+    let changes = || bytes.windows(2).filter(|it| class(it[0]) != class(it[1])).count();
+    (LONG_RANDOM..=4 * LONG_RANDOM * LONG_RANDOM).contains(&run.len()) && (0..4).all(has) && changes() * 2 >= run.len()
 }
 
-/// Adds a run as one token where it is an id.
-fn push_id<'a>(text: &'a str, run: &[Token<'a>], tokens: &mut Vec<Token<'a>>) -> bool {
-    let whole = span(text, run);
-    let is_known = matches!(run, [only] if only.kind == TokenKind::Id);
-    let is_id = !is_known && made_up::is_id(whole);
-    if is_id {
-        tokens.push(Token {
-            text: whole,
-            kind: TokenKind::Id,
-            spaced: run[0].spaced,
-            pieces: run.len(),
-        });
+fn follows_base64(before: &[Token<'_>]) -> bool {
+    let [.., word, number, comma] = before else {
+        return false;
+    };
+    (word.text, number.text, comma.text) == ("base", "64", ",")
+}
+
+/// How many pieces at the beginning are one id; 1 where they are none.
+fn id_length(text: &str, pieces: &[Token<'_>]) -> usize {
+    let is_plain = |it: &Token<'_>| it.text.bytes().all(|it| it.is_ascii_alphanumeric());
+    let is_edge = |it: &Token<'_>| is_part(it) && is_plain(it);
+    if !is_edge(&pieces[0]) && !matches!(pieces[0].text, "-" | "_") {
+        return 1;
     }
-    is_id
+    let all = joined(pieces, |it| {
+        is_edge(it) || matches!(it.text, "-" | "_") || it.kind == TokenKind::Id
+    });
+    let whole = span(text, &pieces[..all]);
+    let mixes = whole.bytes().any(|it| it.is_ascii_digit())
+        && whole.bytes().any(|it| it.is_ascii_alphabetic());
+    // Random ids may begin or end with a sign.
+    if mixes && whole.len() >= LONG_ID && whole.bytes().filter(|it| matches!(it, b'-' | b'_')).count() * 4 < whole.len() {
+        return all;
+    }
+    if !is_edge(&pieces[0]) {
+        return 1;
+    }
+    let inner = pieces[..all].iter().rposition(is_part).map_or(1, |it| it + 1);
+    // Two signs in a row are a dash or a rule.
+    let pairs = pieces[..inner].windows(2);
+    let inner = pairs.into_iter().position(|it| !is_part(&it[0]) && !is_part(&it[1])).unwrap_or(inner);
+    let has_sign = pieces[..inner].iter().any(|it| !is_part(it));
+    let run = span(text, &pieces[..inner]);
+    let is_id = inner > 1 && (has_sign || mixes || run.len() >= LONG_ID);
+    if is_id { inner } else { 1 }
 }
 
 /// What some tokens of a text span, from the first to the last.
-pub(super) fn span<'a>(text: &'a str, tokens: &[Token<'a>]) -> &'a str {
+pub(in crate::score) fn span<'a>(text: &'a str, tokens: &[Token<'a>]) -> &'a str {
     let start = tokens.first().map_or(0, |it| position(text, it.text));
     let end = tokens
         .last()
@@ -156,7 +204,7 @@ const LONG_RUN: usize = 8;
 /// The bytes at which a token with white space or signs may be recognised.
 const CLUES: [bool; 256] = {
     let mut clues = [false; 256];
-    let bytes = b"0123456789gGwWyYx";
+    let bytes = b"0123456789gGwWyYxbBtT";
     let mut at = 0;
     while at < bytes.len() {
         clues[bytes[at] as usize] = true;
@@ -165,6 +213,7 @@ const CLUES: [bool; 256] = {
     clues
 };
 
+const DAYS: [&[u8]; 3] = [b"day", b"week", b"year"];
 const MONTHS: [&[u8]; 12] = [
     b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
 ];
@@ -184,6 +233,8 @@ pub(super) fn may_have_wholes(text: &str) -> bool {
         b'g' | b'G' => is_word(at, 1, b"ago"),
         b'w' | b'W' => is_word(at, 2, b"now"),
         b'y' | b'Y' => is_word(at, 2, b"day"),
+        b'b' | b'B' => is_word(at, 1, b"about"),
+        b't' | b'T' => is_word(at, 0, b"than a"),
         b'x' => at > 0 && bytes[at - 1] == b'0',
         b'0'..=b'9' if !is_ascii => true,
         b'0'..=b'9' if !bytes.get(at + 1).is_some_and(u8::is_ascii_digit) => {
@@ -202,7 +253,8 @@ fn goes_on_as_a_whole(after: &[u8]) -> bool {
         [b' ', word @ ..] | word => match word {
             [b'n' | b'u' | b'm' | b's' | b'h', ..]
             | [b'a' | b'A' | b'p' | b'P', b'm' | b'M', ..] => true,
-            _ => MONTHS.iter().any(|it| word.starts_with(it)),
+            [b'd', rest @ ..] if !rest.first().is_some_and(u8::is_ascii_lowercase) => true,
+            _ => DAYS.iter().chain(&MONTHS).any(|it| word.starts_with(it)),
         },
     }
 }
@@ -238,7 +290,7 @@ fn wholes(text: &str) -> impl Iterator<Item = (TokenKind, usize, usize)> {
         let after = text[found.end()..].chars().next();
         let goes_on = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
         // In `1.5 ms` or `-5 s`, the characters before belong to the number, so `5 ms` or `5 s` alone is no token.
-        let is_cut = kind == TokenKind::Duration && matches!(before, Some('.' | ','));
+        let is_cut = kind == TokenKind::Duration && matches!(before, Some('.' | ',' | '-'));
         let is_id = kind != TokenKind::Id || mixes_digits_and_letters(found.as_str());
         (!goes_on(before) && !goes_on(after) && !is_cut && is_id)
             .then(|| (kind, found.start(), found.end()))
@@ -411,12 +463,12 @@ mod tests {
             ),
             (
                 "a-1 is 1-2 (-3)",
-                "word:a sign:- number:1 word:is number:1 sign:- number:2 sign:( number:-3 sign:)",
+                "id:a-1 word:is id:1-2 sign:( number:-3 sign:)",
             ),
-            ("quiet-otter!", "word:quiet sign:- word:otter sign:!"),
+            ("quiet-otter!", "id:quiet-otter sign:!"),
             (
                 "e5 and v1.2.3",
-                "word:e number:5 word:and word:v number:1.2 sign:. number:3",
+                "id:e5 word:and word:v number:1.2 sign:. number:3",
             ),
             (
                 "6f1c9b7e-3c1d-4a52-9a54-0d2f6f0b1a11 ok",
@@ -432,16 +484,16 @@ mod tests {
             ),
             (
                 "1e-9 2E5 3elephants",
-                "number:1e-9 number:2E5 number:3 word:elephants",
+                "number:1e-9 number:2E5 id:3elephants",
             ),
             ("naïve größe 日本", "word:naïve word:größe word:日本"),
             (
                 "commit 3f9a12c, 82e782ac_x v1 1.3f9a12c4",
-                "word:commit id:3f9a12c sign:, id:82e782ac sign:_ word:x word:v number:1 number:1.3 word:f number:9 word:a number:12 word:c number:4",
+                "word:commit id:3f9a12c sign:, id:82e782ac_x id:v1 number:1.3 id:f9a12c4",
             ),
             (
                 "q7Zk0Pb2xW9a aB3+x/9Kq2Lm /tmp/x 1+2/3 12345e7",
-                "id:q7Zk0Pb2xW9a id:aB3+x/9Kq2Lm sign:/ word:tmp sign:/ word:x number:1 sign:+ number:2 sign:/ number:3 id:12345e7",
+                "id:q7Zk0Pb2xW9a id:aB3+x/9Kq2Lm sign:/ word:tmp sign:/ word:x number:1 sign:+ number:2 sign:/ number:3 number:12345e7",
             ),
             ("1.5.5 ms", "number:1.5 sign:. number:5 word:ms"),
             ("  ", ""),

@@ -1,307 +1,506 @@
-//! Whether a text says what a recorded one said, where tokens of it stand for others.
+//! How a text compares with a recorded one, in which tokens may stand for others and times may have moved with the clock.
+//!
+//! White space is data, and judged beside the tokens: see [`spaces`](super::spaces).
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::model::learned::{StandsFor, TokenKind, VaryingToken};
 
-use super::clock::Clock;
-use super::counted::Counted;
+use super::clock::{Clock, Moved};
 use super::key;
-use super::made_up;
+use super::spaces::{self, Aligned};
 use super::token::{LONG, Token, may_have_wholes, pieces, position, span, tokens};
+use super::watch::{self, Watched};
 
 /// The most work that matching a text with one in which tokens vary may be, as a multiple of the texts' tokens.
 const PASSES: usize = 32;
-/// Ids in several tokens are looked for up to this length.
-const LONG_ID: usize = 128;
 
-/// How many bytes around the difference of two long texts are looked at with it: white space stands in durations and times, and a word before
-/// them says what they are.
-const BESIDE: usize = 64;
+/// Numbers of so many digits with a point are compared to the noise of floating point.
+const MANY_DIGITS: usize = 12;
 
-/// How a text compares with one in which tokens vary.
+/// What is known of two texts.
+#[derive(Clone, Copy)]
+pub(in crate::score) struct How<'a> {
+    /// The recorded text's tokens that vary.
+    pub(in crate::score) varying: &'a [VaryingToken],
+    /// It is padded, so that blanks vary with what varies.
+    pub(in crate::score) pads: bool,
+    /// It is a value within JSON.
+    pub(in crate::score) is_leaf: bool,
+    /// The innermost key that names it.
+    pub(in crate::score) key: &'a str,
+    pub(in crate::score) clock: &'a Clock,
+    /// Ids are made by a server just now.
+    pub(in crate::score) is_live: bool,
+    /// What the run itself said, given text in the baseline's terms.
+    pub(in crate::score) said: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// A difference, and where it is in each of the texts, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::score) enum Likeness {
-    Same,
-    /// It differs only in how long something took, or how long ago it was.
-    OtherDuration,
-    /// It differs: where the two part, as byte positions in each.
-    Other {
-        b: usize,
-        c: usize,
-    },
+pub(in crate::score) struct Found {
+    pub(in crate::score) what: What,
+    pub(in crate::score) b: usize,
+    pub(in crate::score) c: usize,
 }
 
-/// What stands at one place of the recorded text.
-enum Element<'a> {
-    Fixed(Token<'a>),
-    Varying(&'a StandsFor),
-    /// An id, in whose place another of its sort may stand.
-    Id(&'a str),
+/// What a difference is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::score) enum What {
+    /// What did not vary is another.
+    Changed,
+    /// What varies is as it never was.
+    Never(&'static str),
+    /// It is shown, and passes.
+    Shown(&'static str),
+    /// The same of a time that moved.
+    Moved(&'static str),
 }
 
-/// Where to go on: the element, and whether a duration was excused on the way there.
-type Reached = (usize, bool);
+impl<'a> How<'a> {
+    /// Two texts of which nothing is known but when they were said.
+    pub(in crate::score) fn plain(clock: &'a Clock) -> Self {
+        Self {
+            varying: &[],
+            pads: false,
+            is_leaf: false,
+            key: "",
+            clock,
+            is_live: true,
+            said: &|_| None,
+        }
+    }
+}
 
-/// Whether a text says what a recorded one said, apart from the tokens that vary and times that moved with the clock.
-pub(in crate::score) fn compare(
-    b: &str,
-    c: &str,
-    varying: &[VaryingToken],
-    clock: &Clock,
-) -> Likeness {
-    if varying.is_empty() && b.split_whitespace().eq(c.split_whitespace()) {
-        return Likeness::Same;
+impl From<Watched> for What {
+    fn from(it: Watched) -> Self {
+        match it {
+            Watched::Never(what) => Self::Never(what),
+            Watched::Shown(what) => Self::Shown(what),
+        }
+    }
+}
+
+/// What stands at one place of the recorded text, and which tokens these are.
+struct Element<'a> {
+    varying: Option<&'a VaryingToken>,
+    recorded: Range<usize>,
+}
+
+/// An element, and the tokens of the current text that stand for it.
+type Match = (usize, Range<usize>);
+
+/// What two texts differ in; nothing where one says what the other said.
+pub(in crate::score) fn compare(b: &str, c: &str, how: &How<'_>) -> Vec<Found> {
+    if how.varying.is_empty() && b == c {
+        return Vec::new();
     }
     if b.len().max(c.len()) > LONG {
-        return compare_long(b, c, varying, clock);
+        return compare_long(b, c, how);
     }
-    if varying.is_empty() {
-        return compare_fixed(b, c, clock);
-    }
-    let (recorded, current) = cut(b, c, varying);
-    let elements = elements(b, &recorded, varying);
-    let mut work = PASSES * (elements.len() + current.len());
-    // The elements that the next token may fall on, and those that a later one may, by its place.
-    let mut reached: Vec<Reached> = Vec::new();
-    let mut later: HashMap<usize, Vec<Reached>> = HashMap::new();
-    let mut furthest = 0;
-    reach(&mut reached, 0, false, &elements);
-    for (place, token) in current.iter().enumerate() {
-        let mut next = Vec::new();
-        for &(at, excused) in &reached {
-            work = work.saturating_sub(1);
-            match elements.get(at) {
-                None => {}
-                Some(Element::Fixed(fixed)) => {
-                    let same = same_token(fixed, token, clock);
-                    let is_excused =
-                        || is_excused(named(fixed_before(&elements[..at])), fixed, token, clock);
-                    if let Some(excuse) = same.or_else(|| is_excused().then_some(true)) {
-                        reach(&mut next, at + 1, excused || excuse, &elements);
-                    }
-                }
-                Some(Element::Id(recorded)) => {
-                    for end in ends_of_ids(c, &current[place..], recorded) {
-                        let places = later.entry(place + end).or_default();
-                        push(places, at + 1, excused);
-                    }
-                }
-                Some(Element::Varying(stands_for)) if !may_be(stands_for, token.kind) => {}
-                Some(Element::Varying(stands_for)) => {
-                    reach(&mut next, at + 1, excused, &elements);
-                    let is_joined = current.get(place + 1).is_some_and(|it| !it.spaced);
-                    if stands_for.may_go_on(is_joined) {
-                        push(&mut next, at, excused);
-                    }
-                }
-            }
-        }
-        furthest = reached.iter().map(|it| it.0).max().unwrap_or(furthest);
-        for (at, excused) in later.remove(&(place + 1)).unwrap_or_default() {
-            reach(&mut next, at, excused, &elements);
-        }
-        if (next.is_empty() && later.is_empty()) || work == 0 {
-            return parted(b, c, &recorded, &elements, furthest, Some(token));
-        }
-        reached = next;
-    }
-    furthest = reached.iter().map(|it| it.0).max().unwrap_or(furthest);
-    let ends = |it: &&(usize, bool)| it.0 == elements.len();
-    match reached.iter().filter(ends).map(|it| it.1).min() {
-        Some(false) => Likeness::Same,
-        Some(true) => Likeness::OtherDuration,
-        None => parted(b, c, &recorded, &elements, furthest, None),
-    }
-}
-
-/// The same where no token varies.
-fn compare_fixed(b: &str, c: &str, clock: &Clock) -> Likeness {
-    let (recorded, current) = (tokens(b), tokens(c));
-    let mut excused = false;
-    for at in 0..recorded.len().max(current.len()) {
-        let (of_b, of_c) = (recorded.get(at), current.get(at));
-        let likeness = match (of_b, of_c) {
-            (Some(b), Some(c)) => same_token(b, c, clock).or_else(|| {
-                let before = recorded[..at].iter().rev().map(|it| Some(*it));
-                is_excused(named(before), b, c, clock).then_some(true)
-            }),
-            _ => None,
-        };
-        let Some(excuse) = likeness else {
-            let begins = |text: &str, it: Option<&Token<'_>>| {
-                it.map_or(text.len(), |it| position(text, it.text))
-            };
-            return Likeness::Other {
-                b: begins(b, of_b),
-                c: begins(c, of_c),
-            };
-        };
-        excused |= excuse;
-    }
-    if excused {
-        Likeness::OtherDuration
-    } else {
-        Likeness::Same
-    }
-}
-
-/// Whether two texts in which no token varies surely differ, because one has a word where the other has another. It does not cut
-/// them into tokens, so false does not mean that they are equal.
-pub(in crate::score) fn differ_in_a_word(b: &str, c: &str) -> bool {
-    if may_have_wholes(b) || may_have_wholes(c) {
-        return false;
-    }
-    let (mut b, mut c) = (b.split_whitespace(), c.split_whitespace());
-    let has_digit = |it: &str| it.bytes().any(|it| it.is_ascii_digit());
-    let mut before = "";
-    loop {
-        match (b.next(), c.next()) {
-            (Some(b), Some(c)) if b == c => before = b,
-            // Two words with numbers surely differ only if nothing before the number can make it a duration, which may be excused.
-            (Some(b), Some(c)) if has_digit(b) && has_digit(c) => {
-                return begins_with_its_number(b)
-                    && begins_with_its_number(c)
-                    && !key::is_duration(before);
-            }
-            (b, c) => return b.is_some() || c.is_some(),
-        }
-    }
-}
-
-/// Whether a word has one number at most, with nothing before it: `15`, `15th`, `15,`.
-fn begins_with_its_number(word: &str) -> bool {
-    let rest = word.trim_start_matches(|it: char| it.is_ascii_digit());
-    rest.len() < word.len() && !rest.contains(|it: char| it.is_numeric())
-}
-
-/// The tokens of both texts; cut in pieces where only a part of an id was learned to vary.
-fn cut<'a>(b: &'a str, c: &'a str, varying: &[VaryingToken]) -> (Vec<Token<'a>>, Vec<Token<'a>>) {
-    let recorded = Counted::new(tokens(b));
-    if varying.iter().all(|it| recorded.is_whole(it)) {
-        (recorded.tokens, tokens(c))
-    } else {
-        (pieces(b), pieces(c))
-    }
-}
-
-/// Whether a token of this kind may stand there; where words and numbers may, one that is both may, too.
-fn may_be(stands_for: &StandsFor, kind: TokenKind) -> bool {
-    let mixes = || {
-        [TokenKind::Word, TokenKind::Number]
-            .iter()
-            .all(|it| stands_for.may_be(*it))
-    };
-    stands_for.may_be(kind) || (kind == TokenKind::Id && mixes())
-}
-
-/// After how many tokens an id may end that could stand for a recorded one. Long ones are not looked for within a run.
-fn ends_of_ids(text: &str, from: &[Token<'_>], recorded: &str) -> Vec<usize> {
-    let more = from.iter().skip(1).take_while(|it| !it.spaced).count();
-    let fits = |end: &usize| made_up::may_stand_for(recorded, span(text, &from[..*end]));
-    if recorded.len() > LONG_ID {
-        return [1, 1 + more].into_iter().filter(fits).collect();
-    }
-    (1..=1 + more.min(2 * recorded.len()))
-        .filter(fits)
-        .collect()
-}
-
-/// The same for texts too long to be cut into tokens: only what lies between the first and the last difference is.
-fn compare_long(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock) -> Likeness {
-    let (b_bytes, c_bytes) = (b.as_bytes(), c.as_bytes());
-    let is_same = |(b, c): &(&u8, &u8)| b == c;
-    let start = b_bytes.iter().zip(c_bytes).take_while(is_same).count();
-    let room = b.len().min(c.len()) - start;
-    let ends = b_bytes.iter().rev().zip(c_bytes.iter().rev()).take(room);
-    let end = ends.take_while(is_same).count();
-    // Moved back to a position where no token is cut in two.
-    let is_edge = |it: &u8| it.is_ascii_whitespace() || b",[]{}".contains(it);
-    let start = b_bytes[..start.saturating_sub(BESIDE)]
-        .iter()
-        .rposition(is_edge)
-        .map_or(0, |it| it + 1);
-    let end = end.saturating_sub(BESIDE);
-    let after = b_bytes[b.len() - end..]
-        .iter()
-        .position(is_edge)
-        .unwrap_or(end);
-    let end = end - after;
-    let (of_b, of_c) = (&b[start..b.len() - end], &c[start..c.len() - end]);
-    let other = Likeness::Other { b: start, c: start };
-    // Varying tokens are numbered from the beginning of the text, so they need the whole text.
-    if !varying.is_empty() || of_b.len().max(of_c.len()) > LONG {
-        return other;
-    }
-    match compare(of_b, of_c, &[], clock) {
-        Likeness::Other { b, c } => Likeness::Other {
-            b: b + start,
-            c: c + start,
-        },
-        likeness => likeness,
-    }
-}
-
-/// Adds a place, and those that are reached from it without any token.
-fn reach(places: &mut Vec<Reached>, at: usize, excused: bool, elements: &[Element<'_>]) {
-    push(places, at, excused);
-    if let Some(Element::Varying(StandsFor::Run {
-        may_be_empty: true, ..
-    })) = elements.get(at)
+    if how.varying.is_empty()
+        && let Some(found) = other_word(b, c)
     {
-        reach(places, at + 1, excused, elements);
+        return vec![found];
+    }
+    let texts = Texts::new(b, c, how);
+    match texts.matched() {
+        Ok(matches) => texts.judge(&matches),
+        Err(found) => vec![found],
     }
 }
 
-fn push(places: &mut Vec<Reached>, at: usize, excused: bool) {
-    match places.iter_mut().rev().find(|it| it.0 == at) {
-        Some(known) => known.1 &= excused,
-        None => places.push((at, excused)),
-    }
-}
-
-/// Where two texts part: after the elements that came furthest, and before the token that fits none of them.
-fn parted(
-    b: &str,
-    c: &str,
-    recorded: &[Token<'_>],
-    elements: &[Element<'_>],
-    furthest: usize,
-    token: Option<&Token<'_>>,
-) -> Likeness {
-    let of_b = match elements.get(furthest) {
-        Some(Element::Fixed(it)) => position(b, it.text),
-        Some(Element::Varying(_) | Element::Id(_)) => {
-            // What varies stands after the last fixed token before it.
-            let before = elements[..furthest].iter().rev().find_map(|it| match it {
-                Element::Fixed(it) => Some(position(b, it.text) + it.text.len()),
-                Element::Varying(_) | Element::Id(_) => None,
-            });
-            before
-                .or_else(|| recorded.first().map(|it| position(b, it.text)))
-                .unwrap_or(0)
-        }
-        None => b.len(),
-    };
-    Likeness::Other {
-        b: of_b,
-        c: token.map_or(c.len(), |it| position(c, it.text)),
-    }
-}
-
-/// Whether two tokens are the same: `Some(true)` where they differ only in a duration that is excused.
-fn same_token(b: &Token<'_>, c: &Token<'_>, clock: &Clock) -> Option<bool> {
-    if b.spaced != c.spaced {
+/// The first word that is another one, of texts of which a glance shows that nothing in them moves with the clock.
+fn other_word(b: &str, c: &str) -> Option<Found> {
+    // The name of a weekday may be all there is.
+    let may_move = |it: &str| !it.contains(' ') || it.bytes().any(|it| it.is_ascii_digit()) || may_have_wholes(it);
+    if may_move(b) || may_move(c) {
         return None;
     }
-    match (b.kind, c.kind) {
-        _ if b.text == c.text => Some(false),
-        (TokenKind::Time, TokenKind::Time) => clock.moved(b.text, c.text).then_some(false),
-        (TokenKind::Duration, TokenKind::Duration) if is_brief(b.text) && is_brief(c.text) => {
-            Some(true)
+    let (mut of_b, mut of_c) = (b.split_whitespace(), c.split_whitespace());
+    loop {
+        match (of_b.next(), of_c.next()) {
+            (Some(b), Some(c)) if b == c => {}
+            (None, None) => return None,
+            (was, is) => {
+                let at = |text: &str, it: Option<&str>| it.map_or(text.len(), |it| position(text, it));
+                return Some(Found {
+                    what: What::Changed,
+                    b: at(b, was),
+                    c: at(c, is),
+                });
+            }
         }
-        (TokenKind::Ago, TokenKind::Ago) => Some(true),
-        _ => None,
+    }
+}
+
+/// The same for texts too long to be cut into tokens: only the lines between the first and the last difference are.
+fn compare_long(b: &str, c: &str, how: &How<'_>) -> Vec<Found> {
+    let is_same = |(b, c): &(&u8, &u8)| b == c;
+    let (of_b, of_c) = (b.as_bytes(), c.as_bytes());
+    let start = of_b.iter().zip(of_c).take_while(is_same).count();
+    let room = b.len().min(c.len()) - start;
+    let ends = of_b.iter().rev().zip(of_c.iter().rev()).take(room);
+    let end = ends.take_while(is_same).count();
+    let is_edge = |it: &u8| it.is_ascii_whitespace() || b",[]{}".contains(it);
+    let start = of_b[..start].iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
+    let after = of_b[b.len() - end..].iter().position(is_edge).unwrap_or(end);
+    let end = end - after;
+    let middle = (&b[start..b.len() - end], &c[start..c.len() - end]);
+    // Varying tokens are numbered from the beginning of the text, so they need the whole text.
+    if !how.varying.is_empty() || middle.0.len().max(middle.1.len()) > LONG {
+        return vec![Found {
+            what: What::Changed,
+            b: start,
+            c: start,
+        }];
+    }
+    let mut found = compare(middle.0, middle.1, how);
+    for it in &mut found {
+        (it.b, it.c) = (it.b + start, it.c + start);
+    }
+    found
+}
+
+/// Two texts in tokens.
+struct Texts<'a> {
+    b: &'a str,
+    c: &'a str,
+    recorded: Vec<Token<'a>>,
+    current: Vec<Token<'a>>,
+    elements: Vec<Element<'a>>,
+    how: &'a How<'a>,
+}
+
+impl<'a> Texts<'a> {
+    fn new(b: &'a str, c: &'a str, how: &'a How<'a>) -> Self {
+        let (mut recorded, mut current) = (tokens(b), tokens(c));
+        if !how.varying.iter().all(|it| is_whole(&recorded, it)) {
+            // Only a part of an id was learned to vary.
+            (recorded, current) = (pieces(b), pieces(c));
+        }
+        let elements = elements(&recorded, how.varying);
+        if how.pads {
+            return Self::padded(b, c, (recorded, current), (elements, how));
+        }
+        Self {
+            b,
+            c,
+            recorded,
+            current,
+            elements,
+            how,
+        }
+    }
+
+    /// In a text that is padded, a rule has no length.
+    fn padded(
+        b: &'a str,
+        c: &'a str,
+        (recorded, current): (Vec<Token<'a>>, Vec<Token<'a>>),
+        (elements, how): (Vec<Element<'a>>, &'a How<'a>),
+    ) -> Self {
+        let (kept, current_kept) = (rules_as_one(&recorded), rules_as_one(&current));
+        let current = current.into_iter().zip(current_kept);
+        let current = current.filter(|(_, is_kept)| *is_kept).map(|it| it.0).collect();
+        let elements = elements.into_iter().filter(|it| {
+            it.varying.is_some() || kept.get(it.recorded.start).copied().unwrap_or(true)
+        });
+        Self {
+            b,
+            c,
+            current,
+            elements: elements.collect(),
+            recorded,
+            how,
+        }
+    }
+
+    /// The word that names a fixed element: `modified` in `modified: 2026-01-02` and in `modified 2026-01-02`; the key of the text for its
+    /// first token.
+    fn name(&self, element: usize) -> &'a str {
+        let token = |at: usize| {
+            let it = self.elements.get(at).filter(|it| it.varying.is_none())?;
+            self.recorded.get(it.recorded.start)
+        };
+        let mut before = (0..element).rev().map(token);
+        let named = match before.next() {
+            None => return self.how.key,
+            Some(Some(it)) if matches!(it.text, ":" | "=") => before.next().flatten(),
+            Some(it) => it,
+        };
+        let is_word = |it: &&Token<'_>| matches!(it.kind, TokenKind::Word | TokenKind::Id);
+        named.filter(is_word).map_or("", |it| it.text)
+    }
+
+    /// Which tokens of the current text stand for which element.
+    fn matched(&self) -> Result<Vec<Match>, Found> {
+        if self.how.varying.is_empty() {
+            let all = self.elements.len().max(self.current.len());
+            let parts = |at: usize| match (self.elements.get(at), self.current.get(at)) {
+                (Some(it), Some(token)) => self.fixed(at, &self.recorded[it.recorded.start], token).is_none(),
+                _ => true,
+            };
+            return match (0..all).find(|at| parts(*at)) {
+                Some(at) => Err(self.parted(at, at)),
+                None => Ok((0..all).map(|it| (it, it..it + 1)).collect()),
+            };
+        }
+        self.matched_with_varying()
+    }
+
+    /// The same where tokens vary: follows all ways at once in which the text can be read.
+    fn matched_with_varying(&self) -> Result<Vec<Match>, Found> {
+        /// A token that was read as an element, and the reading of the one before it.
+        struct Step {
+            element: usize,
+            before: Option<usize>,
+        }
+        let mut steps: Vec<Step> = Vec::new();
+        let mut work = PASSES * (self.elements.len() + self.current.len());
+        // The elements that the next token may fall on, with the last step that led there.
+        let mut reached: HashMap<usize, Option<usize>> = HashMap::new();
+        self.reach(&mut reached, 0, None);
+        for (place, token) in self.current.iter().enumerate() {
+            let mut next = HashMap::new();
+            let mut ways: Vec<(usize, Option<usize>)> = reached.iter().map(|it| (*it.0, *it.1)).collect();
+            ways.sort_unstable();
+            let furthest = ways.last().map_or(0, |it| it.0);
+            for (at, before) in ways {
+                work = work.saturating_sub(1);
+                let Some(element) = self.elements.get(at) else { continue };
+                let fits = match element.varying {
+                    None => self.fixed(at, &self.recorded[element.recorded.start], token).is_some(),
+                    Some(it) => may_be(&it.stands_for, token, element.recorded.len()),
+                };
+                if !fits {
+                    continue;
+                }
+                steps.push(Step { element: at, before });
+                let step = Some(steps.len() - 1);
+                self.reach(&mut next, at + 1, step);
+                let is_joined = self.current.get(place + 1).is_some_and(|it| !it.spaced);
+                if element.varying.is_some_and(|it| may_go_on(it, element.recorded.len(), is_joined)) {
+                    next.entry(at).or_insert(step);
+                }
+            }
+            if next.is_empty() || work == 0 {
+                return Err(self.parted(furthest, place));
+            }
+            reached = next;
+        }
+        let furthest = reached.keys().copied().max().unwrap_or(0);
+        let Some(last) = reached.get(&self.elements.len()) else {
+            return Err(self.parted(furthest, self.current.len()));
+        };
+        let mut of_tokens = Vec::with_capacity(self.current.len());
+        let mut at = *last;
+        while let Some(step) = at.and_then(|it| steps.get(it)) {
+            of_tokens.push(step.element);
+            at = step.before;
+        }
+        of_tokens.reverse();
+        let mut matches = Vec::with_capacity(self.elements.len());
+        let mut from = 0;
+        for element in 0..self.elements.len() {
+            let length = of_tokens[from..].iter().take_while(|it| **it == element).count();
+            matches.push((element, from..from + length));
+            from += length;
+        }
+        Ok(matches)
+    }
+
+    /// Adds an element, and those that are reached from it without any token.
+    fn reach(&self, places: &mut HashMap<usize, Option<usize>>, at: usize, step: Option<usize>) {
+        places.entry(at).or_insert(step);
+        let varying = self.elements.get(at).and_then(|it| it.varying);
+        if let Some(StandsFor::Run { may_be_empty: true, .. }) = varying.map(|it| &it.stands_for) {
+            self.reach(places, at + 1, step);
+        }
+    }
+
+    /// Where two texts part.
+    fn parted(&self, element: usize, token: usize) -> Found {
+        let at = self.elements.get(element).map_or(self.recorded.len(), |it| it.recorded.start);
+        let place = |text: &str, it: Option<&Token<'_>>| it.map_or(text.len(), |it| position(text, it.text));
+        Found {
+            what: What::Changed,
+            b: place(self.b, self.recorded.get(at)),
+            c: place(self.c, self.current.get(token)),
+        }
+    }
+
+    /// Whether a token stands where a fixed one was recorded; with what is to be shown of it.
+    fn fixed(&self, element: usize, b: &Token<'_>, c: &Token<'_>) -> Option<Option<What>> {
+        if b.text == c.text {
+            return Some(None);
+        }
+        let quiet = Some(None);
+        let shown = |what| Some(Some(What::Moved(what)));
+        let name = self.name(element);
+        let clock = self.how.clock;
+        // A value that is only a duration is excused only if its key says that it is one.
+        let is_value = self.how.is_leaf && self.elements.len() == 1 && !self.how.key.is_empty();
+        match (b.kind, c.kind) {
+            (TokenKind::Time, TokenKind::Time) => match clock.judge(b.text, c.text, name) {
+                Moved::Same | Moved::Quiet => quiet,
+                Moved::WithTheClock => shown("moved with the clock"),
+                Moved::Otherwise => shown("another moment"),
+                Moved::No if key::is_age(name) && clock.is_after_recording(b.text, c.text) => {
+                    shown("a time that went on")
+                }
+                Moved::No => None,
+            },
+            (TokenKind::Word, TokenKind::Word) if self.elements.len() == 1 => match clock.judge(b.text, c.text, name) {
+                Moved::Same | Moved::Quiet => quiet,
+                Moved::WithTheClock => shown("moved with the clock"),
+                Moved::Otherwise | Moved::No => None,
+            },
+            (TokenKind::Ago, TokenKind::Ago) => quiet,
+            (TokenKind::Duration | TokenKind::Time | TokenKind::Number, TokenKind::Duration | TokenKind::Time | TokenKind::Number)
+                if clock.grew(b.text, c.text) && (b.kind == TokenKind::Duration || key::is_duration(name)) =>
+            {
+                quiet
+            }
+            (TokenKind::Duration, TokenKind::Duration)
+                if key::is_duration(name) || (!is_value && ((is_brief(b.text) && is_brief(c.text)) || TAKING.contains(&name))) =>
+            {
+                Some(watch::number(&number(b.text).into_iter().collect::<Vec<_>>(), number(c.text)?).map(What::from))
+            }
+            (TokenKind::Number, TokenKind::Number) => {
+                let (was, is) = (number(b.text)?, number(c.text)?);
+                if key::is_duration(name) {
+                    Some(watch::number(&[was], is).map(What::from))
+                } else if key::is_left(name) {
+                    Some(Some(What::Shown("how long is left")))
+                } else if has_many_digits(b.text) && has_many_digits(c.text) {
+                    ((was - is).abs() <= 1e-12 * was.abs().max(is.abs())).then_some(None)
+                } else {
+                    match clock.judge_number(was, is, name) {
+                        Moved::Same | Moved::No => None,
+                        Moved::Quiet => quiet,
+                        Moved::WithTheClock => shown("moved with the clock"),
+                        Moved::Otherwise => shown("another moment"),
+                    }
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// What is to be said of texts that match.
+    fn judge(&self, matches: &[Match]) -> Vec<Found> {
+        let mut found: Vec<Found> = Vec::new();
+        for (at, range) in matches {
+            let element = &self.elements[*at];
+            let now = self.current.get(range.clone()).unwrap_or_default();
+            let recorded = self.recorded.get(element.recorded.clone()).unwrap_or_default();
+            let what = match (element.varying, recorded, now) {
+                (None, [b], [c]) => self.fixed(*at, b, c).flatten(),
+                (Some(it), ..) => self.watched(it, now),
+                _ => None,
+            };
+            if let Some(what) = what.filter(|it| !found.iter().any(|known| known.what == *it)) {
+                let begins = |text: &str, of: &[Token<'_>]| of.first().map_or(0, |it| position(text, it.text));
+                found.push(Found {
+                    what,
+                    b: begins(self.b, recorded),
+                    c: begins(self.c, now),
+                });
+            }
+        }
+        let aligned = Aligned {
+            b: self.b,
+            c: self.c,
+            recorded: &self.recorded,
+            current: &self.current,
+            matches: matches
+                .iter()
+                .map(|(at, range)| {
+                    let it = &self.elements[*at];
+                    (it.recorded.clone(), range.clone(), it.varying.is_some())
+                })
+                .collect(),
+        };
+        let known = |what: &What| match what {
+            What::Shown(_) => found.iter().all(|it| it.what != *what),
+            What::Changed | What::Never(_) | What::Moved(_) => true,
+        };
+        let spaces = spaces::compare(&aligned, self.how.is_leaf, self.how.pads);
+        let spaces: Vec<Found> = spaces.into_iter().filter(|it| known(&it.what)).collect();
+        found.extend(spaces);
+        found
+    }
+
+    /// What is wrong with what stands in the place of tokens that vary.
+    fn watched(&self, varying: &VaryingToken, now: &[Token<'_>]) -> Option<What> {
+        let text = span(self.c, now);
+        let said = (self.how.said)(text);
+        let now = said.as_deref().unwrap_or(text);
+        watch_one(&varying.seen, &varying.offsets, varying.stands_for.kind()?, now, self.how).map(What::from)
+    }
+}
+
+/// What is wrong with a text that stands where one token of a kind varies.
+fn watch_one(
+    seen: &[String],
+    offsets: &[i64],
+    kind: TokenKind,
+    now: &str,
+    how: &How<'_>,
+) -> Option<Watched> {
+    if seen.is_empty() {
+        return None;
+    }
+    let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
+    match kind {
+        TokenKind::Id => watch::id(&seen, now, how.is_live),
+        TokenKind::Number | TokenKind::Duration => {
+            let known: Vec<f64> = seen.iter().filter_map(|it| number(it)).collect();
+            watch::number(&known, number(now)?)
+        }
+        TokenKind::Time => watch::time_text(&seen, offsets, (now, how.clock.now())),
+        TokenKind::Word | TokenKind::Sign | TokenKind::Ago => watch::words(&seen, now),
+    }
+}
+
+/// The number that a text begins with, thousands separators or not.
+pub(in crate::score) fn number(text: &str) -> Option<f64> {
+    let end = text.find(|it: char| !it.is_ascii_digit() && !"+-.,eE".contains(it));
+    let digits = text[..end.unwrap_or(text.len())].replace(',', "");
+    digits.trim_end_matches(['e', 'E', '.']).parse().ok()
+}
+
+fn has_many_digits(text: &str) -> bool {
+    let digits = text.split(['e', 'E']).next().unwrap_or_default();
+    let digits = digits.trim_start_matches(['-', '+', '0', '.']);
+    text.contains('.') && digits.bytes().filter(u8::is_ascii_digit).count() >= MANY_DIGITS
+}
+
+/// Whether a token may stand there, for so many recorded ones.
+pub(in crate::score) fn may_be(stands_for: &StandsFor, token: &Token<'_>, recorded: usize) -> bool {
+    let kind = token.kind;
+    let is_run = || token.text.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_'));
+    match stands_for {
+        // Some hashes have digits alone, or letters.
+        StandsFor::One(TokenKind::Id) => {
+            kind == TokenKind::Id || (is_run() && (recorded > 1 || token.text.bytes().any(|it| it.is_ascii_alphanumeric())))
+        }
+        StandsFor::One(only) => *only == kind,
+        StandsFor::Run { kinds, .. } => {
+            let mixes = || [TokenKind::Word, TokenKind::Number].iter().all(|it| kinds.contains(it));
+            kinds.contains(&kind) || (kinds.contains(&TokenKind::Id) && is_run()) || (kind == TokenKind::Id && mixes())
+        }
+    }
+}
+
+/// Whether another token may follow there; an id that is cut into pieces has as many as there are.
+fn may_go_on(varying: &VaryingToken, recorded: usize, is_joined: bool) -> bool {
+    match varying.stands_for {
+        StandsFor::One(TokenKind::Id) => recorded > 1 && is_joined,
+        StandsFor::One(_) => false,
+        StandsFor::Run { joined, .. } => is_joined || !joined,
     }
 }
 
@@ -311,201 +510,62 @@ const TAKING: [&str; 4] = ["in", "In", "after", "After"];
 /// Whether a duration is one of seconds at most, as work of a server takes. Minutes and hours are also said of journeys and recipes.
 fn is_brief(duration: &str) -> bool {
     let unit = duration.trim_start_matches(|it: char| !it.is_alphabetic());
-    !unit.starts_with(['h', 'H']) && !unit.starts_with("min") && !duration.contains(['m', 'h'])
-        || unit.starts_with("ms")
-        || unit.starts_with("mil")
-        || unit.starts_with("mic")
+    unit.starts_with(['n', 'u', 'µ', 's']) || unit.starts_with("ms") || unit.starts_with("mil") || unit.starts_with("mic")
 }
 
-/// The tokens of some elements, last first; none where one varies.
-fn fixed_before<'e, 'a>(
-    elements: &'e [Element<'a>],
-) -> impl Iterator<Item = Option<Token<'a>>> + use<'e, 'a> {
-    elements.iter().rev().map(|it| match it {
-        Element::Fixed(it) => Some(*it),
-        Element::Varying(_) | Element::Id(_) => None,
-    })
-}
-
-/// The word that names what comes after some tokens, given last first: `modified` in `modified: 2026-01-02` and in `modified 2026-01-02`.
-fn named<'a>(mut before: impl Iterator<Item = Option<Token<'a>>>) -> Option<&'a str> {
-    let last = before.next()??;
-    let word = match (last.kind, last.text) {
-        (TokenKind::Sign, ":" | "=") => before.next()??,
-        _ => last,
-    };
-    (word.kind == TokenKind::Word).then_some(word.text)
-}
-
-/// Whether prose says by a word before it that a token is how long something took, or when it was last touched, as the key of a value does.
-fn is_excused(name: Option<&str>, b: &Token<'_>, c: &Token<'_>, clock: &Clock) -> bool {
-    let Some(name) = name.filter(|_| b.spaced == c.spaced) else {
-        return false;
-    };
-    match (b.kind, c.kind) {
-        (TokenKind::Number, TokenKind::Number) => key::is_duration(name),
-        (TokenKind::Duration, TokenKind::Duration) => {
-            key::is_duration(name) || TAKING.contains(&name)
+/// Whether what varies begins and ends between tokens. What lies beyond the text cuts none of them.
+fn is_whole(tokens: &[Token<'_>], it: &VaryingToken) -> bool {
+    let start = it.token.saturating_sub(1);
+    let end = start.saturating_add(it.tokens);
+    let mut at = 0;
+    let (mut is_start, mut is_end) = (start == 0, end == 0);
+    for token in tokens {
+        at += token.pieces;
+        is_start |= at == start;
+        is_end |= at == end;
+        if at >= end {
+            break;
         }
-        (TokenKind::Time, TokenKind::Time) => {
-            key::is_age(name) && clock.is_after_recording(b.text, c.text)
-        }
-        _ => false,
     }
+    (is_start || start >= at) && (is_end || end >= at && at < end || end > at)
 }
 
-fn elements<'a>(
-    text: &'a str,
-    recorded: &[Token<'a>],
-    varying: &'a [VaryingToken],
-) -> Vec<Element<'a>> {
+fn elements<'a>(recorded: &[Token<'_>], varying: &'a [VaryingToken]) -> Vec<Element<'a>> {
     let mut sorted: Vec<&VaryingToken> = varying.iter().collect();
     sorted.sort_by_key(|it| it.token);
     let mut elements = Vec::with_capacity(recorded.len());
-    let mut rest = recorded.iter().copied();
-    let mut at = 0;
+    // The token, and how many pieces come before it.
+    let (mut token, mut at) = (0, 0);
+    let fixed = |token: usize| Element {
+        varying: None,
+        recorded: token..token + 1,
+    };
     for it in sorted {
         let start = it.token.saturating_sub(1);
-        let end = start.max(at).saturating_add(it.tokens);
-        elements.extend(
-            until(&mut rest, &mut at, start)
-                .into_iter()
-                .map(Element::Fixed),
-        );
-        let stretch = until(&mut rest, &mut at, end);
-        elements.push(match &it.stands_for {
-            StandsFor::One(TokenKind::Id) if !stretch.is_empty() => {
-                Element::Id(span(text, &stretch))
-            }
-            stands_for => Element::Varying(stands_for),
+        while at < start && token < recorded.len() {
+            elements.push(fixed(token));
+            at += recorded[token].pieces;
+            token += 1;
+        }
+        let (from, end) = (token, start.max(at).saturating_add(it.tokens));
+        while at < end && token < recorded.len() {
+            at += recorded[token].pieces;
+            token += 1;
+        }
+        elements.push(Element {
+            varying: Some(it),
+            recorded: from..token,
         });
     }
-    elements.extend(rest.map(Element::Fixed));
+    elements.extend((token..recorded.len()).map(fixed));
     elements
 }
 
-/// The tokens up to a place that is counted in pieces.
-fn until<'a>(
-    rest: &mut impl Iterator<Item = Token<'a>>,
-    at: &mut usize,
-    end: usize,
-) -> Vec<Token<'a>> {
-    let mut found = Vec::new();
-    while *at < end {
-        let Some(token) = rest.next() else {
-            break;
-        };
-        *at += token.pieces;
-        found.push(token);
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::{Clock, Likeness, compare, compare_long, differ_in_a_word};
-    use crate::model::learned::{StandsFor, TokenKind, VaryingToken};
-
-    #[test]
-    fn no_duration_is_excused_that_may_be_the_recorded_one() {
-        let any = |token, tokens| VaryingToken {
-            token,
-            tokens,
-            stands_for: StandsFor::Run {
-                kinds: vec![TokenKind::Word, TokenKind::Duration],
-                joined: false,
-                may_be_empty: true,
-            },
-            examples: Vec::new(),
-        };
-        let varying = [any(1, 1), any(3, 0)];
-        let compared = |c: &str| compare("queued 3 ms", c, &varying, &Clock::still());
-        assert_eq!(compared("queued 5 ms 3 ms"), Likeness::Same);
-        assert_eq!(compared("queued 3 ms 5 ms"), Likeness::Same);
-        assert_eq!(compared("queued 5 ms"), Likeness::OtherDuration);
-    }
-
-    const WORDS: [&str; 19] = [
-        "rows", "Rows", "took", "took:", "in", "modified", "5", "7", "5.", "5th", "7took",
-        "5took7", "took=5", "took=7", "ms", "minutes", "ago", "3:04", "ab12",
-    ];
-
-    fn texts() -> impl Strategy<Value = Vec<&'static str>> {
-        prop::collection::vec(prop::sample::select(&WORDS[..]), 0..7)
-    }
-
-    #[test]
-    fn a_number_that_may_be_a_duration_is_not_told_to_differ_at_a_glance() {
-        for (b, c, differs) in [
-            ("took 5", "took 7", false),
-            ("took=5", "took=7", false),
-            ("5took5", "5took7", false),
-            ("rows 5", "rows 7", true),
-            ("rows 5th,", "rows 7th,", true),
-            ("took 5", "took ms", true),
-            ("took 5", "took 5 rows", true),
-            ("took 5", "took  5", false),
-        ] {
-            assert_eq!(differ_in_a_word(b, c), differs, "{b} → {c}");
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 1024, ..ProptestConfig::default() })]
-
-        #[test]
-        fn texts_that_differ_in_a_word_are_told_to_differ(b in texts(), c in texts()) {
-            let (b, c) = (b.join(" "), c.join("  "));
-            if differ_in_a_word(&b, &c) {
-                let likeness = compare(&b, &c, &[], &Clock::still());
-                prop_assert!(matches!(likeness, Likeness::Other { .. }), "{:?} → {:?}: {:?}", b, c, likeness);
-            }
-        }
-
-        /// What varies beyond the end of the text is nowhere, and leaves the rest fixed.
-        #[test]
-        fn fixed_tokens_are_compared_as_among_varying_ones(b in texts(), c in texts()) {
-            let (b, c) = (b.join(" "), c.join(" "));
-            let beyond = VaryingToken {
-                token: 1000,
-                tokens: 0,
-                stands_for: StandsFor::Run { kinds: Vec::new(), joined: false, may_be_empty: true },
-                examples: Vec::new(),
-            };
-            let clock = Clock::still();
-            let (fixed, varying) = (compare(&b, &c, &[], &clock), compare(&b, &c, &[beyond], &clock));
-            match (fixed, varying) {
-                (Likeness::Other { b: fixed, c: of_c }, Likeness::Other { b: varying, c }) => {
-                    prop_assert_eq!(of_c, c);
-                    // At the end of the text, the varying stretch stands right after its last token.
-                    prop_assert!(fixed == varying || fixed == b.len(), "{} and {}", fixed, varying);
-                }
-                (fixed, varying) => prop_assert_eq!(fixed, varying),
-            }
-        }
-    }
-
-    #[test]
-    fn a_long_text_is_compared_as_a_short_one() {
-        let around = "many words\n".repeat(20);
-        let long = |it: &str| format!("{around} {it} {around}");
-        for (b, c, is_excused) in [
-            ("It took 15 ms.", "It took 12 ms.", true),
-            ("took: 15", "took: 19", true),
-            ("done in 1.5 s", "done in 1.7 s", true),
-            ("seen 3 minutes ago", "seen 4 minutes ago", true),
-            ("It waits 15 ms.", "It waits 15 hours.", false),
-            ("15 rows", "12 rows", false),
-            ("15 rows", "15 rows, 3 words", false),
-        ] {
-            let clock = Clock::still();
-            let short = compare(b, c, &[], &clock);
-            assert_eq!(short == Likeness::OtherDuration, is_excused, "{b} → {c}");
-            let found = compare_long(&long(b), &long(c), &[], &clock);
-            assert_eq!(found == Likeness::OtherDuration, is_excused, "{b} → {c}");
-            assert_ne!(found, Likeness::Same);
-        }
-    }
+/// Which tokens are kept where a rule of one sign counts as one.
+fn rules_as_one(tokens: &[Token<'_>]) -> Vec<bool> {
+    let goes_on = |at: usize| {
+        let (before, it) = (&tokens[at - 1], &tokens[at]);
+        it.kind == TokenKind::Sign && !it.spaced && before.text == it.text && "-=_─━~*+".contains(it.text)
+    };
+    (0..tokens.len()).map(|at| at == 0 || !goes_on(at)).collect()
 }

@@ -38,6 +38,7 @@ pub(crate) fn learned_notes(trajectory: &Trajectory, learned: &score::Learned) -
         takes,
         varies,
         odd: _,
+        repeats: _,
     } in &trajectory.learned
     {
         let varies = varies.iter();

@@ -170,11 +170,10 @@ fn passed() -> ScenarioResult {
         learned: vec![Learned {
             call: 1,
             takes: 2,
-            varies: vec![Varying {
-                path: "/content/0/json/request_id".to_owned(),
-                by: Variation::SameType,
-                examples: Vec::new(),
-            }],
+            varies: vec![Varying::new(
+                "/content/0/json/request_id".to_owned(),
+                Variation::SameType,
+            )],
             ..Learned::default()
         }],
         ..searching("environment variables", "4a1f")

@@ -1,33 +1,37 @@
 //! Answers that did not vary while they were recorded: every difference in them is a change.
 //!
-//! What recording learned to vary may vary, a time may move with the clock, and what is new beside all the old is compatible. How long
-//! something took, or how long ago it was, is only shown. Everything else must be equal; nothing is graded.
+//! What recording learned to vary may vary, as far as that is chance; a time may move with the clock, and what is new beside all the old is
+//! compatible. How long something took, or how long ago it was, says nothing. Everything else must be equal; nothing is graded.
 //!
 //! - `spot`: where the comparison is, and what is known of that place. `notes`: the notes on the differences.
 //! - `elements`: which elements of two lists belong together. `hashes`: by which those that are the same find each other.
+//! - `varied`: values where the takes had others. `moved`: times in the elements of a list that all moved alike.
 
 mod elements;
 mod hashes;
+mod moved;
 mod notes;
 mod spot;
+mod varied;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
 use crate::digits;
 use crate::model::Object;
-use crate::model::learned::{TokenKind, Variation, VaryingToken};
+use crate::model::learned::{Variation, VaryingToken};
 use crate::model::trajectory::Answer;
 use crate::score::lists::align;
 use crate::score::lists::leftover;
+use crate::score::text::clock::Moved;
 use crate::score::text::excerpt;
 use crate::score::text::key;
 use crate::score::text::made_up_keys;
-use crate::score::text::token::tokens;
-use crate::score::text::variation::{self, Likeness};
+use crate::score::text::variation::{self, How, What};
+use crate::score::text::watch::{self, Watched};
 use crate::score::values::embedded::is_too_dense;
-use crate::score::values::kind::{article, has_other_kinds, kind};
+use crate::score::values::kind::{article, kind};
 use crate::score::values::number;
 use crate::score::values::path::{Place, Step};
 use crate::score::values::same::{self, View, same};
@@ -63,6 +67,8 @@ pub(in crate::score) fn compare<'a>(
         notes: Notes::new(),
         embeddings: 0,
         hashes: Hashes::default(),
+        excused: HashSet::new(),
+        blocks: texts_of(b),
     };
     walk.answers(b, c);
     (walk.notes.found, walk.notes.apart)
@@ -74,6 +80,17 @@ struct Walk<'a> {
     notes: Notes,
     embeddings: usize,
     hashes: Hashes,
+    /// Times of the current answer that are judged together with others.
+    excused: HashSet<*const Value>,
+    /// The texts of the recorded blocks, which values may repeat.
+    blocks: HashSet<&'a str>,
+}
+
+/// The texts of the blocks of an answer that has structured content beside them.
+fn texts_of(answer: &Answer) -> HashSet<&str> {
+    let blocks = answer.content.iter();
+    let blocks = blocks.filter(|_| answer.structured_content.is_some());
+    blocks.filter_map(|it| it.get("text")?.as_str()).collect()
 }
 
 impl<'a> Walk<'a> {
@@ -87,7 +104,7 @@ impl<'a> Walk<'a> {
             Part::Block(index, _) => Tree::under_index(&Tree::under(&root, "content"), *index),
             Part::Structured(_) => Tree::under(&root, "structuredContent"),
         };
-        if Tree::variation(&Tree::under(&root, "content")).is_some() {
+        if Tree::varying(&Tree::under(&root, "content")).is_some() {
             b_parts.retain(|it| matches!(it, Part::Structured(_)));
             c_parts.retain(|it| matches!(it, Part::Structured(_)));
         }
@@ -155,7 +172,7 @@ impl<'a> Walk<'a> {
         let (of_b, of_c) = (b.value(), c.value());
         let is_structured = matches!(b, Part::Structured(_));
         self.at_part(b, |walk| {
-            if walk.spot.is_left_out() {
+            if walk.spot.is_ignored() {
                 return;
             }
             let text = |it: &'a Value| it.get("text").and_then(Value::as_str);
@@ -170,11 +187,11 @@ impl<'a> Walk<'a> {
     /// The texts of two blocks: as JSON they are at `json`, else at `text`.
     fn block_texts(&mut self, b: &'a str, c: &'a str, at: &At<'a>) {
         let plain = Tree::under(at, "text");
-        let is_open =
-            |it: Option<&Variation>| matches!(it, Some(Variation::SameType | Variation::Anything));
-        // If one take had JSON and another had not, the path without `json` is the one that is not compared.
-        if is_open(Tree::variation(at)) || Tree::variation(&plain) == Some(&Variation::Anything) {
-            return;
+        // If one take had JSON and another had not, the path without `json` is the one that varies.
+        if let Some(varying) = Tree::varying(at).or(Tree::varying(&plain).filter(|it| it.by == Variation::Anything))
+            && matches!(varying.by, Variation::SameType | Variation::Anything)
+        {
+            return self.varied_text(varying, b, c);
         }
         let json = Tree::under(at, "json");
         if self.texts_as_json(b, c, &json, "") {
@@ -197,35 +214,19 @@ impl<'a> Walk<'a> {
 
     /// Compares two values; `key` is the innermost key that names them.
     fn values(&mut self, b: &'a Value, c: &'a Value, at: &At<'a>, key: &str) {
-        if self.spot.is_left_out() || !self.spot.known.work.spend(1) {
+        if self.spot.is_ignored() || !self.spot.known.work.spend(1) {
             return;
         }
-        match Tree::variation(at) {
-            Some(Variation::SameType | Variation::AnyOrder | Variation::AnyElements)
-                if kind(b) != kind(c) =>
-            {
-                let what = format!("became {}", article(kind(c)));
-                return self.never(&what, b, c);
-            }
-            Some(Variation::SameType) if is_emptied(b, c) => {
-                return self.never("became empty", b, c);
-            }
-            Some(Variation::SameType | Variation::Anything) => return,
-            Some(Variation::AnyOrder) => {
-                if let (Value::Array(b), Value::Array(c)) = (b, c) {
-                    self.in_any_order(b, c, at, key);
-                }
-                return;
-            }
-            Some(Variation::AnyElements) => {
-                if is_emptied(b, c) {
-                    self.never("became empty", b, c);
-                } else if has_other_kinds(b, c) {
-                    self.never("has elements of another kind", b, c);
-                }
-                return;
-            }
-            Some(Variation::Tokens(_)) | None => {}
+        if self.excused.contains(&std::ptr::from_ref(c)) {
+            return;
+        }
+        if let Some(varying) = Tree::varying(at)
+            && self.varying_values(varying, b, c, at, key)
+        {
+            return;
+        }
+        if self.spot.is_source() && Tree::varying(at).is_none() {
+            return;
         }
         match (b, c) {
             _ if digits::of(b).or(digits::of(c)).is_some() => self.leaves(b, c, key),
@@ -233,7 +234,8 @@ impl<'a> Walk<'a> {
             (Value::Array(b), Value::Array(c)) => self.lists(b, c, at, key),
             (Value::String(b), Value::String(c)) => {
                 let json = Tree::under(at, "json");
-                if !self.texts_as_json(b, c, &json, key) {
+                let is_one_text = matches!(Tree::variation(at), Some(Variation::Tokens(_)));
+                if is_one_text || !self.texts_as_json(b, c, &json, key) {
                     self.plain_texts(b, c, at, key);
                 }
             }
@@ -247,21 +249,32 @@ impl<'a> Walk<'a> {
         }
         match (b, c) {
             (Value::Number(of_b), Value::Number(of_c)) => {
-                let (x, y) = (number::float(of_b), number::float(of_c));
-                if number::close(of_b, of_c)
-                    || (key::is_time(key) && self.spot.known.clock.moved_number(x, y))
-                {
-                } else if key::is_duration(key) {
-                    self.tolerated("how long it took", b, c);
-                } else if key::is_age(key) && self.spot.known.clock.is_number_after_recording(y) {
-                    self.tolerated("a time that went on", b, c);
-                } else {
-                    self.changed("changed", b, c);
+                if !number::close(of_b, of_c) {
+                    self.numbers(b, c, (number::float(of_b), number::float(of_c)), key);
                 }
             }
             _ if same(b, c) => {}
             _ if kind(b) != kind(c) => self.changed(&format!("became {}", article(kind(c))), b, c),
             _ => self.changed("changed", b, c),
+        }
+    }
+
+    fn numbers(&mut self, b: &Value, c: &Value, (x, y): (f64, f64), key: &str) {
+        let clock = self.spot.known.clock;
+        match clock.judge_number(x, y, key) {
+            // Long integers differ in digits that floating point lacks.
+            Moved::Same => self.changed("changed", b, c),
+            Moved::Quiet => {}
+            Moved::WithTheClock => self.tolerated("moved with the clock", b, c),
+            Moved::Otherwise => self.tolerated("another moment", b, c),
+            Moved::No if key::is_age(key) && clock.is_number_after_recording(y) => {
+                self.tolerated("a time that went on", b, c);
+            }
+            Moved::No if key::is_left(key) => self.tolerated("how long is left", b, c),
+            Moved::No if key::is_duration(key) && watch::epoch(y, clock.now()).is_none() => {
+                self.watched(watch::number(&[x], y), b, c);
+            }
+            Moved::No => self.changed("changed", b, c),
         }
     }
 
@@ -289,6 +302,8 @@ impl<'a> Walk<'a> {
             notes: std::mem::replace(&mut self.notes, Notes::new()),
             embeddings: self.embeddings + 1,
             hashes: Hashes::default(),
+            excused: HashSet::new(),
+            blocks: HashSet::new(),
         };
         inner.at(Step::Json, |walk| walk.document(&b_json, &c_json, at, key));
         self.notes = inner.notes;
@@ -296,66 +311,51 @@ impl<'a> Walk<'a> {
     }
 
     fn plain_texts(&mut self, b: &str, c: &str, at: &At<'a>, key: &str) {
-        if b == c || self.spot.is_left_out() {
+        let learned = Tree::varying(at);
+        if self.spot.is_ignored() || (learned.is_none() && self.spot.is_source()) {
             return;
         }
-        let varying: &[VaryingToken] = match Tree::variation(at) {
+        let varying: &[VaryingToken] = match learned.map(|it| &it.by) {
             Some(Variation::Tokens(varying)) => varying,
-            Some(Variation::SameType) if !b.trim().is_empty() && c.trim().is_empty() => {
-                let (b, c) = excerpt::of_texts(b, c);
-                return self.notes.never(&self.spot, "became empty", b, c);
-            }
-            Some(_) => return,
+            Some(_) => return self.other_texts(learned, b, c),
             None => &[],
         };
-        // If changes are only counted, the costly search for the first differing word is not needed.
-        if varying.is_empty() && self.notes.found.is_full() && variation::differ_in_a_word(b, c) {
-            self.notes.is_one_too_many();
+        if b == c && varying.is_empty() {
             return;
         }
-        let (b_at, c_at) = match variation::compare(b, c, varying, &self.spot.known.clock) {
-            // White space is ignored in prose, but indentation has a meaning in code, YAML and nested lists.
-            Likeness::Same if is_indented_otherwise(b, c) => {
-                return self.tolerated_texts("indented otherwise", b, c);
-            }
-            Likeness::Same => return,
-            // A value that is only a duration is excused only if its key says that it is one.
-            Likeness::OtherDuration
-                if !key.is_empty()
-                    && !key::is_duration(key)
-                    && matches!(tokens(b).as_slice(), [only] if only.kind == TokenKind::Duration) =>
-            {
-                (0, 0)
-            }
-            Likeness::OtherDuration => {
-                return self.tolerated_texts("how long it took, or how long ago it was", b, c);
-            }
-            Likeness::Other { b, c } => (b, c),
+        let back = self.spot.known.back;
+        let how = How {
+            varying,
+            pads: learned.is_some_and(|it| it.pads),
+            is_leaf: self.spot.place.is_in_document() && !self.blocks.contains(b),
+            key,
+            clock: &self.spot.known.clock,
+            is_live: self.spot.known.is_live,
+            said: &|text| back?.text(text),
         };
-        let shown = || excerpt::around((b, b_at), (c, c_at));
-        let is_time =
-            |it: &str| matches!(tokens(it).as_slice(), [only] if only.kind == TokenKind::Time);
-        let excuse =
-            if key::is_duration(key) && key::is_duration_text(b) && key::is_duration_text(c) {
-                Some("how long it took")
-            } else if key::is_age(key)
-                && is_time(b)
-                && is_time(c)
-                && self.spot.known.clock.is_after_recording(b, c)
-            {
-                Some("a time that went on")
-            } else {
-                None
-            };
-        match excuse {
-            Some(excuse) => {
-                let (b, c) = shown();
-                self.notes.tolerate(&self.spot, excuse, b, c);
+        let found = variation::compare(b, c, &how);
+        let is_excused = key::is_duration(key) && key::is_duration_text(b) && key::is_duration_text(c);
+        for it in found {
+            let shown = || excerpt::around((b, it.b), (c, it.c));
+            match it.what {
+                What::Changed if is_excused => {}
+                What::Changed => self.notes.change(&self.spot, "changed", || {
+                    let (b, c) = shown();
+                    (Some(b), Some(c))
+                }),
+                What::Never(what) => {
+                    let (b, c) = shown();
+                    self.notes.never(&self.spot, what, b, c);
+                }
+                What::Shown(what) | What::Moved(what) if self.spot.known.exact => {
+                    let (b, c) = shown();
+                    self.notes.change(&self.spot, what, || (Some(b), Some(c)));
+                }
+                What::Shown(what) | What::Moved(what) => {
+                    let (b, c) = shown();
+                    self.notes.tolerate(&self.spot, what, b, c);
+                }
             }
-            None => self.notes.change(&self.spot, "changed", || {
-                let (b, c) = shown();
-                (Some(b), Some(c))
-            }),
         }
     }
 
@@ -384,7 +384,7 @@ impl<'a> Walk<'a> {
         let is_free = |it: &&String| {
             let under = Tree::under(at, it);
             made_up_keys::is_made_up(it)
-                && matches!(Tree::variation(&under), Some(Variation::Anything))
+                && Tree::varying(&under).is_some_and(|it| it.by == Variation::Anything)
         };
         // Where keys are generated, new ones are no additions, and it is a change if there are none.
         let are_made_up = b.keys().filter(is_free).count() >= FEW_KEYS;
@@ -410,8 +410,14 @@ impl<'a> Walk<'a> {
             let shown = || (count(), Some("[]".to_owned()));
             return self.notes.change(&self.spot, "became empty", shown);
         }
+        if b.is_empty() && !c.is_empty() {
+            let count = || Some(format!("{} elements", c.len()));
+            let shown = || (Some("[]".to_owned()), count());
+            return self.notes.change(&self.spot, "was empty", shown);
+        }
         let paired = elements::in_order(&mut self.hashes, &mut self.spot, (b, c), at, key);
         let (b_alone, c_alone) = leftover::unpaired(&paired.pairs, b.len(), c.len());
+        self.moved_alike((b, c), &paired.pairs, key);
         for &(i, j) in &paired.pairs {
             if paired.are_same(i, j) {
                 continue;
@@ -459,7 +465,7 @@ impl<'a> Walk<'a> {
     fn added_elements(&mut self, new: Vec<usize>, (recorded, c): (usize, &[Value]), at: &At<'a>) {
         let may_come = |it: &usize| {
             let under = Tree::under_index(at, *it);
-            matches!(Tree::variation(&under), Some(Variation::Anything))
+            Tree::varying(&under).is_some_and(|it| it.by == Variation::Anything)
         };
         let places = recorded..recorded + new.len();
         let known = places.take_while(may_come).count();
@@ -509,9 +515,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn tolerated(&mut self, rule: &str, b: &Value, c: &Value) {
+    /// Notes what is shown and passes, unless nothing may differ.
+    fn tolerated(&mut self, rule: &'static str, b: &Value, c: &Value) {
         let (b, c) = excerpt::of_values(b, c);
-        self.notes.tolerate(&self.spot, rule, b, c);
+        if self.spot.known.exact {
+            self.notes.change(&self.spot, rule, || (Some(b), Some(c)));
+        } else {
+            self.notes.tolerate(&self.spot, rule, b, c);
+        }
     }
 
     fn changed(&mut self, what: &str, b: &Value, c: &Value) {
@@ -521,11 +532,6 @@ impl<'a> Walk<'a> {
         });
     }
 
-    fn tolerated_texts(&mut self, rule: &str, b: &str, c: &str) {
-        let (b, c) = excerpt::of_texts(b, c);
-        self.notes.tolerate(&self.spot, rule, b, c);
-    }
-
     fn changed_texts(&mut self, what: &str, b: &str, c: &str) {
         self.notes.change(&self.spot, what, || {
             let (b, c) = excerpt::of_texts(b, c);
@@ -533,37 +539,19 @@ impl<'a> Walk<'a> {
         });
     }
 
+    /// Notes what is wrong with a value that may vary.
+    fn watched(&mut self, found: Option<Watched>, b: &Value, c: &Value) {
+        match found {
+            None => {}
+            Some(Watched::Never(what)) => self.never(what, b, c),
+            Some(Watched::Shown(what)) => self.tolerated(what, b, c),
+        }
+    }
+
     fn never(&mut self, what: &str, b: &Value, c: &Value) {
         let (b, c) = excerpt::of_values(b, c);
         self.notes.never(&self.spot, what, b, c);
     }
-}
-
-/// Whether the lines of two texts that say the same are indented otherwise against each other.
-fn is_indented_otherwise(b: &str, c: &str) -> bool {
-    fn indents(text: &str) -> impl Iterator<Item = isize> {
-        let lines = text.lines().filter(|it| !it.trim().is_empty());
-        lines.map(|it| {
-            let indent = it.len() - it.trim_start().len();
-            isize::try_from(indent).unwrap_or(isize::MAX)
-        })
-    }
-    let (Some(b_first), Some(c_first)) = (indents(b).next(), indents(c).next()) else {
-        return false;
-    };
-    // Texts whose lines are broken at different places are prose.
-    let mut pairs = indents(b).zip(indents(c));
-    indents(b).count() == indents(c).count() && pairs.any(|(b, c)| b - b_first != c - c_first)
-}
-
-fn is_emptied(b: &Value, c: &Value) -> bool {
-    let is_empty = |it: &Value| match it {
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
-        Value::String(text) => text.trim().is_empty(),
-        _ => false,
-    };
-    !is_empty(b) && is_empty(c)
 }
 
 fn shown(value: &Value) -> String {

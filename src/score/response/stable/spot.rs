@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::model::learned::{Learned, Variation};
+use crate::model::learned::{Learned, Variation, Varying};
+use crate::score::ids::id_translation::IdTranslation;
 use crate::score::response::varying::Tree;
 use crate::score::text::clock::Clock;
 use crate::score::text::key;
@@ -24,6 +25,10 @@ pub(in crate::score) struct Known<'a> {
     pub(in crate::score) sources: &'a [Pattern],
     /// Recorded ids and what this run's server has given in their place.
     pub(in crate::score) given: &'a [(Value, Value)],
+    /// From the baseline's terms back to what the run itself said.
+    pub(in crate::score) back: Option<&'a IdTranslation>,
+    /// Servers answered, and not a recording.
+    pub(in crate::score) is_live: bool,
     /// Additions are changes, too.
     pub(in crate::score) exact: bool,
     pub(in crate::score) work: &'a Work<'a>,
@@ -42,13 +47,26 @@ pub(super) struct Spot<'a> {
 
 impl<'a> Spot<'a> {
     pub(super) fn is_left_out(&self) -> bool {
-        let patterns = self.known.ignore.iter().chain(self.known.sources);
-        patterns.into_iter().any(|it| it.matches(&self.place))
+        self.is_ignored() || self.is_source()
+    }
+
+    /// Whether people said that it does not matter.
+    pub(super) fn is_ignored(&self) -> bool {
+        self.known.ignore.iter().any(|it| it.matches(&self.place))
+    }
+
+    /// Whether another value stands for the recorded one.
+    pub(super) fn is_source(&self) -> bool {
+        self.known.sources.iter().any(|it| it.matches(&self.place))
     }
 
     /// Whether it is no change when nothing is there any more.
     pub(super) fn may_be_missing(&self, at: &At<'a>) -> bool {
-        self.is_left_out() || matches!(Tree::variation(at), Some(Variation::Anything))
+        let may_lack = |it: &Varying| {
+            it.by == Variation::Anything
+                && (it.seen.len() < self.known.learned.takes || it.path.contains("/*"))
+        };
+        self.is_left_out() || Tree::varying(at).is_some_and(may_lack)
     }
 
     /// How many of how many takes agreed on this place, whose path is given.

@@ -40,6 +40,7 @@ pub(crate) fn trajectory(id: &str, name: &str, steps: Vec<Step>) -> Trajectory {
 pub(crate) fn stamp() -> Stamp {
     Stamp {
         recorded_at: time("2026-11-01T10:00:00Z"),
+        utc_offset: None,
         mcp_eval: "0.1.0".to_owned(),
         agent: "anthropic".to_owned(),
         agent_hash: None,

@@ -1,0 +1,228 @@
+//! Ids that a server makes up in one answer and repeats in another place: what was equal there in all takes must be equal.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use serde_json::Value;
+
+use crate::model::learned::{Repeat, TokenKind};
+use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
+use crate::score::text::token::{LONG, tokens};
+use crate::score::values::embedded::embedded;
+use crate::score::values::path::escape;
+use crate::score::values::same::DEPTH;
+
+/// Ids of so many letters and digits are no chance, and hashes of so many are short for longer ones.
+const LONG_ID: usize = 16;
+const SHORT_HASH: usize = 6;
+/// The most that is looked at in one run.
+const IDS: usize = 100_000;
+
+/// A place in the answer to a call.
+type Place = (usize, String);
+
+/// What was equal and is not any more, in the answer to a call of the baseline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::score) struct Broken {
+    /// Where it should be repeated.
+    pub(in crate::score) repeat: Repeat,
+    /// The id that is not there.
+    pub(in crate::score) id: String,
+}
+
+/// The ids of a run: where each was first, and where else it is.
+#[derive(Debug, Default)]
+struct Ids {
+    /// The ids that were made up at each place.
+    made: BTreeMap<Place, BTreeSet<String>>,
+    /// Short hashes, where each was first.
+    short: HashMap<Place, BTreeSet<String>>,
+    /// Where ids are.
+    at: HashMap<Place, HashSet<String>>,
+}
+
+/// What later answers repeat of earlier ones in all takes, by the number of the call that repeats it.
+pub(in crate::score) fn learn(takes: &[&Trajectory]) -> HashMap<usize, Vec<Repeat>> {
+    let mut all: Option<BTreeSet<(Place, Place)>> = None;
+    let takes: Vec<Ids> = takes.iter().map(|it| Ids::of(it)).collect();
+    for take in &takes {
+        // Places in which all that was made up at another is.
+        let mut of_take = BTreeSet::new();
+        let mut holding: HashMap<&str, Vec<&Place>> = HashMap::new();
+        for (place, ids) in &take.at {
+            for id in ids {
+                holding.entry(id).or_default().push(place);
+            }
+        }
+        for (from, made) in &take.made {
+            let mut counts: HashMap<&Place, usize> = HashMap::new();
+            for place in made.iter().filter_map(|it| holding.get(it.as_str())).flatten() {
+                *counts.entry(place).or_default() += 1;
+            }
+            let whole = counts.into_iter().filter(|(place, count)| *count == made.len() && *place != from);
+            of_take.extend(whole.map(|(place, _)| (from.clone(), place.clone())));
+        }
+        all = Some(match all {
+            None => of_take,
+            Some(all) => all.intersection(&of_take).cloned().collect(),
+        });
+    }
+    let mut repeats: HashMap<usize, Vec<Repeat>> = HashMap::new();
+    for (from, place) in all.unwrap_or_default() {
+        let made = |it: &Ids| it.made.get(&from).cloned();
+        let first = takes.first().and_then(made);
+        // What is the same in all takes is no id that was made up.
+        if takes.len() > 1 && takes[1..].iter().all(|it| made(it) != first) {
+            repeats.entry(place.0).or_default().push(Repeat {
+                path: place.1,
+                call: from.0,
+                from: from.1,
+            });
+        }
+    }
+    repeats
+}
+
+/// What should be repeated and is not, by the number of the baseline's call. `partners` leads from the baseline's calls to those of the run.
+pub(in crate::score) fn broken(
+    baseline: &Trajectory,
+    current: &Trajectory,
+    partners: &HashMap<usize, usize>,
+) -> HashMap<usize, Vec<Broken>> {
+    let mut broken: HashMap<usize, Vec<Broken>> = HashMap::new();
+    if baseline.learned.iter().all(|it| it.repeats.is_empty()) {
+        return broken;
+    }
+    let (before, ids) = (Ids::of(baseline), Ids::of(current));
+    for learned in &baseline.learned {
+        for repeat in &learned.repeats {
+            let (Some(made_by), Some(repeated_by)) = (partners.get(&repeat.call), partners.get(&learned.call)) else {
+                continue;
+            };
+            let from = (*made_by, repeat.from.clone());
+            let made = ids.made.get(&from).into_iter().chain(ids.short.get(&from));
+            let there = ids.at.get(&(*repeated_by, repeat.path.clone()));
+            let was = before.at.get(&(repeat.call, repeat.from.clone()));
+            let has = |place: Option<&HashSet<String>>, it: &String| place.is_some_and(|ids| ids.contains(it));
+            // What was there before, too, is nothing that the server made up.
+            let mut made = made.flatten().filter(|it| !has(was, it));
+            if let Some(id) = made.find(|it| !has(there, it)) {
+                broken.entry(learned.call).or_default().push(Broken {
+                    repeat: repeat.clone(),
+                    id: id.clone(),
+                });
+            }
+        }
+    }
+    broken
+}
+
+impl Ids {
+    fn of(run: &Trajectory) -> Self {
+        let mut ids = Self::default();
+        let mut known: HashSet<String> = HashSet::new();
+        // Short hashes by how they begin, to be found in long ones.
+        let mut short: HashMap<String, Vec<(Place, String)>> = HashMap::new();
+        for (index, call) in run.calls().enumerate() {
+            let mut asked = Vec::new();
+            for it in call.arguments.values() {
+                collect(it, "", DEPTH, &mut |_, id| asked.push(id.to_owned()));
+            }
+            known.extend(asked);
+            let Some(answer) = answer(call) else { continue };
+            let mut found: Vec<(String, String)> = Vec::new();
+            of_answer(answer, &mut |path, id| found.push((path.to_owned(), id.to_owned())));
+            if ids.at.len() > IDS {
+                break;
+            }
+            let number = index + 1;
+            let mut new = HashSet::new();
+            for (path, id) in found {
+                let place = (number, path);
+                let begins = id.get(..SHORT_HASH).filter(|_| is_hash(&id));
+                let alike = begins.and_then(|it| short.get(it)).into_iter().flatten();
+                for (from, hash) in alike.filter(|(_, hash)| id.len() > hash.len() && id.starts_with(hash.as_str())) {
+                    // The long one stands for the short one.
+                    ids.at.entry(place.clone()).or_default().insert(hash.clone());
+                    ids.made.entry(from.clone()).or_default().insert(hash.clone());
+                }
+                if !known.contains(&id) && (is_made_up(&id) || new.contains(&id)) {
+                    if new.insert(id.clone()) {
+                        ids.made.entry(place.clone()).or_default().insert(id.clone());
+                    }
+                } else if !known.contains(&id) && is_hash(&id) {
+                    let alike = short.entry(id[..SHORT_HASH].to_owned()).or_default();
+                    if !alike.iter().any(|(_, it)| *it == id) {
+                        alike.push((place.clone(), id.clone()));
+                        ids.short.entry(place.clone()).or_default().insert(id.clone());
+                    }
+                }
+                ids.at.entry(place).or_default().insert(id);
+            }
+            known.extend(new);
+        }
+        ids
+    }
+}
+
+fn answer(call: &ToolCall) -> Option<&Answer> {
+    match &call.outcome {
+        Outcome::Answer(answer) => Some(answer),
+        Outcome::Failure(_) => None,
+    }
+}
+
+fn of_answer(answer: &Answer, note: &mut impl FnMut(&str, &str)) {
+    if let Some(structured) = &answer.structured_content {
+        collect(structured, "/structuredContent", DEPTH, note);
+    }
+    for (index, block) in answer.content.iter().enumerate() {
+        let Some(text) = block.get("text").and_then(Value::as_str) else { continue };
+        match embedded(text) {
+            Some(json) => collect(&json, &format!("/content/{index}/json"), DEPTH, note),
+            None => of_text(text, &format!("/content/{index}/text"), note),
+        }
+    }
+}
+
+fn collect(value: &Value, path: &str, depth: usize, note: &mut impl FnMut(&str, &str)) {
+    let Some(depth) = depth.checked_sub(1) else {
+        return;
+    };
+    match value {
+        Value::String(text) => of_text(text, path, note),
+        Value::Array(items) => {
+            let path = format!("{path}/*");
+            items.iter().for_each(|it| collect(it, &path, depth, note));
+        }
+        Value::Object(members) => {
+            for (key, it) in members {
+                collect(it, &format!("{path}/{}", escape(key)), depth, note);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn of_text(text: &str, path: &str, note: &mut impl FnMut(&str, &str)) {
+    if text.len() < SHORT_HASH || text.len() > LONG {
+        return;
+    }
+    for it in tokens(text) {
+        if it.kind == TokenKind::Id && (is_made_up(it.text) || is_hash(it.text)) {
+            note(path, it.text);
+        }
+    }
+}
+
+/// Whether a token is an id that no two servers would make up alike: a UUID, or many letters and digits without a sign.
+fn is_made_up(id: &str) -> bool {
+    let is_uuid = id.len() == 36 && id.bytes().filter(|it| *it == b'-').count() == 4;
+    let is_plain = id.bytes().all(|it| it.is_ascii_alphanumeric());
+    is_uuid || (is_plain && id.len() >= LONG_ID && id.bytes().any(|it| it.is_ascii_digit()))
+}
+
+/// Whether a token is a hash, short or long.
+fn is_hash(id: &str) -> bool {
+    let is_hex = |it: u8| it.is_ascii_digit() || (b'a'..=b'f').contains(&it);
+    id.len() >= SHORT_HASH && id.bytes().all(is_hex)
+}

@@ -1,0 +1,266 @@
+//! Values at places where the takes had others, held against what these were.
+
+use serde_json::Value;
+
+use crate::digits;
+use crate::model::learned::{TokenKind, Variation, Varying};
+use crate::score::learn::reduced;
+use crate::score::response::varying::Tree;
+use crate::score::text::excerpt;
+use crate::score::text::token::tokens;
+use crate::score::text::watch::{self, Watched};
+use crate::score::values::kind::{article, has_other_kinds, kind};
+use crate::score::values::number;
+use crate::score::values::path::Step;
+
+use super::Walk;
+use super::spot::At;
+
+impl<'a> Walk<'a> {
+    /// Compares two values of a place that varies; false where they are to be compared as others are.
+    pub(super) fn varying_values(
+        &mut self,
+        varying: &'a Varying,
+        b: &'a Value,
+        c: &'a Value,
+        at: &At<'a>,
+        key: &str,
+    ) -> bool {
+        match (&varying.by, b, c) {
+            (Variation::Tokens(_), ..) => return false,
+            (Variation::SameType | Variation::Anything, ..) => self.varied(varying, b, c),
+            (Variation::AnyOrder, Value::Array(b), Value::Array(c)) => self.in_any_order(b, c, at, key),
+            (Variation::Row, Value::Array(b), Value::Array(c)) => self.rows(b, c, at, key),
+            (Variation::AnyElements, Value::Array(of_b), Value::Array(of_c)) => {
+                let had_one_length = varying.seen.windows(2).all(|it| it[0] == it[1]);
+                if of_c.is_empty() && !of_b.is_empty() && had_one_length {
+                    self.never("became empty", b, c);
+                } else if varying.seen.is_empty() && has_other_kinds(b, c) {
+                    self.never("has elements of another kind", b, c);
+                }
+                let under = Tree::under(at, "*");
+                for (index, it) in of_c.iter().enumerate() {
+                    self.at(Step::Index(index), |walk| walk.shape(it, &under));
+                }
+            }
+            (Variation::AnyOrder | Variation::AnyElements, Value::String(b), Value::String(c)) => {
+                self.lines(varying, b, c);
+            }
+            _ => self.became(b, c),
+        }
+        true
+    }
+
+    fn became(&mut self, b: &Value, c: &Value) {
+        let what = format!("became {}", article(kind(c)));
+        self.never(&what, b, c);
+    }
+
+    /// A value that was another one in each take, or of another kind.
+    fn varied(&mut self, varying: &Varying, b: &Value, c: &Value) {
+        let said = self.said(c);
+        if varying.seen.is_empty() {
+            // Nothing is known of what the takes had.
+            if varying.by == Variation::Anything {
+                return;
+            }
+            if kind(b) != kind(&said) {
+                self.became(b, &said);
+            } else if is_empty(&said) && !is_empty(b) {
+                self.never("became empty", b, &said);
+            }
+            return;
+        }
+        if !varying.seen.iter().any(|it| is_of_kind(it, &said)) && !is_of_kind(b, &said) {
+            let is_emptied = is_empty(&said) && kind(b) == kind(&said);
+            if is_emptied {
+                self.never("became empty", b, &said);
+            } else {
+                self.became(b, &said);
+            }
+            return;
+        }
+        let found = self.watch(varying, &said);
+        self.watched(found, b, &said);
+    }
+
+    /// A text that varies otherwise than in some tokens.
+    pub(super) fn other_texts(&mut self, varying: Option<&Varying>, b: &str, c: &str) {
+        match varying.map(|it| (it, &it.by)) {
+            Some((it, Variation::AnyOrder | Variation::AnyElements)) => self.lines(it, b, c),
+            Some((it, _)) => self.varied_text(it, b, c),
+            None => {}
+        }
+    }
+
+    /// A text that varies as a whole.
+    pub(super) fn varied_text(&mut self, varying: &Varying, b: &str, c: &str) {
+        if varying.by == Variation::Anything && varying.seen.is_empty() {
+            return;
+        }
+        let is_emptied = c.trim().is_empty() && !b.trim().is_empty();
+        let was_empty = |it: &Value| it.as_str().is_some_and(|it| it.trim().is_empty());
+        if is_emptied && !varying.seen.iter().any(was_empty) {
+            let (b, c) = excerpt::of_texts(b, c);
+            self.notes.never(&self.spot, "became empty", b, c);
+        }
+    }
+
+    /// The lines of a text, of which others come each time, or in another order.
+    fn lines(&mut self, varying: &Varying, b: &str, c: &str) {
+        let lines = |text: &str| -> Vec<String> {
+            let lines = text.lines().map(str::trim).filter(|it| !it.is_empty());
+            lines.map(str::to_owned).collect()
+        };
+        let (of_b, of_c) = (lines(b), lines(c));
+        let what = if of_c.is_empty() && !of_b.is_empty() {
+            "became empty"
+        } else if of_c.len() == 1 && of_b.len() > 1 {
+            "has just one line"
+        } else {
+            let (mut sorted, mut now) = (of_b, of_c);
+            sorted.sort_unstable();
+            now.sort_unstable();
+            if varying.by == Variation::AnyElements || sorted == now {
+                return;
+            }
+            "has other lines"
+        };
+        let (b, c) = excerpt::of_texts(b, c);
+        self.notes.never(&self.spot, what, b, c);
+    }
+
+    /// A list that keeps its length and the order of what is in it; null stands for any kind.
+    fn rows(&mut self, b: &'a [Value], c: &'a [Value], at: &At<'a>, key: &str) {
+        if b.len() != c.len() {
+            let count = |it: &[Value]| format!("{} places", it.len());
+            return self.notes.never(&self.spot, "has another length", count(b), count(c));
+        }
+        for (index, (was, is)) in b.iter().zip(c).enumerate() {
+            let under = Tree::under_index(at, index);
+            if is.is_null() && Tree::varying(&under).is_some() {
+                continue;
+            }
+            self.at(Step::Index(index), |walk| walk.values(was, is, &under, key));
+        }
+    }
+
+    /// An element that has no partner in the recorded answer: it has the members that all had, each of a kind that it had.
+    fn shape(&mut self, c: &'a Value, at: &At<'a>) {
+        if at.is_empty() || self.spot.is_left_out() || !self.spot.known.work.spend(1) {
+            return;
+        }
+        if let Some(varying) = Tree::varying(at) {
+            match (&varying.by, c) {
+                (Variation::Row, Value::Array(items)) => {
+                    let length = Tree::indices(at);
+                    if length != items.len() {
+                        let count = |it: usize| format!("{it} places");
+                        return self.notes.never(&self.spot, "has another length", count(length), count(items.len()));
+                    }
+                    for (index, it) in items.iter().enumerate().filter(|(_, it)| !it.is_null()) {
+                        let under = Tree::under_index(at, index);
+                        self.at(Step::Index(index), |walk| walk.shape(it, &under));
+                    }
+                }
+                (Variation::AnyElements, Value::Array(items)) => {
+                    let under = Tree::under(at, "*");
+                    for (index, it) in items.iter().enumerate() {
+                        self.at(Step::Index(index), |walk| walk.shape(it, &under));
+                    }
+                }
+                (Variation::Row | Variation::AnyElements, _) => self.became(&Value::Array(Vec::new()), c),
+                _ if varying.seen.is_empty() => {}
+                _ => {
+                    let was = &varying.seen[0];
+                    if varying.seen.iter().any(|it| is_of_kind(it, c)) {
+                        let found = self.watch(varying, c);
+                        self.watched(found, was, c);
+                    } else {
+                        self.became(was, c);
+                    }
+                }
+            }
+            return;
+        }
+        let names = Tree::names(at);
+        if names.is_empty() {
+            return;
+        }
+        let Value::Object(members) = c else {
+            return self.became(&Value::Object(crate::model::Object::new()), c);
+        };
+        for name in names {
+            let under = Tree::under(at, name);
+            match members.get_key_value(name) {
+                Some((key, it)) => self.at(Step::Key(key), |walk| walk.shape(it, &under)),
+                None if Tree::varying(&under).is_some_and(|it| it.by == Variation::Anything) => {}
+                None => {
+                    let all = excerpt::of_keys(members);
+                    let what = "lacks a member that all elements had";
+                    self.notes.never(&self.spot, what, format!("`{name}`"), all);
+                }
+            }
+        }
+    }
+
+    /// What is wrong with a value of a kind that was seen there.
+    fn watch(&self, varying: &Varying, now: &Value) -> Option<Watched> {
+        let clock = &self.spot.known.clock;
+        match now {
+            Value::Number(it) => {
+                let it = number::float(it);
+                if let (false, Some(offset)) = (varying.offsets.is_empty(), watch::epoch(it, clock.now())) {
+                    return watch::time(&varying.offsets, &watch::whole(vec![offset]), true);
+                }
+                if !varying.offsets.is_empty() {
+                    return Some(Watched::Never("is no time any more"));
+                }
+                let seen: Vec<f64> = varying.seen.iter().filter_map(Value::as_f64).collect();
+                watch::number(&seen, it)
+            }
+            Value::String(text) => {
+                let seen: Vec<&str> = varying.seen.iter().filter_map(Value::as_str).collect();
+                let kind = |it: &str| match tokens(it).as_slice() {
+                    [only] => Some(only.kind),
+                    _ => None,
+                };
+                let known = seen.first().and_then(|it| kind(it));
+                match known.filter(|known| seen.iter().all(|it| kind(it) == Some(*known))) {
+                    Some(TokenKind::Id) => watch::id(&seen, text, false),
+                    Some(TokenKind::Time) if kind(text) == Some(TokenKind::Time) => {
+                        watch::time_text(&seen, &varying.offsets, (text, clock.now()))
+                    }
+                    _ => watch::words(&seen, text),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// A value as the run said it, given in the baseline's terms.
+    fn said(&self, c: &Value) -> Value {
+        let mut said = c.clone();
+        if let Some(back) = self.spot.known.back {
+            back.value(&mut said);
+        }
+        said
+    }
+}
+
+/// Whether a value is of the kind of another; empty lists and objects are kinds of their own, and so are texts of blanks.
+fn is_of_kind(seen: &Value, value: &Value) -> bool {
+    if digits::of(seen).is_some() || digits::of(value).is_some() {
+        return kind(seen) == kind(value);
+    }
+    kind(seen) == kind(value) && is_empty(&reduced(seen)) == is_empty(value)
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::String(text) => text.trim().is_empty(),
+        _ => false,
+    }
+}

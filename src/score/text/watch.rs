@@ -1,0 +1,195 @@
+//! What stands at a place that varies, held against what the takes had there: as far as that is no chance.
+
+use super::clock;
+
+/// What is wrong with a value that may vary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::score) enum Watched {
+    /// No take was so, and no chance makes it so.
+    Never(&'static str),
+    /// Worth a look.
+    Shown(&'static str),
+}
+
+use Watched::{Never, Shown};
+
+/// What programs write where they have nothing.
+const NOTHINGS: [&str; 4] = ["undefined", "null", "None", "NaN"];
+/// Ids of so many characters are new each time.
+const LONG: usize = 16;
+/// Those of fewer are counted up, and may have any length.
+const SHORT: usize = 7;
+/// So many hexadecimal digits without another letter are no chance.
+const MUCH_HEX: usize = 24;
+/// So often the same character in a row, and nothing else, is no id.
+const ALIKE: usize = 8;
+/// Seconds by which a time may be off that was the moment of its call.
+const OFF: i64 = 120;
+const FAR_OFF: i64 = 15 * 60;
+const MINUTE: i64 = 60;
+const HOUR: i64 = 3600;
+const DAY: i64 = 24 * HOUR;
+const DECADE: i64 = 3652 * DAY;
+/// So many times the largest number of all takes is worth a look.
+const BEYOND: f64 = 1000.0;
+
+/// Whether a text says that there is nothing, where no take did.
+pub(in crate::score) fn words(seen: &[&str], now: &str) -> Option<Watched> {
+    if now.trim().is_empty() {
+        return (!seen.iter().any(|it| it.trim().is_empty())).then_some(Never("is empty"));
+    }
+    let has_nothing = |text: &str| {
+        let mut parts = text.split(|it: char| !it.is_alphanumeric());
+        parts.any(|it| NOTHINGS.contains(&it))
+    };
+    (has_nothing(now) && !seen.iter().any(|it| has_nothing(it)))
+        .then_some(Never("holds `undefined`, `null`, `None` or `NaN`"))
+}
+
+/// An id; `recorded` is the first of those seen. `is_new` where it was made by a server just now, so that it is another one each time.
+pub(in crate::score) fn id(seen: &[&str], now: &str, is_new: bool) -> Option<Watched> {
+    if let Some(nothing) = words(seen, now) {
+        return Some(nothing);
+    }
+    let plain = |it: &str| -> String { it.chars().filter(char::is_ascii_alphanumeric).collect() };
+    let is_alike = |it: &str| {
+        let it = plain(it);
+        it.len() >= ALIKE && it.bytes().all(|each| each == it.as_bytes()[0])
+    };
+    let all = |is: &dyn Fn(&str) -> bool| seen.iter().all(|it| is(it));
+    if is_alike(now) && !seen.iter().any(|it| is_alike(it)) {
+        return Some(Never("is one character again and again"));
+    }
+    let is_hex = |it: &str| plain(it).bytes().all(|it| it.is_ascii_hexdigit());
+    let digits: usize = seen.iter().map(|it| plain(it).len()).sum();
+    // A word in the place of a hash is none.
+    let is_word = !now.bytes().any(|it| it.is_ascii_digit());
+    let is_known = digits >= MUCH_HEX || (is_word && digits >= MUCH_HEX / 2);
+    if is_known && all(&is_hex) && !is_hex(now) {
+        return Some(Never("is not hexadecimal"));
+    }
+    let is_uuid = |it: &str| is_hex(it) && plain(it).len() == 32;
+    let has_hyphens = |it: &str| it.bytes().filter(|it| *it == b'-').count() == 4;
+    if all(&|it| is_uuid(it) && has_hyphens(it)) && !is_uuid(now) {
+        return Some(Never("is not a UUID"));
+    }
+    let length = seen.first()?.len();
+    let has_digits = |it: &str| it.bytes().any(|it| it.is_ascii_digit());
+    let have_one_length = all(&|it| it.len() == length && has_digits(it));
+    let least = if length >= LONG { length * 3 / 4 } else { length / 2 };
+    if have_one_length && length >= SHORT && now.len() < least {
+        return Some(Never("is cut short"));
+    }
+    another_form(seen, now).or_else(|| {
+        let is_other_each_time =
+            |(at, it): (usize, &&str)| !seen[..at].contains(it) && it.len() >= LONG;
+        let is_new = is_new && seen.len() > 1 && seen.iter().enumerate().all(is_other_each_time);
+        (is_new && now == seen[0]).then_some(Shown("is not new any more"))
+    })
+}
+
+/// Whether an id has another form than all that were seen share.
+fn another_form(seen: &[&str], now: &str) -> Option<Watched> {
+    let count = |of: fn(&u8) -> bool| -> usize {
+        seen.iter().map(|it| it.bytes().filter(of).count()).sum()
+    };
+    let has = |of: fn(&u8) -> bool| now.bytes().any(|it| of(&it));
+    let (upper, lower) = (count(u8::is_ascii_uppercase), count(u8::is_ascii_lowercase));
+    if (upper == 0 && lower >= ALIKE && has(u8::is_ascii_uppercase))
+        || (lower == 0 && upper >= ALIKE && has(u8::is_ascii_lowercase))
+    {
+        return Some(Shown("is written in another case"));
+    }
+    // What comes before each sign, by its length, and the sign.
+    let signs = |it: &str| -> Vec<(usize, char)> {
+        let signs = it.char_indices().filter(|(_, it)| !it.is_alphanumeric());
+        signs.collect()
+    };
+    let of_first = signs(seen.first()?);
+    if !of_first.is_empty()
+        && seen.iter().all(|it| signs(it) == of_first)
+        && signs(now).iter().map(|it| it.1).ne(of_first.iter().map(|it| it.1))
+    {
+        return Some(Shown("has other separators"));
+    }
+    let (sign, _) = seen[0].char_indices().find(|(_, it)| !it.is_alphanumeric())?;
+    let beginning = &seen[0][..=sign];
+    let is_literal = beginning.chars().take_while(|it| it.is_alphabetic()).count() == sign && sign > 0;
+    (is_literal && seen.iter().all(|it| it.starts_with(beginning)) && !now.starts_with(beginning))
+        .then_some(Shown("begins otherwise"))
+}
+
+/// A count, a size, or how long something took.
+pub(in crate::score) fn number(seen: &[f64], now: f64) -> Option<Watched> {
+    let largest = seen.iter().copied().fold(0.0, f64::max);
+    if seen.iter().all(|it| *it > 0.0) && now < 0.0 {
+        Some(Shown("is below zero"))
+    } else if largest > 0.0 && now > BEYOND * largest {
+        Some(Shown("is more than 1,000 times what it was"))
+    } else {
+        None
+    }
+}
+
+/// A time that was seen so many seconds after its call in each take, and now is, in one of its readings.
+pub(in crate::score) fn time(seen: &[i64], now: &[i64], has_zone: bool) -> Option<Watched> {
+    let (least, most) = (seen.iter().min()?, seen.iter().max()?);
+    let nearest = |to: i64| now.iter().map(|it| (it - to).abs()).min();
+    if seen.len() > 1 && most - least <= MINUTE && most.abs() <= DAY {
+        let middle = i64::midpoint(*least, *most);
+        let mut off = nearest(middle)?;
+        if !has_zone {
+            // Summer time may have begun or ended since.
+            off = off.min((off - HOUR).abs());
+        }
+        return match off {
+            it if it > FAR_OFF => Some(Never("is not the time of its call any more")),
+            it if it > OFF => Some(Shown("is off by minutes")),
+            _ => None,
+        };
+    }
+    let is_within_a_day = seen.iter().all(|it| it.abs() <= DAY);
+    if is_within_a_day && now.iter().all(|it| *it < -DAY) {
+        return Some(Never("is more than a day before its call"));
+    }
+    let was_near = seen.iter().all(|it| it.abs() < DECADE);
+    (was_near && now.iter().all(|it| it.abs() > DECADE)).then_some(Shown("is years away"))
+}
+
+/// A time, as it is written.
+pub(in crate::score) fn time_text(
+    seen: &[&str],
+    offsets: &[i64],
+    (now, at): (&str, f64),
+) -> Option<Watched> {
+    let notation = clock::notation(now);
+    let offset = whole(clock::offsets(now, at));
+    let has_zone = notation.as_ref().is_some_and(clock::Notation::has_zone);
+    if let Some(found @ Never(_)) = time(offsets, &offset, has_zone) {
+        return Some(found);
+    }
+    let is_known = seen.iter().any(|it| {
+        let known = clock::notation(it);
+        known.is_some() && known == notation
+    });
+    if is_known {
+        time(offsets, &offset, has_zone)
+    } else {
+        Some(Shown("is written otherwise"))
+    }
+}
+
+/// By how many seconds a number is after a moment, if it may be seconds or milliseconds since 1970.
+pub(in crate::score) fn epoch(number: f64, at: f64) -> Option<f64> {
+    const YEARS: f64 = 10.0 * 366.0 * 86_400.0;
+    clock::epoch_offset(number, at).filter(|it| it.abs() < YEARS)
+}
+
+/// Seconds as whole ones.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "seconds of a calendar are far from the ends of the range"
+)]
+pub(in crate::score) fn whole(seconds: Vec<f64>) -> Vec<i64> {
+    seconds.into_iter().map(|it| it.round() as i64).collect()
+}
