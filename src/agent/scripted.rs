@@ -1,6 +1,7 @@
 //! Plays listed calls.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -8,11 +9,17 @@ use serde_json::Value;
 use crate::agent::reference;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
+use crate::model::ready::Until;
 use crate::model::redacted::Redacted;
+use crate::model::rules::Rules;
 use crate::model::scenario::ScriptedCall;
 use crate::model::trajectory::{Answer, Outcome, Trajectory};
+use crate::run::ready::answer_holds;
 use crate::run::{Agent, Conversation, SetupError, Stop};
-use crate::score::nearest_for_call;
+use crate::score::{in_band_error, nearest_for_call, only_reads};
+
+/// The pause before a read is repeated until its answer holds something.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// An agent that makes the calls of a script, in order, whatever comes back.
 pub struct Scripted {
@@ -23,6 +30,8 @@ pub struct Scripted {
     answers: Vec<Option<Answer>>,
     /// The accepted run, whose servers may have had a tool that this run's lack.
     baseline: Option<Arc<Redacted<Trajectory>>>,
+    /// Which calls only read.
+    rules: Rules,
 }
 
 impl Scripted {
@@ -33,7 +42,14 @@ impl Scripted {
             calls,
             answers: Vec::new(),
             baseline: None,
+            rules: Rules::default(),
         }
+    }
+
+    /// The same, with rules that say which calls only read.
+    #[must_use]
+    pub fn with_rules(self, rules: Rules) -> Self {
+        Self { rules, ..self }
     }
 
     /// The same, with the run that was accepted of this script: a tool that is gone is asked for where it was then, so that its absence
@@ -56,6 +72,16 @@ impl Scripted {
         }
     }
 
+    /// Whether an answer holds what a read is repeated for.
+    fn holds(&self, until: &Until, outcome: &Outcome) -> bool {
+        let mut outcome = outcome.clone();
+        let is_error = in_band_error(&outcome, &self.rules).is_some();
+        if let Outcome::Answer(answer) = &mut outcome {
+            answer.is_error |= is_error;
+        }
+        answer_holds(&until.expect, &outcome).is_ok()
+    }
+
     async fn play(&mut self, conversation: &mut Conversation<'_>) -> Result<(), Stop> {
         for message in &self.messages {
             conversation.user(message);
@@ -75,18 +101,38 @@ impl Scripted {
                 unreachable!("filling in references keeps an object an object")
             };
             let catalogue = conversation.catalogue();
-            let call = match self.formerly(&scripted.tool, catalogue) {
-                Some(server) => {
-                    conversation
-                        .call_formerly(&server, &scripted.tool, arguments)
-                        .await?
-                }
-                None if is_nowhere(&scripted.tool, catalogue) => {
-                    let problem = nowhere(&scripted.tool, &arguments, catalogue);
-                    let problem = format!("call {number}: {problem}");
+            let begun = Instant::now();
+            let call = loop {
+                let arguments = arguments.clone();
+                let asked = Instant::now();
+                let call = match self.formerly(&scripted.tool, catalogue) {
+                    Some(server) => {
+                        conversation
+                            .call_formerly(&server, &scripted.tool, arguments)
+                            .await?
+                    }
+                    None if is_nowhere(&scripted.tool, catalogue) => {
+                        let problem = nowhere(&scripted.tool, &arguments, catalogue);
+                        let problem = format!("call {number}: {problem}");
+                        return Err(Stop::Error(SetupError::new(problem)));
+                    }
+                    None => conversation.call(&scripted.tool, arguments).await?,
+                };
+                let Some(until) = &scripted.until else {
+                    break call.clone();
+                };
+                if !only_reads(call, catalogue, &self.rules) {
+                    let problem = format!(
+                        "call {number} of `{}`: `until` repeats what only reads, which neither the server nor `scoring.reads` says of it",
+                        scripted.tool
+                    );
                     return Err(Stop::Error(SetupError::new(problem)));
                 }
-                None => conversation.call(&scripted.tool, arguments).await?,
+                if self.holds(until, &call.outcome) || begun.elapsed() >= until.timeout {
+                    break call.clone();
+                }
+                conversation.take_back(asked);
+                tokio::time::sleep(PAUSE).await;
             };
             let failed = call.outcome.is_failure();
             if failed && scripted.is_critical() {
@@ -97,8 +143,8 @@ impl Scripted {
                     ),
                 });
             }
-            self.answers.push(match &call.outcome {
-                Outcome::Answer(answer) => Some(answer.clone()),
+            self.answers.push(match call.outcome {
+                Outcome::Answer(answer) => Some(answer),
                 Outcome::Failure(_) => None,
             });
         }

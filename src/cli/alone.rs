@@ -13,7 +13,7 @@ use crate::cli::interrupt;
 use crate::cli::progress::{SuiteObserver, SuiteProgress};
 use crate::cli::reports::Reports;
 use crate::cli::runtime;
-use crate::cli::suite::program;
+use crate::cli::suite::base;
 use crate::model::measurement::Measurement;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
@@ -143,11 +143,10 @@ pub(super) fn measure(
     console: Console,
 ) -> Result<Measured, Failure> {
     let settings = Settings {
-        program: Some(program()),
         jobs: Jobs::AtMost(1),
         containers: !with.no_docker,
         database: database::of(with.database)?,
-        ..Settings::default()
+        ..base()?
     };
     let runtime = runtime::running(settings.jobs, scenarios.len())?;
     let finished = runtime.block_on(async {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::cli::args::{
     AgentChoice, AxisName, ExecuteArgs, FormatChoice, JudgeArgs, JudgeBudget, OutputArgs,
@@ -19,7 +20,7 @@ use crate::model::rules;
 use crate::model::scenario::{Pace, Scenario, Server};
 use crate::scenario_file::{self, ClientServers, Finding};
 use crate::suite::{
-    self, BASELINES, CACHE, Choice, Finished, Judges, ScoreSettings, Settings, Suite,
+    self, BASELINES, CACHE, Choice, Finished, Judges, Recording, ScoreSettings, Settings, Suite,
 };
 
 /// What the arguments say of how scenarios are run.
@@ -38,7 +39,6 @@ pub(super) fn settings(
     };
     Ok(Settings {
         judges: judges(args, scenarios)?,
-        program: Some(program()),
         servers,
         jobs: args.jobs,
         times: args.repeat.unwrap_or(1),
@@ -46,8 +46,43 @@ pub(super) fn settings(
         containers: !args.no_docker,
         budget: args.budget,
         database: database::of(&args.database)?,
+        ..base()?
+    })
+}
+
+/// How far apart takes begin, whatever scenarios say.
+const TAKES_APART: &str = "MCP_EVAL_TAKES_APART";
+
+/// The settings of a command without options.
+///
+/// # Errors
+///
+/// When the environment says what nothing can be made of.
+pub(super) fn base() -> Result<Settings, Failure> {
+    let takes_apart = takes_apart()?;
+    Ok(Settings {
+        program: Some(program()),
+        recording: Recording {
+            takes_apart,
+            ..Recording::default()
+        },
         ..Settings::default()
     })
+}
+
+/// How far apart takes begin, where the environment says it.
+///
+/// # Errors
+///
+/// When it says what is no length of time.
+pub(super) fn takes_apart() -> Result<Option<Duration>, Failure> {
+    let Some(given) = std::env::var(TAKES_APART).ok().filter(|it| !it.is_empty()) else {
+        return Ok(None);
+    };
+    let read: Option<jiff::SignedDuration> = given.parse().ok();
+    let apart = read.and_then(|it| Duration::try_from(it).ok());
+    let why = || Failure::usage(format!("{TAKES_APART} is no duration: write 0s or 1.1s"));
+    apart.map(Some).ok_or_else(why)
 }
 
 /// What judges may spend at most, where the arguments say it.

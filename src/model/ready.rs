@@ -71,6 +71,14 @@ pub struct Expected {
     pub at: Option<(JsonPath, AtPath)>,
 }
 
+/// What the answer to a read must hold before a script goes on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Until {
+    pub expect: Expected,
+    /// How long the read is repeated for that.
+    pub timeout: Duration,
+}
+
 /// What must be found at a place.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AtPath {

@@ -1,5 +1,7 @@
 //! How a scenario wants to be scored: the `scoring` section.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::model::Object;
@@ -30,6 +32,12 @@ pub struct Rules {
     pub ignore: Vec<String>,
     pub slower: Slower,
     pub tokens: Tokens,
+    /// How long after one take the next one begins, so that what a clock makes to the second differs in them.
+    pub takes_apart: Duration,
+    /// What is about to fail is asked once more.
+    pub confirm: bool,
+    /// What it does where the system under test turns out to be unsteady.
+    pub unsteady: Gate,
 }
 
 impl Default for Rules {
@@ -48,6 +56,9 @@ impl Default for Rules {
             ignore: Vec::new(),
             slower: Slower::default(),
             tokens: Tokens::default(),
+            takes_apart: Duration::from_millis(1100),
+            confirm: true,
+            unsteady: Gate::Fail,
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::model::interactions::DeclaredServer;
 use crate::model::judge::JudgeSettings;
 use crate::model::label::Labels;
 use crate::model::measurement::Measurement;
-use crate::model::ready::{Expected, Ready};
+use crate::model::ready::{Expected, Ready, Until};
 use crate::model::redaction::Redaction;
 use crate::model::rules::Rules;
 use crate::model::source::Source;
@@ -264,6 +264,8 @@ pub struct ScriptedCall {
     pub critical: Option<bool>,
     /// Whether the call is meant to fail.
     pub is_error: bool,
+    /// It is a read, and repeated until its answer holds this.
+    pub until: Option<Until>,
 }
 
 /// A text among the arguments of a call in which values of variables stand. What looks like a reference to an earlier answer there is none.
@@ -545,6 +547,7 @@ mod tests {
                 filled: Vec::new(),
                 critical,
                 is_error: false,
+                until: None,
             };
             assert_eq!(call.is_critical(), expected, "{tool} {arguments}");
         }

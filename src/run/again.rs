@@ -1,9 +1,10 @@
-//! Reads that recording asks again right after they were answered, to see what of their answers varies.
+//! Reads that recording asks again after they were answered, to see what of their answers varies.
 //!
 //! These requests are no part of the run: they count towards no limit and take none of the run's time.
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -19,15 +20,22 @@ type IsNew = dyn Fn(&ToolCall) -> bool + Send + Sync;
 /// Which calls are asked again.
 #[derive(Clone)]
 pub struct AskAgain {
+    /// How long after its answer a read is asked again, unless the next call comes before.
+    pub apart: Duration,
     only_reads: Arc<OnlyReads>,
     /// Of calls that have been answered; `None` for all.
     is_new: Option<Arc<IsNew>>,
 }
 
 impl AskAgain {
-    /// Asks those calls again of which `only_reads` says, by the call and the servers' catalogue, that they only read.
-    pub fn new(only_reads: impl Fn(&ToolCall, &Catalogue) -> bool + Send + Sync + 'static) -> Self {
+    /// Asks those calls again, so long after their answers, of which `only_reads` says, by the call and the servers' catalogue, that they
+    /// only read.
+    pub fn new(
+        apart: Duration,
+        only_reads: impl Fn(&ToolCall, &Catalogue) -> bool + Send + Sync + 'static,
+    ) -> Self {
         Self {
+            apart,
             only_reads: Arc::new(only_reads),
             is_new: None,
         }

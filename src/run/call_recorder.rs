@@ -69,8 +69,8 @@ pub(super) struct RecordedCall {
     pub(super) end: Option<(Outcome, Duration)>,
     /// What the same request was answered when it was asked again.
     pub(super) again: Vec<Outcome>,
-    /// Until when it was asked again; `None` where it was not.
-    pub(super) asked_until: Option<Instant>,
+    /// From when to when it was asked again; `None` where it was not.
+    pub(super) asked: Option<(Instant, Instant)>,
     /// Headers that were passed on with it, where they are looked for: names in lower case, sorted.
     pub(super) headers: Vec<(String, String)>,
 }
@@ -90,12 +90,12 @@ pub struct EndedCall {
 }
 
 impl EndedCall {
-    /// What the same request was answered when it was asked again.
-    pub fn again(self, outcomes: Vec<Outcome>) {
+    /// What the same request was answered when it was asked again, `since` this moment.
+    pub fn again(self, outcomes: Vec<Outcome>, since: Instant) {
         let mut recorded = self.recorder.lock();
         let call = &mut recorded.calls[self.index];
         call.again = outcomes;
-        call.asked_until = Some(Instant::now());
+        call.asked = Some((since, Instant::now()));
     }
 }
 
@@ -120,7 +120,7 @@ impl CallRecorder {
             begun: Instant::now(),
             end: None,
             again: Vec::new(),
-            asked_until: None,
+            asked: None,
             headers: Vec::new(),
         });
         recorded.events.push((index, Event::Begun));
@@ -146,11 +146,7 @@ impl CallRecorder {
     /// From when to when calls were asked again.
     pub(super) fn asked_again(&self) -> Vec<(Instant, Instant)> {
         let recorded = self.lock();
-        let asked = recorded.calls.iter().filter_map(|it| {
-            let (_, took) = it.end.as_ref()?;
-            Some((it.begun + *took, it.asked_until?))
-        });
-        asked.collect()
+        recorded.calls.iter().filter_map(|it| it.asked).collect()
     }
 
     /// Waits until every call so far has ended, at most this long.

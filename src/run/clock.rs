@@ -62,14 +62,6 @@ impl Clock {
         moment < self.started
     }
 
-    /// Whether the clock stood still at a moment.
-    pub(super) fn stood_at(&self, moment: Instant) -> bool {
-        let stood = self.stood.lock();
-        let mut before = stood.before.iter();
-        stood.since.is_some_and(|it| it <= moment)
-            || before.any(|(from, to)| (*from..=*to).contains(&moment))
-    }
-
     /// Stops the clock. At most one [`Standstill`] may exist at a time.
     pub(super) fn stand_still(&self) -> Standstill<'_> {
         self.stood.lock().since.get_or_insert_with(Instant::now);

@@ -35,6 +35,10 @@ pub struct Conversation<'a> {
     observer: &'a dyn Observer,
     clock: Clock,
     ask_again: Option<&'a AskAgain>,
+    /// The reads that are still to be asked again.
+    due: Vec<Due>,
+    /// From when to when reads were asked again.
+    asked_again: Vec<(Instant, Instant)>,
     limits: Limits,
     budget: Option<&'a Budget>,
     steps: Vec<Step>,
@@ -49,6 +53,15 @@ pub struct Conversation<'a> {
     events_seen: usize,
     /// For each recorded call, how many steps there were when it began.
     steps_before_calls: Vec<usize>,
+}
+
+/// A read that is still to be asked again.
+struct Due {
+    /// The index of its step.
+    step: usize,
+    answered: Instant,
+    /// An effect on the same server was under way at the same time.
+    disturbed: bool,
 }
 
 /// A tool call a model asks for.
@@ -68,6 +81,8 @@ impl<'a> Conversation<'a> {
             observer,
             clock,
             ask_again: None,
+            due: Vec::new(),
+            asked_again: Vec::new(),
             limits: Limits::default(),
             budget: None,
             steps: Vec::new(),
@@ -212,6 +227,15 @@ impl<'a> Conversation<'a> {
             .await
     }
 
+    /// Forgets the call that was made last, at this moment, because it is made again: what servers behind heard of it is no part of the run.
+    pub fn take_back(&mut self, asked: Instant) {
+        self.asked_again.push((asked, Instant::now()));
+        self.steps.pop();
+        self.calls -= 1;
+        let steps = self.steps.len();
+        self.due.retain(|it| it.step < steps);
+    }
+
     /// Makes the calls a model asks for, all at once, and records them in their order. One that cannot be made is recorded as such.
     ///
     /// # Errors
@@ -288,6 +312,12 @@ impl<'a> Conversation<'a> {
     /// Makes the calls in flight, all at once, by the names they were asked for with, and records them. Says so when a server is lost.
     async fn fly(&mut self, names: &[String]) -> Option<SetupError> {
         let (tools, observer) = (self.servers.tools(), self.observer);
+        // An effect could change what the reads before it are answered.
+        let mut calls = self.in_flight.iter();
+        let only_reads =
+            |asking: &AskAgain| calls.all(|it| asking.only_reads(it, self.servers.catalogue()));
+        let may_wait = self.ask_again.is_none_or(only_reads);
+        self.ask_again(may_wait).await;
         if tools.is_none() {
             for call in &mut self.in_flight {
                 call.outcome = not_sent(
@@ -330,35 +360,61 @@ impl<'a> Conversation<'a> {
         }))
         .await;
         let lost = lost.into_iter().flatten().next();
-        if lost.is_none() {
-            self.ask_again().await;
+        if lost.is_some() {
+            self.due.clear();
+        } else {
+            self.plan_to_ask_again();
         }
         self.steps
             .extend(self.in_flight.drain(..).map(tool_call_step));
+        // Where nothing has to be waited for, nothing is put off.
+        self.ask_again(true).await;
         lost
     }
 
-    /// Asks the reads among the calls in flight again, once all of them are answered.
-    async fn ask_again(&mut self) {
+    /// Notes which of the calls in flight are to be asked again, once all of them are answered.
+    fn plan_to_ask_again(&mut self) {
         let (Some(asking), Some(tools)) = (self.ask_again, self.servers.tools()) else {
             return;
         };
         let catalogue = tools.catalogue();
-        let effects = self
-            .in_flight
-            .iter()
-            .filter(|it| !asking.only_reads(it, catalogue));
-        let effects: BTreeSet<Option<String>> = effects.map(|it| it.server.clone()).collect();
-        let _still = self.clock.stand_still();
-        let calls = self.in_flight.iter_mut();
-        let reads = calls.filter(|it| {
+        let calls = self.in_flight.iter();
+        let effects = calls.filter(|it| !asking.only_reads(it, catalogue));
+        let effects: BTreeSet<&Option<String>> = effects.map(|it| &it.server).collect();
+        let calls = (self.steps.len()..).zip(&self.in_flight);
+        let reads = calls.filter(|(_, it)| {
             !it.outcome.is_failure() && asking.only_reads(it, catalogue) && asking.wants(it)
         });
-        join_all(reads.map(|call| async {
-            let Some(server) = call.server.as_deref() else {
-                return;
+        self.due.extend(reads.map(|(step, it)| Due {
+            step,
+            answered: Instant::now(),
+            disturbed: effects.contains(&it.server),
+        }));
+    }
+
+    /// Asks reads again: those whose time has come, and where the others may not wait, these, too, once it has. Meanwhile no time of the run
+    /// passes.
+    async fn ask_again(&mut self, may_wait: bool) {
+        let (Some(asking), Some(tools)) = (self.ask_again, self.servers.tools()) else {
+            return;
+        };
+        let is_due = |it: &mut Due| !may_wait || it.answered.elapsed() >= asking.apart;
+        let due: Vec<Due> = self.due.extract_if(.., is_due).collect();
+        let Some(last) = due.iter().map(|it| it.answered).max() else {
+            return;
+        };
+        let _still = self.clock.stand_still();
+        tokio::time::sleep_until((last + asking.apart).into()).await;
+        let since = Instant::now();
+        for Due {
+            step, disturbed, ..
+        } in due
+        {
+            let Step::ToolCall(call) = &mut self.steps[step] else {
+                continue;
             };
-            let ask = || async {
+            let server = call.server.as_deref().unwrap_or_default();
+            let ask = async || {
                 Some(
                     tools
                         .call(server, &call.tool, &call.arguments)
@@ -366,10 +422,15 @@ impl<'a> Conversation<'a> {
                         .outcome,
                 )
             };
-            let disturbed = || effects.contains(&call.server);
-            call.again = ask_again(&call.outcome, ask, disturbed).await;
-        }))
-        .await;
+            call.again = ask_again(&call.outcome, ask, || disturbed).await;
+        }
+        self.asked_again.push((since, Instant::now()));
+    }
+
+    /// Asks again what is still to be asked, since the agent is done; returns from when to when reads were asked again.
+    pub(super) async fn settle(&mut self) -> Vec<(Instant, Instant)> {
+        self.ask_again(false).await;
+        std::mem::take(&mut self.asked_again)
     }
 
     /// The steps and requests so far, with the recorded calls. Calls that were still waiting are recorded as unanswered.

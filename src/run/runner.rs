@@ -15,7 +15,6 @@ use crate::redact::Redactor;
 use crate::run::again::AskAgain;
 use crate::run::agent::Agent;
 use crate::run::budget::Budget;
-use crate::run::call_recorder::CallRecorder;
 use crate::run::clock::Clock;
 use crate::run::conversation::{Conversation, milliseconds};
 use crate::run::ports::{Connection, Gateway, Observer, Progress};
@@ -101,6 +100,14 @@ pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
                     () = gateway.settled() => {}
                 }
             }
+            let mut asked_again = Vec::new();
+            if ending.is_complete() {
+                tokio::select! {
+                    biased;
+                    () = job.interrupt.cancelled() => ending = Ending::Interrupted,
+                    asked = conversation.settle() => asked_again = asked,
+                }
+            }
             if ending.is_complete()
                 && let Some(ear) = &ear
             {
@@ -110,7 +117,7 @@ pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
             let record = conversation.into_record();
             let lane = ear.map(|it| {
                 let gateway = servers.gateway().map(Gateway::recorder);
-                let asked_again = gateway.map(CallRecorder::asked_again).unwrap_or_default();
+                asked_again.extend(gateway.iter().flat_map(|it| it.asked_again()));
                 if let Some(lost) = it.lost().filter(|_| ending.is_complete()) {
                     ending = lost.into();
                 }

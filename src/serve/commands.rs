@@ -47,6 +47,7 @@ pub(super) async fn record(
             takes,
             allow_failing,
             of_one_scenario: false,
+            takes_apart: server.options.settings.recording.takes_apart,
         },
         ..server.options.settings.clone()
     };

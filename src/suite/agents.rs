@@ -443,6 +443,7 @@ pub(crate) fn agent(
                 scenario.messages(),
                 calls_to_send(scenario, other.calls(), &secrets)?,
             )
+            .with_rules(scenario.scoring.clone())
             .after(baseline.cloned()),
         ),
     })

@@ -38,9 +38,9 @@ use crate::suite::surroundings::Around;
 #[derive(Debug, Clone)]
 pub(crate) enum Reads {
     Once,
-    /// Again right after each answer, to learn what of it varies.
+    /// Again after each answer, to learn what of it varies.
     Twice,
-    /// Again right after an answer that none of these accepted trajectories has.
+    /// Again after an answer that none of these accepted trajectories has.
     WhereNew(Arc<[Redacted<Trajectory>]>),
 }
 
@@ -325,9 +325,10 @@ impl SuiteContext {
         } = prepared;
         let rules = scenario.scoring.clone();
         let only_reads = move |call: &_, offered: &_| score::only_reads(call, offered, &rules);
+        let apart = self.takes_apart(scenario);
         let ask_again = match reads {
             Reads::Once => None,
-            Reads::Twice => Some(AskAgain::new(only_reads)),
+            Reads::Twice => Some(AskAgain::new(apart, only_reads)),
             Reads::WhereNew(accepted) => {
                 let rules = scenario.scoring.clone();
                 // One of its own, because the one of the run numbers secrets in the order of the steps.
@@ -336,7 +337,7 @@ impl SuiteContext {
                     let call = stored(call, &redactor);
                     !(accepted.iter()).any(|it| score::has_answer(it, &call, &rules))
                 };
-                Some(AskAgain::new(only_reads).where_answer(is_new))
+                Some(AskAgain::new(apart, only_reads).where_answer(is_new))
             }
         };
         let gateway_asks = ask_again.clone();

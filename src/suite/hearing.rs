@@ -125,7 +125,9 @@ impl<'a> Comparison<'a> {
                     .perform(self.scenario, replayed.as_ref(), reads.clone())
                     .await
             } else {
-                context.play_again(self.scenario, replayed.as_ref()).await
+                context
+                    .perform_unkept(self.scenario, replayed.as_ref(), Reads::Once)
+                    .await
             };
             if shared {
                 context.slot.release(false).await;
@@ -208,6 +210,7 @@ impl<'a> Comparison<'a> {
                 if result.status == Status::Passed && fails_on_both {
                     let why = format!("it fails on both versions: {}", failing.join("; "));
                     result.problem = Some(problem(why));
+            self.run_context.between_takes(self.scenario).await;
                     result.status = Status::Error;
                 } else if result.status == Status::Passed && !unseen.is_empty() {
                     let why = format!(

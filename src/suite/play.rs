@@ -115,6 +115,7 @@ where
         interrupt.clone(),
     );
     context.retries.clone_from(&settings.retries);
+    context.takes_apart = settings.recording.takes_apart;
     let context = Arc::new(context);
     let mut around = SetUp::run(settings, &interrupt).await;
     let mut results = BTreeMap::new();
@@ -128,13 +129,14 @@ where
     let mut stopped = false;
     loop {
         while !interrupt.is_cancelled() {
-            let Some(turn) = schedule.next(running.len()) else {
+            let Some(turn) = schedule.next() else {
                 break;
             };
             let Turn {
                 index,
                 scenario,
                 permit,
+                job,
             } = turn;
             let exhausted = budget.as_ref().and_then(|it| it.exhausted());
             if let Some(problem) = around.problem().filter(|_| scenario.enabled) {
@@ -172,6 +174,7 @@ where
                 runs: Arc::clone(&runs),
                 progress: observer.begins(&scenario),
                 slot: Arc::default(),
+                job: Arc::clone(&job),
                 is_repeated: false,
                 before: None,
             };
@@ -186,7 +189,7 @@ where
             };
             let task = AssertUnwindSafe(task).catch_unwind();
             running.spawn(async move {
-                let _permit = permit;
+                let _until_it_ends = (permit, job);
                 if let Some(why) = context.why_not(&it).await {
                     let result = not_run(&context.redacted(&it), Status::Skipped, why);
                     return (index, result, LaidDown::default());
@@ -204,6 +207,7 @@ where
             biased;
             () = interrupt.cancelled() => None,
             done = running.join_next() => done,
+            () = schedule.has_place() => continue,
         };
         // `None` when all scenarios have finished, or the program is asked to stop.
         let Some(done) = done else { break };

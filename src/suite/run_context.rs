@@ -9,6 +9,7 @@ use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::Redactor;
+use crate::run::Progress;
 use crate::score;
 use crate::store::{Baselines, Runs};
 use crate::suite::containers::ContainerSlot;
@@ -18,6 +19,7 @@ use crate::suite::measuring::Measuring;
 use crate::suite::observer::ScenarioObserver;
 use crate::suite::outcome::result;
 use crate::suite::patience::Patience;
+use crate::suite::schedule::Job;
 use crate::suite::suite_context::SuiteContext;
 
 /// What running one scenario needs.
@@ -26,6 +28,7 @@ pub(crate) struct RunContext {
     pub(crate) runs: Arc<Runs>,
     pub(crate) progress: Arc<dyn ScenarioObserver>,
     pub(crate) slot: Arc<ContainerSlot>,
+    pub(crate) job: Arc<Job>,
     /// It is one of several runs that are judged together.
     pub(crate) is_repeated: bool,
     /// What servers offered before, where anything is accepted.
@@ -90,32 +93,17 @@ impl RunContext {
         baseline: Option<&Arc<Redacted<Trajectory>>>,
         reads: Reads,
     ) -> Executed {
-        let evaluating = Evaluating::They {
-            among_others: self.is_repeated,
-            before: self.before.as_deref(),
-        };
-        let how = (reads, evaluating);
-        let ran = self
-            .suite
-            .execute(scenario, baseline, how, &self.slot, &*self.progress);
-        let FinishedRun {
-            mut trajectory,
-            redactor,
-            evaluations,
-            notes: agent_notes,
-            log,
-        } = Box::pin(ran).await;
-        let patience = self.suite.patience(scenario, &trajectory);
-        tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
-        let redacted = told(scenario, &trajectory, &redactor);
-        let lost = self.runs.save(&scenario.id, &trajectory).err();
+        let how = (reads, self.evaluating());
+        let (mut executed, log) = Box::pin(self.played(scenario, baseline, how)).await;
+        let trajectory = &executed.trajectory;
+        let lost = self.runs.save(&scenario.id, trajectory).err();
         let log = log.and_then(|it| self.runs.save_log(&scenario.id, &it).err());
         let mut notes: Vec<String> = lost
             .iter()
             .chain(&log)
             .map(|error| format!("the run could not be kept: {error}"))
             .collect();
-        notes.extend(redacted_notes(&agent_notes, &redactor));
+        notes.append(&mut executed.notes);
         if let Ending::Blocked { message } = &trajectory.ending {
             notes.push(format!("the run ended early: {message}"));
         }
@@ -123,12 +111,14 @@ impl RunContext {
         if trajectory.ending == Ending::Completed && trajectory.calls().next().is_none() {
             notes.push("the agent called no tool of the servers".to_owned());
         }
-        Executed {
-            scenario: redacted,
-            trajectory,
-            evaluations,
-            notes,
-            patience,
+        Executed { notes, ..executed }
+    }
+
+    /// How evaluators look at a run that is judged.
+    pub(crate) fn evaluating(&self) -> Evaluating<'_> {
+        Evaluating::They {
+            among_others: self.is_repeated,
+            before: self.before.as_deref(),
         }
     }
 
@@ -183,12 +173,26 @@ impl RunContext {
         (executed, redactor, log)
     }
 
-    /// Runs the scenario once more for what can be learned from it, without keeping the run.
+    /// Waits until the next take of a scenario may begin, which another one may use to run.
+    pub(crate) async fn between_takes(&self, scenario: &Scenario) {
+        let pause = self.suite.takes_apart(scenario);
+        if pause.is_zero() {
+            return;
+        }
+        let doing = "waiting for the next take";
+        self.progress.progress(Progress::Preparing { doing });
+        let interrupt = &self.suite.interrupt;
+        let pausing = interrupt.run_until_cancelled(self.job.pause(pause));
+        let _ = pausing.await;
+    }
+
+    /// Runs the scenario once more for what can be learned from it, without keeping the run, as long after the run before as takes are apart.
     pub(crate) async fn play_again(
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Redacted<Trajectory>>>,
     ) -> Executed {
+        self.between_takes(scenario).await;
         self.perform_unkept(scenario, baseline, Reads::Once).await
     }
 
@@ -199,26 +203,37 @@ impl RunContext {
         baseline: Option<&Arc<Redacted<Trajectory>>>,
         reads: Reads,
     ) -> Executed {
-        let (slot, how) = (&self.slot, (reads, Evaluating::Not));
+        let how = (reads, Evaluating::Not);
+        Box::pin(self.played(scenario, baseline, how)).await.0
+    }
+
+    /// Runs the scenario without keeping the run; returns with it what containers and servers have said.
+    pub(crate) async fn played(
+        &self,
+        scenario: &Scenario,
+        baseline: Option<&Arc<Redacted<Trajectory>>>,
+        how: (Reads, Evaluating<'_>),
+    ) -> (Executed, Option<Redacted<String>>) {
         let ran = self
             .suite
-            .execute(scenario, baseline, how, slot, &*self.progress);
+            .execute(scenario, baseline, how, &self.slot, &*self.progress);
         let FinishedRun {
             mut trajectory,
             redactor,
             evaluations,
             notes,
-            log: _,
+            log,
         } = Box::pin(ran).await;
         let patience = self.suite.patience(scenario, &trajectory);
         tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
-        Executed {
-            scenario: self.redacted(scenario),
+        let executed = Executed {
+            scenario: told(scenario, &trajectory, &redactor),
             trajectory,
             evaluations,
             notes: redacted_notes(&notes, &redactor),
             patience,
-        }
+        };
+        (executed, log)
     }
 
     /// The same, which knows what servers offered in what is accepted of a scenario.
@@ -235,6 +250,7 @@ impl RunContext {
             runs: Arc::clone(&self.runs),
             progress: Arc::clone(&self.progress),
             slot: Arc::default(),
+            job: Arc::clone(&self.job),
             is_repeated: false,
             before: None,
         }
@@ -247,6 +263,7 @@ impl RunContext {
             runs: Arc::new(self.runs.attempt(number.into())),
             progress: self.progress.attempt(number, of),
             slot: Arc::default(),
+            job: Arc::clone(&self.job),
             is_repeated: false,
             before: self.before.clone(),
         }

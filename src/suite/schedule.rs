@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::llm_judge;
@@ -32,7 +34,9 @@ impl Jobs {
 /// The scenarios that have not begun, in their order.
 pub(super) struct Schedule {
     waiting: VecDeque<Waiting>,
-    most: usize,
+    /// One for each scenario that may run at once.
+    jobs: Arc<Semaphore>,
+    lends: bool,
     /// Held by the scenario with something shared that runs.
     shared: Arc<Semaphore>,
 }
@@ -50,6 +54,27 @@ pub(super) struct Turn {
     pub(super) scenario: Arc<Scenario>,
     /// To be kept until it has ended.
     pub(super) permit: Option<OwnedSemaphorePermit>,
+    pub(super) job: Arc<Job>,
+}
+
+/// The place that a scenario has among those that run at once, until this is dropped.
+pub(crate) struct Job {
+    jobs: Arc<Semaphore>,
+    held: Mutex<Option<OwnedSemaphorePermit>>,
+    /// Others may have the place while the scenario waits.
+    lends: bool,
+}
+
+impl Job {
+    /// Lets time pass, in which another scenario may run; goes on when there is a place again.
+    pub(crate) async fn pause(&self, time: Duration) {
+        let lent = self.lends && self.held.lock().take().is_some();
+        tokio::time::sleep(time).await;
+        if lent {
+            let place = Arc::clone(&self.jobs).acquire_owned().await;
+            *self.held.lock() = place.ok();
+        }
+    }
 }
 
 impl Schedule {
@@ -72,22 +97,22 @@ impl Schedule {
             let place = places.get(it.scenario.id.as_str());
             place.copied().unwrap_or(usize::MAX)
         });
+        let most = match settings.jobs {
+            // One that has not passed is the last one.
+            Jobs::Auto if settings.fail_fast => 1,
+            jobs => jobs.most(scenarios.len()),
+        };
         Self {
             waiting: waiting.into(),
-            most: match settings.jobs {
-                // One that has not passed is the last one.
-                Jobs::Auto if settings.fail_fast => 1,
-                jobs => jobs.most(scenarios.len()),
-            },
+            jobs: Arc::new(Semaphore::new(most)),
+            lends: !settings.fail_fast,
             shared: Arc::new(Semaphore::new(1)),
         }
     }
 
-    /// The first scenario that can run beside so many others; `None` when all have to wait, or none is left.
-    pub(super) fn next(&mut self, running: usize) -> Option<Turn> {
-        if running >= self.most {
-            return None;
-        }
+    /// The first scenario that can run beside those that do; `None` when all have to wait, or none is left.
+    pub(super) fn next(&mut self) -> Option<Turn> {
+        let place = Arc::clone(&self.jobs).try_acquire_owned().ok()?;
         let mut permit = None;
         let at = self.waiting.iter().position(|it| {
             if it.shares {
@@ -102,7 +127,21 @@ impl Schedule {
             index,
             scenario,
             permit,
+            job: Arc::new(Job {
+                jobs: Arc::clone(&self.jobs),
+                held: Mutex::new(Some(place)),
+                lends: self.lends,
+            }),
         })
+    }
+
+    /// Waits until there is a place for a scenario that could have it; never, where there is none.
+    pub(super) async fn has_place(&self) {
+        let is_free = self.shared.available_permits() > 0;
+        if !self.waiting.iter().any(|it| !it.shares || is_free) {
+            std::future::pending::<()>().await;
+        }
+        drop(self.jobs.acquire().await);
     }
 
     /// Whether the scenario of this index has begun.

@@ -1,9 +1,10 @@
 //! The servers of a scenario: whose they are, where they are reached, and the secrets they are given.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use crate::mcp::{Launch, Observed, Target};
-use crate::model::container::Container;
+use crate::model::container::{Container, Reset};
 use crate::model::scenario::{Scenario, Server, Start, Transport};
 use crate::process::ChildCommand;
 use crate::redact::{Secrets, handed_on};
@@ -42,6 +43,34 @@ impl SuiteContext {
             .filter(|it| !addresses::is_fresh(scenario, it, containers))
             .map(|it| it.name)
             .collect()
+    }
+
+    /// Whether everything that a scenario uses is as it was before each run: servers are declared, or are in containers of their own, without
+    /// anything mounted that could be written.
+    pub(crate) fn is_all_reset(&self, scenario: &Scenario) -> bool {
+        let containers = self.containers.is_some();
+        let servers = self.servers(scenario);
+        let mut all = servers.iter().chain(&scenario.upstreams);
+        let keeps = scenario
+            .containers
+            .iter()
+            .any(|it| !it.mounts.is_empty() || it.reset != Reset::Scenario);
+        !keeps
+            && all.all(|it| match it.transport {
+                Transport::Mock | Transport::Recorded { .. } => true,
+                Transport::Stdio { .. } => false,
+                Transport::Http { .. } => addresses::is_fresh(scenario, it, containers),
+            })
+    }
+
+    /// How long after one take of a scenario the next one begins. Declared servers have no clock that would have to move on.
+    pub(crate) fn takes_apart(&self, scenario: &Scenario) -> Duration {
+        let servers = self.servers(scenario);
+        let mut all = servers.iter().chain(&scenario.upstreams);
+        if all.all(|it| matches!(it.transport, Transport::Mock | Transport::Recorded { .. })) {
+            return Duration::ZERO;
+        }
+        self.takes_apart.unwrap_or(scenario.scoring.takes_apart)
     }
 
     /// The scenario's own servers, and those of the command line in place of or besides them.

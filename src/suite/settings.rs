@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::model::called::Called;
 use crate::model::rules::{Preset, Rules};
@@ -115,6 +116,8 @@ pub struct Judging {
 pub struct Recording {
     /// How often each scenario is played to learn what varies; `None` for what suits it.
     pub takes: Option<u16>,
+    /// How long after one take the next one begins; `None` for what the scenario says.
+    pub takes_apart: Option<Duration>,
     /// Whether runs that failed become baselines, too.
     pub allow_failing: bool,
     /// Whether [`Settings::baselines`] is the folder of a single scenario's baseline.

@@ -140,8 +140,11 @@ impl Desk {
     ) -> Redacted<Trajectory> {
         let scenario = self.scenario(scenario);
         let rules = scenario.scoring.clone();
-        let ask_again = again
-            .then(|| AskAgain::new(move |call, offered| score::only_reads(call, offered, &rules)));
+        let ask_again = again.then(|| {
+            AskAgain::new(Duration::ZERO, move |call, offered| {
+                score::only_reads(call, offered, &rules)
+            })
+        });
         let targets = [self.target.clone()];
         let asking = ask_again.clone();
         run::run(Job {

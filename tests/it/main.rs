@@ -125,6 +125,7 @@ mod statistics;
 mod stored_runs;
 mod suite_rules;
 mod suites;
+mod takes;
 mod time_left;
 mod unended;
 mod upstream_kept;

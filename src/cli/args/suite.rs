@@ -24,8 +24,8 @@ pub(in crate::cli) struct RecordArgs {
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) output: Option<PathBuf>,
     /// How often to play each scenario, to learn which places of the answers vary by nature [default: 2 where all servers are started
-    /// anew for every run and no model is asked; else 1, with each call that only reads asked again right after its answer, which
-    /// `--takes 1` leaves out]
+    /// anew for every run and no model is asked; else 1, with each call that only reads asked again, which `--takes 1` leaves
+    /// out]
     #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "repeat", value_parser = clap::value_parser!(u16).range(1..=20))]
     pub(in crate::cli) takes: Option<u16>,
     /// Keep runs that failed, too

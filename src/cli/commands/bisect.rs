@@ -11,7 +11,7 @@ use crate::cli::not_kept;
 use crate::cli::reports::Reports;
 use crate::cli::runtime;
 use crate::cli::select::{self, Purpose, Selected};
-use crate::cli::suite::program;
+use crate::cli::suite::base;
 use crate::git::Commit;
 use crate::published::result;
 use crate::suite::{self, Bisected, Judging, Range, ScoreSettings, Settings, Suite};
@@ -29,7 +29,6 @@ pub(in crate::cli) fn run(
         }
     };
     let settings = Settings {
-        program: Some(program()),
         jobs: args.jobs,
         containers: !args.no_docker,
         database: database::of(&args.database)?,
@@ -41,7 +40,7 @@ pub(in crate::cli) fn run(
             },
             ..Judging::default()
         },
-        ..Settings::default()
+        ..base()?
     };
     let range = Range {
         good: args.good.clone(),

@@ -17,7 +17,7 @@ use crate::cli::finish::{self, ReportOptions};
 use crate::cli::interrupt;
 use crate::cli::reports::Reports;
 use crate::cli::runtime;
-use crate::cli::suite::program;
+use crate::cli::suite::base;
 use crate::client::TestClient;
 use crate::http_server::unguessable;
 use crate::model::redacted::Redacted;
@@ -140,11 +140,10 @@ fn token(args: &ServeArgs) -> Result<(Option<String>, bool), Failure> {
 
 fn options(args: &ServeArgs, token: Option<String>, console: Console) -> Result<Options, Failure> {
     let settings = Settings {
-        program: Some(program()),
         containers: !args.no_docker,
         baselines: args.baseline.clone(),
         database: database::of(&args.database)?,
-        ..Settings::default()
+        ..base()?
     };
     let (baselines, keep) = (args.baseline.clone(), args.kept.keep.0);
     let finish = move |finished: &Finished| {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -23,8 +24,10 @@ pub(super) struct Again {
     wanted: AskAgain,
     catalogue: Arc<Catalogue>,
     stop: CancellationToken,
-    /// How many reads are being asked again.
+    /// How many reads are being asked again, or wait for that.
     under_way: watch::Sender<usize>,
+    /// How many calls have come, each of which ends the waiting of the reads before it.
+    calls: watch::Sender<u64>,
     /// How many effects have begun.
     effects: AtomicU64,
     /// The id of the next request counts down from here: clients count up.
@@ -51,6 +54,7 @@ impl Again {
             catalogue,
             stop,
             under_way: watch::Sender::new(0),
+            calls: watch::Sender::new(0),
             effects: AtomicU64::new(0),
             next_id: AtomicI64::new(i64::from(i32::MAX)),
         })
@@ -97,6 +101,7 @@ impl Again {
             return;
         }
         self.under_way.send_modify(|it| *it += 1);
+        let mut calls = self.calls.subscribe();
         let under_way = UnderWay(Arc::clone(self));
         tokio::spawn(async move {
             let again = &under_way.0;
@@ -113,12 +118,24 @@ impl Again {
             if !again.wanted.wants(&answered) {
                 return;
             }
+            tokio::select! {
+                () = tokio::time::sleep(again.wanted.apart) => {}
+                _ = calls.changed() => {}
+                () = again.stop.cancelled() => return,
+            }
+            let since = Instant::now();
             let ask = || asker(again.with_own_id(&request));
             let disturbed = || effects != Some(again.effects.load(Ordering::SeqCst));
             let asking = ask_again(&answered.outcome, ask, disturbed);
             let outcomes = again.stop.run_until_cancelled(asking).await;
-            ended.again(outcomes.unwrap_or_default());
+            ended.again(outcomes.unwrap_or_default(), since);
         });
+    }
+
+    /// Waits until nothing is being asked again, because the next call is to begin: what waits to be asked again is asked now.
+    pub(super) async fn settled_before_call(&self) {
+        self.calls.send_modify(|it| *it += 1);
+        self.settled().await;
     }
 
     /// Waits until nothing is being asked again.

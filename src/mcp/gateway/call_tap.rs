@@ -109,7 +109,7 @@ impl CallTap {
         let is_call = |it: &Value| it.get("method").is_some_and(|it| it == "tools/call");
         let asker = match &self.again {
             Some(again) if messages.iter().any(is_call) => {
-                again.settled().await;
+                again.settled_before_call().await;
                 Some((again, asker()))
             }
             _ => None,

@@ -9,7 +9,7 @@ use std::ops::Deref;
 
 use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, Decode, section};
-use crate::scenario_file::servers::ready::ExpectSection;
+use crate::scenario_file::servers::ready::{ExpectSection, UntilSection};
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
@@ -24,6 +24,8 @@ section! {
         critical: Option<bool>,
         /// The call is meant to fail.
         is_error: Option<bool>,
+        /// What the answer must hold before the next call: the call, which only reads, is repeated until it does.
+        until: Option<UntilSection>,
     }
 }
 
@@ -44,6 +46,8 @@ section! {
         critical: Option<bool>,
         /// What its answer must hold, whatever was recorded. A run fails where it does not.
         expect: Option<ExpectSection>,
+        /// What its answer must hold before a script makes the next call: the call, which only reads, is repeated until it does.
+        until: Option<At<UntilSection>>,
     }
 }
 
@@ -54,6 +58,10 @@ fn check_expected(section: &ExpectedSection, at: Mark, findings: &mut Findings) 
     {
         let message = "`is_error` of the call and that of its `expect` contradict each other";
         findings.error(at, message, Some("keep one of the two"));
+    }
+    if let (Some(until), Some(_)) = (&section.until, &section.expect) {
+        let message = "`until` says what the answer must hold, and so does `expect`";
+        findings.error(until.at, message, Some("keep one of the two"));
     }
 }
 
@@ -124,6 +132,7 @@ impl CallSection {
             filled: args.filled,
             critical: unless_meant(self.critical, self.is_error),
             is_error: self.is_error.unwrap_or(false),
+            until: self.until.as_ref().map(UntilSection::until),
         }
     }
 }
@@ -144,16 +153,22 @@ impl ExpectedSection {
             notes: self.notes.clone(),
             is_error: self.fails(),
             critical: self.critical,
-            expect: self.expect.as_ref().map(|it| Expected {
+            expect: self.expect().map(|it| Expected {
                 is_error: self.fails(),
                 ..it.expected()
             }),
         }
     }
 
+    /// What the answer must hold, at once or in the end.
+    fn expect(&self) -> Option<&ExpectSection> {
+        let until = self.until.as_ref().map(|it| &it.expect);
+        self.expect.as_ref().or(until)
+    }
+
     /// Whether the call is meant to fail.
     fn fails(&self) -> bool {
-        let expected = self.expect.as_ref().and_then(ExpectSection::is_error);
+        let expected = self.expect().and_then(ExpectSection::is_error);
         self.is_error.or(expected).unwrap_or(false)
     }
 
@@ -166,6 +181,7 @@ impl ExpectedSection {
             filled: args.filled,
             critical: unless_meant(self.critical, Some(self.fails())),
             is_error: self.fails(),
+            until: self.until.as_ref().map(|it| it.until()),
         }
     }
 }

@@ -1,16 +1,18 @@
 //! The `ready` sections: what proves that servers can be asked.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde_json::Value;
 
 use crate::model::Object;
-use crate::model::ready::{AtPath, Expected, HealthPage, PageAddress, Ready, ReadyCall};
+use crate::model::ready::{AtPath, Expected, HealthPage, PageAddress, Ready, ReadyCall, Until};
 
 use crate::scenario_file::decode::secrets::{Given, given_pairs, marked_names};
 use crate::scenario_file::decode::template::Template;
-use crate::scenario_file::decode::values::{Count, PathText, Status, Timeout, Wait, Word};
+use crate::scenario_file::decode::values::{Count, PathText, Status, Timeout, Wait, Word, schema};
 use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, section, shapes};
-use crate::scenario_file::yaml::node::Node;
+use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
@@ -64,6 +66,53 @@ section! {
         is_error: Option<At<bool>>,
     }
 }
+
+/// What the answer to a read must hold before a script goes on: the keys of `expect`, and `timeout`.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct UntilSection {
+    pub(in crate::scenario_file) expect: ExpectSection,
+    timeout: Option<Timeout>,
+}
+
+/// For how long a read is repeated.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl UntilSection {
+    pub(in crate::scenario_file) fn until(&self) -> Until {
+        Until {
+            expect: self.expect.expected(),
+            timeout: self.timeout.map_or(PATIENCE, |it| it.0),
+        }
+    }
+}
+
+impl Decode for UntilSection {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let mut rest = node.clone();
+        let mut timeout = None;
+        if let Content::Map(entries) = &mut rest.content {
+            let own = entries.extract_if(.., |it| it.key == "timeout");
+            for it in own {
+                timeout = Some(Timeout::decode(&it.value, findings)?);
+            }
+        }
+        let expect = ExpectSection::decode(&rest, findings)?;
+        Some(Self { expect, timeout })
+    }
+
+    fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
+        self.expect.templates(visit);
+    }
+}
+
+schema!(UntilSection, "UntilSection", |generator| {
+    let mut schema = ExpectSection::json_schema(generator);
+    let timeout = generator.subschema_for::<Timeout>();
+    if let Some(Value::Object(keys)) = schema.get_mut("properties") {
+        keys.insert("timeout".to_owned(), timeout.to_value());
+    }
+    schema
+});
 
 section! {
     /// A page that must answer as expected. `${NAME}` stands for an environment variable.

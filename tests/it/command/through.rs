@@ -152,7 +152,7 @@ pub(super) async fn recorded_run<F: Future<Output = ()> + Send + 'static>(
     project.file("s.yaml", scenario.to_string());
     let (found, _) = scenario_file::find(&[project.path("s.yaml")]);
     let loaded = scenario_file::load(&found, &scenario_file::Options::default());
-    let ask_again = again.then(|| AskAgain::new(|call, _| call.tool != "write"));
+    let ask_again = again.then(|| AskAgain::new(Duration::ZERO, |call, _| call.tool != "write"));
     let asking = ask_again.clone();
     let work: Work = Box::new(move |url| work(url).boxed());
     run::run(Job {

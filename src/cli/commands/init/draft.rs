@@ -18,7 +18,7 @@ use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::runtime;
 use crate::cli::scenario_name::file;
-use crate::cli::suite::program;
+use crate::cli::suite::base;
 use crate::model::catalogue::{ServerCatalogue, Tool};
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::scenario_file::{self, FirstScenario, Options};
@@ -263,10 +263,7 @@ async fn open(server: &Server) -> Result<Introduction, Failure> {
     let text = draft.text(folder.path()).text;
     std::fs::write(&path, text).map_err(failed)?;
     let scenario = draft.load(&path)?;
-    let settings = Settings {
-        program: Some(program()),
-        ..Settings::default()
-    };
+    let settings = Settings { ..base()? };
     let introduced = suite::introduce(&scenario, &settings).await;
     introduced.map_err(|error| without_options(error.into(), server))
 }

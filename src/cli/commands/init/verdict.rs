@@ -15,7 +15,7 @@ use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
 use crate::cli::select::plural;
-use crate::cli::suite::{play, program};
+use crate::cli::suite::{base, play};
 use crate::evaluate::wrong_outcomes;
 use crate::model::call::Outcome;
 use crate::model::scenario::Scenario;
@@ -67,9 +67,8 @@ pub(super) fn verdict(
         open.push(Begun { draft, scenario });
     }
     let settings = Settings {
-        program: Some(program()),
         database,
-        ..Settings::default()
+        ..base()?
     };
     let mut done: Vec<Begun> = Vec::new();
     // What is not compared at once, with what came of recording it.

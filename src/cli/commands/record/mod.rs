@@ -49,16 +49,18 @@ pub(in crate::cli) fn run(
     };
     let mut scenarios = chosen.scenarios;
     choose(&mut scenarios, &args.execute)?;
+    let settings = settings(&args.execute, &scenarios, console)?;
     let settings = Settings {
         recording: Recording {
             takes: args.takes,
             allow_failing: args.allow_failing,
             of_one_scenario: is_of_one_scenario(args)
                 && scenarios.iter().all(|it| it.row_of.is_none()),
+            ..settings.recording
         },
         baselines: baselines(args.output.as_ref()),
         called: Some(called),
-        ..settings(&args.execute, &scenarios, console)?
+        ..settings
     };
     reports.begin(&Round::default(), "record")?;
     let finished = play(

@@ -25,7 +25,7 @@ use crate::cli::interrupt;
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
 use crate::cli::runtime;
 use crate::cli::scenario_name::SCENARIOS;
-use crate::cli::suite::program;
+use crate::cli::suite::{program, takes_apart};
 use crate::docker::{self, Guard};
 use crate::json;
 use crate::model::scenario::Scenario;
@@ -45,6 +45,7 @@ pub(super) fn run(
     console: Console,
 ) -> Result<Exit, Failure> {
     let plan = plan(args, console)?;
+    let takes_apart = takes_apart()?;
     let containers = (!args.execute.no_docker).then(|| {
         let variable = |name: &str| std::env::var(name).ok();
         Arc::new(docker::Session::new(variable))
@@ -60,7 +61,8 @@ pub(super) fn run(
         ours.push(plan.baselines.root().to_owned());
         let servers = plan.servers.clone();
         let abort = endings.abort.clone();
-        let context = SuiteContext::new(Some(program()), servers, ours, containers.clone(), (None, &Judges::default()), endings.abort);
+        let mut context = SuiteContext::new(Some(program()), servers, ours, containers.clone(), (None, &Judges::default()), endings.abort);
+        context.takes_apart = takes_apart;
         let slot = ContainerSlot::default();
         // The user wants to see which calls are recorded.
         let output = OutputArgs {

@@ -62,6 +62,8 @@ impl Player<'_> {
             trajectory.refine(|it| it.bindings = bindings);
         }
         for _ in 1..self.takes {
+            let pause = tokio::time::sleep(self.context.takes_apart(scenario));
+            let _ = self.abort.run_until_cancelled(pause).await;
             let played = Arc::new(trajectory.clone());
             let (slot, progress) = (self.slot, self.progress);
             let again = self.context.execute(
