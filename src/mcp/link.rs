@@ -11,6 +11,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use rmcp::{ServiceExt, transport::Transport};
 
+use crate::mcp::answering::Answering;
 use crate::mcp::child::{self, LONGEST_LINE};
 use crate::mcp::headers::{header_map, with_token};
 use crate::mcp::http::WatchedHttp;
@@ -35,7 +36,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 const SHOWING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// rmcp's side of a session.
-pub(super) type Service = RunningService<RoleClient, ClientConfig>;
+pub(super) type Service = RunningService<RoleClient, Answering>;
 
 /// A connection over which a session goes.
 pub(super) struct Link {
@@ -289,7 +290,8 @@ impl<'a> Linking<'a> {
         transport: impl Transport<RoleClient> + 'static,
     ) -> Result<Service, NotBegun> {
         let transport = Noting::new(transport, Arc::clone(&self.wire));
-        let served = client().serve(transport).await;
+        let client = Answering::new(client(), &self.target.observed);
+        let served = client.serve(transport).await;
         served.map_err(|error| NotBegun::Uninitialized(Box::new(error)))
     }
 }

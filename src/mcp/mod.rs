@@ -3,6 +3,7 @@
 //!
 //! rmcp runs the protocol; what is recorded comes from the wire, because a typed model drops what it does not know.
 
+mod answering;
 mod child;
 mod events;
 mod gateway;

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::time::Duration;
 
-use rmcp::model::{ClientConfig, ClientRequest};
-use rmcp::service::{PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use rmcp::model::ClientRequest;
+use rmcp::service::{PeerRequestOptions, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
 
 use crate::digits;
 use crate::mcp::legacy::LegacyError;
+use crate::mcp::link::Service;
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Digits;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
@@ -39,7 +40,7 @@ pub(super) enum Refused {
 
 /// Sends a request and returns the result exactly as it came over the wire, long integers as [`digits`] marks them.
 pub(super) async fn request_raw(
-    service: &RunningService<RoleClient, ClientConfig>,
+    service: &Service,
     wire: &Wire,
     request: ClientRequest,
     timeout: Duration,

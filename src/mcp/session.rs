@@ -58,6 +58,7 @@ impl Session {
                 catalogue.protocol_version = text(initialized.remove("protocolVersion"));
                 catalogue.instructions = text(initialized.remove("instructions"));
             }
+            catalogue.client = target.observed.client().unwrap_or_default();
             catalogue.tools = list_tools(&service, linking.wire(), target.connect_timeout).await?;
             Ok((service, catalogue))
         };
@@ -130,6 +131,12 @@ impl Session {
                 failure(FailureKind::Disconnected, message)
             }
         };
+        if let Some(asked) = self.target.observed.take_unanswered() {
+            let why = format!(
+                "asked `{asked}`, which nobody was asked when the call was recorded, so its answer is not known and the call cannot be compared"
+            );
+            lost = Some(setup_error(self.name(), &why, &link.wire, Vec::new()));
+        }
         Called { outcome, lost }
     }
 

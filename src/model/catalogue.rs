@@ -1,5 +1,7 @@
 //! What the servers offered: their tools as served, and small views into them.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::Object;
@@ -28,6 +30,38 @@ pub struct ServerCatalogue {
     pub tools: Vec<Tool>,
     /// The names of tools that it listed only later in the run, sorted.
     pub later: Vec<String>,
+    /// The client that was not ours, and what it answered when the server asked it something.
+    pub client: Client,
+}
+
+/// The client's side of a session, as far as servers see it besides the calls.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Client {
+    /// What it says that it can do, as served.
+    pub capabilities: Object,
+    /// What it answered, in the order it was asked.
+    #[serde(default)]
+    pub answers: Vec<ClientAnswer>,
+}
+
+/// What a client answered when a server asked it something: to fill in a form, to ask a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClientAnswer {
+    pub method: String,
+    pub params: Value,
+    /// Absent where it answered with an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Value>,
+}
+
+impl Client {
+    /// Whether it is as a client that servers can ask nothing.
+    pub fn can_nothing(&self) -> bool {
+        let can = ["elicitation", "sampling", "roots"];
+        self.answers.is_empty() && !can.iter().any(|it| self.capabilities.contains_key(*it))
+    }
 }
 
 /// One tool, exactly as `tools/list` served it.

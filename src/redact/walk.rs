@@ -233,6 +233,11 @@ impl Redactor {
             told.chain(&mut server.protocol_version)
                 .chain(&mut server.later)
                 .for_each(|it| self.string(it));
+            for it in &mut server.client.answers {
+                let told = it.result.iter_mut().chain(&mut it.error);
+                let told = told.chain([&mut it.params]);
+                told.for_each(|it| self.any(it, Origin::Outside, None));
+            }
             for tool in &mut server.tools {
                 // Not by key: a schema may well describe a property named `token`.
                 for value in tool.served.values_mut() {

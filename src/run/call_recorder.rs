@@ -1,6 +1,6 @@
 //! Records the calls that an agent makes by itself, through the gateway.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,6 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::digits;
+use crate::model::catalogue::Client;
 use crate::model::trajectory::{Failure, FailureKind, Outcome};
 use crate::model::upstream::PassedOn;
 use crate::model::{Digits, Object};
@@ -48,6 +49,8 @@ pub(super) struct Recorded {
     pub(super) is_full: bool,
     /// Headers that arrived with anything else than a call, where they are looked for.
     pub(super) passed_on: BTreeSet<PassedOn>,
+    /// The clients of each server's sessions, as one.
+    clients: BTreeMap<String, Client>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,6 +144,16 @@ impl CallRecorder {
     /// A header arrived with something that is no call.
     pub fn passed_on(&self, header: PassedOn) {
         self.lock().passed_on.insert(header);
+    }
+
+    /// More is known of the client of a server.
+    pub fn client(&self, server: &str, learn: impl FnOnce(&mut Client)) {
+        learn(self.lock().clients.entry(server.to_owned()).or_default());
+    }
+
+    /// What is known of the client of a server.
+    pub(super) fn client_of(&self, server: &str) -> Option<Client> {
+        self.lock().clients.get(server).cloned()
     }
 
     /// From when to when calls were asked again.

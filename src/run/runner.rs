@@ -135,6 +135,12 @@ pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
                     }
                 }
             }
+            if let Some(gateway) = servers.gateway() {
+                for server in &mut catalogue.servers {
+                    let client = gateway.recorder().client_of(&server.server);
+                    server.client = client.filter(|it| !it.can_nothing()).unwrap_or_default();
+                }
+            }
             catalogue.own = own;
             if ending != Ending::Interrupted {
                 // If the future is dropped, the servers are killed at once.

@@ -2,11 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
+use serde_json::Value;
+
 use crate::agent::Listener;
 use crate::discovery::search;
 use crate::docker::Probe as _;
 use crate::mcp::{GatewayPlace, Target};
 use crate::model::measurement::Measurement;
+use crate::model::placeholder::placeholders;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::ImageStamp;
@@ -104,6 +107,20 @@ impl SuiteContext {
         } else {
             self.targets(scenario, &addresses, printed, secrets)?
         };
+        if let Who::Scenario(Some(baseline)) = &who {
+            for server in &baseline.catalogue.servers {
+                let mut same = targets.iter().filter(|it| it.name == server.server);
+                if let Some(target) = same.next().filter(|_| !server.client.can_nothing()) {
+                    let mut client = server.client.clone();
+                    // A secret that is not known any more cannot be given again.
+                    client.answers.retain(|it| {
+                        let said = it.result.as_ref().map(Value::to_string);
+                        placeholders(&said.unwrap_or_default()).next().is_none()
+                    });
+                    target.observed.answers_are_of(&client);
+                }
+            }
+        }
         if let Some(behind) = behind {
             behind.sent.are_those_of(&targets);
         }

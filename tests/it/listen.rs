@@ -427,3 +427,54 @@ fn a_secret_that_was_typed_in_a_session_is_played_again_once_it_has_a_name() {
     let ran = ran(compare.args(["compare", "scenarios/mine.yaml"]));
     assert_eq!(ran.code, 0, "{ran:#?}");
 }
+
+#[test]
+fn what_a_client_answered_is_answered_again() {
+    let project = Project::new();
+    let asks = |messages: &[&str], answer: &str| {
+        let steps: Vec<Value> = (messages.iter())
+            .map(|it| {
+                let size =
+                    json!({ "type": "object", "properties": { "size": { "type": "string" } } });
+                json!({ "elicit": { "message": it, "requested_schema": size } })
+            })
+            .collect();
+        let tools =
+            json!([{ "name": "ask", "responses": [{ "steps": steps, "content": answer }] }]);
+        let mock = json!({ "mcp_interactions": { "desk": { "tools": tools } } });
+        project.file("mock.yaml", mock.to_string());
+    };
+    asks(&["how big?"], "it is {{elicitation.content.size}}");
+    let program = env!("CARGO_BIN_EXE_mcp-eval");
+    let server = json!({ "command": program, "args": ["mock", "mock.yaml"], "cwd": ".." });
+    let scenario = json!({ "name": "S", "servers": { "desk": server }, "expected_trajectory": [] });
+    project.file("scenarios/s.yaml", scenario.to_string());
+    let listening = listen(
+        &mut project.command(),
+        &["scenarios/s.yaml", "--name", "two"],
+    );
+    listening
+        .session(&project, &["call desk ask {}"])
+        .says("it is big");
+    listening.done(0);
+    let baseline = project.read("baselines/two/baseline.json");
+    let baseline: Value = serde_json::from_str(&baseline).unwrap();
+    let client = &baseline["catalogue"][0]["client"];
+    assert_eq!(
+        client["answers"][0]["result"]["content"]["size"], "big",
+        "{client}"
+    );
+    assert_eq!(baseline["learned"][0]["takes"], 2);
+    assert_eq!(baseline["learned"][0]["varies"], json!([]));
+    project.expect(0, &["compare", "scenarios/two.yaml"]);
+    asks(&["how big?"], "it was {{elicitation.content.size}}");
+    project.expect(1, &["compare", "scenarios/two.yaml"]);
+    // Whoever was never asked cannot answer, and nothing is compared.
+    asks(
+        &["how big?", "how wide?"],
+        "it is {{elicitation.content.size}}",
+    );
+    project
+        .expect(3, &["compare", "scenarios/two.yaml"])
+        .says("`elicitation/create`");
+}

@@ -93,6 +93,7 @@ fn lane() -> UpstreamLane {
     UpstreamLane {
         catalogue: Catalogue {
             servers: vec![ServerCatalogue {
+                client: <_>::default(),
                 server: "files".to_owned(),
                 info: Some(json!({ "name": "files" })),
                 protocol_version: Some("2025-11-25".to_owned()),
@@ -390,6 +391,7 @@ fn any_lane() -> impl Strategy<Value = UpstreamLane> {
     let server =
         server.prop_map(
             |(server, info, protocol_version, instructions, tools)| ServerCatalogue {
+                client: <_>::default(),
                 server,
                 info,
                 protocol_version,

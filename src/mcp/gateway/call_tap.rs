@@ -1,5 +1,6 @@
 //! Records the tool calls of one server as they pass through the gateway: from the request to the answer with its id.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,6 +16,7 @@ use crate::digits;
 use crate::mcp::request::outcome;
 use crate::mcp::wire::{Message, Reply, key, read_bytes};
 use crate::model::Object;
+use crate::model::catalogue::ClientAnswer;
 use crate::model::trajectory::Outcome;
 use crate::model::upstream::PassedOn;
 use crate::run::{CallRecorder, PendingCall, SetupError};
@@ -26,6 +28,8 @@ pub(super) struct CallTap {
     recorder: CallRecorder,
     exchanges: AtomicU64,
     waiting: Mutex<Vec<Waiting>>,
+    /// What the server has asked a client that has not answered yet, by session and id.
+    asked: Mutex<HashMap<(String, String), ClientAnswer>>,
     listings: Mutex<Listings>,
     /// What is asked again, where anything is.
     again: Option<Arc<Again>>,
@@ -69,6 +73,7 @@ impl CallTap {
             recorder,
             exchanges: AtomicU64::new(0),
             waiting: Mutex::default(),
+            asked: Mutex::default(),
             listings: Mutex::default(),
             again,
             sent,
@@ -115,6 +120,7 @@ impl CallTap {
             _ => None,
         };
         for message in messages {
+            self.client_says(session, message);
             let (Some(method), Some(id)) = (message.get("method"), message.get("id")) else {
                 continue;
             };
@@ -157,6 +163,53 @@ impl CallTap {
         Ok(exchange)
     }
 
+    /// Keeps what a client says that it can do, and what it answers when it was asked.
+    fn client_says(&self, session: &str, message: &Value) {
+        if message.get("method").is_some_and(|it| it == "initialize") {
+            let can = message.pointer("/params/capabilities");
+            if let Some(can) = can.and_then(Value::as_object) {
+                self.recorder
+                    .client(&self.server, |it| it.capabilities.clone_from(can));
+            }
+        }
+        let Some(id) = message
+            .get("id")
+            .filter(|_| message.get("method").is_none())
+        else {
+            return;
+        };
+        let asked = self.asked.lock().remove(&(session.to_owned(), key(id)));
+        if let Some(asked) = asked {
+            let answer = ClientAnswer {
+                result: message.get("result").cloned(),
+                error: message.get("error").cloned(),
+                ..asked
+            };
+            self.recorder
+                .client(&self.server, |it| it.answers.push(answer));
+        }
+    }
+
+    /// Keeps what the server asks a client.
+    fn server_asks(&self, session: &str, bytes: &[u8]) {
+        let Ok(mut message) = serde_json::from_slice::<Value>(bytes) else {
+            return;
+        };
+        let (Some(Value::String(method)), Some(id)) =
+            (message.get("method").cloned(), message.get("id"))
+        else {
+            return;
+        };
+        let place = (session.to_owned(), key(id));
+        let asked = ClientAnswer {
+            method,
+            params: message["params"].take(),
+            result: None,
+            error: None,
+        };
+        self.asked.lock().insert(place, asked);
+    }
+
     /// These headers were passed on with a request in which there is no call.
     fn arrived(&self, headers: Vec<(String, String)>) {
         for (name, value) in headers {
@@ -191,6 +244,7 @@ impl CallTap {
                 _ => drop(pending.end(outcome)),
             }
         } else if let Message::Request { id: Some(_), .. } = &message {
+            self.server_asks(session, bytes);
             // A call during which the server asks the client something is not asked again: the client would be asked twice.
             for it in self.waiting.lock().iter_mut() {
                 if exchange == Some(it.exchange) || (it.session == session && !session.is_empty()) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::Object;
-use crate::model::catalogue::{self, Tool};
+use crate::model::catalogue::{self, Client, Tool};
 
 /// What one server offered.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -23,6 +23,14 @@ pub(super) struct ServerCatalogue<'a> {
     /// The names of tools that it listed only later in the run; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     later_tools: Vec<String>,
+    /// The client that made the calls, and what it answered when the server asked it something; absent where it could be asked nothing.
+    #[serde(default, skip_serializing_if = "can_nothing")]
+    client: Cow<'a, Client>,
+}
+
+#[expect(clippy::ptr_arg, reason = "serde asks for it so")]
+fn can_nothing(client: &Cow<'_, Client>) -> bool {
+    client.can_nothing()
 }
 
 /// A catalogue of these servers, and of an agent with these tools of its own.
@@ -49,6 +57,7 @@ impl<'a> From<&'a catalogue::ServerCatalogue> for ServerCatalogue<'a> {
                 .map(|it| Cow::Borrowed(&it.served))
                 .collect(),
             later_tools: it.later.clone(),
+            client: Cow::Borrowed(&it.client),
         }
     }
 }
@@ -66,6 +75,7 @@ impl From<ServerCatalogue<'_>> for catalogue::ServerCatalogue {
                 })
                 .collect(),
             later: it.later_tools,
+            client: it.client.into_owned(),
         }
     }
 }

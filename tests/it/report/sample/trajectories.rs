@@ -15,6 +15,7 @@ pub(crate) fn trajectory(id: &str, name: &str, steps: Vec<Step>) -> Trajectory {
         stamp: stamp(),
         catalogue: Catalogue {
             servers: vec![ServerCatalogue {
+                client: <_>::default(),
                 server: "proxy".to_owned(),
                 info: Some(json!({"name": "mcpproxy", "version": "0.9.1"})),
                 protocol_version: Some("2025-11-25".to_owned()),
