@@ -300,6 +300,10 @@ pub(super) fn exit(document: &ResultDocument, (strict_statistics, strict): (bool
             GateState::Unknown => Exit::Incomplete,
         });
     }
+    let is_unsteady = |it: &Scenario| it.unsteady.as_ref().is_some_and(|it| it.gates);
+    if (document.scenarios.iter()).any(|it| is_unsteady(it) && !it.is_tolerated()) {
+        exit = exit.and(Exit::Incomplete);
+    }
     let is_flaky = |it: &Scenario| it.flaky && !it.is_quarantined();
     if strict && document.scenarios.iter().any(is_flaky) {
         exit = exit.and(Exit::Failed);

@@ -39,6 +39,7 @@ pub mod suite_file;
 pub mod texts;
 pub mod trajectory;
 pub mod trouble;
+pub mod unsteady;
 pub mod upstream;
 pub mod usage;
 

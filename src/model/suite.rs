@@ -19,6 +19,7 @@ use crate::model::stamp::GitStamp;
 pub use crate::model::status::Status;
 use crate::model::trajectory::Trajectory;
 use crate::model::trouble::Trouble;
+use crate::model::unsteady::Unsteady;
 use crate::model::usage::TotalUse;
 
 /// How the reason begins why a scenario was not run that would have been, had the command come so far.
@@ -103,6 +104,8 @@ pub struct ScenarioResult {
     pub trouble: Option<Trouble>,
     /// The earlier tries, which could not be run or judged, where this is a later one.
     pub retried: Vec<Retried>,
+    /// What was answered in two ways, where that is why there is no verdict.
+    pub unsteady: Option<Box<Unsteady>>,
     /// What asking judges took, in all runs; `None` where none was asked.
     pub judging: Option<TotalUse>,
     /// What the servers do to the answers of those behind them, where that was asked for.
@@ -148,6 +151,7 @@ impl ScenarioResult {
             repeated: None,
             trouble: None,
             retried: Vec::new(),
+            unsteady: None,
             judging: None,
             direct: None,
             measured: None,

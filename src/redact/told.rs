@@ -9,6 +9,7 @@ use crate::model::ready::{AtPath, Expected};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Criterion, Scenario};
 use crate::model::suite::{ScenarioResult, SuiteResult};
+use crate::model::unsteady::TwoAnswers;
 
 impl Redactor {
     /// A scenario without secrets, for telling people; it is not for running.
@@ -150,6 +151,8 @@ impl Redactor {
         });
         let settings = scenario.cell.iter_mut().flat_map(|it| &mut it.settings);
         let settings = settings.map(|it| &mut it.value);
+        let unsteady = scenario.unsteady.iter_mut().flat_map(|it| &mut it.answers);
+        let unsteady = unsteady.flat_map(TwoAnswers::texts_mut);
         [&mut scenario.name, &mut scenario.path]
             .into_iter()
             .chain(&mut scenario.description)
@@ -161,6 +164,7 @@ impl Redactor {
             .chain(repeated)
             .chain(scenario.retried.iter_mut().map(|it| &mut it.reason))
             .chain(direct)
+            .chain(unsteady)
             .chain(&mut scenario.compared_with)
             .chain(&mut scenario.notes)
             .chain(&mut scenario.failing)

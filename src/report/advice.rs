@@ -37,6 +37,11 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
             "Find out what stood in the way: nothing is known of {}.",
             several(stuck, "scenario", "scenarios")
         )
+    } else if result.scenarios.iter().any(|it| it.unsteady.is_some()) {
+        let answered = "The system under test answers in two ways";
+        format!(
+            "{answered}: make it wait until it is ready, or the scenarios until it has settled."
+        )
     } else if summary.inconclusive > 0 {
         format!(
             "Monitor, or run it more often: whether {} worse cannot be told from so few runs.",

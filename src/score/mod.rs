@@ -74,6 +74,7 @@ pub use runs::recorded_again::{Recording, has_answer, is_of_substance, recorded_
 pub use runs::repeated::{gate, is_more_relevant, summarise};
 pub use runs::sign_test;
 pub use runs::statistics;
+pub use runs::unsteady::unsteady;
 pub use scores::settled::has_settled;
 pub use scores::status::{call_failure, status};
 pub use values::same::same;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::confirm::ask_once_more;
 use super::error::Error;
 use super::execute::Reads;
 use super::finished::Finished;
@@ -113,11 +114,16 @@ async fn compare_one(
     };
     let repeated = repeat(scenario, &run_context, measure, &comparison);
     let mut result = Box::pin(repeated).await;
+    let again = if settings.times > 1 || settings.answered_by == Servers::Recorded {
+        None
+    } else {
+        ask_once_more(&mut result, &comparison, &run_context).await
+    };
     let kept = (&run_context, baselines);
     Box::pin(pending::settle(
         &mut result,
         scenario,
-        replayed.as_ref(),
+        (replayed.as_ref(), again),
         kept,
         settings,
     ))
@@ -140,13 +146,13 @@ async fn compare_one(
 }
 
 /// What each run of a scenario is compared with, and how.
-struct Comparison<'a> {
-    scenario: &'a Scenario,
-    accepted: &'a [Redacted<Trajectory>],
+pub(super) struct Comparison<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) accepted: &'a [Redacted<Trajectory>],
     /// What a replay plays.
-    replayed: Option<&'a Arc<Redacted<Trajectory>>>,
-    rules: &'a Rules,
-    allow_changed: bool,
+    pub(super) replayed: Option<&'a Arc<Redacted<Trajectory>>>,
+    pub(super) rules: &'a Rules,
+    pub(super) allow_changed: bool,
     /// Which reads are asked again, for what varies in an answer that may become the baseline's.
     reads: Reads,
 }

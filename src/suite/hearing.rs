@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::confirm;
 use super::evaluating;
 use super::execute::Reads;
 use super::judge::judge_executed;
@@ -17,10 +18,11 @@ use super::shared::uses_what_outlives;
 use crate::evaluate::Accepted;
 use crate::model::learned::Learned;
 use crate::model::redacted::Redacted;
-use crate::model::rules::Rules;
+use crate::model::rules::{Gate, Rules};
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
+use crate::model::unsteady::{TwoAnswers, Unsteady};
 use crate::score;
 
 pub(super) type Kept = Arc<Redacted<Trajectory>>;
@@ -94,11 +96,44 @@ impl<'a> Comparison<'a> {
             again.push(self.run_context.play_again(self.scenario, played).await);
         }
         let mut accepted = (**stored).clone();
-        let known = self.learn(&mut accepted, &[], &first, &again);
-        if let Err(result) = known {
-            return *result;
+        let known = self.learn(&mut accepted, &[], (&first, &again), "the other run");
+        match known {
+            Ok(known) => self.judged_with(first, again, &accepted, known),
+            Err(result) => *result,
         }
-        self.judged(first, &accepted)
+    }
+
+    /// The result of this version's first run, in which nobody is blamed where a version answers in two ways.
+    fn judged_with(
+        &self,
+        first: Executed,
+        again: Vec<Executed>,
+        accepted: &Redacted<Trajectory>,
+        (notes, mut answers): (Vec<String>, Vec<TwoAnswers>),
+    ) -> ScenarioResult {
+        let mut result = self.judged(first, accepted);
+        result.notes.extend(notes);
+        let mut second = None;
+        for (number, it) in (2..).zip(again) {
+            let runs = self.run_context.runs.attempt(number);
+            let unkept = runs.save(&self.scenario.id, &it.trajectory).err();
+            result.notes.extend(unkept.map(|it| it.to_string()));
+            second = Some(it).filter(|it| it.incomplete().is_none());
+        }
+        if let Some(second) = second.filter(|_| result.status == Status::Failed) {
+            let found = confirm::answers(&result, &self.judged(second, accepted));
+            let version = Some(THIS_VERSION.to_owned());
+            let found = found.into_iter().flatten();
+            answers.extend(found.map(|it| TwoAnswers {
+                version: version.clone(),
+                ..it
+            }));
+        }
+        if !answers.is_empty() && matches!(result.status, Status::Passed | Status::Failed) {
+            let gates = self.rules.unsteady == Gate::Fail;
+            confirm::blame_nobody(&mut result, Unsteady { gates, answers });
+        }
+        result
     }
 
     /// Hears both versions, and compares this one with the other.
@@ -175,6 +210,7 @@ impl<'a> Comparison<'a> {
                 others.push(other.trajectory.clone());
                 continue;
             }
+            self.run_context.between_takes(self.scenario).await;
             if first.incomplete().is_some() {
                 // What the other version says by chance is of use all the same, to whoever looks for the commit that broke this one.
                 let heard = hear_other().await;
@@ -201,16 +237,19 @@ impl<'a> Comparison<'a> {
         let failing = check_run(&first.scenario, &first.trajectory, None, &first.evaluations)
             .map_or_else(|it| vec![it.message], |it| it.failing);
         let fails_on_both = !failing.is_empty() && other_fails(&accepted, &first.scenario);
-        match self.learn(&mut accepted, &others, &first, &again) {
-            Ok(notes) => {
+        for (number, it) in (2..).zip(&others) {
+            let runs = self.run_context.runs.attempt(number);
+            let unkept = runs.save_baseline(&self.scenario.id, it).err();
+            besides.extend(unkept.map(|it| it.to_string()));
+        }
+        match self.learn(&mut accepted, &others, (&first, &again), name) {
+            Ok(known) => {
                 let unseen = unseen(&accepted.learned);
-                let mut result = self.judged(first, &accepted);
-                result.notes.extend(notes);
+                let mut result = self.judged_with(first, again, &accepted, known);
                 result.notes.extend(besides);
                 if result.status == Status::Passed && fails_on_both {
                     let why = format!("it fails on both versions: {}", failing.join("; "));
                     result.problem = Some(problem(why));
-            self.run_context.between_takes(self.scenario).await;
                     result.status = Status::Error;
                 } else if result.status == Status::Passed && !unseen.is_empty() {
                     let why = format!(
@@ -241,14 +280,15 @@ impl<'a> Comparison<'a> {
         (takes, reads(self.scenario, self.run_context))
     }
 
-    /// Completes what is accepted with what both versions show to vary; returns what a reader should know of it.
+    /// Completes what is accepted with what both versions show to vary; returns what a reader should know of it, and what one of them answers
+    /// in two ways.
     fn learn(
         &self,
         accepted: &mut Redacted<Trajectory>,
         others: &[Redacted<Trajectory>],
-        first: &Executed,
-        again: &[Executed],
-    ) -> Result<Vec<String>, Box<ScenarioResult>> {
+        (first, again): (&Executed, &[Executed]),
+        name: &str,
+    ) -> Result<(Vec<String>, Vec<TwoAnswers>), Box<ScenarioResult>> {
         let learn = |takes: &[Redacted<Trajectory>]| {
             let patience = &first.patience;
             let learned = patience
@@ -261,11 +301,14 @@ impl<'a> Comparison<'a> {
         let is_known = takes.len() < 2 && accepted.has_answers_received_twice();
         let mut of_other = learn(&takes)?;
         let mut notes = Vec::new();
+        let mut answers = in_two_ways(&of_other, name);
         if takes.len() > 1 && !are_independent(&of_other) {
-            notes.push(
-                "the other version answers otherwise when it is asked again, because of what it was asked before or by chance: nothing was learned from that"
-                    .to_owned(),
-            );
+            if of_other.left_behind.is_some() {
+                notes.push(
+                    "the other version answers otherwise when it is asked again, because of what it was asked before: nothing was learned from that"
+                        .to_owned(),
+                );
+            }
             of_other = learn(&takes[..1])?;
         }
         let own = again.iter().filter(|it| it.incomplete().is_none());
@@ -274,6 +317,7 @@ impl<'a> Comparison<'a> {
             .chain(own)
             .collect();
         let mut of_own = learn(&own)?;
+        answers.extend(in_two_ways(&of_own, THIS_VERSION));
         if own.len() > 1 && !are_independent(&of_own) {
             of_own.answers.clear();
         }
@@ -292,7 +336,7 @@ impl<'a> Comparison<'a> {
         });
         let bound = replay::bind(std::slice::from_mut(accepted), Some(self.scenario));
         notes.extend(bound.err().map(|it| it.message));
-        Ok(notes)
+        Ok((notes, answers))
     }
 
     /// The result of a run of this version, measured by the other one.
@@ -331,6 +375,25 @@ fn other_fails(trajectory: &Trajectory, scenario: &Scenario) -> bool {
 /// Whether takes differ by nature alone: not because one has left something behind for the next, and not in kind.
 fn are_independent(learned: &score::Learned) -> bool {
     learned.left_behind.is_none() && learned.disagreements.is_empty()
+}
+
+/// How the version is called that is judged.
+const THIS_VERSION: &str = "this version";
+
+/// What a version answered in two ways, as far as that is no doing of an earlier take.
+fn in_two_ways(learned: &score::Learned, version: &str) -> Vec<TwoAnswers> {
+    let disagreements = learned.disagreements.iter();
+    let by_chance = disagreements.filter(|_| learned.left_behind.is_none());
+    let answers = by_chance.map(|it| TwoAnswers {
+        version: Some(version.to_owned()),
+        call: Some(it.call),
+        tool: Some(it.tool.clone()),
+        path: Some(format!("response{}", it.path)),
+        recorded: None,
+        first: it.found.first().cloned(),
+        again: it.found.get(1).cloned(),
+    });
+    answers.collect()
 }
 
 /// The calls whose whole answer was another one each time, so that nothing can be said of it.

@@ -53,6 +53,12 @@ pub(crate) fn judge(
             baseline.scenario
         ));
     }
+    notes.extend(baseline.learned.iter().flat_map(|learned| {
+        learned.odd.iter().map(|odd| {
+            let (call, place) = (learned.call, &odd.path);
+            format!("call {call} was answered in two ways when it was recorded: {} of {} takes agreed at {place}", odd.agreed, learned.takes)
+        })
+    }));
     notes.extend(reads_answered_once(
         scenario,
         (baseline, accepted_as),

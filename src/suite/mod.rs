@@ -41,6 +41,7 @@ mod bisect;
 mod build;
 pub(crate) mod ci;
 mod compare;
+mod confirm;
 pub(crate) mod containers;
 mod depends;
 mod direct;

@@ -20,15 +20,20 @@ use crate::store::{Baselines, StoreError, fingerprint};
 
 /// Keeps the run of a finished comparison as pending, or removes what was pending where nothing has changed, or where the run did not come
 /// to its end: what waits is never of an earlier run than the last one. The run gets its second take first, as `record` would take it, so
-/// that an accepted baseline knows what varies; also where nothing is kept for review, as in CI, because it can be accepted from its report.
+/// that an accepted baseline knows what varies, unless it was run `again` already; also where nothing is kept for review, as in CI, because it can be accepted from its report.
 pub(crate) async fn settle(
     result: &mut ScenarioResult,
     scenario: &Scenario,
-    replayed: Option<&Arc<Redacted<Trajectory>>>,
+    (replayed, again): (
+        Option<&Arc<Redacted<Trajectory>>>,
+        Option<Redacted<Trajectory>>,
+    ),
     (run_context, baselines): (&RunContext, &Baselines),
     settings: &Settings,
 ) {
-    if settings.answered_by == Servers::Recorded || was_interrupted(result) {
+    // Nobody can decide on what is not known to have changed.
+    let is_open = was_interrupted(result) || result.unsteady.is_some();
+    if settings.answered_by == Servers::Recorded || is_open {
         return;
     }
     // Under the lock, so that nobody who reviews the run before this one takes this one for it.
@@ -40,7 +45,8 @@ pub(crate) async fn settle(
                 let told = run_context.suite.told(result.clone());
                 run_context.progress.judged(&told);
             }
-            let run = pending_run(result, scenario, replayed, (run_context, baselines)).await;
+            let played = (replayed, again);
+            let run = pending_run(result, scenario, played, (run_context, baselines)).await;
             run.and_then(|run| {
                 let Some(run) = run else {
                     return Ok(());
@@ -138,7 +144,10 @@ fn overtaken(
 async fn pending_run(
     result: &mut ScenarioResult,
     scenario: &Scenario,
-    replayed: Option<&Arc<Redacted<Trajectory>>>,
+    played: (
+        Option<&Arc<Redacted<Trajectory>>>,
+        Option<Redacted<Trajectory>>,
+    ),
     (run_context, baselines): (&RunContext, &Baselines),
 ) -> Result<Option<PendingRun>, StoreError> {
     let (Some(comparison), Some(current)) = (&result.comparison, &result.current) else {
@@ -154,7 +163,7 @@ async fn pending_run(
         });
     };
     let mut trajectory = (**current).clone();
-    let learned = learn_again(scenario, replayed, run_context, &mut trajectory).await;
+    let learned = learn_again(scenario, played, run_context, &mut trajectory).await;
     if run_context.suite.is_interrupted() {
         return Ok(None);
     }

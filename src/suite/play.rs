@@ -214,7 +214,10 @@ where
         if let Ok((index, result, laid_down)) = done {
             // `--fail-fast` stops only after results that make the command fail.
             let stops = match result.status {
-                Status::Inconclusive => settings.judging.strict_statistics,
+                Status::Inconclusive => {
+                    let is_unsteady = result.unsteady.as_ref().is_some_and(|it| it.gates);
+                    is_unsteady || settings.judging.strict_statistics
+                }
                 _ => !is_fine(&result),
             };
             let decides = !settings.quarantined.contains(&result.id);

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use jiff::Zoned;
 use parking_lot::Mutex;
@@ -42,6 +44,10 @@ pub(crate) struct SuiteContext {
     pub(super) judges: JudgesInUse,
     /// What is run again that could not be run or judged.
     pub(super) retries: Option<Retries>,
+    /// How long after one take the next one begins; `None` for what the scenario says.
+    pub(crate) takes_apart: Option<Duration>,
+    /// How many scenarios were about to fail so far.
+    failing: AtomicUsize,
     stamps: Mutex<HashMap<PathBuf, GitStamp>>,
     /// What its scenarios, by id, with their servers and agents were given so far.
     secrets: Mutex<BTreeMap<String, Secrets>>,
@@ -77,6 +83,8 @@ impl SuiteContext {
             prepared: Prepared::default(),
             budget,
             retries: None,
+            takes_apart: None,
+            failing: AtomicUsize::new(0),
             stamps: Mutex::default(),
             secrets: Mutex::default(),
         }
@@ -85,6 +93,11 @@ impl SuiteContext {
     /// How long work on a finished run may take.
     pub(crate) fn patience(&self, scenario: &Scenario, run: &Trajectory) -> Patience {
         Patience::after(run, scenario, &self.interrupt)
+    }
+
+    /// Counts a scenario that is about to fail, and returns how many those are.
+    pub(super) fn failing(&self) -> usize {
+        self.failing.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Whether everything is to stop.

@@ -118,6 +118,78 @@ fn reads_are_asked_again_together_before_an_effect_and_in_the_end() {
     assert_eq!(takes.collect::<Vec<_>>(), [2, 2, 2]);
 }
 
+/// A scenario whose server reads its answer from the file `answer`, a line for each start, of which the last one stays.
+fn scripted_answers(scoring: &Value) -> Project {
+    let project = Project::new();
+    mock(&project, "ANSWER");
+    let next = "sed \"s/ANSWER/$(head -n 1 ../answer)/\" ../mock.yaml > ../own.yaml; test $(wc -l < ../answer) = 1 || sed -i 1d ../answer";
+    let program = env!("CARGO_BIN_EXE_mcp-eval");
+    let server = format!("{next}; exec '{program}' mock ../own.yaml");
+    let scenario = json!({ "name": "s", "expected_trajectory": [{ "tool": "look" }], "scoring": scoring,
+        "servers": { "desk": { "command": "sh", "args": ["-c", server], "cwd": "." } } });
+    project.file("scenarios/s.yaml", scenario.to_string());
+    project.file("answer", "approved\n");
+    project.expect(0, &["record"]);
+    project
+}
+
+#[test]
+fn what_passes_when_it_is_asked_once_more_is_unsteady() {
+    let project = scripted_answers(&json!({}));
+    let compared = |answers: &str, code: i32| {
+        project.file("answer", answers);
+        let result = project.result(code, &["compare"]);
+        result["scenarios"][0].clone()
+    };
+    let unsteady = compared("starting\napproved\n", 3);
+    assert_eq!(unsteady["status"], "inconclusive");
+    assert_eq!(unsteady["flaky"], true);
+    let answers = &unsteady["unsteady"]["answers"][0];
+    assert_eq!(answers["call"], 1);
+    assert!(answers["first"].as_str().unwrap().contains("starting"));
+    assert!(answers["again"].as_str().unwrap().contains("approved"));
+    assert_eq!(unsteady["comparison"]["changes"], json!([]));
+    let document: Value =
+        serde_json::from_str(&project.read(project.last_run().join("result.json"))).unwrap();
+    let blamed = document["causes"].as_array().unwrap().iter();
+    assert!(
+        blamed.clone().all(|it| it["whose"].is_null()),
+        "{document:#}"
+    );
+    assert_eq!(blamed.count(), 1);
+    project.file("answer", "starting\napproved\n");
+    project
+        .expect(3, &["compare"])
+        .says("starting")
+        .says("approved");
+    // A third value, where recording had seen one alone.
+    assert_eq!(
+        compared("starting\nstopping\n", 3)["status"],
+        "inconclusive"
+    );
+    // The same again, or the same error with another number.
+    assert_eq!(compared("starting\nstarting\n", 1)["status"], "failed");
+    assert_eq!(compared("no room 7\nno room 8\n", 1)["status"], "failed");
+    // Nothing waits for review that nobody knows of.
+    project.file("answer", "approved\n");
+    project.expect(0, &["compare"]);
+    compared("starting\napproved\n", 3);
+    project
+        .expect(0, &["review", "--list"])
+        .says_not("scenarios/s");
+}
+
+#[test]
+fn unsteady_servers_may_be_let_pass_or_not_be_asked_again() {
+    let project = scripted_answers(&json!({ "unsteady": "warn" }));
+    project.file("answer", "starting\napproved\n");
+    let result = project.result(0, &["compare"]);
+    assert_eq!(result["scenarios"][0]["status"], "inconclusive");
+    let project = scripted_answers(&json!({ "confirm": 0 }));
+    project.file("answer", "starting\napproved\n");
+    project.expect(1, &["compare"]);
+}
+
 /// A scenario of a mock server over HTTP that outlives its runs.
 fn outliving(responses: &Value, calls: &Value) -> (Project, crate::common::StandIn) {
     let project = Project::new();
@@ -142,6 +214,25 @@ fn outliving(responses: &Value, calls: &Value) -> (Project, crate::common::Stand
         json!({ "name": "s", "servers": { "desk": { "url": url } }, "expected_trajectory": calls });
     project.file("scenarios/s.yaml", scenario.to_string());
     (project, server)
+}
+
+#[test]
+fn reads_of_servers_that_are_still_there_are_asked_once_more() {
+    let responses = json!([
+        { "times": 2, "content": "approved" },
+        { "times": 1, "content": "starting" },
+        { "times": 1, "content": "approved" },
+        { "content": "stopped" },
+    ]);
+    let (project, _server) = outliving(&responses, &json!([{ "tool": "look" }]));
+    project.expect(0, &["record"]);
+    project.expect(3, &["compare"]).says("starting");
+    project.expect(1, &["compare"]);
+    // An effect behind it may have changed what it is answered.
+    let calls = json!([{ "tool": "look" }, { "tool": "write" }]);
+    let (project, _server) = outliving(&responses, &calls);
+    project.expect(0, &["record"]);
+    project.expect(1, &["compare"]);
 }
 
 #[test]
@@ -184,4 +275,18 @@ fn a_script_repeats_a_read_until_it_holds_something() {
     let calls = json!([{ "tool": "write", "until": { "text": "written" } }]);
     let (project, _server) = outliving(&responses, &calls);
     project.expect(3, &["record"]).says("only reads");
+}
+
+#[test]
+fn of_three_takes_that_disagree_the_first_is_dropped_or_the_system_has_two_states() {
+    let (one, other) = (r#"{\\"tools\\": null}"#, r#"{\\"tools\\": [1]}"#);
+    let project = scripted_answers(&json!({}));
+    let recorded = |answers: [&str; 3]| {
+        project.file("answer", format!("{}\n", answers.join("\n")));
+        project.expect(0, &["record"]).all()
+    };
+    let said = recorded([one, other, other]);
+    assert!(said.contains("so take 2 is the baseline"), "{said}");
+    let said = recorded([other, one, other]);
+    assert!(said.contains("answers in two ways"), "{said}");
 }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::suite::SUCCEEDS;
+use crate::model::unsteady::Unsteady;
 use crate::published::measured::Measured;
 use crate::published::stamp::Servers;
 
@@ -88,12 +89,15 @@ pub struct Scenario {
     /// about one of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated: Option<Box<Repeated>>,
-    /// It passed, and not on its first try; absent otherwise.
+    /// It passed, and not on its first try, or its servers are unsteady; absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flaky: bool,
     /// The earlier tries, which could not be run or judged; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retried: Vec<Retried>,
+    /// What was answered in two ways, where that is why there is no verdict (`inconclusive`); absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsteady: Option<Box<Unsteady>>,
     /// What asking judges took, in all its runs; absent where none was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judging: Option<TotalUse>,

@@ -148,7 +148,9 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
             .as_ref()
             .map(|it| comparison::comparison(it, baseline, current, &result.labels)),
         repeated: (result.repeated.as_deref()).map(|it| Box::new(repeated::repeated(it))),
-        flaky: result.status == Status::Passed && !result.retried.is_empty(),
+        flaky: result.unsteady.is_some()
+            || (result.status == Status::Passed && !result.retried.is_empty()),
+        unsteady: result.unsteady.clone(),
         retried: result.retried.iter().map(Into::into).collect(),
         judging: result.judging.map(Into::into),
         quarantine: None,
@@ -177,6 +179,11 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         }
     }
     scenario.in_words = Description::new(&scenario, command).map(|it| it.comparison());
+    if scenario.unsteady.is_some() {
+        let said =
+            "The system under test is unsteady: it answered otherwise when it was asked again.";
+        scenario.in_words = Some(said.to_owned());
+    }
     if let Some(measured) = &scenario.measured {
         scenario.in_words = measured::words(measured);
     }

@@ -5,6 +5,7 @@
 //! - `experiment`: whether two runs are the same experiment.
 //! - `recorded_again`: what of an accepted trajectory stays when it is recorded again.
 //! - `repeated`: several attempts at one scenario, summed up. `statistics`: the formulas for that.
+//! - `unsteady`: whether two runs against one accepted trajectory fail for the same.
 //!   `sign_test`: which of two ways to run the same scenarios is better.
 
 pub(super) mod compare;
@@ -14,3 +15,4 @@ pub(super) mod recorded_again;
 pub(super) mod repeated;
 pub mod sign_test;
 pub mod statistics;
+pub(super) mod unsteady;

@@ -12,8 +12,12 @@ use crate::score;
 const MOST_CALLS: usize = 5;
 
 /// Notes on what recording learned: what varies and what is bound in the baseline, takes that disagreed, what they left behind, which calls
-/// were answered once, and where something was taken for a secret.
-pub(crate) fn learned_notes(trajectory: &Trajectory, learned: &score::Learned) -> Vec<String> {
+/// were answered once, and where something was taken for a secret; `all_reset` where each take began alike.
+pub(crate) fn learned_notes(
+    trajectory: &Trajectory,
+    learned: &score::Learned,
+    all_reset: bool,
+) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(it) = &learned.left_behind {
         let found = if it.effect == it.tool {
@@ -28,11 +32,16 @@ pub(crate) fn learned_notes(trajectory: &Trajectory, learned: &score::Learned) -
             )
         };
         notes.push(format!(
-            "one recording influences the next: {found}. What differs because of it counts as heard once; reset what the server keeps before \
-             every run (a container under `docker:`, or a folder of its own), or record with `--takes 1`"
+            "one recording influences the next: {found}. What differs because of it counts as heard once, and the first recording is kept. Reset what \
+             the server keeps before every run: a container with `reset: scenario`, or commands under `before:`"
         ));
     }
-    notes.extend(learned.disagreements.iter().map(disagreement));
+    notes.extend(
+        learned
+            .disagreements
+            .iter()
+            .map(|it| disagreement(it, all_reset)),
+    );
     for Learned {
         call,
         takes,
@@ -110,23 +119,28 @@ fn recognised(trajectory: &Trajectory) -> Option<String> {
     })
 }
 
-/// A note on a place where takes had values of different kinds.
-pub(crate) fn disagreement(it: &score::Disagreement) -> String {
+/// A note on a place where takes had values of different kinds; `all_reset` where each began alike.
+pub(crate) fn disagreement(it: &score::Disagreement, all_reset: bool) -> String {
     let place = match it.path.as_str() {
         "" => "the answer",
         path => path,
     };
-    let found = it.found.join(", ");
-    let call = format!("call {} of `{}`", it.call, it.tool);
-    match it.odd {
-        Some(odd) => format!(
-            "recording {odd} is the odd one at {call}: {place} was {found}, one recording after the other, and recording {odd} was not learned from. Was the server \
-             not ready yet? `ready:` waits until it is"
-        ),
-        None => format!(
-            "{place} of {call} was {found}, one recording after the other, so nobody looks at it"
-        ),
-    }
+    let whose = match it.odd {
+        Some(1) => "recording 1 is the odd one",
+        _ if all_reset => {
+            "the system under test starts in two states, although everything was reset"
+        }
+        _ => "the system under test answers in two ways",
+    };
+    let odd = match it.odd {
+        Some(odd) => format!("recording {odd} was not learned from"),
+        None => "nobody looks at it".to_owned(),
+    };
+    let (found, call, tool) = (it.found.join(", "), it.call, &it.tool);
+    format!(
+        "{whose}: {place} of call {call} of `{tool}` was {found}, one recording after the other, so {odd}. Was the server not ready yet? `ready:` \
+         waits until it is"
+    )
 }
 
 /// A note on the calls that were answered once, which are graded rather than held to be stable.

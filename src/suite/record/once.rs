@@ -70,7 +70,7 @@ pub(crate) async fn take(
     if failing.is_empty() || settings.recording.allow_failing {
         let learning = learn(
             scenario,
-            replayed,
+            (replayed, None),
             (run_context, takes, true),
             (&mut trajectory, &notes),
             &patience,
@@ -79,7 +79,8 @@ pub(crate) async fn take(
         let heard = learning.map_err(|it| stopped(it, &trajectory))?;
         notes.extend(heard.notes);
         notes.extend(heard.cut_short);
-        notes.extend(learned_notes(&trajectory, &heard.learned));
+        let all_reset = run_context.suite.is_all_reset(scenario);
+        notes.extend(learned_notes(&trajectory, &heard.learned, all_reset));
         other_takes = heard.others;
         // Checked again, because another take may have become the baseline.
         evaluations = looked_at_again(
@@ -143,7 +144,7 @@ struct Heard {
     learned: score::Learned,
 }
 
-/// Learns what varies in a run that was made already, and stays the one that is kept. Returns why nothing was learned, where another take did
+/// Learns what varies in a run that was made already, and stays the one that is kept; the second take may be there. Returns why nothing was learned, where another take did
 /// not complete: what else is noted of that take was noted of the first.
 ///
 /// # Errors
@@ -151,14 +152,18 @@ struct Heard {
 /// Why it was not done to the end.
 pub(crate) async fn learn_again(
     scenario: &Scenario,
-    replayed: Option<&Arc<Redacted<Trajectory>>>,
+    (replayed, again): (
+        Option<&Arc<Redacted<Trajectory>>>,
+        Option<Redacted<Trajectory>>,
+    ),
     run_context: &RunContext,
     trajectory: &mut Redacted<Trajectory>,
 ) -> Result<Option<String>, Stopped> {
     let takes = usual_takes(scenario, run_context);
     let patience = run_context.suite.patience(scenario, trajectory);
     let context = (run_context, takes, false);
-    let heard = learn(scenario, replayed, context, (trajectory, &[]), &patience).await?;
+    let played = (replayed, again);
+    let heard = learn(scenario, played, context, (trajectory, &[]), &patience).await?;
     Ok(heard.cut_short)
 }
 
@@ -180,12 +185,16 @@ pub(crate) fn unexpected_reads(
 /// becomes the baseline. Fails where it was not done to the end.
 async fn learn(
     scenario: &Scenario,
-    replayed: Option<&Arc<Redacted<Trajectory>>>,
+    (replayed, again): (
+        Option<&Arc<Redacted<Trajectory>>>,
+        Option<Redacted<Trajectory>>,
+    ),
     (run_context, takes, may_change_places): (&RunContext, u16, bool),
     (trajectory, known): (&mut Redacted<Trajectory>, &[String]),
     patience: &Patience,
 ) -> Result<Heard, Stopped> {
     let mut played = vec![trajectory.clone()];
+    played.extend(again);
     let mut notes = Vec::new();
     let mut cut_short = None;
     let learn_from = |played: &[Redacted<Trajectory>]| {
@@ -193,7 +202,13 @@ async fn learn(
     };
     let mut learned = learn_from(&played)?;
     let mut wanted = usize::from(takes);
-    while played.len() < wanted {
+    loop {
+        if played.len() == usize::from(USUAL_TAKES) && !learned.disagreements.is_empty() {
+            wanted = wanted.max(played.len() + 1);
+        }
+        if played.len() >= wanted {
+            break;
+        }
         let take = played.len() + 1;
         let again = run_context.play_again(scenario, replayed).await;
         let news = again.notes.iter().filter(|it| !known.contains(it));
@@ -209,9 +224,6 @@ async fn learn(
         }
         played.push(again.trajectory);
         learned = learn_from(&played)?;
-        if take == usize::from(USUAL_TAKES) && !learned.disagreements.is_empty() {
-            wanted = wanted.max(take + 1);
-        }
     }
     let first_is_odd = learned.disagreements.iter().any(|it| it.odd == Some(1));
     let mut odd: Vec<usize> = (learned.disagreements.iter())
@@ -221,14 +233,13 @@ async fn learn(
         odd.extend(2..=played.len());
     }
     if first_is_odd && played.len() > 2 && may_change_places {
-        odd = vec![played.len()];
-        let odd = learned.disagreements.iter().filter(|it| it.odd == Some(1));
-        notes.extend(odd.map(disagreement));
+        odd.clear();
+        let first = learned.disagreements.iter().filter(|it| it.odd == Some(1));
+        notes.extend(first.map(|it| disagreement(it, false)));
         notes.push("so take 2 is the baseline".to_owned());
-        played.rotate_left(1);
+        played.remove(0);
         trajectory.clone_from(&played[0]);
         learned = learn_from(&played)?;
-        learned.disagreements.clear();
     }
     trajectory.refine(|it| learned.keep_in(it));
     // Of a take that found what another left behind, or that is the odd one, nothing was learned.

@@ -138,7 +138,9 @@ pub(crate) async fn take(
         notes.extend(baseline.misfit);
         trajectory = baseline.kept;
         trajectory.refine(|it| it.repeated = Some(repeated.tally));
-        notes.extend(learned::learned_notes(&trajectory, &baseline.learned));
+        let all_reset = run_context.suite.is_all_reset(scenario);
+        let learned = learned::learned_notes(&trajectory, &baseline.learned, all_reset);
+        notes.extend(learned);
         notes.push(format!(
             "{}: kept is attempt {}, the most typical",
             repeated.tally.recorded_words(),

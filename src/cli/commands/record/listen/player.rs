@@ -101,7 +101,8 @@ impl Player<'_> {
         if compared.is_some_and(|it| !it.verdict.passed) {
             notes.push("played again, in one session, it was answered differently: a comparison will say how".to_owned());
         }
-        notes.extend(learned_notes(trajectory, &learned));
+        let all_reset = self.context.is_all_reset(scenario);
+        notes.extend(learned_notes(trajectory, &learned, all_reset));
         Ok(notes)
     }
 }

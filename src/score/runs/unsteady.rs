@@ -1,0 +1,127 @@
+//! Two runs measured by one accepted trajectory: whether what fails the first fails the second one, too.
+
+use crate::model::comparison::{Change, ChangeKind, Comparison, Row};
+use crate::model::learned::{Variation, Varying};
+use crate::model::trajectory::Trajectory;
+use crate::model::unsteady::TwoAnswers;
+
+/// What a first run failed for where a second one shows that the system under test is unsteady: everywhere, the second one passes or, where
+/// the takes of the recording had agreed, has a third value. `None` where it fails again.
+pub fn unsteady(
+    accepted: &Trajectory,
+    first: &Comparison,
+    second: &Comparison,
+) -> Option<Vec<TwoAnswers>> {
+    let failed = first.changes.iter().filter(|it| it.fails);
+    let answers = failed.map(|it| two_answers(accepted, it, first, second));
+    let answers: Vec<TwoAnswers> = answers.collect::<Option<_>>()?;
+    // A score that is too low is of no single place.
+    (second.verdict.passed || !answers.is_empty()).then_some(answers)
+}
+
+fn two_answers(
+    accepted: &Trajectory,
+    change: &Change,
+    first: &Comparison,
+    second: &Comparison,
+) -> Option<TwoAnswers> {
+    let place = Place::of(accepted, change);
+    let mut there = (second.changes.iter()).filter(|it| place.meets(&Place::of(accepted, it)));
+    let again = match there.clone().find(|it| it.fails) {
+        Some(other) if !is_third(accepted, change, other, first) => return None,
+        Some(other) => other.now.clone(),
+        None => (there.find(|it| it.path == change.path))
+            .map_or(change.was.clone(), |it| it.now.clone()),
+    };
+    Some(TwoAnswers {
+        version: None,
+        call: change.current.or(change.baseline),
+        tool: change.tool.clone(),
+        path: change.path.clone(),
+        recorded: change.was.clone(),
+        first: change.now.clone(),
+        again,
+    })
+}
+
+/// Where a change is. A list that comes in any order is one place.
+struct Place<'a> {
+    change: &'a Change,
+    path: &'a str,
+}
+
+impl<'a> Place<'a> {
+    fn of(accepted: &'a Trajectory, change: &'a Change) -> Self {
+        let path = change.path.as_deref().unwrap_or_default();
+        let lists = varying(accepted, change).filter(|it| it.by == Variation::AnyOrder);
+        let mut lists = lists.filter_map(|it| beneath(path, &it.path));
+        Self {
+            change,
+            path: lists.next().unwrap_or(path),
+        }
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        let is_call = (self.change.baseline, &self.change.tool)
+            == (other.change.baseline, &other.change.tool);
+        let is_kind = self.change.kind == other.change.kind
+            || (is_of_answer(self.change) && is_of_answer(other.change));
+        let is_within = |a: &str, b: &str| {
+            let rest = a.strip_prefix(b);
+            rest.is_some_and(|it| it.is_empty() || b.is_empty() || it.starts_with('/'))
+        };
+        let meet = is_within(self.path, other.path) || is_within(other.path, self.path);
+        is_call && is_kind && meet
+    }
+}
+
+fn is_of_answer(change: &Change) -> bool {
+    matches!(
+        change.kind,
+        ChangeKind::Answer | ChangeKind::Addition | ChangeKind::Error
+    )
+}
+
+/// Whether two answers that both fail are another one each, where recording had always got one and the same. An error with another number in
+/// it is the same error.
+fn is_third(accepted: &Trajectory, one: &Change, other: &Change, first: &Comparison) -> bool {
+    let path = one.path.as_deref().unwrap_or_default();
+    let varies = varying(accepted, one)
+        .any(|it| it.by != Variation::AnyOrder && beneath(path, &it.path).is_some());
+    let takes = first.rows.iter().find_map(|it| match it {
+        Row::Pair(pair) if Some(pair.baseline) == one.baseline => Some(pair.takes),
+        _ => None,
+    });
+    let words = |it: &Option<String>| {
+        let text = it.as_deref().unwrap_or_default();
+        text.replace(|it: char| it.is_ascii_digit(), "")
+    };
+    let is_same = words(&one.now) == words(&other.now) && words(&one.now) != words(&one.was);
+    let are_errors = one.kind == ChangeKind::Error && other.kind == ChangeKind::Error;
+    is_of_answer(one)
+        && takes.is_some_and(|it| it > 1)
+        && one.now != other.now
+        && !(varies || is_same || are_errors)
+}
+
+/// The places that vary in the answer that a change is about.
+fn varying<'a>(accepted: &'a Trajectory, change: &Change) -> impl Iterator<Item = &'a Varying> {
+    let call = change.baseline.filter(|_| is_of_answer(change));
+    let learned = accepted.learned.iter();
+    let learned = learned.filter(move |it| Some(it.call) == call);
+    learned.flat_map(|it| &it.varies)
+}
+
+/// The part of a path of a change that this place of an answer is at, where it is that place or beneath it.
+fn beneath<'a>(path: &'a str, place: &str) -> Option<&'a str> {
+    let mut rest = path.strip_prefix("response")?;
+    for step in place.split('/').skip(1) {
+        rest = rest.strip_prefix('/')?;
+        let (this, after) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        if step != "*" && step != this {
+            return None;
+        }
+        rest = after;
+    }
+    Some(&path[..path.len() - rest.len()])
+}

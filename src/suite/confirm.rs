@@ -1,0 +1,176 @@
+//! What is about to fail a comparison is asked once more: a system under test that answers in two ways is unsteady, and no regression.
+
+use std::sync::Arc;
+
+use super::compare::Comparison;
+use super::evaluating::Evaluating;
+use super::execute::Reads;
+use super::judge::{judge, judge_executed};
+use super::llm_judge;
+use super::record::usual_takes;
+use super::run_context::RunContext;
+use crate::evaluate::Accepted;
+use crate::model::evaluation::Gate;
+use crate::model::redacted::Redacted;
+use crate::model::rules;
+use crate::model::scenario::Scenario;
+use crate::model::suite::{Check, Problem, ScenarioResult, Status};
+use crate::model::trajectory::{Step, Trajectory};
+use crate::model::unsteady::{TwoAnswers, Unsteady};
+use crate::score;
+
+/// How many scenarios of a command may fail before no more of them are asked once more: so many do not fail by chance.
+const MOST: usize = 20;
+
+/// Asks once more what is about to fail, without models and judges. Where everything passes then, or has a third value, nobody is to blame.
+/// Returns the run that was made for that, where one was, and the result stays as it is.
+pub(super) async fn ask_once_more(
+    result: &mut ScenarioResult,
+    comparison: &Comparison<'_>,
+    run_context: &RunContext,
+) -> Option<Redacted<Trajectory>> {
+    let scenario = comparison.scenario;
+    let is_asked = result.status == Status::Failed && comparison.rules.confirm;
+    if !is_asked || !may_be_chance(result, scenario) || run_context.suite.failing() > MOST {
+        return None;
+    }
+    let is_played = plays_again(result, scenario, run_context);
+    let second = if is_played {
+        play_again(comparison, run_context).await?
+    } else {
+        with_reads_asked_again(result, comparison, run_context)?
+    };
+    if let Some(answers) = answers(result, &second) {
+        let gates = comparison.rules.unsteady == rules::Gate::Fail;
+        blame_nobody(result, Unsteady { gates, answers });
+        return None;
+    }
+    let run = second.current.filter(|_| is_played)?;
+    Some((*run).clone())
+}
+
+/// Whether another run could come out otherwise: no tool is gone or refuses what it was asked, and no judge has to be asked.
+fn may_be_chance(result: &ScenarioResult, scenario: &Scenario) -> bool {
+    let drift = result.comparison.iter().flat_map(|it| &it.drift);
+    let is_refused = drift.clone().any(|it| it.breaking && it.used);
+    !is_refused && !(llm_judge::asks(scenario) && evaluators_fail(result))
+}
+
+fn evaluators_fail(result: &ScenarioResult) -> bool {
+    result.evaluation.is_some_and(|it| it.gate == Gate::Fails)
+}
+
+/// Whether a run leaves nothing behind that a second one would meet: everything is reset, or recording saw that it is so.
+fn plays_again(result: &ScenarioResult, scenario: &Scenario, run_context: &RunContext) -> bool {
+    let baseline = result.baseline.as_ref();
+    let is_known = || baseline.is_some_and(|it| it.answered_once().is_empty());
+    usual_takes(scenario, run_context) > 1
+        && (run_context.suite.is_all_reset(scenario) || is_known())
+}
+
+async fn play_again(
+    comparison: &Comparison<'_>,
+    run_context: &RunContext,
+) -> Option<ScenarioResult> {
+    let scenario = comparison.scenario;
+    run_context.between_takes(scenario).await;
+    let evaluating = if llm_judge::asks(scenario) {
+        Evaluating::Not
+    } else {
+        run_context.evaluating()
+    };
+    let how = (Reads::Once, evaluating);
+    let executed = Box::pin(run_context.played(scenario, comparison.replayed, how)).await;
+    let executed = executed.0;
+    if executed.incomplete().is_some() {
+        return None;
+    }
+    let accepted = (comparison.accepted, Accepted::Baseline);
+    let allow_changed = comparison.allow_changed;
+    Some(judge_executed(
+        executed,
+        accepted,
+        comparison.rules,
+        allow_changed,
+    ))
+}
+
+/// The run as if the reads that no effect follows had been answered as they were when they were asked again; `None` where none was.
+fn with_reads_asked_again(
+    result: &ScenarioResult,
+    comparison: &Comparison<'_>,
+    run_context: &RunContext,
+) -> Option<ScenarioResult> {
+    let mut run = (**result.current.as_ref()?).clone();
+    let mut is_other = false;
+    run.refine(|run| {
+        for step in run.steps.iter_mut().rev() {
+            let Step::ToolCall(call) = step else { continue };
+            if call.server.is_some() && !score::only_reads(call, &run.catalogue, comparison.rules) {
+                break;
+            }
+            if let Some(again) = call.again.first() {
+                is_other |= *again != call.outcome;
+                call.outcome = again.clone();
+            }
+        }
+    });
+    if !is_other {
+        return None;
+    }
+    let scenario = run_context.redacted(comparison.scenario);
+    let patience = run_context.suite.patience(comparison.scenario, &run);
+    judge(
+        result.clone(),
+        Some(&scenario),
+        (comparison.accepted, Accepted::Baseline),
+        Arc::new(run),
+        (comparison.rules, &patience),
+        comparison.allow_changed,
+    )
+}
+
+/// What was answered in two ways, where nothing that fails a first run fails the second one, too.
+pub(super) fn answers(first: &ScenarioResult, second: &ScenarioResult) -> Option<Vec<TwoAnswers>> {
+    let fails_again = |check: &&Check| {
+        let mut checks = second.checks.iter();
+        checks.any(|it| it.fails() && it.name == check.name)
+    };
+    let mut unmet = first.checks.iter().filter(|it| it.fails());
+    let has_passed = second.status == Status::Passed;
+    if !(has_passed || second.status == Status::Failed)
+        || unmet.any(|it| fails_again(&it))
+        || (evaluators_fail(first) && evaluators_fail(second))
+    {
+        return None;
+    }
+    match (&first.comparison, &second.comparison, &first.baseline) {
+        (Some(one), Some(_), _) if one.verdict.passed => Some(Vec::new()),
+        (Some(one), Some(other), Some(accepted)) if has_passed || one.variant == other.variant => {
+            score::unsteady(accepted, one, other)
+        }
+        // A limit has ended the first one.
+        (None, Some(_), _) => has_passed.then(Vec::new),
+        _ => None,
+    }
+}
+
+/// Makes a result that of an unsteady system: what differs is told, and fails nobody.
+pub(super) fn blame_nobody(result: &mut ScenarioResult, unsteady: Unsteady) {
+    let mut told = unsteady.answers.iter().map(ToString::to_string);
+    let first = told.next();
+    let first = first.unwrap_or_else(|| "it failed, and passed when run again".to_owned());
+    result.status = Status::Inconclusive;
+    result.problem = Some(Problem {
+        message: format!("the system under test is unsteady: {first}"),
+        hint: Some(
+            "`ready` waits until servers are ready, `until` until a read has settled".to_owned(),
+        ),
+        details: told.collect(),
+    });
+    if let Some(comparison) = &mut result.comparison {
+        comparison.changes.retain(|it| !it.fails);
+        comparison.verdict.reasons.clear();
+    }
+    result.unsteady = Some(Box::new(unsteady));
+}
