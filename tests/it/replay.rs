@@ -229,7 +229,9 @@ fn a_regression_is_told_in_the_words_of_the_run() {
 #[test]
 fn an_id_that_stayed_the_same_in_all_takes_is_a_change_where_it_comes_from_alone() {
     let project = Project::new();
-    items(&project, "flow", &["items=fixed"], &flow(), &json!({}));
+    // Asked once more, it gives a third id.
+    let more = json!({ "scoring": { "confirm": 0 } });
+    items(&project, "flow", &["items=fixed"], &flow(), &more);
     project.expect(0, &["record"]);
     with_server(&project, "flow", "items=fixed", "items=short");
     let ran = project.expect(1, &["compare", "--agent", "replay", "-v"]);

@@ -103,8 +103,9 @@ pub(in crate::score) fn broken(
             let there = ids.at.get(&(*repeated_by, repeat.path.clone()));
             let was = before.at.get(&(repeat.call, repeat.from.clone()));
             let has = |place: Option<&HashSet<String>>, it: &String| place.is_some_and(|ids| ids.contains(it));
-            // What was there before, too, is nothing that the server made up.
-            let mut made = made.flatten().filter(|it| !has(was, it));
+            // What was there before, too, is nothing that the server made up; nor are numbers and words.
+            let is_id = |it: &&String| it.bytes().any(|it| it.is_ascii_digit()) && it.bytes().any(|it| it.is_ascii_alphabetic());
+            let mut made = made.flatten().filter(|it| is_id(it) && !has(was, it));
             if let Some(id) = made.find(|it| !has(there, it)) {
                 broken.entry(learned.call).or_default().push(Broken {
                     repeat: repeat.clone(),
@@ -208,7 +209,8 @@ fn of_text(text: &str, path: &str, note: &mut impl FnMut(&str, &str)) {
         return;
     }
     for it in tokens(text) {
-        if it.kind == TokenKind::Id && (is_made_up(it.text) || is_hash(it.text)) {
+        // A short hash may happen to have digits alone, or letters.
+        if is_hash(it.text) || (it.kind == TokenKind::Id && is_made_up(it.text)) {
             note(path, it.text);
         }
     }
