@@ -84,6 +84,10 @@ pub enum Variation {
     AnyElements,
     /// A list that keeps its length and the order of what is in it; what varies in it is listed place by place.
     Row,
+    /// The recorded elements, or lines of a text, in their order, and any others; what varies in them is listed beneath.
+    Grew,
+    /// The recorded number or a greater one; of a text, its numbers.
+    AtLeast,
     /// The recorded text, in which some tokens stand for others.
     Tokens(Vec<VaryingToken>),
     /// Anything, also nothing: the place is not looked at.
@@ -231,7 +235,11 @@ impl Varying {
             Variation::SameType => {
                 self.path.starts_with("/content/") && self.path.ends_with("/text")
             }
-            Variation::Tokens(_) | Variation::AnyOrder | Variation::Row => false,
+            Variation::Tokens(_)
+            | Variation::AnyOrder
+            | Variation::Row
+            | Variation::Grew
+            | Variation::AtLeast => false,
         }
     }
 }
@@ -245,6 +253,8 @@ impl fmt::Display for Varying {
             Variation::AnyOrder => f.write_str("its elements in any order")?,
             Variation::AnyElements => f.write_str("any elements of their kinds")?,
             Variation::Row => f.write_str("as many elements of the same kinds")?,
+            Variation::Grew => f.write_str("all that was recorded, and more")?,
+            Variation::AtLeast => f.write_str("the recorded number or more")?,
             Variation::Anything => f.write_str("anything")?,
             Variation::Tokens(tokens) => {
                 for (index, it) in tokens.iter().enumerate() {

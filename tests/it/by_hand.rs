@@ -106,7 +106,7 @@ fn what_cannot_have_been_learned_is_an_error() {
         (
             of_first(&json!([{ "path": "/content/0/json/load" }])),
             "`learned`, call 1, `/content/0/json/load`: it says neither what `may_be` there (`same_type`, `any_order`, \
-             `any_elements` or `anything`) nor which `parts` of a text vary",
+             `any_elements`, `grew`, `at_least` or `anything`) nor which `parts` of a text vary",
         ),
         (
             json!([{ "call": 2, "takes": 2, "varies": [

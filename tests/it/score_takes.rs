@@ -1,6 +1,7 @@
 //! What several takes of one scenario show besides what varies: where they disagree, and what one left behind for the next.
 
 use mcp_eval::model::rules::Rules;
+use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, Step};
 use mcp_eval::score::{self, Learned};
 use serde_json::{Value, json};
 
@@ -83,6 +84,357 @@ fn nothing_was_left_behind_where_a_take_says_itself_what_it_finds() {
     echoed["text"] = json!("added brave-otter");
     let learned = learned(&[vec![find.clone(), add], vec![echoed, find]]);
     assert_eq!(learned.left_behind, None);
+}
+
+fn add(name: &str, answer: &Value) -> Value {
+    json!({"tool": "mcp__p__add", "args": {"name": name}, "json": answer})
+}
+
+fn list(answer: &Value) -> Value {
+    json!({"tool": "mcp__p__list", "json": answer, "reads": true})
+}
+
+fn at(time: &str) -> String {
+    format!("2026-10-08T10:41:{time}Z")
+}
+
+/// What a case expects: the call that found something, the effect that left it and what that was, and what was learned of each call.
+type Shown<'a> = (
+    Option<(usize, &'a str, &'a str)>,
+    &'a [Option<&'a [&'a str]>],
+);
+
+#[test]
+fn what_the_signs_of_a_lasting_state_show() {
+    const ADD: &str = "mcp__p__add";
+    let todo = |id: u64, title: &str, time: &str| json!({"id": id, "title": title, "created_at": at(time)});
+    let todos = |items: &[Value]| list(&json!({"items": items, "total": items.len()}));
+    let (bank, milk) = (todo(1, "Call the bank", "00"), |id, time| {
+        todo(id, "Buy milk", time)
+    });
+    let lines =
+        |said: &str, total: u32| read(&json!({}), &format!("To do:\n{said}\nTotal: {total}"));
+    let blocks = |names: &[&str]| {
+        let blocks = names.iter().map(|it| json!({"type": "text", "text": it}));
+        json!({"tool": "mcp__p__list", "content": blocks.collect::<Vec<_>>(), "reads": true})
+    };
+    let get = |value: &Value| list(&json!({"value": value}));
+    let log = |lines: &[&str], load: u32| list(&json!({"lines": lines, "load": load}));
+    let clock = |n: u32, time: &str, took: u32| json!({"tool": "mcp__p__look", "args": {"n": n}, "json": {"at": at(time), "took_ms": took, "bytes": 70_000 + took}});
+    let cases: [(&str, [Vec<Value>; 2], Shown<'_>); 10] = [
+        (
+            "a list that grew, and its count",
+            [
+                vec![
+                    add("Buy milk", &milk(2, "10")),
+                    todos(&[bank.clone(), milk(2, "10")]),
+                ],
+                vec![
+                    add("Buy milk", &milk(3, "12")),
+                    todos(&[bank.clone(), milk(2, "10"), milk(3, "12")]),
+                ],
+            ],
+            (
+                Some((2, ADD, "\"Buy milk\"")),
+                &[
+                    Some(&[
+                        "/content/0/json/created_at: any time for 2026-10-08T10:41:10Z, 2026-10-08T10:41:12Z",
+                        "/content/0/json/id: any value of its type (heard 2, 3)",
+                    ]),
+                    Some(&[
+                        "/content/0/json/items: all that was recorded, and more (heard 2 elements, 3 elements)",
+                        "/content/0/json/total: the recorded number or more (heard 2, 3)",
+                    ]),
+                ],
+            ),
+        ),
+        (
+            "what varies in the elements of a list that grew",
+            [
+                vec![
+                    add("Buy milk", &json!({"ok": true})),
+                    log(&["Buy milk at 10:41:10"], 7),
+                ],
+                vec![
+                    add("Buy milk", &json!({"ok": true})),
+                    log(&["Buy milk at 10:41:09", "Buy milk at 10:41:12"], 7),
+                ],
+            ],
+            (
+                Some((2, ADD, "\"Buy milk\"")),
+                &[
+                    Some(&[]),
+                    Some(&[
+                        "/content/0/json/lines: all that was recorded, and more (heard 1 elements, 2 elements)",
+                        "/content/0/json/lines/0: any time for 10:41:10, 10:41:09",
+                    ]),
+                ],
+            ),
+        ),
+        (
+            "lines that grew",
+            [
+                vec![effect("Buy milk"), lines("- Call the bank\n- Buy milk", 2)],
+                vec![
+                    effect("Buy milk"),
+                    lines("- Call the bank\n- Buy milk\n- Buy milk", 3),
+                ],
+            ],
+            (
+                Some((2, ADD, "\"Buy milk\"")),
+                &[
+                    Some(&[]),
+                    Some(&[
+                        "/content/0/text: all that was recorded, and more (heard 4 lines, 5 lines)",
+                        "/content/0/text/3: the recorded number or more (heard \"Total: 2\", \"Total: 3\")",
+                    ]),
+                ],
+            ),
+        ),
+        (
+            "blocks that grew",
+            [
+                vec![effect("Buy milk"), blocks(&["Call the bank", "Buy milk"])],
+                vec![
+                    effect("Buy milk"),
+                    blocks(&["Call the bank", "Buy milk", "Buy milk"]),
+                ],
+            ],
+            (
+                Some((2, ADD, "\"Buy milk\"")),
+                &[
+                    Some(&[]),
+                    Some(&[
+                        "/content: all that was recorded, and more (heard 2 elements, 3 elements)",
+                    ]),
+                ],
+            ),
+        ),
+        (
+            "a list that grew by what nobody made",
+            [
+                vec![effect("Buy milk"), log(&["worker started"], 7)],
+                vec![
+                    effect("Buy milk"),
+                    log(&["worker started", "worker ended"], 7),
+                ],
+            ],
+            (
+                None,
+                &[
+                    Some(&[]),
+                    Some(&[
+                        "/content/0/json/lines: any elements of their kinds (heard 1, 2)",
+                        "/content/0/json/lines/*: any value of its type (heard \"worker started\", \"worker ended\")",
+                    ]),
+                ],
+            ),
+        ),
+        (
+            "what the last equal call returned",
+            [
+                vec![
+                    get(&json!("no")),
+                    effect("x"),
+                    get(&json!("on")),
+                    lines("- a", 8),
+                ],
+                vec![
+                    get(&json!("on")),
+                    effect("x"),
+                    get(&json!("on")),
+                    lines("- a", 9),
+                ],
+            ],
+            (
+                Some((1, ADD, "{\"value\":\"on\"}")),
+                &[
+                    None,
+                    Some(&[]),
+                    Some(&[]),
+                    Some(&["/content/0/text: any number for 8, 9"]),
+                ],
+            ),
+        ),
+        (
+            "an id that a later call got",
+            [
+                vec![get(&json!({"id": 7})), add("x", &json!({"id": 8}))],
+                vec![get(&json!({"id": 8})), add("x", &json!({"id": 9}))],
+            ],
+            (
+                Some((1, ADD, "\"8\"")),
+                &[
+                    None,
+                    Some(&["/content/0/json/id: any value of its type (heard 8, 9)"]),
+                ],
+            ),
+        ),
+        (
+            "a value that a request repeats",
+            [
+                vec![
+                    read(&json!({"q": "brave-otter"}), "nothing"),
+                    effect("brave-otter"),
+                ],
+                vec![
+                    read(&json!({"q": "brave-otter"}), "no brave-otter"),
+                    effect("brave-otter"),
+                ],
+            ],
+            (
+                None,
+                &[
+                    Some(&[
+                        "/content/0/text: any value of its type (heard \"nothing\", \"no brave-otter\")",
+                    ]),
+                    Some(&[]),
+                ],
+            ),
+        ),
+        (
+            "what a clock and a counter make",
+            [
+                vec![clock(0, "10", 121), clock(1, "11", 122)],
+                vec![clock(0, "11", 122), clock(1, "12", 123)],
+            ],
+            (
+                None,
+                &[
+                    Some(&[
+                        "/content/0/json/at: any time for 2026-10-08T10:41:10Z, 2026-10-08T10:41:11Z",
+                        "/content/0/json/bytes: any value of its type (heard 70121, 70122)",
+                        "/content/0/json/took_ms: any value of its type (heard 121, 122)",
+                    ]),
+                    Some(&[
+                        "/content/0/json/at: any time for 2026-10-08T10:41:11Z, 2026-10-08T10:41:12Z",
+                        "/content/0/json/bytes: any value of its type (heard 70122, 70123)",
+                        "/content/0/json/took_ms: any value of its type (heard 122, 123)",
+                    ]),
+                ],
+            ),
+        ),
+        (
+            "a call that was refused because of the first",
+            [
+                vec![add("x", &json!({"id": 8})), log(&["a"], 3)],
+                vec![
+                    json!({"tool": ADD, "args": {"name": "x"}, "text": "x is there already", "is_error": true}),
+                    log(&["a"], 4),
+                ],
+            ],
+            (
+                Some((1, ADD, "")),
+                &[
+                    None,
+                    Some(&["/content/0/json/load: any value of its type (heard 3, 4)"]),
+                ],
+            ),
+        ),
+    ];
+    for (name, takes, (left, expected)) in cases {
+        let learned = learned(&takes);
+        let found = learned.left_behind.as_ref();
+        let found = found.map(|it| (it.call, it.effect.as_str(), it.value.as_str()));
+        assert_eq!(found, left, "{name}");
+        for (index, expected) in expected.iter().enumerate() {
+            let known = learned.answers.iter().find(|it| it.call == index + 1);
+            let varies = known.map(|it| it.varies.iter().map(ToString::to_string));
+            let varies: Option<Vec<String>> = varies.map(Iterator::collect);
+            let expected = expected.map(|it| it.iter().map(ToString::to_string).collect());
+            assert_eq!(varies, expected, "{name}, call {}", index + 1);
+        }
+        assert!(learned.disagreements.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn no_answer_is_no_refusal() {
+    let takes = [
+        FailureKind::Timeout,
+        FailureKind::Disconnected,
+        FailureKind::Transport,
+    ];
+    for kind in takes {
+        let take = || trajectory(&[effect("x")]);
+        let mut later = take();
+        let Some(Step::ToolCall(call)) = later.steps.first_mut() else {
+            panic!("there is one call");
+        };
+        call.outcome = Outcome::Failure(Failure {
+            kind,
+            message: String::new(),
+            code: None,
+            data: None,
+        });
+        let learned = score::learn(&[take(), later], &Rules::default());
+        assert_eq!(learned.left_behind, None, "{kind:?}");
+        assert_eq!(learned.disagreements.len(), 1, "{kind:?}");
+    }
+}
+
+#[test]
+fn of_what_grew_all_that_was_recorded_must_stay() {
+    let rows = |names: &[&str], total: Value| {
+        let rows: Vec<Value> = names.iter().map(|it| json!({"name": it})).collect();
+        vec![effect("milk"), list(&json!({"rows": rows, "total": total}))]
+    };
+    let lines = |names: &[&str], total: Value| {
+        let said = names.join("\n  ");
+        vec![
+            effect("milk"),
+            read(&json!({}), &format!("rows:\n  {said}\ntotal: {total}")),
+        ]
+    };
+    let blocks = |names: &[&str], _: Value| {
+        let blocks = names.iter().map(|it| json!({"type": "text", "text": it}));
+        let content = blocks.collect::<Vec<_>>();
+        vec![
+            effect("milk"),
+            json!({"tool": "mcp__p__list", "content": content, "reads": true}),
+        ]
+    };
+    let forms: [&dyn Fn(&[&str], Value) -> Vec<Value>; 3] = [&rows, &lines, &blocks];
+    for (form, answer) in forms.into_iter().enumerate() {
+        let takes = [
+            answer(&["bank", "rent", "milk"], json!(3)),
+            answer(&["bank", "rent", "milk", "milk"], json!(4)),
+        ];
+        let mut baseline = trajectory(&takes[0]);
+        baseline.learned = learned(&takes).answers;
+        for (names, total, passes) in [
+            (&["bank", "rent", "milk"][..], json!(3), true),
+            (
+                &["bank", "rent", "milk", "milk", "milk", "milk"],
+                json!(6),
+                true,
+            ),
+            (&["new", "bank", "other", "rent", "milk"], json!(5), true),
+            (&["bank", "rent"], json!(3), false),
+            (&["rent", "bank", "milk", "milk"], json!(4), false),
+            (&["bank", "WRONG", "milk", "milk"], json!(4), false),
+            (
+                &[
+                    "WRONG", "WRONG", "WRONG", "WRONG", "WRONG", "WRONG", "WRONG",
+                ],
+                json!(7),
+                false,
+            ),
+            (&[], json!(3), false),
+            (&["bank", "rent", "milk", "milk"], json!(2), form == 2),
+            (&["bank", "rent", "milk", "milk"], json!("4"), form == 2),
+        ] {
+            let current = trajectory(&answer(names, total.clone()));
+            let compared = score::compare(&baseline, &current, &Rules::default());
+            assert_eq!(compared.verdict.passed, passes, "{form}: {names:?} {total}");
+            assert_eq!(
+                compared.changes.is_empty(),
+                passes,
+                "{form}: {:?}",
+                compared.changes
+            );
+        }
+    }
 }
 
 #[test]

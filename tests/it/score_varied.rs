@@ -149,11 +149,6 @@ fn letters_and_digits_in_one_run_are_one_id_where_all_takes_mix_them() {
             (now("null"), "fails"),
         ],
     );
-    // A name with a number is no such run.
-    judged(
-        &takes("v1", "v2"),
-        &[(now("v3"), "same"), (now("w3"), "fails")],
-    );
 }
 
 #[test]

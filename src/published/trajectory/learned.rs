@@ -94,6 +94,10 @@ enum MayBe {
     AnyElements,
     /// A list that keeps its length and the order of what is in it; what varies is listed place by place.
     Row,
+    /// The recorded elements, or lines of a text, in their order, and any others; what varies in them is listed beneath.
+    Grew,
+    /// The recorded number or a greater one; of a text, its numbers.
+    AtLeast,
     /// Anything, also nothing: nobody looks at it.
     Anything,
 }
@@ -233,7 +237,7 @@ impl Varying {
         match (self.may_be.is_tokens(), self.parts.is_empty()) {
             (true, true) => {
                 return Err(
-                    "it says neither what `may_be` there (`same_type`, `any_order`, `any_elements`, `row` or `anything`) nor which `parts` of a \
+                    "it says neither what `may_be` there (`same_type`, `any_order`, `any_elements`, `row`, `grew`, `at_least` or `anything`) nor which `parts` of a \
                      text vary"
                         .to_owned(),
                 );
@@ -350,6 +354,8 @@ impl From<&learned::Varying> for Varying {
             Variation::AnyOrder => (MayBe::AnyOrder, &[][..]),
             Variation::AnyElements => (MayBe::AnyElements, &[][..]),
             Variation::Row => (MayBe::Row, &[][..]),
+            Variation::Grew => (MayBe::Grew, &[][..]),
+            Variation::AtLeast => (MayBe::AtLeast, &[][..]),
             Variation::Anything => (MayBe::Anything, &[][..]),
             Variation::Tokens(tokens) => (MayBe::Tokens, tokens.as_slice()),
         };
@@ -374,6 +380,8 @@ impl From<Varying> for learned::Varying {
                 MayBe::AnyOrder => Variation::AnyOrder,
                 MayBe::AnyElements => Variation::AnyElements,
                 MayBe::Row => Variation::Row,
+                MayBe::Grew => Variation::Grew,
+                MayBe::AtLeast => Variation::AtLeast,
                 MayBe::Anything => Variation::Anything,
                 MayBe::Tokens => Variation::Tokens(it.parts.into_iter().map(Into::into).collect()),
             },

@@ -382,7 +382,10 @@ impl<'a> Maker<'a> {
         let is_fine = |place: &Vec<String>| !objected.iter().any(|it| it.is_about(place));
         let places = varies().filter_map(|it| {
             let place = Known::steps(&it.path);
-            let is_whole = !matches!(it.by, Variation::Tokens(_));
+            let is_whole = !matches!(
+                it.by,
+                Variation::Tokens(_) | Variation::Grew | Variation::AtLeast
+            );
             (is_whole || is_fine(&place)).then_some(place)
         });
         Known {

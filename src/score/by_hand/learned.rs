@@ -175,6 +175,15 @@ impl Places {
                     self.walk(&Tree::under(at, &index.to_string()), item, depth);
                 }
             }
+            // What varies in the lines of a text that grew is listed by their indexes.
+            Value::String(text) => {
+                for (index, line) in text.lines().enumerate() {
+                    let under = Tree::under(at, &index.to_string());
+                    if !under.is_empty() {
+                        self.walk(&under, &line.into(), depth);
+                    }
+                }
+            }
             _ => {}
         }
     }

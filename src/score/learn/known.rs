@@ -205,11 +205,13 @@ fn widen(known: &mut Varying, own: Varying) {
 fn width(by: &Variation) -> u8 {
     match by {
         Variation::Tokens(_) => 0,
-        Variation::Row => 1,
-        Variation::AnyOrder => 2,
-        Variation::AnyElements => 3,
-        Variation::SameType => 4,
-        Variation::Anything => 5,
+        Variation::AtLeast => 1,
+        Variation::Grew => 2,
+        Variation::Row => 3,
+        Variation::AnyOrder => 4,
+        Variation::AnyElements => 5,
+        Variation::SameType => 6,
+        Variation::Anything => 7,
     }
 }
 

@@ -1,141 +1,213 @@
-//! What one take left behind for a later one.
+//! What one take left behind for a later one: the signs that the state of a server outlives the takes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
-
-use crate::digits;
-use crate::model::placeholder;
+use crate::model::learned::Varying;
 use crate::model::rules::Rules;
-use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
-use crate::score::pairing::call::only_reads;
+use crate::model::trajectory::{Answer, FailureKind, Outcome, ToolCall, Trajectory};
+use crate::score::pairing::call::{is_same_request, only_reads, request_key};
+use crate::score::pairing::polls::view;
+use crate::score::response::in_band::in_band_error;
 use crate::score::text::excerpt;
 use crate::score::values::embedded::embedded;
-use crate::score::values::number;
-use crate::score::values::same::DEPTH;
 
+use super::answer;
+use super::growth::Growth;
+use super::known::add;
+use super::own_values::{Look, of_answer, of_call};
 use super::takes::Take;
 
-/// Shorter texts and smaller numbers are too common to show where they come from.
-const DISTINCTIVE_LENGTH: usize = 3;
-const DISTINCTIVE_NUMBER: f64 = 100.0;
-
-/// Something that an effect of one take made, and that a read of a later take found.
+/// Something that an effect of one take made, and that a call of a later take found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftBehind {
-    /// The number of the read.
+    /// The number of the call.
     pub call: usize,
     pub tool: String,
     /// The effect of the earlier take.
     pub effect: String,
-    /// What it left, shortened.
+    /// What it left, shortened; empty where the later take's call was refused because of it.
     pub value: String,
 }
 
-/// Distinctive values, and how often each occurs.
-type Values = HashMap<String, usize>;
+/// What later takes found of the first, by the places of the calls.
+#[derive(Debug, Default)]
+pub(super) struct Leftovers {
+    /// The first thing that was found.
+    pub(super) first: Option<LeftBehind>,
+    /// The calls of which only the first take's answer counts.
+    pub(super) once: HashSet<usize>,
+    /// How the answers vary that grew.
+    pub(super) grew: HashMap<usize, Vec<Varying>>,
+    /// The answers that grew, without what is new in them, by the takes that have them.
+    pub(super) undone: HashMap<(usize, usize), Outcome>,
+}
 
-/// What a later take found that an effect of an earlier one had made: a value of the effect's arguments or of its answer that the same answer
-/// of the earlier take did not hold, or not as often.
+/// A value, empty where a call was refused, and the place of the effect that it comes from.
+pub(super) type Found = (String, usize);
+
+/// Values that effects sent or got, and the first that did.
+pub(super) type Made = HashMap<String, usize>;
+
+/// What later takes found of the first.
 pub(super) fn left_behind(
     first: &Trajectory,
     calls: &[(usize, &ToolCall)],
     others: &[Take<'_>],
     rules: &Rules,
-) -> Option<LeftBehind> {
-    let reads = |call: &ToolCall| only_reads(call, &first.catalogue, rules);
-    let made: Vec<(&ToolCall, Values)> = (calls.iter())
-        .filter(|(_, call)| !reads(call))
-        .map(|(_, call)| {
-            let mut values = Values::new();
-            call.arguments
-                .values()
-                .for_each(|it| distinctive(it, DEPTH, &mut values));
-            of_outcome(&call.outcome, &mut values);
-            (*call, values)
-        })
-        .collect();
-    if made.is_empty() {
-        return None;
+) -> Leftovers {
+    let mut left = Leftovers::default();
+    let is_effect = |at: &usize| !only_reads(calls[*at].1, &first.catalogue, rules);
+    let effects: Vec<usize> = (0..calls.len()).filter(is_effect).collect();
+    let differs = |at: &usize| {
+        let mut said = others.iter().filter_map(|take| take.said.get(*at));
+        said.any(|it| it.1.outcome != calls[*at].1.outcome)
+    };
+    let differing: Vec<usize> = (0..calls.len()).filter(differs).collect();
+    if effects.is_empty() || differing.is_empty() {
+        return left;
     }
-    for (at, (number, call)) in calls.iter().enumerate() {
-        let mut before = Values::new();
-        of_outcome(&call.outcome, &mut before);
-        let mut asked = Values::new();
-        for it in call.arguments.values() {
-            distinctive(it, DEPTH, &mut asked);
-        }
-        for take in others {
-            // The answer as it was, because a value that is bound differs in each take and is not left behind.
-            let Some((_, later)) = take.said.get(at).filter(|(_, it)| it.tool == call.tool) else {
+    let earlier = Earlier::new(calls, effects);
+    for at in differing {
+        let (number, call) = calls[at];
+        let mut found = earlier.was_refused(at, others, rules);
+        let mut grew = None;
+        for (index, take) in others.iter().enumerate() {
+            let both = take.calls.get(at).zip(take.said.get(at));
+            let both = both.filter(|(later, _)| is_same_request(call, later.1));
+            let Some(((_, later), (_, said))) = both else {
                 continue;
             };
-            let mut found = Values::new();
-            of_outcome(&later.outcome, &mut found);
-            // Values of the call's own arguments may be repeated in its answer.
-            let is_fresh = |(value, count): &(&String, &usize)| {
-                before.get(*value) < Some(count)
-                    && !asked.contains_key(*value)
-                    && !placeholder::holds(value)
+            let (Some(is), Some(of_said)) = (answer(&later.outcome), answer(&said.outcome)) else {
+                continue;
             };
-            let mut fresh: Vec<&String> = found.iter().filter(is_fresh).map(|it| it.0).collect();
-            fresh.sort_unstable();
-            let source = fresh.into_iter().find_map(|value| {
-                let effect = made.iter().find(|(_, values)| values.contains_key(value))?;
-                Some((value, effect.0))
+            let growth = answer(&call.outcome).map(|was| Growth::of(was, is, &earlier.made));
+            if let Some((growth, undone)) = growth.filter(|it| it.0.found.is_some()) {
+                found = found.or_else(|| earlier.had_later(at, said, &undone));
+                grew = grew.or(growth.found);
+                add(left.grew.entry(at).or_default(), growth.varies);
+                left.undone.insert((at, index), Outcome::Answer(undone));
+            } else {
+                found = (found.or_else(|| earlier.had_later(at, said, of_said)))
+                    .or_else(|| earlier.had_at_last(at, later, is));
+            }
+        }
+        if found.is_some() {
+            left.once.insert(at);
+        }
+        if let Some((value, effect)) = found.or(grew) {
+            let value = value.trim_start_matches('#');
+            let shown = (!value.is_empty()).then(|| match embedded(value) {
+                Some(json) => excerpt::of(&json),
+                None => excerpt::of_text(value),
             });
-            if let Some((value, effect)) = source {
-                return Some(LeftBehind {
-                    call: *number,
-                    tool: call.full_name(),
-                    effect: effect.full_name(),
-                    value: excerpt::of_text(value),
+            left.first.get_or_insert_with(|| LeftBehind {
+                call: number,
+                tool: call.full_name(),
+                effect: calls[effect].1.full_name(),
+                value: shown.unwrap_or_default(),
+            });
+        }
+    }
+    left
+}
+
+/// The earlier take.
+struct Earlier<'a> {
+    calls: &'a [(usize, &'a ToolCall)],
+    /// The places of the calls that do more than read.
+    effects: Vec<usize>,
+    /// Equal for equal requests.
+    requests: Vec<u64>,
+    /// The last place of each.
+    last: HashMap<u64, usize>,
+    /// For each value the first call that held it, and the first that it may come from.
+    had: HashMap<String, (usize, usize)>,
+    made: Made,
+}
+
+impl<'a> Earlier<'a> {
+    fn new(calls: &'a [(usize, &'a ToolCall)], effects: Vec<usize>) -> Self {
+        let (mut had, mut made) = (HashMap::new(), Made::new());
+        let values = |call: &ToolCall, look, found: &mut dyn FnMut(&str)| {
+            of_call(call, answer(&call.outcome), look, found);
+        };
+        for (at, (_, call)) in calls.iter().enumerate() {
+            values(call, Look::Own, &mut |it| {
+                had.entry(it.to_owned()).or_insert((at, at));
+            });
+            if effects.binary_search(&at).is_ok() {
+                values(call, Look::Counted, &mut |it| {
+                    made.entry(it.to_owned()).or_insert(at);
                 });
             }
         }
-    }
-    None
-}
-
-fn of_outcome(outcome: &Outcome, values: &mut Values) {
-    if let Outcome::Answer(answer) = outcome {
-        let all = answer.content.iter().chain(&answer.structured_content);
-        all.for_each(|it| distinctive(it, DEPTH, values));
-    }
-}
-
-/// Adds to `values` what a value contains that is not likely to be there by chance.
-fn distinctive(value: &Value, depth: usize, values: &mut Values) {
-    let Some(depth) = depth.checked_sub(1) else {
-        return;
-    };
-    if let Some(digits) = digits::of(value) {
-        *values.entry(digits.to_owned()).or_default() += 1;
-        return;
-    }
-    match value {
-        Value::String(text) => match embedded(text) {
-            Some(json) => distinctive(&json, depth, values),
-            None if text.chars().count() >= DISTINCTIVE_LENGTH => {
-                *values.entry(text.clone()).or_default() += 1;
-                // In prose, what an effect made is found by its name.
-                let words =
-                    text.split(|it: char| !it.is_alphanumeric() && !matches!(it, '-' | '_' | '.'));
-                for name in
-                    words.filter(|it| it.chars().count() >= DISTINCTIVE_LENGTH && *it != text)
-                {
-                    *values.entry(name.to_owned()).or_default() += 1;
+        for (at, (_, call)) in calls.iter().enumerate() {
+            values(call, Look::Held, &mut |it| {
+                if let Some((first, _)) = had.get_mut(it) {
+                    *first = at.min(*first);
                 }
-            }
-            None => {}
-        },
-        Value::Number(it) if number::float(it).abs() >= DISTINCTIVE_NUMBER => {
-            *values.entry(it.to_string()).or_default() += 1;
+            });
         }
-        Value::Array(items) => items.iter().for_each(|it| distinctive(it, depth, values)),
-        Value::Object(members) => members
-            .values()
-            .for_each(|it| distinctive(it, depth, values)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        let requests: Vec<u64> = calls.iter().map(|it| request_key(it.1)).collect();
+        Self {
+            calls,
+            effects,
+            last: requests.iter().copied().zip(0..).collect(),
+            requests,
+            had,
+            made,
+        }
+    }
+
+    /// Whether a call succeeded here, and every later take was refused it.
+    fn was_refused(&self, at: usize, others: &[Take<'_>], rules: &Rules) -> Option<Found> {
+        let is_refused = |outcome: &Outcome| match outcome {
+            Outcome::Answer(it) => it.is_error || in_band_error(outcome, rules).is_some(),
+            Outcome::Failure(it) => it.kind == FailureKind::Rpc,
+        };
+        let call = self.calls[at].1;
+        let in_take = |take: &Take<'_>| {
+            let later = take.calls.get(at).filter(|it| is_same_request(call, it.1));
+            later.is_some_and(|it| is_refused(&it.1.outcome))
+        };
+        let succeeded = answer(&call.outcome).is_some() && !is_refused(&call.outcome);
+        (succeeded && others.iter().all(in_take)).then(|| (String::new(), at))
+    }
+
+    /// Whether a later answer is that of the last equal call here, which another effect came before, and not that of this call.
+    fn had_at_last(&self, at: usize, later: &ToolCall, is: &Answer) -> Option<Found> {
+        let request = self.requests[at];
+        let last = *self.last.get(&request)?;
+        let mut between = self.effects_from(at).take_while(|it| *it < last);
+        let effect = between.find(|it| self.requests[*it] != request)?;
+        let [was, at_last] = [at, last].map(|it| view(self.calls[it].1));
+        let is_left = view(later) == at_last && at_last != was;
+        is_left.then(|| (is.text(), effect))
+    }
+
+    /// A value of a later answer that only a later call here had, and that is no repetition of the request.
+    fn had_later(&self, at: usize, said: &ToolCall, is: &Answer) -> Option<Found> {
+        let mut sent = HashSet::new();
+        of_call(said, None, Look::Held, &mut |it| {
+            sent.insert(it.to_owned());
+        });
+        let mut left: Option<Found> = None;
+        of_answer(is, Look::Held, &mut |value| {
+            let Some(&(first, source)) = self.had.get(value) else {
+                return;
+            };
+            let is_other = first > at && self.requests[source] != self.requests[at];
+            let effect = self.effects_from(at).next().filter(|it| *it <= source);
+            if let Some(effect) = effect.filter(|_| is_other && !sent.contains(value)) {
+                let effect = (self.effects.binary_search(&source)).map_or(effect, |_| source);
+                left.get_or_insert((value.to_owned(), effect));
+            }
+        });
+        left
+    }
+
+    fn effects_from(&self, at: usize) -> impl Iterator<Item = usize> {
+        let before = self.effects.partition_point(|it| *it < at);
+        self.effects[before..].iter().copied()
     }
 }

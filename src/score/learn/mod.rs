@@ -4,7 +4,8 @@
 //! - `differing`: where the answers to one request differ, place by place.
 //! - `elements`: what the elements of lists have in common. `any_order`: lists of rows that come in any order.
 //! - `wording`: what varies in the wording of one text.
-//! - `left_behind`: what one take left behind for a later one.
+//! - `left_behind`: what one take left behind for a later one. `own_values`: the values that show it. `growth`: answers that grew because of
+//!   it.
 //! - `upstream`: what varies behind the server under test.
 //! - `ignored`: a place that people say varies.
 //! - `known`: what an earlier recording knows, carried over to a later one.
@@ -12,9 +13,11 @@
 mod any_order;
 mod differing;
 mod elements;
+mod growth;
 mod ignored;
 pub(super) mod known;
 mod left_behind;
+mod own_values;
 mod takes;
 mod upstream;
 mod wording;
@@ -30,7 +33,7 @@ use crate::score::values::path::covers_path;
 use crate::score::ids::repeats;
 use crate::score::ids::translate::translate;
 use crate::score::ids::translated_run::TranslatedRun;
-use crate::score::pairing::call::{is_same_request, only_reads};
+use crate::score::pairing::call::is_same_request;
 use crate::score::pairing::polls::Polled;
 use crate::score::values::exact::exact;
 use crate::score::values::same::same;
@@ -171,19 +174,22 @@ fn learn_answers(
         })
         .collect();
     let calls = settled(first, &polled);
-    let left_behind = left_behind(first, &calls, &others, rules);
+    let left = left_behind(first, &calls, &others, rules);
     let mut learned = Learned {
-        left_behind,
+        left_behind: left.first.clone(),
         ..Learned::default()
     };
     for (at, (number, call)) in calls.iter().enumerate() {
         if !work.spend(STEPS) {
             break;
         }
-        let same_calls = others.iter().map(|take| {
+        if left.once.contains(&at) {
+            continue;
+        }
+        let same_calls = others.iter().enumerate().map(|(index, take)| {
             let made = take.calls.get(at).map(|it| it.1);
             made.filter(|it| is_same_request(call, it))
-                .map(|it| &it.outcome)
+                .map(|it| left.undone.get(&(at, index)).unwrap_or(&it.outcome))
         });
         // Unless every take made this call, only the answers of the first one are compared.
         let same_calls: Option<Vec<&Outcome>> = same_calls.collect();
@@ -203,22 +209,8 @@ fn learn_answers(
         }
         let mut differing = Differing::new(moments);
         differing.of_outcomes(&of_answers);
-        let differs = !differing.varies.is_empty() || !differing.disagreements.is_empty();
-        let reads = only_reads(call, &first.catalogue, rules);
-        if let Some((_, found, _)) = (differing.disagreements.iter())
-            .find(|it| it.2 == Some(1) && !reads && learned.left_behind.is_none())
-        {
-            // The call had its effect only in the first take; in later ones, what it makes existed already.
-            learned.left_behind = Some(LeftBehind {
-                call: *number,
-                tool: call.full_name(),
-                effect: call.full_name(),
-                value: found.first().cloned().unwrap_or_default(),
-            });
-            learned.answers.retain(|it| it.varies.is_empty());
-            learned.disagreements.clear();
-        }
-        if learned.left_behind.is_some() && differs {
+        if learned.left_behind.is_some() && !differing.disagreements.is_empty() {
+            // Another kind of answer is what the earlier take has left, too.
             continue;
         }
         for (path, found, odd) in differing.disagreements {
@@ -235,12 +227,15 @@ fn learn_answers(
             continue;
         };
         let mut varies = differing.varies;
-        let said = others.iter().zip(runs).filter_map(|(take, run)| {
+        let said = others.iter().zip(runs).enumerate().filter_map(|(index, (take, run))| {
             let call = take.said.get(at)?.1;
-            Some((moment(run, call), answer(&call.outcome)?))
+            // What an earlier take left in it is no answer of its own.
+            let is_undone = left.undone.contains_key(&(at, index));
+            Some((moment(run, call), answer(&call.outcome).filter(|_| !is_undone)?))
         });
         let said: Vec<(f64, &Answer)> = std::iter::once((moment(first, call), *recorded)).chain(said).collect();
         known::add(&mut varies, varying_sources(&first.bindings, *number, recorded, &said));
+        varies.extend(left.grew.get(&at).into_iter().flatten().cloned());
         learned.answers.push(learned::Learned {
             call: *number,
             takes: outcomes.len(),
@@ -303,11 +298,8 @@ fn outermost(mut varies: Vec<Varying>) -> Vec<Varying> {
     for it in varies {
         let covers = |above: &Varying| {
             let rest = it.path.strip_prefix(above.path.as_str());
-            // A list in any order does not cover what else varies in its elements.
-            let is_all = !matches!(
-                above.by,
-                Variation::AnyOrder | Variation::AnyElements | Variation::Row
-            );
+            // A list in any order, or one that grew, does not cover what else varies in its elements.
+            let is_all = matches!(above.by, Variation::SameType | Variation::Anything);
             rest.is_some_and(|it| it.is_empty() || (is_all && it.starts_with('/')))
         };
         // Of two at the same place, the first was learned from takes, which is more precise than what follows from a binding.

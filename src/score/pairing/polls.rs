@@ -121,7 +121,7 @@ fn without_numbers(call: &ToolCall) -> (bool, String) {
 }
 
 /// What an answer says, apart from what varies by nature.
-fn view(call: &ToolCall) -> (bool, Vec<u64>) {
+pub(in crate::score) fn view(call: &ToolCall) -> (bool, Vec<u64>) {
     let hash = |it| same::hash(it, View::Masked);
     match &call.outcome {
         Outcome::Answer(answer) => {

@@ -103,7 +103,9 @@ pub(in crate::score) fn compare<'a>(
     let (Outcome::Answer(of_b), Outcome::Answer(of_c)) = (b.outcome, c.outcome) else {
         return Findings::default().finish(1.0);
     };
-    if context.mode == Responses::Ignore || is_same(of_b, of_c) {
+    // What varies is looked at even where it is as recorded.
+    let is_held = known.is_none_or(|it| it.learned.varies.is_empty());
+    if context.mode == Responses::Ignore || (is_held && is_same(of_b, of_c)) {
         return Findings::default().finish(1.0);
     }
     let became_an_error = b.in_band.is_none().then_some(c.in_band).flatten();

@@ -88,6 +88,11 @@ pub(in crate::score) fn comes_round(key: &str) -> bool {
     says(key, &["next", "expires", "expiry", "reset", "valid until"])
 }
 
+/// Whether the key says that its value differs in each run.
+pub(in crate::score) fn is_moving(key: &str) -> bool {
+    is_time(key) || is_duration(key) || is_age(key)
+}
+
 /// Whether the key says that its value names something.
 pub(in crate::score) fn is_id(key: &str) -> bool {
     says(key, &["id", "ids", "uuid", "key", "number", "no", "ref"])

@@ -1,12 +1,13 @@
 //! What does a text consist of, and how much have two texts in common?
 //!
-//! - `words`: how alike two texts are, word by word.
+//! - `words`: how alike two texts are, word by word. `at_least`: texts whose numbers grew.
 //! - `token`: texts cut into tokens. `counted`: which of them a number means. `variation`: whether a text says what a recorded one said, where tokens vary.
 //! - `spaces`: the white space between tokens that match. `watch`: what stands in the place of what varies.
 //! - `clock`: times, and whether one has merely moved with the clock.
 //! - `generated`, `made_up_keys`: which pieces and keys look made up by a server.
 //! - `key`: what the key of a value says of it. `excerpt`: short pieces of long values, for people.
 
+pub(super) mod at_least;
 pub(super) mod clock;
 pub(super) mod counted;
 pub(super) mod excerpt;

@@ -153,13 +153,15 @@ fn id_length(text: &str, pieces: &[Token<'_>]) -> usize {
         return 1;
     }
     let inner = pieces[..all].iter().rposition(is_part).map_or(1, |it| it + 1);
-    // Two signs in a row are a dash or a rule.
-    let pairs = pieces[..inner].windows(2);
-    let inner = pairs.into_iter().position(|it| !is_part(&it[0]) && !is_part(&it[1])).unwrap_or(inner);
+    // Two hyphens in a row are a dash or a rule.
+    let mut pairs = pieces[..inner].windows(2);
+    let is_dash = |it: &[Token<'_>]| it.iter().all(|it| it.text == "-");
+    let inner = pairs.position(is_dash).unwrap_or(inner);
     let has_sign = pieces[..inner].iter().any(|it| !is_part(it));
     let run = span(text, &pieces[..inner]);
     let is_id = inner > 1 && (has_sign || mixes || run.len() >= LONG_ID);
-    if is_id { inner } else { 1 }
+    let more = pieces[inner..all].iter().take_while(|it| it.text == "_");
+    if is_id { inner + more.count() } else { 1 }
 }
 
 /// What some tokens of a text span, from the first to the last.

@@ -1,5 +1,7 @@
 //! What stands at a place that varies, held against what the takes had there: as far as that is no chance.
 
+use std::collections::HashSet;
+
 use super::clock;
 
 /// What is wrong with a value that may vary.
@@ -62,9 +64,12 @@ pub(in crate::score) fn id(seen: &[&str], now: &str, is_new: bool) -> Option<Wat
     }
     let is_hex = |it: &str| plain(it).bytes().all(|it| it.is_ascii_hexdigit());
     let digits: usize = seen.iter().map(|it| plain(it).len()).sum();
-    // A word in the place of a hash is none.
+    // Fewer digits do, too, if they are no numbers with a letter, or if a word stands there.
     let is_word = !now.bytes().any(|it| it.is_ascii_digit());
-    let is_known = digits >= MUCH_HEX || (is_word && digits >= MUCH_HEX / 2);
+    let letters: HashSet<u8> = (seen.iter().flat_map(|it| it.bytes()))
+        .filter(u8::is_ascii_alphabetic)
+        .collect();
+    let is_known = digits >= MUCH_HEX || (digits >= MUCH_HEX / 2 && (is_word || letters.len() > 2));
     if is_known && all(&is_hex) && !is_hex(now) {
         return Some(Never("is not hexadecimal"));
     }
@@ -79,6 +84,11 @@ pub(in crate::score) fn id(seen: &[&str], now: &str, is_new: bool) -> Option<Wat
     let least = if length >= LONG { length * 3 / 4 } else { length / 2 };
     if have_one_length && length >= SHORT && now.len() < least {
         return Some(Never("is cut short"));
+    }
+    let mixes = |it: &str| it.bytes().any(|it| it.is_ascii_uppercase()) && it.bytes().any(|it| it.is_ascii_lowercase());
+    let is_rare = now.len() != length || (length >= SHORT + 3 && all(&mixes) && !mixes(now));
+    if have_one_length && length >= SHORT && is_word && is_rare {
+        return Some(Never("is a word"));
     }
     another_form(seen, now).or_else(|| {
         let is_other_each_time =
@@ -106,7 +116,9 @@ fn another_form(seen: &[&str], now: &str) -> Option<Watched> {
         signs.collect()
     };
     let of_first = signs(seen.first()?);
+    let is_hex = |it: &&str| it.bytes().all(|it| it.is_ascii_hexdigit() || !it.is_ascii_alphanumeric());
     if !of_first.is_empty()
+        && seen.iter().all(is_hex)
         && seen.iter().all(|it| signs(it) == of_first)
         && signs(now).iter().map(|it| it.1).ne(of_first.iter().map(|it| it.1))
     {

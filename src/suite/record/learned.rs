@@ -20,9 +20,9 @@ pub(crate) fn learned_notes(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(it) = &learned.left_behind {
-        let found = if it.effect == it.tool {
+        let found = if it.value.is_empty() {
             format!(
-                "call {} of `{}` had its effect the first time alone",
+                "call {} of `{}` succeeded in the first alone",
                 it.call, it.tool
             )
         } else {
@@ -32,8 +32,9 @@ pub(crate) fn learned_notes(
             )
         };
         notes.push(format!(
-            "one recording influences the next: {found}. What differs because of it counts as heard once, and the first recording is kept. Reset what \
-             the server keeps before every run: a container with `reset: scenario`, or commands under `before:`"
+            "one recording influences the next: {found}. Of what grew because of it, all that the first recording had must stay; what else \
+             differs because of it was recorded once. Reset what the server keeps before every run: a container with `reset: scenario`, or \
+             commands under `before:`"
         ));
     }
     notes.extend(

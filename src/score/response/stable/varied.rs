@@ -27,7 +27,10 @@ impl<'a> Walk<'a> {
         key: &str,
     ) -> bool {
         match (&varying.by, b, c) {
-            (Variation::Tokens(_), ..) => return false,
+            (Variation::Tokens(_), ..) | (Variation::Grew, Value::Array(_), Value::Array(_)) | (Variation::Grew, Value::String(_), Value::String(_)) => {
+                return false;
+            }
+            (Variation::AtLeast, ..) if kind(b) == kind(c) => self.at_least(b, c),
             (Variation::SameType | Variation::Anything, ..) => self.varied(varying, b, c),
             (Variation::AnyOrder, Value::Array(b), Value::Array(c)) => self.in_any_order(b, c, at, key),
             (Variation::Row, Value::Array(b), Value::Array(c)) => self.rows(b, c, at, key),

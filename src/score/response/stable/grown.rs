@@ -1,0 +1,62 @@
+//! Lists, texts and numbers that have grown since they were recorded: what was there must be there, and more is no change.
+
+use serde_json::Value;
+
+use crate::model::learned::{Variation, VaryingToken};
+use crate::score::response::varying::Tree;
+use crate::score::text::at_least::is_at_least;
+use crate::score::text::excerpt;
+use crate::score::text::variation::{self, How, What};
+use crate::score::values::number;
+
+use super::Walk;
+use super::spot::At;
+
+/// Whether more than was recorded may stand there.
+pub(super) fn may_grow(at: &At<'_>) -> bool {
+    Tree::variation(at) == Some(&Variation::Grew)
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn at_least(&mut self, b: &Value, c: &Value) {
+        let is_less = match (b, c) {
+            (Value::Number(b), Value::Number(c)) => number::float(c) < number::float(b),
+            (Value::String(b), Value::String(c)) => !is_at_least(b, c),
+            _ => false,
+        };
+        if is_less {
+            self.never("is less", b, c);
+        }
+    }
+
+    /// Compares texts whose recorded lines must be there, in their order. The first that is not is the change: those after it may have
+    /// moved with it.
+    pub(super) fn grown_texts(&mut self, b: &str, c: &str, at: &At<'a>) {
+        let mut rest = c.lines();
+        for (index, line) in b.lines().enumerate() {
+            let under = Tree::under_index(at, index);
+            if !line.trim().is_empty() && !rest.any(|it| self.is_line(line, it, &under)) {
+                let shown = || excerpt::of_text(line);
+                return self.notes.missing(&self.spot, "line", shown);
+            }
+        }
+    }
+
+    fn is_line(&self, b: &str, c: &str, at: &At<'a>) -> bool {
+        let indent = |it: &str| it.len() - it.trim_start().len();
+        let varying: &[VaryingToken] = match Tree::variation(at) {
+            _ if b == c => return true,
+            _ if indent(b) != indent(c) => return false,
+            Some(Variation::AtLeast) => return is_at_least(b, c),
+            Some(Variation::Tokens(varying)) => varying,
+            Some(_) => return true,
+            None => &[],
+        };
+        let how = How {
+            varying,
+            ..How::plain(&self.spot.known.clock)
+        };
+        let found = variation::compare(b, c, &how);
+        !found.iter().any(|it| matches!(it.what, What::Changed | What::Never(_)))
+    }
+}
