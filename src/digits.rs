@@ -70,6 +70,30 @@ pub fn unmarked(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// JSON that may hold marked values as it is sent, with their digits as numbers.
+pub fn written(json: &str) -> Cow<'_, str> {
+    if !json.contains(MARK) {
+        return Cow::Borrowed(json);
+    }
+    let mut pieces = json.split(MARK);
+    let mut written = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let number = piece.find('"').map(|end| piece.split_at(end));
+        match number.filter(|(number, _)| written.ends_with('"') && is_long(number)) {
+            Some((number, rest)) => {
+                written.pop();
+                written.push_str(number);
+                written.push_str(&rest[1..]);
+            }
+            None => {
+                written.push(MARK);
+                written.push_str(piece);
+            }
+        }
+    }
+    Cow::Owned(written)
+}
+
 /// Puts the nearest numbers in the place of marked values, and returns their digits.
 pub fn take(value: &mut Value) -> Digits {
     let mut taken = Digits::new();
@@ -226,7 +250,7 @@ fn is_long(number: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{has_long_run, of, parse, put, take, unmarked};
+    use super::{has_long_run, of, parse, put, take, unmarked, written};
 
     const LONG: &str = "123456789012345678901234567890";
 
@@ -294,6 +318,16 @@ mod tests {
     #[test]
     fn they_are_shown_as_they_were_written() {
         let text = format!(r#"{{"a":[{LONG},"\"x"],"b":-{LONG}}}"#);
-        assert_eq!(unmarked(&parse(&text).unwrap().to_string()), text);
+        let marked = parse(&text).unwrap().to_string();
+        assert_eq!(unmarked(&marked), text);
+        assert_eq!(written(&marked), text);
+        for other in [
+            "\"\u{fdd0}\"",
+            "\"\u{fdd0}12\"",
+            "\"\u{fdd0}x\"",
+            "\"a\u{fdd0}",
+        ] {
+            assert_eq!(written(other), other, "no number that was marked");
+        }
     }
 }

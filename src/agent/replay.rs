@@ -1,6 +1,6 @@
 //! Plays the calls of a recorded trajectory again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
+use crate::digits;
 use crate::model::Object;
 use crate::model::placeholder;
 use crate::model::redacted::Redacted;
@@ -33,18 +34,19 @@ pub struct Replay {
     redactor: Redactor,
     /// What was taken out of the baseline's calls and is put back into them.
     secrets: Secrets,
-    /// The live answer to each recorded call, by its number less one; `None` without an answer.
-    answers: Vec<Option<Answered>>,
+    /// The answers to the recorded calls, by their numbers, that later calls take values from.
+    answers: HashMap<usize, Answered>,
     /// Pairs of a recorded value and the live one that stands for it.
     followed: Vec<(Value, Value)>,
     notes: Vec<String>,
 }
 
-/// A live answer, as it came and as it will be stored: only the latter can be compared with a recorded one.
-#[derive(Debug, Clone)]
+/// A live answer, as it came and as it will be stored, beside the recorded one: only the stored form can be compared with that.
+#[derive(Debug)]
 struct Answered {
     raw: Answer,
     redacted: Answer,
+    recorded: Answer,
 }
 
 impl Replay {
@@ -64,7 +66,7 @@ impl Replay {
             rules,
             redactor,
             secrets,
-            answers: Vec::new(),
+            answers: HashMap::new(),
             followed: Vec::new(),
             notes: Vec::new(),
         }
@@ -73,6 +75,8 @@ impl Replay {
     async fn play(&mut self, conversation: &mut Conversation<'_>) -> Result<(), Stop> {
         let baseline = Arc::clone(&self.baseline);
         let polls = score::polls(&baseline, &self.rules);
+        let calls: Vec<&ToolCall> = baseline.calls().collect();
+        let sources: HashSet<usize> = baseline.bindings.iter().map(|it| it.from.call).collect();
         let mut other_tools = BTreeSet::new();
         let mut number = 0;
         let mut last_failed = false;
@@ -94,9 +98,8 @@ impl Replay {
                     };
                     number += 1;
                     // The answers of a poll before its last one are made by the poll itself.
-                    let poll = polls
-                        .iter()
-                        .find(|it| (it.first..=it.last).contains(&number));
+                    let poll = polls.get(polls.partition_point(|it| it.last < number));
+                    let poll = poll.filter(|it| it.first <= number);
                     if poll.is_some_and(|it| number > it.first) {
                         continue;
                     }
@@ -111,10 +114,12 @@ impl Replay {
                     };
                     let outcomes = self.ask(conversation, &asked).await?;
                     let last = asked.poll.map_or(number, |it| it.last);
-                    pace.answered(baseline.calls().nth(last - 1));
+                    pace.answered(calls.get(last - 1).copied());
                     last_failed = outcomes.raw.is_failure();
-                    let answer = outcomes.answered();
-                    self.answers.resize(last, answer);
+                    for source in (number..=last).filter(|it| sources.contains(it)) {
+                        let answered = outcomes.answered(calls[source - 1]);
+                        self.answers.extend(answered.map(|it| (source, it)));
+                    }
                 }
             }
         }
@@ -146,16 +151,14 @@ impl Replay {
         let baseline = Arc::clone(&self.baseline);
         let mut lacks_secret = false;
         let mut arguments = call.arguments.clone();
-        for binding in baseline.bindings.iter().filter(|it| it.call == number) {
-            let live = self.answers.get(binding.from.call.wrapping_sub(1));
-            let recorded = baseline.calls().nth(binding.from.call.wrapping_sub(1));
-            let values = match (recorded.map(|it| &it.outcome), live) {
-                (Some(Outcome::Answer(recorded)), Some(Some(live))) => {
-                    let redacted = score::resolve(binding, recorded, &live.redacted);
-                    score::resolve(binding, recorded, &live.raw).zip(redacted)
-                }
-                _ => None,
-            };
+        digits::put_into(&mut arguments, &call.digits);
+        let first = baseline.bindings.partition_point(|it| it.call < number);
+        let of_call = baseline.bindings[first..].iter();
+        for binding in of_call.take_while(|it| it.call == number) {
+            let values = self.answers.get(&binding.from.call).and_then(|it| {
+                let raw = score::resolve(binding, &it.recorded, &it.raw)?;
+                Some((raw, score::resolve(binding, &it.recorded, &it.redacted)?))
+            });
             match values {
                 Some((value, redacted)) => {
                     // A secret that has a name is one token there, whatever its value is made of. Else what a server says now stands for
@@ -310,9 +313,15 @@ struct Outcomes {
 }
 
 impl Outcomes {
-    fn answered(self) -> Option<Answered> {
-        match (self.raw, self.redacted) {
-            (Outcome::Answer(raw), Outcome::Answer(redacted)) => Some(Answered { raw, redacted }),
+    fn answered(&self, recorded: &ToolCall) -> Option<Answered> {
+        match (&self.raw, &self.redacted, &recorded.outcome) {
+            (Outcome::Answer(raw), Outcome::Answer(redacted), Outcome::Answer(recorded)) => {
+                Some(Answered {
+                    raw: score::read_answer(raw),
+                    redacted: score::read_answer(redacted),
+                    recorded: score::read_answer(recorded),
+                })
+            }
             _ => None,
         }
     }

@@ -55,9 +55,8 @@ pub use by_hand::rules::{
 pub use catalogue::guess::{Guess, guess_arguments, other_arguments};
 pub use catalogue::likeness::{nearest_for_call, nearest_name, nearest_tool};
 pub use direct::direct;
-pub use ids::binding::fill;
-pub use ids::binding::resolve;
-pub use ids::binding::{find_bindings, with_rules};
+pub use ids::binding::{fill, read_answer, resolve};
+pub use ids::binding::{find_bindings, leave_out_literals, with_rules};
 pub use ids::id_translation::IdTranslation;
 pub use learn::{
     Disagreement, Learned, LearnedUpstream, LeftBehind, carry_over, follow, learn, learn_until,

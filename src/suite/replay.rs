@@ -215,8 +215,12 @@ pub(crate) fn bind(
     let rules = scenario.map_or(&[][..], |it| &it.replaying.bindings);
     let mut impossible = Vec::new();
     for (index, trajectory) in accepted.iter_mut().enumerate() {
-        if trajectory.bindings.is_empty() {
+        // Where takes were learned from, they showed that nothing is bound.
+        if trajectory.bindings.is_empty() && trajectory.learned.is_empty() {
             trajectory.refine(|it| it.bindings = score::find_bindings(it));
+        }
+        if let Some(Agent::Scripted { calls }) = scenario.map(|it| &it.agent) {
+            trajectory.refine(|it| score::leave_out_literals(&mut it.bindings, calls));
         }
         match score::with_rules(trajectory, rules) {
             Ok(bindings) => trajectory.refine(|it| it.bindings = bindings),

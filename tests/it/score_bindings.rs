@@ -605,3 +605,116 @@ fn a_binding_names_a_call_of_its_own_trajectory() {
     }
     assert!((compare(&odd, &flow("item-9012")).scores.overall - 1.0).abs() < 1e-12);
 }
+
+/// A call of a tool that answers with an item, in one of the forms in which servers do.
+fn answered(form: &str, tool: &str, args: &Value, item: &Value) -> Value {
+    let text = item.to_string();
+    let mut call = json!({ "tool": format!("mcp__s__{tool}"), "args": args, "text": text });
+    match form {
+        "structured" => call["structured"] = item.clone(),
+        "result in a text" => call["structured"] = json!({ "result": text }),
+        "result" => call["structured"] = json!({ "result": item }),
+        "prose" => call["text"] = json!(format!("Item {} is there.", item["id"]).replace('"', "")),
+        _ => {}
+    }
+    call
+}
+
+/// Makes two items, and opens some of them.
+fn two_of_one_tool(form: &str, reads: bool, ids: &[Value; 2], opened: &[usize]) -> Vec<Value> {
+    let made = ids.iter().map(|id| {
+        let mut call = answered(form, "make", &json!({}), &json!({ "id": id }));
+        call["reads"] = json!(reads);
+        call
+    });
+    let opened = opened.iter().map(|at| {
+        let item = json!({ "id": ids[*at], "title": format!("item {at}") });
+        answered(form, "open", &json!({ "id": ids[*at] }), &item)
+    });
+    made.chain(opened).collect()
+}
+
+#[test]
+fn what_one_tool_makes_twice_is_told_apart() {
+    let kinds: [fn(u32) -> Value; 8] = [
+        |n| {
+            json!(format!(
+                "{:08x}-3c1d-4a52-9a54-0d2f6f0b1a11",
+                n * 0x0101_4d57
+            ))
+        },
+        |n| json!(format!("{:x}a{n}", 0x4f + n)),
+        |n| json!(482_913 + n * 31),
+        |n| json!(17 + n),
+        |n| {
+            json!(
+                [
+                    "quiet-otter",
+                    "brave-lion",
+                    "green-amber",
+                    "grey-stone",
+                    "tall-tree",
+                    "red-fox"
+                ][n as usize]
+            )
+        },
+        |n| {
+            json!(format!(
+                "https://h.example/items/{:06x}",
+                n * 0x01_4d57 + 0xa1
+            ))
+        },
+        |n| json!(format!("/tmp/ws-{:08x}/src", n * 0x0a01_4d57)),
+        |n| json!(format!("item_{:06x}", n * 0x0a_4d57 + 0x3f)),
+    ];
+    let forms = ["text", "structured", "result in a text", "result", "prose"];
+    for (kind, id) in kinds.iter().enumerate() {
+        for form in forms.iter().filter(|it| kind != 4 || **it != "prose") {
+            for reads in [false, true] {
+                for opened in [&[0][..], &[1], &[0, 1], &[1, 0], &[0, 0, 1]] {
+                    // Of reads of which only the last is used, those before it are tries of a poll.
+                    if reads && !opened.contains(&0) {
+                        continue;
+                    }
+                    let run = |n: u32| two_of_one_tool(form, reads, &[id(n), id(n + 1)], opened);
+                    let case = format!("{form}, {} {opened:?} {reads}", id(0));
+                    let baseline = learned(&[trajectory(&run(0)), trajectory(&run(2))]);
+                    let compared = compare(&baseline, &run(4));
+                    assert!(compared.verdict.passed, "{case}: {:?}", compared.verdict);
+                    assert_eq!(compared.changes, [], "{case}: {baseline:#?}");
+                    // The other item is another one, whatever it is called.
+                    let others: Vec<usize> = opened.iter().map(|it| 1 - it).collect();
+                    let other = two_of_one_tool(form, reads, &[id(4), id(5)], &others);
+                    assert_ne!(compare(&baseline, &other).changes, [], "{case}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn bound_places_vary_as_what_they_are() {
+    let run = |id: &str| two_of_one_tool("text", false, &[json!(id), json!("k7k7k7k7")], &[0]);
+    let cases = [
+        (
+            "3f9a12c4",
+            "82e782ac",
+            "0d2f6f0b",
+            ["undefined", "not there", "00000000"],
+        ),
+        (
+            "https://h/i/3f9a12c4",
+            "https://h/i/82e782ac",
+            "https://h/i/0d2f6f0b",
+            ["https://g/i/0d2f6f0b", "/i/0d2f6f0b", "null"],
+        ),
+    ];
+    for (first, second, third, wrong) in cases {
+        let baseline = learned(&[trajectory(&run(first)), trajectory(&run(second))]);
+        assert_eq!(compare(&baseline, &run(third)).changes, [], "{third}");
+        for id in wrong {
+            let compared = compare(&baseline, &run(id));
+            assert!(!compared.verdict.passed, "{id} {:#?}", baseline.learned);
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! Replaces values of a run by those of its baseline that they stand for, and back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use regex::{Captures, Regex};
+use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Number, Value};
 
 use crate::model::Object;
@@ -19,8 +19,8 @@ const LONG_ENOUGH: usize = 6;
 #[derive(Debug, Clone, Default)]
 pub struct IdTranslation {
     by: HashMap<String, String>,
-    /// Matches any of the values; `None` when there are none.
-    values: Option<Regex>,
+    /// Finds any of the values, at each place the longest; `None` when there are none.
+    values: Option<AhoCorasick>,
 }
 
 impl IdTranslation {
@@ -56,12 +56,14 @@ impl IdTranslation {
             by.insert(was.clone(), end.clone());
         }
         by.retain(|from, to| from != to);
-        let mut longest_first: Vec<&String> = by.keys().collect();
-        longest_first.sort_by_key(|it| (std::cmp::Reverse(it.len()), (*it).clone()));
-        let escaped: Vec<String> = longest_first.iter().map(|it| regex::escape(it)).collect();
-        let values = (!by.is_empty()).then(|| Regex::new(&escaped.join("|")).ok());
+        let finder = || {
+            let longest = AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(by.keys());
+            longest.ok()
+        };
         Self {
-            values: values.flatten(),
+            values: (!by.is_empty()).then(finder).flatten(),
             by,
         }
     }
@@ -75,58 +77,69 @@ impl IdTranslation {
         let by: HashMap<String, String> = (self.by.iter())
             .map(|(from, to)| (to.clone(), from.clone()))
             .collect();
-        // The exchange maps a set of values onto itself, so the same pattern finds them.
+        // The exchange maps a set of values onto itself, so they are found in the same way.
         Self {
             by,
             values: self.values.clone(),
         }
     }
 
-    pub(in crate::score) fn text(&self, text: &str) -> Option<String> {
-        let values = self.values.as_ref()?;
-        let changed = values.replace_all(text, |found: &Captures<'_>| {
-            let whole = found.get(0).map_or(0..0, |it| it.range());
-            let piece = &text[whole.clone()];
-            match self.by.get(piece) {
-                Some(by) if stands_alone(text, whole.start, whole.end) => by.clone(),
-                _ => piece.to_owned(),
+    pub(in crate::score) fn text(&self, text: &str, kept: &HashSet<String>) -> Option<String> {
+        let mut changed = String::new();
+        let mut rest = 0;
+        for found in self.values.as_ref()?.find_iter(text) {
+            let piece = &text[found.range()];
+            if let Some(by) = self.by.get(piece)
+                && !kept.contains(piece)
+                && stands_alone(text, found.start(), found.end())
+            {
+                changed.push_str(&text[rest..found.start()]);
+                changed.push_str(by);
+                rest = found.end();
             }
-        });
-        (changed != text).then(|| changed.into_owned())
+        }
+        changed.push_str(&text[rest..]);
+        (rest > 0).then_some(changed)
     }
 
-    pub(in crate::score) fn value(&self, value: &mut Value) {
+    pub(in crate::score) fn value(&self, value: &mut Value, kept: &HashSet<String>) {
         match value {
-            Value::String(text) => self.string(text),
+            Value::String(text) => self.string(text, kept),
             Value::Number(number) => {
-                let by = self.by.get(&number.to_string());
+                let text = number.to_string();
+                let by = self.by.get(&text).filter(|_| !kept.contains(&text));
                 if let Some(by) = by.and_then(|it| it.parse::<Number>().ok()) {
                     *number = by;
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|it| self.value(it)),
-            Value::Object(members) => self.object(members),
+            Value::Array(items) => items.iter_mut().for_each(|it| self.value(it, kept)),
+            Value::Object(members) => self.object(members, kept),
             Value::Null | Value::Bool(_) => {}
         }
     }
 
-    pub(super) fn object(&self, members: &mut Object) {
-        members.values_mut().for_each(|it| self.value(it));
-        if members.keys().any(|it| self.text(it).is_some()) {
+    pub(super) fn object(&self, members: &mut Object, kept: &HashSet<String>) {
+        members.values_mut().for_each(|it| self.value(it, kept));
+        if (members.keys()).any(|it| self.text(it, kept).is_some()) {
             *members = std::mem::take(members)
                 .into_iter()
-                .map(|(key, value)| (self.text(&key).unwrap_or(key), value))
+                .map(|(key, value)| (self.text(&key, kept).unwrap_or(key), value))
                 .collect();
         }
     }
 
-    pub(super) fn string(&self, text: &mut String) {
-        if let Some(changed) = self.text(text) {
+    pub(super) fn string(&self, text: &mut String, kept: &HashSet<String>) {
+        if let Some(changed) = self.text(text, kept) {
             *text = changed;
         }
     }
 
     pub(in crate::score) fn outcome(&self, outcome: &mut Outcome) {
+        self.outcome_but(outcome, &HashSet::new());
+    }
+
+    /// The same, but for these values, which stand for themselves there.
+    pub(super) fn outcome_but(&self, outcome: &mut Outcome, kept: &HashSet<String>) {
         if self.is_empty() {
             return;
         }
@@ -140,13 +153,13 @@ impl IdTranslation {
                 other: _,
             }) => {
                 for it in content.iter_mut().chain(structured_content) {
-                    self.value(it);
+                    self.value(it, kept);
                 }
                 if let Some(breach) = breach {
-                    self.string(breach);
+                    self.string(breach, kept);
                 }
             }
-            Outcome::Failure(failure) => self.string(&mut failure.message),
+            Outcome::Failure(failure) => self.string(&mut failure.message, kept),
         }
     }
 }
@@ -159,6 +172,8 @@ fn is_unmistakable(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use serde_json::{Value, json};
 
     use super::IdTranslation;
@@ -186,9 +201,9 @@ mod tests {
         ];
         for (live, expected) in cases {
             let mut value: Value = live.clone();
-            translation.value(&mut value);
+            translation.value(&mut value, &HashSet::new());
             assert_eq!(value, expected);
-            translation.reversed().value(&mut value);
+            translation.reversed().value(&mut value, &HashSet::new());
             assert_eq!(value, live);
         }
     }

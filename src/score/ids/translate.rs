@@ -6,20 +6,24 @@ use serde_json::Value;
 
 use crate::model::binding::{Binding, Source};
 use crate::model::comparison::Bound;
-use crate::model::learned::Learned;
+use crate::model::learned::{Learned, Variation, Varying};
 use crate::model::placeholder;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 use crate::score::pairing::partners::Partners;
+use crate::score::text::clock::Clock;
 use crate::score::text::generated::is_generated;
+use crate::score::text::variation::{self, How, What};
 use crate::score::values::path::covers_path;
 use crate::score::work::Work;
 
 use super::binding::fill;
 use super::binding::resolve;
-use super::binding::{alike, at, full_paths, read_calls, text_of, value_at, value_at_mut};
+use super::binding::{
+    alike, at, full_paths, full_patterns, read_calls, text_of, value_at, value_at_mut,
+};
 use super::id_translation::IdTranslation;
-use super::translated_run::TranslatedRun;
+use super::translated_run::{Given, TranslatedRun};
 
 /// The most values that stand for others although no call uses them.
 const UNUSED: usize = 1_000;
@@ -49,26 +53,25 @@ pub(in crate::score) fn translate(
     let recorded: Vec<&ToolCall> = recorded.iter().collect();
     let live: Vec<&ToolCall> = live.iter().collect();
     let unused = unused(&baseline.bindings, &recorded);
+    let learned = baseline.learned.iter().map(|it| (it.call, it)).collect();
     let followed: Vec<Followed<'_>> = (baseline.bindings.iter().chain(&unused))
-        .map(|binding| follow(binding, baseline, &recorded, &live, &partners))
+        .map(|it| {
+            follow(
+                it,
+                &learned,
+                (baseline, &recorded),
+                (current, &live),
+                &partners,
+            )
+        })
         .collect();
 
     let mut translated = current.clone();
     let arguments = arguments(&followed, &recorded, &live, &partners);
-    let all = |it: &&Followed<'_>| it.live.is_some();
-    let translation = translation(followed.iter().filter(all));
-    let stable: HashSet<usize> = (followed.iter().filter(|it| it.is_stable))
-        .filter_map(|it| it.answered_by)
-        .collect();
-    let own: HashMap<usize, IdTranslation> = (stable.into_iter())
-        .map(|call| {
-            let kept = |it: &&Followed<'_>| !(it.is_stable && it.answered_by == Some(call));
-            (
-                call,
-                self::translation(followed.iter().filter(all).filter(kept)),
-            )
-        })
-        .collect();
+    let pairs = followed.iter();
+    let pairs = pairs.filter_map(|it| Some((&it.binding.value, it.live.as_ref()?)));
+    let translation = IdTranslation::new(pairs);
+    let given_by = given_by(&followed);
     let mut number = 0;
     for step in &mut translated.steps {
         if let Step::ToolCall(call) = step
@@ -80,9 +83,8 @@ pub(in crate::score) fn translate(
                     argument.clone_from(value);
                 }
             }
-            own.get(&number)
-                .unwrap_or(&translation)
-                .outcome(&mut call.outcome);
+            let kept = TranslatedRun::kept(&given_by, number);
+            translation.outcome_but(&mut call.outcome, &kept);
         }
     }
     Some(TranslatedRun {
@@ -91,7 +93,7 @@ pub(in crate::score) fn translate(
         given: given(&followed),
         bound: bound(&followed),
         translation,
-        own,
+        given_by,
     })
 }
 
@@ -105,7 +107,8 @@ fn unused(bindings: &[Binding], recorded: &[&ToolCall]) -> Vec<Binding> {
         let Some(source) = recorded.get(binding.from.call.wrapping_sub(1)) else {
             continue;
         };
-        if !places.insert((&source.server, &source.tool, &binding.from.path)) {
+        let pattern = answer(source).map(|it| full_patterns(it, &binding.from.path));
+        if !places.insert((&source.server, &source.tool, pattern)) {
             continue;
         }
         let same_tool = |it: &ToolCall| it.server == source.server && it.tool == source.tool;
@@ -133,32 +136,50 @@ fn unused(bindings: &[Binding], recorded: &[&ToolCall]) -> Vec<Binding> {
 
 fn follow<'a>(
     binding: &'a Binding,
-    baseline: &Trajectory,
-    recorded: &[&ToolCall],
-    live: &[&ToolCall],
+    learned: &HashMap<usize, &Learned>,
+    (baseline, recorded): (&Trajectory, &[&ToolCall]),
+    (current, live): (&Trajectory, &[&ToolCall]),
     partners: &Partners,
 ) -> Followed<'a> {
-    let source = recorded.get(binding.from.call.wrapping_sub(1));
-    let source = source.and_then(|it| answer(it));
-    let answered_by = partners.calls(binding.from.call).last().copied();
-    let answered = answered_by.and_then(|it| answer(live[it - 1]));
-    let learned = (baseline.learned.iter()).find(|it| it.call == binding.from.call);
-    let varies = |learned: &Learned| {
-        let places = source
-            .map(|it| full_paths(it, &binding.from.path))
-            .unwrap_or_default();
-        let covered = |place: &String| learned.paths().any(|it| covers_path(it, place));
-        places.iter().any(covered)
+    let call = recorded.get(binding.from.call.wrapping_sub(1));
+    let source = call.and_then(|it| answer(it));
+    let is_whole =
+        source.and_then(|it| at(it, &binding.from.path)).as_ref() == Some(&binding.value);
+    let resolved = |number: usize| {
+        let answered = answer(live[number - 1])?;
+        Some((number, resolve(binding, source?, answered)?))
+    };
+    let (answered_by, value) = (partners.answering(binding.from.call).find_map(resolved)).unzip();
+    let learned = learned.get(&binding.from.call);
+    let places = source.map(|it| full_paths(it, &binding.from.path));
+    let places = places.unwrap_or_default();
+    let covers = |it: &&Varying| places.iter().any(|place| covers_path(&it.path, place));
+    let varying = learned.and_then(|it| it.varies.iter().find(covers));
+    // What is no value of the learned kind stands for nothing, so that it is compared with the recorded one wherever it is.
+    let is_of_its_kind = |found: &Value| match (varying.map(|it| &it.by), &binding.value, found) {
+        (Some(Variation::Tokens(tokens)), Value::String(was), Value::String(now)) => {
+            let calls = call.zip(answered_by.map(|it| live[it - 1]));
+            let clock = calls.map(|(asked, asks)| Clock::new((baseline, asked), (current, asks)));
+            let fits = |clock: Clock| {
+                let how = How {
+                    varying: tokens,
+                    ..How::plain(&clock)
+                };
+                let found = variation::compare(was, now, &how);
+                !found.iter().any(|it| matches!(it.what, What::Changed | What::Never(_)))
+            };
+            !is_whole || clock.is_none_or(fits)
+        }
+        _ => true,
     };
     Followed {
         binding,
-        live: source
-            .zip(answered)
-            .and_then(|(was, now)| resolve(binding, was, now))
+        live: value
             // A secret may stand for another secret. If only one of the values is a secret, that is a change.
-            .filter(|it| placeholder::holds_any(it) == placeholder::holds_any(&binding.value)),
+            .filter(|it| placeholder::holds_any(it) == placeholder::holds_any(&binding.value))
+            .filter(is_of_its_kind),
         answered_by,
-        is_stable: learned.is_some_and(|it| !varies(it)),
+        is_stable: learned.is_some() && varying.is_none(),
     }
 }
 
@@ -192,7 +213,7 @@ fn arguments(
                 fill(&mut filled, it.binding, live);
             }
         }
-        for &partner in partners.calls(number) {
+        for partner in partners.calls(number) {
             for it in &bound {
                 let path = &it.binding.path;
                 let used = value_at(&live[partner - 1].arguments, path);
@@ -213,8 +234,21 @@ fn arguments(
     arguments
 }
 
-fn translation<'f>(followed: impl Iterator<Item = &'f Followed<'f>>) -> IdTranslation {
-    IdTranslation::new(followed.filter_map(|it| Some((&it.binding.value, it.live.as_ref()?))))
+/// What each answer of the run was the first to have.
+fn given_by(followed: &[Followed<'_>]) -> HashMap<usize, Vec<Given>> {
+    let mut given_by: HashMap<usize, Vec<Given>> = HashMap::new();
+    for it in followed {
+        let texts = text_of(&it.binding.value).zip(it.live.as_ref().and_then(text_of));
+        if let Some((number, (was, now))) = it.answered_by.zip(texts) {
+            given_by.entry(number).or_default().push(Given {
+                path: it.binding.from.path.clone(),
+                was,
+                now,
+                is_stable: it.is_stable,
+            });
+        }
+    }
+    given_by
 }
 
 /// The places where another value of the same type is accepted, because the calls that use the value have used the new one.

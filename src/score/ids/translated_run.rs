@@ -1,11 +1,11 @@
 //! A run in its baseline's terms: ids, tokens or paths that the server has newly generated are replaced by the recorded ones.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
 use crate::model::comparison::{Bound, Row};
-use crate::model::trajectory::{Step, ToolCall, Trajectory};
+use crate::model::trajectory::{Outcome, Step, ToolCall, Trajectory};
 
 use super::id_translation::IdTranslation;
 
@@ -19,8 +19,18 @@ pub(in crate::score) struct TranslatedRun {
     /// By the number of the baseline's call.
     pub(super) bound: HashMap<usize, Vec<Bound>>,
     pub(super) translation: IdTranslation,
-    /// The exchange of single calls of the run, whose answers had a value that is known not to vary.
-    pub(super) own: HashMap<usize, IdTranslation>,
+    /// By the number of the run's call: the values that its answer was the first to have.
+    pub(super) given_by: HashMap<usize, Vec<Given>>,
+}
+
+/// A value that an answer was the first to have.
+pub(in crate::score) struct Given {
+    /// Where in the baseline's answer, as in [`Source::path`](crate::model::binding::Source::path).
+    pub(in crate::score) path: String,
+    pub(in crate::score) was: String,
+    pub(in crate::score) now: String,
+    /// It is known not to vary, so it is not exchanged in this answer.
+    pub(super) is_stable: bool,
 }
 
 impl TranslatedRun {
@@ -39,7 +49,8 @@ impl TranslatedRun {
         let mut current = run.clone();
         for step in &mut current.steps {
             if let Step::ToolCall(call) = step {
-                self.translation.object(&mut call.arguments);
+                self.translation
+                    .object(&mut call.arguments, &HashSet::new());
                 self.translation.outcome(&mut call.outcome);
             }
         }
@@ -49,8 +60,27 @@ impl TranslatedRun {
             given: Vec::new(),
             bound: HashMap::new(),
             translation: self.translation.clone(),
-            own: HashMap::new(),
+            given_by: HashMap::new(),
         }
+    }
+
+    /// The values that the answer to a call of the run was the first to have.
+    pub(in crate::score) fn given_by(&self, number: usize) -> &[Given] {
+        self.given_by.get(&number).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a call of the run was answered, in the baseline's terms but for the values that this answer was the first to have.
+    pub(in crate::score) fn as_given(&self, number: usize, said: &Outcome) -> Outcome {
+        let mut outcome = said.clone();
+        let kept = texts(self.given_by(number).iter());
+        self.translation.outcome_but(&mut outcome, &kept);
+        outcome
+    }
+
+    /// The values that stand for themselves in the answer to a call of the run.
+    pub(super) fn kept(given_by: &HashMap<usize, Vec<Given>>, number: usize) -> HashSet<String> {
+        let given = given_by.get(&number).into_iter().flatten();
+        texts(given.filter(|it| it.is_stable))
     }
 
     /// Puts the run's own values back into rows that were compared in the baseline's terms.
@@ -63,9 +93,6 @@ impl TranslatedRun {
         let said: Vec<&ToolCall> = current.calls().collect();
         let meant: Vec<&ToolCall> = self.current.calls().collect();
         let back = self.translation.reversed();
-        let own: HashMap<usize, IdTranslation> = (self.own.iter())
-            .map(|(call, translation)| (*call, translation.reversed()))
-            .collect();
         for row in rows {
             let Row::Pair(pair) = row else { continue };
             for parameter in &mut pair.request.parameters {
@@ -84,13 +111,18 @@ impl TranslatedRun {
                     }
                 }
             }
-            let translation = own.get(&pair.current).unwrap_or(&back);
+            let kept = Self::kept(&self.given_by, pair.current);
             for difference in &mut pair.response.differences {
                 if let Some(got) = &mut difference.got {
-                    translation.string(got);
+                    back.string(got, &kept);
                 }
             }
             pair.bound = self.bound.get(&pair.baseline).cloned().unwrap_or_default();
         }
     }
+}
+
+fn texts<'g>(given: impl Iterator<Item = &'g Given>) -> HashSet<String> {
+    let texts = given.flat_map(|it| [it.was.clone(), it.now.clone()]);
+    texts.collect()
 }

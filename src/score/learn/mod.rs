@@ -23,20 +23,21 @@ mod upstream;
 mod wording;
 
 use std::borrow::{Borrow, Cow};
+use std::cell::LazyCell;
+use std::collections::HashSet;
 
 use crate::model::binding::Binding;
 use crate::model::learned::{self, Variation, Varying};
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
-use crate::score::ids::binding::{find_in_takes, full_patterns, resolve};
-use crate::score::values::path::covers_path;
+use crate::score::ids::binding::{find_in_takes, full_patterns, read_answer};
 use crate::score::ids::repeats;
 use crate::score::ids::translate::translate;
 use crate::score::ids::translated_run::TranslatedRun;
 use crate::score::pairing::call::is_same_request;
 use crate::score::pairing::polls::Polled;
 use crate::score::values::exact::exact;
-use crate::score::values::same::same;
+use crate::score::values::path::covers_path;
 use crate::score::values::secrets::by_name;
 use crate::score::work::{Cancelled, Work};
 
@@ -226,15 +227,17 @@ fn learn_answers(
         let Some(Some(recorded)) = of_answers.first().filter(|_| differing.is_learned) else {
             continue;
         };
-        let mut varies = differing.varies;
-        let said = others.iter().zip(runs).enumerate().filter_map(|(index, (take, run))| {
-            let call = take.said.get(at)?.1;
-            // What an earlier take left in it is no answer of its own.
-            let is_undone = left.undone.contains_key(&(at, index));
-            Some((moment(run, call), answer(&call.outcome).filter(|_| !is_undone)?))
-        });
-        let said: Vec<(f64, &Answer)> = std::iter::once((moment(first, call), *recorded)).chain(said).collect();
-        known::add(&mut varies, varying_sources(&first.bindings, *number, recorded, &said));
+        let takes = translated.iter().zip(others.iter().zip(runs)).enumerate();
+        // What an earlier take left in an answer is no answer of its own.
+        let takes = takes.filter(|(index, _)| !left.undone.contains_key(&(at, *index)));
+        let mut varies = varying_sources(
+            (moment(first, call), recorded),
+            takes.filter_map(|(_, (terms, (take, run)))| {
+                let (number, call) = take.said.get(at)?;
+                Some((moment(run, call), terms.as_ref()?, *number, &call.outcome))
+            }),
+        );
+        known::add(&mut varies, differing.varies);
         varies.extend(left.grew.get(&at).into_iter().flatten().cloned());
         learned.answers.push(learned::Learned {
             call: *number,
@@ -247,33 +250,41 @@ fn learn_answers(
     learned
 }
 
-/// How the places of an answer vary that later requests take a value from, where other takes were given another one.
-fn varying_sources(
-    bindings: &[Binding],
-    call: usize,
-    answer: &Answer,
-    others: &[(f64, &Answer)],
-) -> Vec<Varying> {
-    let of_call = bindings.iter().filter(|it| it.from.call == call);
-    let varying = of_call.filter(|it| {
-        let given = others.iter().filter_map(|(_, other)| resolve(it, answer, other));
-        given.into_iter().any(|now| !same(&now, &it.value))
-    });
-    let places: Vec<String> = varying.flat_map(|it| full_patterns(answer, &it.from.path)).collect();
-    if places.is_empty() {
-        return Vec::new();
-    }
-    let mut differing = Differing::new(others.iter().map(|it| it.0).collect());
-    let takes: Vec<Option<&Answer>> = std::iter::once(answer).chain(others.iter().skip(1).map(|it| it.1)).map(Some).collect();
-    differing.of_outcomes(&takes);
-    differing.varies.retain(|it| places.iter().any(|place| covers_path(place, &it.path) || covers_path(&it.path, place)));
-    differing.varies
-}
-
 /// When a call was made, in seconds since 1970.
 #[expect(clippy::cast_precision_loss, reason = "milliseconds of a calendar fit a double")]
 fn moment(run: &Trajectory, call: &ToolCall) -> f64 {
     (run.stamp.recorded_at.as_millisecond() as f64 + call.start_ms.unwrap_or_default()) / 1000.0
+}
+
+/// How the places of an answer vary where other takes, each with its moment, the number of its call and its outcome, were given another id.
+fn varying_sources<'t>(
+    (moment, recorded): (f64, &Answer),
+    others: impl Iterator<Item = (f64, &'t TranslatedRun, usize, &'t Outcome)>,
+) -> Vec<Varying> {
+    let read = LazyCell::new(|| read_answer(recorded));
+    let mut places = HashSet::new();
+    let mut outcomes = Vec::new();
+    let mut moments = vec![moment];
+    for (moment, terms, number, outcome) in others {
+        let given = terms.given_by(number).iter();
+        let others = given.filter(|it| it.was != it.now);
+        places.extend(others.flat_map(|it| full_patterns(&read, &it.path)));
+        outcomes.push(terms.as_given(number, outcome));
+        moments.push(moment);
+    }
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let mut differing = Differing::new(moments);
+    let others = outcomes.iter().filter_map(answer);
+    let takes: Vec<Option<&Answer>> = [recorded].into_iter().chain(others).map(Some).collect();
+    differing.of_outcomes(&takes);
+    let mut varies = differing.varies;
+    varies.retain(|it| places.iter().any(|place| covers_path(place, &it.path)));
+    // Where a list varies as a whole, nothing is known of the places in it.
+    places.retain(|place| !varies.iter().any(|it| covers_path(place, &it.path)));
+    varies.extend(places.into_iter().map(|path| Varying::new(path, Variation::SameType)));
+    varies
 }
 
 fn answer(outcome: &Outcome) -> Option<&Answer> {

@@ -1,6 +1,7 @@
 //! Which calls of a run stand for which of its baseline, before the two are compared.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use crate::model::rules::Rules;
 use crate::model::trajectory::Trajectory;
@@ -11,7 +12,17 @@ use super::calls::Calls;
 
 /// Which calls of the run stand for which of the baseline, before any value is known to stand for another.
 pub(in crate::score) struct Partners {
-    of: HashMap<usize, Vec<usize>>,
+    of: HashMap<usize, Standing>,
+}
+
+/// Which of several equal requests in a row stand for one of as many, or of another number.
+#[derive(Clone)]
+struct Standing {
+    /// The one at the same place among them.
+    own: usize,
+    last: usize,
+    /// All that may have asked what it asked.
+    all: RangeInclusive<usize>,
 }
 
 impl Partners {
@@ -32,16 +43,32 @@ impl Partners {
         let mut of = HashMap::new();
         for (b, c) in pairs {
             let (b, c) = (&calls.baseline[b], &calls.current[c]);
-            let partners: Vec<usize> = (c.number + 1 - c.attempts()..=c.number).collect();
-            for number in b.number + 1 - b.attempts()..=b.number {
-                of.insert(number, partners.clone());
+            let partners = c.number + 1 - c.attempts()..=c.number;
+            for (at, number) in (b.number + 1 - b.attempts()..=b.number).enumerate() {
+                let own = partners.clone().nth(at).unwrap_or(c.number);
+                let are_as_many = b.attempts() == c.attempts();
+                let all = if are_as_many {
+                    own..=own
+                } else {
+                    partners.clone()
+                };
+                let last = c.number;
+                of.insert(number, Standing { own, last, all });
             }
         }
         Self { of }
     }
 
-    /// By the number of the baseline's call; the last of them has the answer that counts.
-    pub(in crate::score) fn calls(&self, baseline: usize) -> &[usize] {
-        self.of.get(&baseline).map_or(&[], Vec::as_slice)
+    /// By the number of the baseline's call: all that may have asked what it asked.
+    pub(in crate::score) fn calls(&self, baseline: usize) -> RangeInclusive<usize> {
+        let known = self.of.get(&baseline).map(|it| it.all.clone());
+        known.unwrap_or(RangeInclusive::new(1, 0))
+    }
+
+    /// Those whose answer may stand for that of the baseline's call: the one at the same place among equal requests in a row, because each of
+    /// them may have made something of its own; then the last, which has the answer that a poll waited for.
+    pub(in crate::score) fn answering(&self, baseline: usize) -> impl Iterator<Item = usize> {
+        let known = self.of.get(&baseline).into_iter();
+        known.flat_map(|it| [it.own, it.last])
     }
 }

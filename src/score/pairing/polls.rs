@@ -2,8 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::model::binding::Binding;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use crate::score::ids::binding::resolve;
 use crate::score::values::mask;
 use crate::score::values::same::{self, View};
 
@@ -22,11 +24,20 @@ pub struct Poll {
 /// one before it. The tool's name is not enough, because a tool `get_…` may count its calls.
 pub fn polls(trajectory: &Trajectory, rules: &Rules) -> Vec<Poll> {
     let calls: Vec<&ToolCall> = trajectory.calls().collect();
+    let mut sources: HashMap<usize, Vec<&Binding>> = HashMap::new();
+    for it in &trajectory.bindings {
+        sources.entry(it.from.call).or_default().push(it);
+    }
     let mut polls = Vec::new();
     let mut first = 0;
     for run in calls.chunk_by(|a, b| is_same_request(a, b)) {
         let last = first + run.len() - 1;
-        if is_poll(run, trajectory, rules) {
+        let mut tries = (first + 1..).zip(&run[..run.len() - 1]);
+        let makes_its_own = |(number, call): (usize, &&ToolCall)| {
+            let mut taken = sources.get(&number).into_iter().flatten();
+            taken.any(|it| gives_another(it, call, run[run.len() - 1]))
+        };
+        if is_poll(run, trajectory, rules) && !tries.any(makes_its_own) {
             polls.push(Poll {
                 first: first + 1,
                 last: last + 1,
@@ -91,6 +102,17 @@ fn is_poll(run: &[&ToolCall], trajectory: &Trajectory, rules: &Rules) -> bool {
         return false;
     }
     only_reads(last, &trajectory.catalogue, rules)
+}
+
+/// Whether the last call was answered with another value where a later request takes one from an earlier of the calls. Then each of them made
+/// something of its own, and none is only a try.
+fn gives_another(binding: &Binding, call: &ToolCall, last: &ToolCall) -> bool {
+    match (&call.outcome, &last.outcome) {
+        (Outcome::Answer(was), Outcome::Answer(now)) => {
+            resolve(binding, was, now).is_some_and(|it| !same::same(&it, &binding.value))
+        }
+        _ => false,
+    }
 }
 
 /// An answer that a poll was given while it waited, and that was none of those it was given while the baseline was recorded: one of those,

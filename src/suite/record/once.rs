@@ -7,7 +7,7 @@ use super::learned::{disagreement, learned_notes};
 use super::take::Take;
 use crate::model::evaluation::Evaluation;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{Problem, ScenarioResult};
 use crate::model::trajectory::Trajectory;
 use crate::score;
@@ -242,6 +242,9 @@ async fn learn(
         learned = learn_from(&played)?;
     }
     trajectory.refine(|it| learned.keep_in(it));
+    if let Agent::Scripted { calls } = &scenario.agent {
+        trajectory.refine(|it| score::leave_out_literals(&mut it.bindings, calls));
+    }
     // Of a take that found what another left behind, or that is the odd one, nothing was learned.
     if learned.left_behind.is_some() {
         played.truncate(1);

@@ -1,10 +1,12 @@
 //! Replaces a recorded value by a live one.
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
+use crate::digits;
 use crate::model::Object;
 use crate::model::binding::Binding;
 use crate::score::values::embedded::embedded;
+use crate::score::values::number;
 
 use super::place::steps;
 use super::within::{occurrences, replaced, text_of};
@@ -47,10 +49,8 @@ pub fn fill(arguments: &mut Object, binding: &Binding, live: &Value) -> bool {
     };
     if text_of(argument).is_some_and(|it| it == recorded) {
         *argument = match argument {
-            Value::String(_) => by.into(),
-            _ => by
-                .parse::<Number>()
-                .map_or_else(|_| live.clone(), Value::Number),
+            Value::String(_) if digits::of(argument).is_none() => by.into(),
+            _ => number::of_text(&by).unwrap_or_else(|| live.clone()),
         };
         return true;
     }

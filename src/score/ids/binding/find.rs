@@ -1,5 +1,6 @@
 //! Which arguments of a recorded trajectory come from earlier answers.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
@@ -7,6 +8,7 @@ use serde_json::Value;
 use crate::model::binding::{Binding, Source};
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 use crate::score::text::generated::{is_generated, tokens};
+use crate::score::values::exact::exact;
 use crate::score::values::path::escape;
 
 use super::fill::{is_filled_with, value_at};
@@ -17,14 +19,14 @@ use super::within::{is_id, occurrences, text_of};
 
 /// Longer texts are only looked for as a whole.
 const LONG: usize = 4_000;
-/// The most answers' texts of several pieces that an argument is searched for.
-const COMPOSITES: usize = 2_000;
+/// The most texts of several pieces that are found by one run of letters and digits in them.
+const COMPOSITES: usize = 64;
 /// The most places of one value that are considered.
 const PLACES: usize = 8;
 /// The shortest value that is bound wherever it is used once it is bound in one place.
 const NAME: usize = 6;
 /// The most bindings of one trajectory.
-const BINDINGS: usize = 1_000;
+const BINDINGS: usize = 50_000;
 
 /// The bindings of a trajectory, in the order of its calls.
 ///
@@ -33,7 +35,9 @@ const BINDINGS: usize = 1_000;
 /// its source in all of them is bound, what did not is not. Where they say nothing, or the value was the same in all, it is bound if
 /// it looks generated (see [`is_generated`] and [`is_id`]), there or wherever else it is used.
 pub(super) fn find(trajectory: &Trajectory, takes: &[&Trajectory]) -> Vec<Binding> {
-    let mut takes = Takes::new(trajectory, takes);
+    let trajectory = &exact(trajectory);
+    let takes: Vec<Cow<'_, Trajectory>> = takes.iter().copied().map(exact).collect();
+    let mut takes = Takes::new(trajectory, &takes);
     let bindings = find_once(trajectory, &takes);
     let bound = bindings.iter().filter_map(|it| text_of(&it.value));
     takes.made_up = bound.filter(|it| is_a_name(it)).collect();
@@ -94,8 +98,9 @@ struct Said {
     /// Where whole values of answers, and pieces of their texts, stood first.
     values: HashMap<String, Vec<Source>>,
     pieces: HashMap<String, Vec<Source>>,
-    /// Values of several pieces, which may stand within an argument.
-    composites: Vec<String>,
+    /// Values of several pieces, which may stand within an argument, by that of their runs of letters and digits which the fewest others
+    /// are found by: an argument that holds a value has all of its runs.
+    composites: HashMap<String, Vec<String>>,
 }
 
 impl Said {
@@ -133,10 +138,15 @@ impl Said {
                 let pieces = tokens(&text);
                 if pieces.len() > 1
                     && !text.contains(char::is_whitespace)
-                    && self.composites.len() < COMPOSITES
                     && !self.client.contains(&text)
+                    && !self.values.contains_key(&text)
                 {
-                    self.composites.push(text.clone());
+                    let others = |run: &&str| self.composites.get(*run).map_or(0, Vec::len);
+                    let rarest = runs(&text).min_by_key(others).unwrap_or_default();
+                    let found_by_it = self.composites.entry(rarest.to_owned()).or_default();
+                    if found_by_it.len() < COMPOSITES {
+                        found_by_it.push(text.clone());
+                    }
                 }
                 for piece in pieces {
                     if piece != text && !self.client.contains(piece) {
@@ -214,7 +224,7 @@ fn of_call(
             possible.find(|it| takes.confirm(it))
         };
         let text = text_of(value).unwrap_or_default();
-        if let Some(whole) = bind(&text, value.clone()) {
+        if let Some(whole) = bind(&text, place::as_given(value)) {
             bindings.push(whole);
         } else if value.is_string() && text.len() <= LONG {
             let parts = parts(&text, said).into_iter();
@@ -225,13 +235,16 @@ fn of_call(
 
 /// The pieces of an argument that stood in answers, the longest first, none within another.
 fn parts<'t>(text: &'t str, said: &'t Said) -> Vec<&'t str> {
-    let composites = said.composites.iter().map(String::as_str);
+    let composites = runs(text).filter_map(|run| said.composites.get(run));
     let mut known: Vec<&str> = composites
+        .flatten()
+        .map(String::as_str)
         .filter(|it| it.len() < text.len() && occurrences(text, it).next().is_some())
         .collect();
     known.extend(tokens(text).into_iter().filter(|it| said.is_known(it)));
+    let mut met = HashSet::new();
+    known.retain(|it| met.insert(*it));
     known.sort_by_key(|it| std::cmp::Reverse(it.len()));
-    known.dedup();
     let mut taken: Vec<(usize, usize)> = Vec::new();
     known.retain(|piece| {
         let places: Vec<(usize, usize)> = occurrences(text, piece)
@@ -246,6 +259,12 @@ fn parts<'t>(text: &'t str, said: &'t Said) -> Vec<&'t str> {
         free
     });
     known
+}
+
+/// The runs of letters and digits in a text.
+fn runs(text: &str) -> impl Iterator<Item = &str> {
+    let runs = text.split(|it: char| !it.is_alphanumeric());
+    runs.filter(|it| !it.is_empty())
 }
 
 impl Takes {

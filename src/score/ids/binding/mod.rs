@@ -19,10 +19,12 @@ mod within;
 use std::collections::HashSet;
 
 use crate::model::binding::{Binding, BindingRule, Source};
+use crate::model::scenario::ScriptedCall;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
 pub use fill::fill;
 pub(in crate::score) use fill::{value_at, value_at_mut};
+pub use place::read_answer;
 pub(in crate::score) use place::{alike, at, full_paths, full_patterns};
 pub use resolve::resolve;
 pub(in crate::score) use takes::read_calls;
@@ -65,6 +67,15 @@ pub fn with_rules(
     } else {
         Err(impossible)
     }
+}
+
+/// Takes out the bindings of arguments that a script writes out: that an answer holds the same is chance.
+pub fn leave_out_literals(bindings: &mut Vec<Binding>, script: &[ScriptedCall]) {
+    bindings.retain(|it| {
+        let scripted = it.call.checked_sub(1).and_then(|index| script.get(index));
+        let argument = scripted.and_then(|call| value_at(&call.arguments, &it.path));
+        argument.is_none_or(|it| it.as_str().is_some_and(|it| it.contains("{{calls.")))
+    });
 }
 
 fn ruled_binding(rule: &BindingRule, calls: &[&ToolCall]) -> Result<Option<Binding>, String> {

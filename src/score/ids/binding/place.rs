@@ -98,7 +98,7 @@ fn collect(value: &Value, path: String, depth: usize, found: &mut Vec<Leaf>) {
 }
 
 /// A value as a later request can hold it; an integer too long for 64 bits becomes a text.
-fn as_given(value: &Value) -> Value {
+pub(super) fn as_given(value: &Value) -> Value {
     digits::of(value).map_or_else(|| value.clone(), Value::from)
 }
 
@@ -135,7 +135,7 @@ pub(super) fn in_other(recorded: &Answer, live: &Answer, path: &str) -> Option<V
 const JSON: &str = "json";
 
 /// The answer with the JSON in its texts parsed, so that looking up many places of it parses each text only once.
-pub(in crate::score) fn read(answer: &Answer) -> Answer {
+pub fn read_answer(answer: &Answer) -> Answer {
     let mut answer = answer.clone();
     for block in answer.content.iter_mut().filter_map(Value::as_object_mut) {
         let text = block.get("text").and_then(Value::as_str);

@@ -1,8 +1,9 @@
 //! The takes of one scenario, with the JSON in their answers read.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::place::read;
+use super::place::read_answer;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
 /// The takes of one scenario.
@@ -15,7 +16,7 @@ pub(super) struct Takes {
 
 impl Takes {
     /// Without other takes, the first is not read, because it is not needed.
-    pub(super) fn new(first: &Trajectory, others: &[&Trajectory]) -> Self {
+    pub(super) fn new(first: &Trajectory, others: &[Cow<'_, Trajectory>]) -> Self {
         let first = (!others.is_empty()).then(|| read_calls(first));
         Self {
             first: first.unwrap_or_default(),
@@ -30,7 +31,7 @@ pub(in crate::score) fn read_calls(trajectory: &Trajectory) -> Vec<ToolCall> {
     let read = |call: &ToolCall| {
         let mut call = call.clone();
         if let Outcome::Answer(answer) = &mut call.outcome {
-            *answer = read(answer);
+            *answer = read_answer(answer);
         }
         call
     };

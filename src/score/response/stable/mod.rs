@@ -316,7 +316,8 @@ impl<'a> Walk<'a> {
 
     fn plain_texts(&mut self, b: &str, c: &str, at: &At<'a>, key: &str) {
         let learned = Tree::varying(at);
-        if self.spot.is_ignored() || (learned.is_none() && self.spot.is_source()) {
+        let is_given = || (self.spot).stands_for(&Value::from(b), &Value::from(c), key);
+        if self.spot.is_ignored() || (learned.is_none() && (self.spot.is_source() || is_given())) {
             return;
         }
         let varying: &[VaryingToken] = match learned.map(|it| &it.by) {
@@ -336,7 +337,7 @@ impl<'a> Walk<'a> {
             key,
             clock: &self.spot.known.clock,
             is_live: self.spot.known.is_live,
-            said: &|text| back?.text(text),
+            said: &|text| back?.text(text, &HashSet::new()),
         };
         let found = variation::compare(b, c, &how);
         let is_excused = key::is_duration(key) && key::is_duration_text(b) && key::is_duration_text(c);

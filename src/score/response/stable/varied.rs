@@ -1,5 +1,7 @@
 //! Values at places where the takes had others, held against what these were.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::digits;
@@ -245,7 +247,7 @@ impl<'a> Walk<'a> {
     fn said(&self, c: &Value) -> Value {
         let mut said = c.clone();
         if let Some(back) = self.spot.known.back {
-            back.value(&mut said);
+            back.value(&mut said, &HashSet::new());
         }
         said
     }
