@@ -10,6 +10,6 @@ mod scripted;
 pub use chat::Chat;
 pub use command::{Command, Prompt, Workplace, mcp_config, passes};
 pub use listener::{Announce, Listener};
-pub use reference::fill_references;
+pub use reference::Answers;
 pub use replay::Replay;
 pub use scripted::Scripted;

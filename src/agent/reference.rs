@@ -1,15 +1,19 @@
 //! References of a script into earlier answers: `{{calls.0.json:/id}}`, `{{calls.0.text}}` and `{{calls.0.text:key=(\w+)}}`.
 //!
 //! `calls.N` is the N-th call of the script, counted from 0. `json:` takes a JSON Pointer (RFC 6901) into the answer's structured
-//! content or, without it, into its text parsed as JSON; `text:` a regular expression, whose first group, or else all it matches, is meant. An argument that is one reference and nothing else takes the value with its
+//! content, or into its text where that is JSON; what a server wraps as `{"result": …}`, as JSON or as a text that is JSON, is looked into as
+//! well. `text:` takes a regular expression, whose first group, or else all it matches, is meant. An argument that is one reference and nothing else takes the value with its
 //! type; inside a longer text it is written out. What a variable's value says is a text, whatever it looks like.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::Object;
 use crate::model::scenario::FilledText;
 use crate::model::trajectory::{Answer, Outcome, Trajectory};
@@ -20,17 +24,92 @@ static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a valid pattern")
 });
 
-/// Fills in all references of a value.
-///
-/// # Errors
-///
-/// A sentence naming the first reference that leads nowhere.
-pub(super) fn fill(
-    value: &mut Value,
-    filled: &[FilledText],
-    answers: &[Option<Answer>],
-) -> Result<(), String> {
-    fill_at(value, &mut String::new(), filled, answers)
+/// The answers of a run, into which references lead.
+#[derive(Debug, Default)]
+pub struct Answers<'a> {
+    /// By the calls, in order; `None` where one got no answer.
+    calls: Vec<Option<Answered<'a>>>,
+}
+
+#[derive(Debug)]
+struct Answered<'a> {
+    answer: Cow<'a, Answer>,
+    /// The JSON in it, read when the first reference needs it.
+    documents: OnceCell<Vec<Value>>,
+}
+
+impl<'a> Answers<'a> {
+    /// Those of a run that has ended.
+    pub fn of(trajectory: &'a Trajectory) -> Self {
+        let mut answers = Self::default();
+        for call in trajectory.calls() {
+            answers.push(Cow::Borrowed(&call.outcome));
+        }
+        answers
+    }
+
+    /// Adds what the next call was answered.
+    pub(super) fn push(&mut self, outcome: Cow<'a, Outcome>) {
+        let answer = match outcome {
+            Cow::Borrowed(Outcome::Answer(answer)) => Some(Cow::Borrowed(answer)),
+            Cow::Owned(Outcome::Answer(answer)) => Some(Cow::Owned(answer)),
+            Cow::Borrowed(Outcome::Failure(_)) | Cow::Owned(Outcome::Failure(_)) => None,
+        };
+        self.calls.push(answer.map(|answer| Answered {
+            answer,
+            documents: OnceCell::new(),
+        }));
+    }
+
+    /// Fills in all references of the arguments of a call, long integers as [`digits`] marks them.
+    ///
+    /// # Errors
+    ///
+    /// A sentence naming the first reference that leads nowhere.
+    pub(super) fn fill(&self, arguments: &mut Value, filled: &[FilledText]) -> Result<(), String> {
+        fill_at(arguments, &mut String::new(), filled, self)
+    }
+
+    /// Fills in the references of expected arguments; those that lead nowhere stay as they are.
+    pub fn fill_references(&self, arguments: &mut Object, of_variables: &[FilledText]) {
+        for (name, argument) in arguments.iter_mut() {
+            let mut filled = argument.clone();
+            let mut at = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+            if fill_at(&mut filled, &mut at, of_variables, self).is_ok() {
+                digits::take(&mut filled);
+                *argument = filled;
+            }
+        }
+    }
+}
+
+impl Answered<'_> {
+    /// The documents that a pointer is looked for in, in this order.
+    fn documents(&self) -> &[Value] {
+        self.documents.get_or_init(|| {
+            let mut structured = self.answer.structured_content.clone();
+            if let Some(it) = &mut structured {
+                digits::put(it, &self.answer.digits);
+            }
+            let text = digits::parse(&self.answer.text()).ok();
+            let mut documents = Vec::new();
+            for it in structured.into_iter().chain(text) {
+                let inner = wrapped(&it);
+                documents.push(it);
+                documents.extend(inner);
+            }
+            documents
+        })
+    }
+}
+
+/// What FastMCP wraps because a tool returns no object: `{"result": [1]}`, `{"result": "[1]"}`.
+fn wrapped(document: &Value) -> Option<Value> {
+    let members = document.as_object().filter(|it| it.len() == 1)?;
+    match members.get("result")? {
+        Value::String(text) => digits::parse(text).ok(),
+        result => Some(result.clone()),
+    }
 }
 
 /// The same for a value at this place in the arguments.
@@ -38,7 +117,7 @@ fn fill_at(
     value: &mut Value,
     at: &mut String,
     filled: &[FilledText],
-    answers: &[Option<Answer>],
+    answers: &Answers<'_>,
 ) -> Result<(), String> {
     let mut step = |name: &str, value: &mut Value| {
         let length = at.len();
@@ -66,32 +145,10 @@ fn fill_at(
     }
 }
 
-/// Fills in the references of expected arguments with what the calls of a run were answered; those that lead nowhere stay as they are.
-pub fn fill_references(
-    arguments: &mut Object,
-    of_variables: &[FilledText],
-    trajectory: &Trajectory,
-) {
-    let answers: Vec<Option<Answer>> = trajectory
-        .calls()
-        .map(|call| match &call.outcome {
-            Outcome::Answer(answer) => Some(answer.clone()),
-            Outcome::Failure(_) => None,
-        })
-        .collect();
-    for (name, argument) in arguments.iter_mut() {
-        let mut filled = argument.clone();
-        let mut at = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-        if fill_at(&mut filled, &mut at, of_variables, &answers).is_ok() {
-            *argument = filled;
-        }
-    }
-}
-
 fn fill_text(
     text: &str,
     of_variables: &[Range<usize>],
-    answers: &[Option<Answer>],
+    answers: &Answers<'_>,
 ) -> Result<Option<Value>, String> {
     let references: Vec<_> = between(text, of_variables)
         .flat_map(|(start, piece)| REFERENCE.captures_iter(piece).map(move |it| (start, it)))
@@ -107,10 +164,11 @@ fn fill_text(
     for (start, reference) in &references {
         let whole = reference.get(0).expect("group 0 always matches");
         filled.push_str(&text[rest..start + whole.start()]);
-        match look_up(reference, answers)? {
-            Value::String(text) => filled.push_str(&text),
-            other => filled.push_str(&other.to_string()),
-        }
+        let value = look_up(reference, answers)?;
+        filled.push_str(&match &value {
+            Value::String(text) => digits::of(&value).unwrap_or(text).to_owned(),
+            other => digits::unmarked(&other.to_string()).into_owned(),
+        });
         rest = start + whole.end();
     }
     filled.push_str(&text[rest..]);
@@ -126,12 +184,12 @@ fn between<'t>(text: &'t str, ranges: &[Range<usize>]) -> impl Iterator<Item = (
         .filter_map(|(start, end)| Some((start, text.get(start..end)?)))
 }
 
-fn look_up(reference: &Captures<'_>, answers: &[Option<Answer>]) -> Result<Value, String> {
+fn look_up(reference: &Captures<'_>, answers: &Answers<'_>) -> Result<Value, String> {
     let whole = &reference[0];
-    let answer = reference[1]
+    let answered = reference[1]
         .parse()
         .ok()
-        .and_then(|index: usize| answers.get(index))
+        .and_then(|index: usize| answers.calls.get(index))
         .ok_or_else(|| {
             format!(
                 "{whole} refers to a call that has not been made yet (calls are counted from 0)"
@@ -140,28 +198,27 @@ fn look_up(reference: &Captures<'_>, answers: &[Option<Answer>]) -> Result<Value
         .as_ref()
         .ok_or_else(|| format!("{whole} refers to a call that got no answer"))?;
     if let Some(pattern) = reference.get(3) {
-        return found_in(&answer.text(), pattern.as_str(), whole);
+        return found_in(&answered.answer.text(), pattern.as_str(), whole);
     }
     let Some(pointer) = reference.get(2) else {
-        return Ok(Value::String(answer.text()));
+        return Ok(Value::String(answered.answer.text()));
     };
-    let parsed;
-    let json = if let Some(structured) = &answer.structured_content {
-        structured
-    } else {
-        let text = answer.text();
-        parsed = serde_json::from_str(&text).map_err(|_| {
-            format!(
-                "{whole} refers to an answer that is not JSON: {}",
-                excerpt(&text)
-            )
-        })?;
-        &parsed
+    let documents = answered.documents();
+    let Some(first) = documents.first() else {
+        let text = answered.answer.text();
+        return Err(format!(
+            "{whole} refers to an answer that is not JSON: {}",
+            excerpt(&text)
+        ));
     };
-    json.pointer(pointer.as_str()).cloned().ok_or_else(|| {
+    let mut found = documents
+        .iter()
+        .filter_map(|it| it.pointer(pointer.as_str()));
+    found.next().cloned().ok_or_else(|| {
+        let shown = first.to_string();
         format!(
             "{whole} finds nothing in the answer {}",
-            excerpt(&json.to_string())
+            excerpt(&digits::unmarked(&shown))
         )
     })
 }
@@ -185,21 +242,43 @@ fn excerpt(text: &str) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::fill;
+    use std::borrow::Cow;
+
+    use super::Answers;
     use crate::model::scenario::FilledText;
-    use crate::model::trajectory::Answer;
+    use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
+
+    fn answers(answers: impl IntoIterator<Item = Option<Answer>>) -> Answers<'static> {
+        let mut all = Answers::default();
+        for it in answers {
+            all.push(Cow::Owned(it.map_or_else(
+                || {
+                    Outcome::Failure(Failure {
+                        kind: FailureKind::Timeout,
+                        message: String::new(),
+                        code: None,
+                        data: None,
+                    })
+                },
+                Outcome::Answer,
+            )));
+        }
+        all
+    }
 
     #[test]
     fn values_of_variables_are_no_references() {
-        let answers = [Some(Answer {
+        let answers = answers([Some(Answer {
             content: vec![json!({ "type": "text", "text": "said" })],
             ..Answer::default()
-        })];
+        })]);
         let text = "{{calls.0.text}}{{calls.0.text}}-{{calls.0.text}}";
         let one = |values| {
             let at = "/a~1b/0".to_owned();
             let mut value = json!({ "a/b": [text], "other": text });
-            fill(&mut value, &[FilledText { at, values }], &answers).unwrap();
+            answers
+                .fill(&mut value, &[FilledText { at, values }])
+                .unwrap();
             assert_eq!(value["other"], "saidsaid-said");
             value["a/b"][0].as_str().unwrap().to_owned()
         };
@@ -220,15 +299,23 @@ mod tests {
             content: vec![json!({ "type": "text", "text": text })],
             ..Answer::default()
         };
-        let answers = [
+        let long = "1000000000000000000001";
+        let structured = |content| Answer {
+            structured_content: Some(content),
+            ..Answer::default()
+        };
+        let answers = answers([
             Some(text(r#"{"id": 7, "tags": ["a/b"]}"#)),
             Some(text("plain")),
             None,
             Some(Answer {
                 structured_content: Some(json!({ "id": "s" })),
-                ..text(r#"{"id": "t"}"#)
+                ..text(r#"{"id": "t", "more": 1}"#)
             }),
-        ];
+            Some(structured(json!({ "result": "{\"id\": 8}" }))),
+            Some(structured(json!({ "result": [{ "id": 9 }] }))),
+            Some(text(&format!(r#"{{"id": {long}, "ids": [{long}]}}"#))),
+        ]);
         let cases = [
             (json!("{{calls.0.json:/id}}"), Ok(json!(7))),
             (json!("{{ calls.0.json:/tags/0 }}"), Ok(json!("a/b"))),
@@ -237,6 +324,15 @@ mod tests {
                 Ok(json!({ "a": ["id-7-plain"] })),
             ),
             (json!("{{calls.3.json:/id}}"), Ok(json!("s"))),
+            (json!("{{calls.3.json:/more}}"), Ok(json!(1))),
+            (json!("{{calls.4.json:/id}}"), Ok(json!(8))),
+            (json!("{{calls.4.json:/result}}"), Ok(json!("{\"id\": 8}"))),
+            (json!("{{calls.5.json:/0/id}}"), Ok(json!(9))),
+            (json!("{{calls.5.json:/result/0/id}}"), Ok(json!(9))),
+            (
+                json!("n-{{calls.6.json:/id}} {{calls.6.json:/ids}}"),
+                Ok(json!(format!("n-{long} [{long}]"))),
+            ),
             (json!("{{calls.1.text:l(.)}}"), Ok(json!("a"))),
             (json!("{{calls.1.text:[il]n}}"), Ok(json!("in"))),
             (
@@ -254,7 +350,7 @@ mod tests {
         ];
         for (mut value, expected) in cases {
             let shown = value.to_string();
-            match (fill(&mut value, &[], &answers), expected) {
+            match (answers.fill(&mut value, &[]), expected) {
                 (Ok(()), Ok(expected)) => assert_eq!(value, expected, "{shown}"),
                 (Err(problem), Err(part)) => assert!(problem.contains(part), "{shown}: {problem}"),
                 (got, expected) => panic!("{shown}: {got:?} instead of {expected:?}"),

@@ -1,12 +1,13 @@
 //! Plays listed calls.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use crate::agent::reference;
+use crate::agent::reference::Answers;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::ready::Until;
@@ -26,8 +27,8 @@ pub struct Scripted {
     /// What the user says.
     messages: Vec<String>,
     calls: Vec<ScriptedCall>,
-    /// The answers so far; `None` where a call had no answer.
-    answers: Vec<Option<Answer>>,
+    /// The answers so far.
+    answers: Answers<'static>,
     /// The accepted run, whose servers may have had a tool that this run's lack.
     baseline: Option<Arc<Redacted<Trajectory>>>,
     /// Which calls only read.
@@ -40,7 +41,7 @@ impl Scripted {
         Self {
             messages,
             calls,
-            answers: Vec::new(),
+            answers: Answers::default(),
             baseline: None,
             rules: Rules::default(),
         }
@@ -89,14 +90,13 @@ impl Scripted {
         for (index, scripted) in self.calls.iter().enumerate() {
             let number = index + 1;
             let mut arguments = Value::Object(scripted.arguments.clone());
-            reference::fill(&mut arguments, &scripted.filled, &self.answers).map_err(
-                |problem| {
-                    Stop::Error(SetupError::new(format!(
-                        "call {number} of `{}`: {problem}",
-                        scripted.tool
-                    )))
-                },
-            )?;
+            let filled = self.answers.fill(&mut arguments, &scripted.filled);
+            filled.map_err(|problem| {
+                Stop::Error(SetupError::new(format!(
+                    "call {number} of `{}`: {problem}",
+                    scripted.tool
+                )))
+            })?;
             let Value::Object(arguments) = arguments else {
                 unreachable!("filling in references keeps an object an object")
             };
@@ -143,10 +143,7 @@ impl Scripted {
                     ),
                 });
             }
-            self.answers.push(match call.outcome {
-                Outcome::Answer(answer) => Some(answer),
-                Outcome::Failure(_) => None,
-            });
+            self.answers.push(Cow::Owned(call.outcome));
         }
         Ok(())
     }

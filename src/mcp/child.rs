@@ -2,8 +2,15 @@
 
 use std::sync::Arc;
 
-use tokio::io::{AsyncRead, AsyncWriteExt, DuplexStream};
+use std::borrow::Cow;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::process::ChildStdin;
+
+use crate::digits;
 
 use crate::lines::{Line, Lines};
 use crate::mcp::wire::Wire;
@@ -17,11 +24,59 @@ pub(super) const LONGEST_LINE: usize = 64 * 1024 * 1024;
 pub(super) fn start(
     command: &ChildCommand,
     wire: Arc<Wire>,
-) -> std::io::Result<(Child, DuplexStream, ChildStdin)> {
+) -> io::Result<(Child, DuplexStream, Written)> {
     let (child, stdin, stdout) = Child::start(command)?;
     let (ours, theirs) = tokio::io::duplex(64 * 1024);
     tokio::spawn(pass_messages(stdout, theirs, wire));
+    let stdin = Written {
+        stdin,
+        left: Vec::new(),
+    };
     Ok((child, ours, stdin))
+}
+
+/// The stdin of a server, to which whole messages are written, long integers as [`digits`] marks them.
+pub(super) struct Written {
+    stdin: ChildStdin,
+    /// What is still to be written of messages that held some.
+    left: Vec<u8>,
+}
+
+impl Written {
+    fn poll_left(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.left.is_empty() {
+            let written = ready!(Pin::new(&mut self.stdin).poll_write(context, &self.left))?;
+            self.left.drain(..written);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Written {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        messages: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.poll_left(context))?;
+        match std::str::from_utf8(messages).map(digits::written) {
+            Ok(Cow::Owned(written)) => {
+                self.left = written.into_bytes();
+                Poll::Ready(Ok(messages.len()))
+            }
+            _ => Pin::new(&mut self.stdin).poll_write(context, messages),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_left(context))?;
+        Pin::new(&mut self.stdin).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_left(context))?;
+        Pin::new(&mut self.stdin).poll_shutdown(context)
+    }
 }
 
 /// Reads lines from the server and passes on those that are messages.

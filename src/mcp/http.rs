@@ -20,6 +20,7 @@ use rmcp::transport::streamable_http_client::{
 use serde_json::Value;
 use sse_stream::{Sse, SseStream};
 
+use crate::digits;
 use crate::http_client;
 use crate::mcp::wire::{NOT_UTF8, Wire};
 use crate::text::beginning;
@@ -113,7 +114,8 @@ impl StreamableHttpClient for WatchedHttp {
             .client
             .post(uri.as_ref())
             .header(ACCEPT, format!("{JSON}, {EVENT_STREAM}"))
-            .json(&message);
+            .header(CONTENT_TYPE, JSON)
+            .body(digits::written(&serde_json::to_string(&message)?).into_owned());
         if let Some(token) = auth_header {
             request = request.bearer_auth(token);
         }

@@ -17,6 +17,7 @@ pub(super) use self::recorded_calls::tool_call;
 pub use self::reported_requests::ReportedRequest;
 use self::route::no_such_server;
 pub(super) use self::route::route;
+use crate::digits;
 use crate::model::agent::Limits;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome, Step, ToolCall, Unsendable};
@@ -461,7 +462,8 @@ pub(super) fn is_not_sent(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Failure(it) if it.kind == FailureKind::NotSent)
 }
 
-fn tool_call_step(call: ToolCall) -> Step {
+fn tool_call_step(mut call: ToolCall) -> Step {
+    call.digits.extend(digits::take_from(&mut call.arguments));
     Step::ToolCall(Box::new(call))
 }
 

@@ -1,10 +1,14 @@
 //! A trajectory as a dialogue, for people who read it in a pull request.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::hash::Hash;
 
 use serde_json::Value;
 
-use crate::model::binding::Source;
+use crate::digits;
+use crate::model::binding::{Binding, Source};
+use crate::model::learned::Learned;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::model::upstream::{UpstreamCall, UpstreamLane};
 use crate::published::call::CallStatus;
@@ -29,6 +33,10 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
     let mut calls = 0;
     // Bindings count the scored calls, the dialogue counts all.
     let mut shown = vec![0];
+    let bindings = grouped(trajectory.bindings.iter().map(|it| (it.call, it)));
+    let varying = grouped(trajectory.learned.iter().map(|it| (it.call, it)));
+    let lane = trajectory.upstream.as_deref();
+    let behind = lane.map(|it| (it, grouped((1..).zip(&it.calls).map(|it| (it.1.cause, it)))));
     for step in &trajectory.steps {
         text.push('\n');
         match step {
@@ -39,23 +47,30 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
                 if call.server.is_some() {
                     shown.push(calls);
                 }
-                let arguments = Value::Object(call.arguments.clone());
+                let mut arguments = Value::Object(call.arguments.clone());
+                digits::put(&mut arguments, &call.digits);
+                let arguments = arguments.to_string();
+                let arguments = digits::unmarked(&arguments);
                 block(
                     &mut text,
                     &format!("CALL {calls}"),
                     &format!("{} {arguments}", call.full_name()),
                 );
                 if call.server.is_some() {
-                    bound(&mut text, trajectory, &shown);
-                    if let Some(lane) = &trajectory.upstream {
-                        for (number, it) in lane.caused_by(Some(shown.len() - 1)) {
-                            heard(&mut text, "behind it: ", lane, number, it);
+                    let number = shown.len() - 1;
+                    let bindings = bindings.get(&number).into_iter().flatten();
+                    bindings.for_each(|it| bound(&mut text, it, &shown));
+                    if let Some((lane, calls)) = &behind {
+                        for (number, it) in calls.get(&Some(number)).into_iter().flatten() {
+                            heard(&mut text, "behind it: ", lane, *number, it);
                         }
                     }
                 }
                 answer(&mut text, call);
                 if call.server.is_some() {
-                    learned(&mut text, trajectory, &once, shown.len() - 1);
+                    let number = shown.len() - 1;
+                    let varying = varying.get(&number).and_then(|it| it.first().copied());
+                    learned(&mut text, varying, once.binary_search(&number).is_ok());
                 }
             }
         }
@@ -136,24 +151,25 @@ fn became(outcome: &Outcome) -> String {
 }
 
 /// What the last of the calls shown takes from earlier answers; `shown` gives the number each scored call has in the dialogue.
-fn bound(text: &mut String, trajectory: &Trajectory, shown: &[usize]) {
+fn bound(text: &mut String, binding: &Binding, shown: &[usize]) {
     let number = |call: usize| shown.get(call).copied().unwrap_or(call);
-    let of_call = trajectory
-        .bindings
-        .iter()
-        .filter(|it| it.call + 1 == shown.len());
-    for binding in of_call {
-        let source = Source {
-            call: number(binding.from.call),
-            ..binding.from.clone()
-        };
-        block(text, "BOUND", &format!("{} ← {source}", binding.path));
+    let source = Source {
+        call: number(binding.from.call),
+        ..binding.from.clone()
+    };
+    block(text, "BOUND", &format!("{} ← {source}", binding.path));
+}
+
+fn grouped<K: Eq + Hash, V>(all: impl Iterator<Item = (K, V)>) -> HashMap<K, Vec<V>> {
+    let mut groups: HashMap<K, Vec<V>> = HashMap::new();
+    for (key, it) in all {
+        groups.entry(key).or_default().push(it);
     }
+    groups
 }
 
 /// Writes what recording learned of the answer to a scored call; nothing where nothing varied, which is usual.
-fn learned(text: &mut String, trajectory: &Trajectory, once: &[usize], call: usize) {
-    let learned = trajectory.learned.iter().find(|it| it.call == call);
+fn learned(text: &mut String, learned: Option<&Learned>, is_once: bool) {
     for varying in learned.iter().flat_map(|it| &it.varies) {
         let label = if varying.is_unseen() {
             "NOT LOOKED AT"
@@ -162,7 +178,7 @@ fn learned(text: &mut String, trajectory: &Trajectory, once: &[usize], call: usi
         };
         block(text, label, &varying.to_string());
     }
-    if once.binary_search(&call).is_ok() {
+    if is_once {
         text.push_str("HEARD ONCE: nobody knows what varies here, and a similar answer passes\n");
     }
 }

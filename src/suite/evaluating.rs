@@ -65,8 +65,9 @@ pub(crate) fn told(
     redactor: &Redactor,
 ) -> Redacted<Scenario> {
     let mut filled = scenario.clone();
+    let answers = agent::Answers::of(trajectory);
     for expected in &mut filled.expected_trajectory {
-        agent::fill_references(&mut expected.arguments, &expected.filled, trajectory);
+        answers.fill_references(&mut expected.arguments, &expected.filled);
     }
     redactor.scenario(&filled)
 }

@@ -14,7 +14,7 @@ use super::patience::Patience;
 use super::record::check_run;
 use super::replay;
 use super::unrun::redacted;
-use crate::agent::fill_references;
+use crate::agent::Answers;
 use crate::evaluate::Accepted;
 use crate::model::comparison::Change;
 use crate::model::evaluation::Evaluation;
@@ -262,12 +262,9 @@ impl Waiting {
     /// Without its secrets, as the run is, and with the ids of the run.
     fn plain_scenario(&self) -> Scenario {
         let mut scenario = redacted(&self.scenario, &mut Secrets::default()).into_inner();
+        let answers = Answers::of(&self.run.trajectory);
         for expected in &mut scenario.expected_trajectory {
-            fill_references(
-                &mut expected.arguments,
-                &expected.filled,
-                &self.run.trajectory,
-            );
+            answers.fill_references(&mut expected.arguments, &expected.filled);
         }
         scenario
     }

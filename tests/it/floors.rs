@@ -29,7 +29,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "agent",
         &[
-            "lines", "llm", "model", "process", "redact", "run", "score", "text",
+            "digits", "lines", "llm", "model", "process", "redact", "run", "score", "text",
         ],
     ),
     (
@@ -50,7 +50,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("git", &["model", "text"]),
     (
         "store",
-        &["input", "json", "model", "published", "sql", "text"],
+        &[
+            "digits",
+            "input",
+            "json",
+            "model",
+            "published",
+            "sql",
+            "text",
+        ],
     ),
     (
         "mock",

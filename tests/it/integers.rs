@@ -3,7 +3,7 @@
 use mcp_eval::model::rules::Rules;
 use serde_json::{Value, json};
 
-use crate::common::Project;
+use crate::common::{Project, faulty_server};
 use crate::score_kit::{compare, only_pair};
 
 const LONG: &str = "123456789012345678901234567890";
@@ -135,4 +135,30 @@ fn what_was_recorded_without_digits_is_no_change() {
     let result = project.result(0, &["compare"]);
     let printed = result.to_string();
     assert!(!printed.contains("/structuredContent/id"), "{printed}");
+}
+
+#[test]
+fn they_are_passed_on_digit_for_digit() {
+    let project = Project::new();
+    let scenario = json!({
+        "name": "s",
+        "servers": {
+            "a": { "command": faulty_server(), "args": [format!("text={{\"id\": {LONG}}}")] },
+            "b": { "command": faulty_server(), "args": ["echo"] },
+        },
+        "expected_trajectory": [
+            { "tool": "mcp__a__look", "args": {} },
+            { "tool": "mcp__b__look", "args": { "id": "{{calls.0.json:/id}}", "name": "n-{{calls.0.json:/id}}" } },
+        ],
+    });
+    project.file("scenarios/s.yaml", scenario.to_string());
+    project.expect(0, &["record"]);
+    let sent = format!("{{\"id\":{LONG},\"name\":\"n-{LONG}\"}}");
+    let read = project.read("baselines/s/trajectory.txt");
+    assert_eq!(read.matches(&sent).count(), 2, "asked and answered: {read}");
+    let baseline: Value = serde_json::from_str(&project.read("baselines/s/baseline.json")).unwrap();
+    assert_eq!(baseline["steps"][1]["digits"], json!({ "/id": LONG }));
+    for agent in [&["compare"][..], &["compare", "--agent", "replay"]] {
+        project.expect(0, agent).says("nothing changed");
+    }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-use crate::agent::fill_references;
+use crate::agent::Answers;
 use crate::cli::args::{ListArgs, ResultFormat};
 use crate::cli::commands::list_kinds;
 use crate::cli::console::Console;
@@ -241,8 +241,9 @@ fn looked_at(scenario: &Scenario, accepted: Option<&Trajectory>) -> (Vec<String>
     // What a replay plays may fail again where it did.
     let replays = matches!(scenario.agent, Agent::Replay { .. });
     let mut scenario = scenario.clone();
+    let answers = Answers::of(accepted);
     for expected in &mut scenario.expected_trajectory {
-        fill_references(&mut expected.arguments, &expected.filled, accepted);
+        answers.fill_references(&mut expected.arguments, &expected.filled);
     }
     let evaluations = evaluating::of_stored(&scenario, accepted, None);
     let replayed = replays.then_some(accepted);

@@ -10,6 +10,7 @@ use rmcp::transport::Transport;
 use super::error::LegacyError;
 use super::inbox::Inbox;
 use super::outbox::Outbox;
+use crate::digits;
 use crate::mcp::wire::Wire;
 
 /// How long messages on their way are waited for once the stream has ended.
@@ -91,8 +92,9 @@ impl Transport<RoleClient> for LegacyTransport {
         }
         let sending = self.outbox.begin();
         async move {
-            let message = serde_json::to_vec(&message).map_err(LegacyError::Unwritable)?;
-            sending.send(message).await
+            let message = serde_json::to_string(&message).map_err(LegacyError::Unwritable)?;
+            let message = digits::written(&message).into_owned();
+            sending.send(message.into_bytes()).await
         }
     }
 

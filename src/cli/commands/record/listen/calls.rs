@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::agent;
+use crate::agent::Answers;
 use crate::model::Object;
 use crate::model::binding::{Binding, Source};
 use crate::model::redacted::Redacted;
@@ -11,14 +11,17 @@ use crate::scenario_file::SessionCall;
 
 /// The calls that a run is expected to make: what was taken from an earlier answer is taken from there again.
 pub(super) fn calls(trajectory: &Trajectory) -> Vec<SessionCall> {
+    let answers = Answers::of(trajectory);
+    let mut bindings = trajectory.bindings.as_slice();
     let calls = trajectory.calls().enumerate();
     let calls = calls.map(|(index, call)| {
-        let bindings = trajectory.bindings.iter();
-        let bindings = bindings.filter(|it| it.call == index + 1);
+        let later = bindings.partition_point(|it| it.call <= index + 1);
+        let of_call = &bindings[..later];
+        bindings = &bindings[later..];
         SessionCall {
             tool: call.full_name(),
-            arguments: bindings.fold(call.arguments.clone(), |arguments, binding| {
-                with_reference(&arguments, binding, trajectory).unwrap_or(arguments)
+            arguments: (of_call.iter()).fold(call.arguments.clone(), |arguments, binding| {
+                with_reference(&arguments, binding, &answers).unwrap_or(arguments)
             }),
             is_error: call.outcome.is_failure(),
         }
@@ -27,11 +30,7 @@ pub(super) fn calls(trajectory: &Trajectory) -> Vec<SessionCall> {
 }
 
 /// The arguments with a reference in place of what is bound; `None` where a reference cannot say that.
-fn with_reference(
-    arguments: &Object,
-    binding: &Binding,
-    trajectory: &Trajectory,
-) -> Option<Object> {
+fn with_reference(arguments: &Object, binding: &Binding, answers: &Answers<'_>) -> Option<Object> {
     let Source { call, path } = &binding.from;
     let reference = format!("{{{{calls.{}.json:{path}}}}}", call - 1);
     let mut referring = Value::Object(arguments.clone());
@@ -46,7 +45,7 @@ fn with_reference(
     };
     let filled = |arguments: &Object| {
         let mut filled = arguments.clone();
-        agent::fill_references(&mut filled, &[], trajectory);
+        answers.fill_references(&mut filled, &[]);
         filled
     };
     (filled(&referring) == filled(arguments)).then_some(referring)
