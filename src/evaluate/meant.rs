@@ -1,6 +1,6 @@
 //! Which call of a run stands for which that is meant to be made.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, VecDeque};
 
 use super::tools::is_called;
 use crate::model::Object;
@@ -9,7 +9,8 @@ use crate::model::trajectory::ToolCall;
 /// A call that is meant to be made.
 pub(super) struct Wanted<'a> {
     pub(super) tool: &'a str,
-    pub(super) arguments: &'a Object,
+    /// `None` where it may have any.
+    pub(super) arguments: Option<&'a Object>,
 }
 
 /// For each meant call the index of the one that stands for it, each at most once: the first that is left with the same arguments, else the
@@ -19,40 +20,48 @@ pub(super) fn standing(
     meant: &[Wanted<'_>],
     prefers: &dyn Fn(usize, &ToolCall) -> bool,
 ) -> Vec<Option<usize>> {
-    let mut taken = HashSet::new();
-    let mut stand = vec![None; meant.len()];
-    let mut left = Vec::new();
-    let first = |taken: &HashSet<usize>, position: usize, fits: &dyn Fn(&ToolCall) -> bool| {
-        let free = calls.iter().enumerate();
-        let free = free.filter(|(index, call)| !taken.contains(index) && fits(call));
-        let mut any = None;
-        for (index, call) in free {
-            if prefers(position, call) {
-                return Some(index);
-            }
-            any = any.or(Some(index));
+    let mut taken = vec![false; calls.len()];
+    // Of some calls, the first that is left for a position. Where they are equal, the one there is tried first, because most calls are made
+    // in the meant order.
+    let mut first = |of: &mut VecDeque<usize>, position: usize, are_equal: bool| -> Option<usize> {
+        let is_there = are_equal && of.binary_search(&position).is_ok();
+        if is_there && !taken[position] && prefers(position, calls[position]) {
+            taken[position] = true;
+            return Some(position);
         }
-        any
+        while of.front().is_some_and(|it| taken[*it]) {
+            of.pop_front();
+        }
+        let mut left = of.iter().copied().filter(|it| !taken[*it]);
+        let preferred = left.clone().find(|it| prefers(position, calls[*it]));
+        let found = preferred.or_else(|| left.next())?;
+        taken[found] = true;
+        Some(found)
     };
-    for (position, it) in meant.iter().enumerate() {
-        let fits = |call: &ToolCall| is_called(call, it.tool) && call.arguments == *it.arguments;
-        // The same position is tried first, because most calls are made in the meant order.
-        let there = calls.get(position);
-        let there = there.is_some_and(|call| fits(call) && prefers(position, call));
-        let found = (there && !taken.contains(&position)).then_some(position);
-        match found.or_else(|| first(&taken, position, &fits)) {
-            Some(index) => {
-                taken.insert(index);
-                stand[position] = Some(index);
-            }
-            None => left.push(position),
-        }
+    let mut stand = vec![None; meant.len()];
+    let mut asking: HashMap<&Object, Vec<usize>> = HashMap::new();
+    for (index, call) in calls.iter().enumerate() {
+        asking.entry(&call.arguments).or_default().push(index);
     }
-    for position in left {
-        let tool = meant[position].tool;
-        if let Some(index) = first(&taken, position, &|call| is_called(call, tool)) {
-            taken.insert(index);
-            stand[position] = Some(index);
+    let mut equal: HashMap<(&str, &Object), VecDeque<usize>> = HashMap::new();
+    for (position, it) in meant.iter().enumerate() {
+        let Some(arguments) = it.arguments else {
+            continue;
+        };
+        let of = equal.entry((it.tool, arguments)).or_insert_with(|| {
+            let same = asking.get(arguments).into_iter().flatten().copied();
+            same.filter(|at| is_called(calls[*at], it.tool)).collect()
+        });
+        stand[position] = first(of, position, true);
+    }
+    let mut of_tool: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    for (position, it) in meant.iter().enumerate() {
+        if stand[position].is_none() {
+            let of = of_tool.entry(it.tool).or_insert_with(|| {
+                let all = (0..calls.len()).filter(|at| is_called(calls[*at], it.tool));
+                all.collect()
+            });
+            stand[position] = first(of, position, false);
         }
     }
     stand

@@ -57,7 +57,7 @@ impl std::fmt::Display for WrongOutcome {
 /// A call that is meant to be made.
 struct Meant<'a> {
     tool: &'a str,
-    arguments: &'a Object,
+    arguments: Option<&'a Object>,
     fails: bool,
 }
 
@@ -80,7 +80,7 @@ pub fn wrong_outcomes(
     let played = replayed.iter().flat_map(|it| it.calls()).zip(&names);
     let played = played.map(|(it, tool)| Meant {
         tool,
-        arguments: &it.arguments,
+        arguments: Some(&it.arguments),
         fails: it.outcome.is_failure(),
     });
     let played: Vec<Meant<'_>> = played.collect();
@@ -141,7 +141,7 @@ pub(super) fn meant_to_fail(scenario: &Scenario, trajectory: &Trajectory) -> Has
     let calls: Vec<&ToolCall> = trajectory.calls().collect();
     let expected = scenario.expected_trajectory.iter().map(|it| Meant {
         tool: &it.tool,
-        arguments: &it.arguments,
+        arguments: scenario.expects_arguments(it),
         fails: it.is_error,
     });
     let expected: Vec<Meant<'_>> = expected.collect();

@@ -24,7 +24,7 @@ pub fn step_answers(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check> 
         .iter()
         .map(|it| Wanted {
             tool: &it.tool,
-            arguments: &it.arguments,
+            arguments: scenario.expects_arguments(it),
         })
         .collect();
     // A script makes its calls in order. Others try again, and a replay asks a poll until it is done: the answer that is right counts.

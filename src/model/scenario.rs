@@ -284,6 +284,8 @@ pub struct ExpectedCall {
     pub action: Option<String>,
     pub tool: String,
     pub arguments: Object,
+    /// Whether the scenario says nothing of its arguments. An agent that decides may then give any; a script gives none.
+    pub is_open: bool,
     /// See [`ScriptedCall::filled`].
     pub filled: Vec<FilledText>,
     /// Remarks for the reader.
@@ -382,6 +384,12 @@ impl Scenario {
     pub fn has_id(&self, id: &str) -> bool {
         let of_cell = self.cell.as_ref().map(|it| it.scenario.as_str());
         self.id == id || of_cell == Some(id) || self.row_of.as_deref() == Some(id)
+    }
+
+    /// The arguments that an expected call is to have; `None` where it may have any.
+    pub fn expects_arguments<'a>(&self, call: &'a ExpectedCall) -> Option<&'a Object> {
+        let may_have_any = call.is_open && self.agent.decides();
+        (!may_have_any).then_some(&call.arguments)
     }
 
     /// What the user says, message by message.

@@ -275,6 +275,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         action: None,
         tool: (*tool).to_owned(),
         arguments: object(args),
+        is_open: false,
         filled: Vec::new(),
         notes: None,
         is_error: *is_error,

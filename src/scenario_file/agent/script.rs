@@ -18,7 +18,7 @@ section! {
     CallSection {
         /// `mcp__<server>__<tool>`, or the tool's bare name where only one server has it.
         tool: At<Word>,
-        /// The arguments; `{{calls.0.json:/id}}` stands for a part of an earlier answer.
+        /// The arguments, none unless given; `{{calls.0.json:/id}}` stands for a part of an earlier answer.
         args: Option<Arguments>,
         /// Whether the run ends when the call fails; the name of the operation decides unless given.
         critical: Option<bool>,
@@ -36,7 +36,7 @@ section! {
         action: Option<String>,
         /// `mcp__<server>__<tool>`, or the tool's bare name where only one server has it.
         tool: At<Word>,
-        /// The arguments that are expected.
+        /// The arguments that are expected. Without it, a model or a program may give any, and a script gives none; `{}` expects none.
         args: Option<Arguments>,
         /// Remarks for the reader.
         notes: Option<String>,
@@ -149,6 +149,7 @@ impl ExpectedSection {
             action: self.action.clone(),
             tool: self.tool.0.clone(),
             arguments: args.object,
+            is_open: self.args.is_none(),
             filled: args.filled,
             notes: self.notes.clone(),
             is_error: self.fails(),

@@ -73,6 +73,14 @@ impl Document {
             return;
         }
         let expected = given(self.expected_trajectory.as_ref());
+        let calls = expected.filter(|_| agent.decides());
+        for call in calls.into_iter().flat_map(|it| it.iter()) {
+            if call.args.is_none() {
+                let message = format!("any arguments of {} are accepted", quoted(&call.tool.0));
+                let hint = "`args: {}` expects none";
+                findings.warning(call.tool.at, &message, Some(hint));
+            }
+        }
         // A script without calls holds the list of tools.
         let expects_calls = if agent.decides() {
             expected.is_some_and(|it| !it.is_empty() || it.forbid_calls())

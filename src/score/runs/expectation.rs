@@ -1,6 +1,9 @@
 //! What a scenario expects of a run, in the form of a trajectory to compare with.
 
-use crate::model::Digits;
+use std::collections::{HashMap, VecDeque};
+
+use crate::digits;
+use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::comparison::{
     Change, ChangeKind, Comparison, EXPECTED_AS_CALL, Loss, Pair, Reason, ReasonKind, Row,
@@ -223,17 +226,43 @@ fn name(call: &ToolCall) -> String {
 /// Tool names are resolved against the servers of the run's catalogue. Each call has an empty answer, an error where
 /// one is expected. Everything else is the run's own, so that neither drift nor durations differ.
 pub fn expectation(scenario: &Scenario, current: &Trajectory) -> Trajectory {
+    let mut made: HashMap<String, VecDeque<&ToolCall>> = HashMap::new();
+    for call in current.calls() {
+        made.entry(call.full_name()).or_default().push_back(call);
+    }
+    let mut resolved: HashMap<&str, (String, String)> = HashMap::new();
     let expected = scenario.expected_trajectory.iter().map(|expected| {
-        let (server, tool) = resolve(&expected.tool, &current.catalogue);
+        let names = resolved.entry(&expected.tool);
+        let (server, tool) = names
+            .or_insert_with(|| resolve(&expected.tool, &current.catalogue))
+            .clone();
+        let mut next = made.get_mut(&format!("mcp__{server}__{tool}"));
+        let front = next.as_ref().and_then(|it| it.front().copied());
+        let wanted = scenario.expects_arguments(expected);
+        // A call whose arguments may be any has those of the run's next call of its tool.
+        let mut arguments = match (wanted, front) {
+            (Some(wanted), _) => wanted.clone(),
+            (None, Some(front)) => front.arguments.clone(),
+            (None, None) => Object::new(),
+        };
+        let mut digits = digits::take_from(&mut arguments);
+        if let Some(front) = front.filter(|it| it.arguments == arguments) {
+            if let Some(of_tool) = &mut next {
+                of_tool.pop_front();
+            }
+            if wanted.is_none() {
+                digits.clone_from(&front.digits);
+            }
+        }
         Step::ToolCall(Box::new(ToolCall {
             server: Some(server),
             tool,
-            arguments: expected.arguments.clone(),
+            arguments,
             outcome: Outcome::Answer(Answer {
                 is_error: expected.is_error,
                 ..Answer::default()
             }),
-            digits: Digits::new(),
+            digits,
             again: Vec::new(),
             start_ms: None,
             duration_ms: None,
