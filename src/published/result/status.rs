@@ -11,7 +11,8 @@ use crate::model::suite;
 pub enum Status {
     Passed,
     Failed,
-    /// With `--repeat`: fewer runs passed than when the baseline was recorded, and chance alone may explain that.
+    /// With `--repeat`: fewer runs passed than when the baseline was recorded, and chance alone may explain that. With a `problem`: nothing
+    /// judged the run.
     Inconclusive,
     /// It could not be run or judged.
     Error,
