@@ -14,7 +14,7 @@ use crate::model::ready::Until;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::ScriptedCall;
-use crate::model::trajectory::{Answer, Outcome, Trajectory};
+use crate::model::trajectory::{Outcome, Trajectory};
 use crate::run::ready::answer_holds;
 use crate::run::{Agent, Conversation, SetupError, Stop};
 use crate::score::{in_band_error, nearest_for_call, only_reads};

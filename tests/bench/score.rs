@@ -9,11 +9,13 @@
 )]
 
 use divan::{Bencher, black_box};
-use mcp_eval::model::catalogue::Catalogue;
+use mcp_eval::agent::Answers;
+use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::stamp::{GitStamp, Servers, Stamp};
 use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use mcp_eval::model::upstream::{UpstreamCall, UpstreamLane};
 use mcp_eval::model::{Digits, Object};
 use mcp_eval::score;
 use serde_json::{Value, json};
@@ -26,8 +28,156 @@ type Edit = fn(&Value, usize, u64) -> Value;
 fn main() {
     if std::env::args().any(|it| it == "ratios") {
         ratios();
+    } else if std::env::args().any(|it| it == "growth") {
+        growth();
     } else {
         divan::main();
+    }
+}
+
+/// How the work grows with the number of calls, blocks and tools: the time for some, and how many times as long it takes for twice as many,
+/// which is 2 where it grows in proportion (`cargo bench --bench score -- growth`).
+fn growth() {
+    type Work = fn(usize) -> Box<dyn Fn()>;
+    let works: [(&str, usize, Work); 7] = [
+        ("ids of calls learned", 2_000, |count| {
+            let takes = [made(count, 0), made(count, 1)];
+            Box::new(move || drop(black_box(score::learn(&takes, &Rules::default()))))
+        }),
+        ("ids of calls compared", 2_000, |count| {
+            let (mut b, takes) = (made(count, 0), [made(count, 0), made(count, 1)]);
+            score::learn(&takes, &Rules::default()).keep_in(&mut b);
+            let c = made(count, 2);
+            Box::new(move || drop(black_box(compare(&b, &c))))
+        }),
+        ("ids in one list learned", 1_000, |count| {
+            let takes = [listed(count, 0), listed(count, 1)];
+            Box::new(move || drop(black_box(score::learn(&takes, &Rules::default()))))
+        }),
+        ("references filled in", 4_000, |count| {
+            let run = made(count, 0);
+            let arguments = json!({ "id": "{{calls.0.json:/id}}" });
+            let arguments = arguments.as_object().cloned().unwrap_or_default();
+            Box::new(move || {
+                let answers = Answers::of(&run);
+                for _ in 0..run.steps.len() {
+                    answers.fill_references(&mut black_box(arguments.clone()), &[]);
+                }
+            })
+        }),
+        ("calls behind the server", 5_000, |count| {
+            let side = |take| {
+                let calls = made(count, take).calls().cloned().map(behind).collect();
+                Trajectory {
+                    upstream: Some(Box::new(UpstreamLane {
+                        calls,
+                        ..UpstreamLane::default()
+                    })),
+                    ..trajectory(self::calls(1, take))
+                }
+            };
+            let (b, c) = (side(0), side(1));
+            Box::new(move || drop(black_box(compare(&b, &c))))
+        }),
+        ("blocks of one answer", 20_000, |count| {
+            let (b, c) = (blocks(count, 0), blocks(count, 1));
+            Box::new(move || drop(black_box(compare(&b, &c))))
+        }),
+        ("tools of a catalogue", 4_000, |count| {
+            let (b, c) = (tools(count, 0), tools(count, 1));
+            Box::new(move || drop(black_box(compare(&b, &c))))
+        }),
+    ];
+    println!("{:>26} {:>8} {:>10} {:>8}", "", "count", "time", "twice");
+    for (name, count, work) in works {
+        let (once, twice) = (fastest(work(count)), fastest(work(2 * count)));
+        let ratio = twice.as_secs_f64() / once.as_secs_f64();
+        println!(
+            "{name:>26} {count:>8} {:>8}ms {ratio:>8.1}",
+            once.as_millis()
+        );
+    }
+}
+
+/// Calls that make things with new ids, each followed by one that uses the id.
+fn made(count: usize, take: usize) -> Trajectory {
+    let mut state = 88_172_645_463_325_252_u64 + take as u64;
+    let steps = (0..count / 2).flat_map(|number| {
+        let id = format!("{:012x}-{number}", next(&mut state));
+        let answer = json!({ "id": id, "url": format!("https://h.example/items/{id}") });
+        let open = json!({ "id": id, "deep": true }).as_object().cloned();
+        [
+            step("create", Object::new(), &answer.to_string()),
+            step("open", open.unwrap_or_default(), "{\"title\": \"thing\"}"),
+        ]
+    });
+    trajectory(steps.collect())
+}
+
+/// One list of things with new ids, and calls that use them.
+fn listed(count: usize, take: usize) -> Trajectory {
+    let made = made(2 * count, take);
+    let ids: Vec<Value> = (made
+        .calls()
+        .filter_map(|it| it.arguments.get("id"))
+        .cloned())
+    .collect();
+    let list: Vec<Value> = ids
+        .iter()
+        .map(|id| json!({ "id": id, "name": "a thing" }))
+        .collect();
+    let list = step("list", Object::new(), &Value::from(list).to_string());
+    let opened = made.steps.into_iter().skip(1).step_by(2);
+    trajectory(std::iter::once(list).chain(opened).collect())
+}
+
+fn behind(call: ToolCall) -> UpstreamCall {
+    UpstreamCall {
+        cause: Some(1),
+        call,
+        headers: Vec::new(),
+    }
+}
+
+fn blocks(count: usize, take: usize) -> Trajectory {
+    let mut side = trajectory(calls(1, 0));
+    if let Some(Step::ToolCall(call)) = side.steps.first_mut()
+        && let Outcome::Answer(answer) = &mut call.outcome
+    {
+        let text = |at: usize| format!("row {at} of the table, {}", at % 7 * take);
+        answer.content = (0..count)
+            .map(|at| json!({ "type": "text", "text": text(at) }))
+            .collect();
+    }
+    side
+}
+
+fn tools(count: usize, take: usize) -> Trajectory {
+    let tool = |at: usize| {
+        // Of a hundred tools, one has another name in another take.
+        let name = format!(
+            "tool_{at}_{}",
+            if at.is_multiple_of(100) { take } else { 0 }
+        );
+        let served = json!({
+            "name": name,
+            "description": format!("Does the thing of number {at} in way {take}"),
+            "inputSchema": { "type": "object", "properties": { "id": { "type": "string" } } },
+        });
+        Tool {
+            served: served.as_object().cloned().unwrap_or_default(),
+        }
+    };
+    Trajectory {
+        catalogue: Catalogue {
+            servers: vec![ServerCatalogue {
+                server: "mcpproxy".to_owned(),
+                tools: (0..count).map(tool).collect(),
+                ..ServerCatalogue::default()
+            }],
+            ..Catalogue::default()
+        },
+        ..trajectory(calls(1, 0))
     }
 }
 
@@ -354,8 +504,7 @@ mod edited_10000 {
 
 /// What a server behind the one under test heard of 10,000 calls, beside the calls themselves.
 mod upstream_10000 {
-    use super::{Bencher, Trajectory, calls, trajectory};
-    use mcp_eval::model::upstream::{UpstreamCall, UpstreamLane};
+    use super::{Bencher, Trajectory, UpstreamCall, UpstreamLane, calls, trajectory};
 
     fn side(take: usize, heard: usize) -> Trajectory {
         let lane = trajectory(calls(heard, take));

@@ -8,6 +8,8 @@ use crate::model::trajectory::{Answer, Failure, Outcome};
 use crate::report::bytes;
 use crate::report::diff::grouped;
 
+/// How many parts of one answer stand for themselves; those beyond are one part together.
+const PARTS: usize = 100;
 /// The longest text that is tried as JSON, in bytes.
 const LONGEST_JSON: usize = 16_000_000;
 
@@ -82,7 +84,8 @@ pub(super) fn parts(outcome: &Outcome) -> Vec<Part<'_>> {
 
 fn answer_parts(answer: &Answer) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = Vec::new();
-    for (index, block) in answer.content.iter().enumerate() {
+    let (blocks, more) = answer.content.split_at(answer.content.len().min(PARTS));
+    for (index, block) in blocks.iter().enumerate() {
         let text = block.get("text").and_then(Value::as_str);
         let repeats = text.is_some_and(|it| {
             answer.structured_content.is_some()
@@ -93,6 +96,15 @@ fn answer_parts(answer: &Answer) -> Vec<Part<'_>> {
         if !repeats {
             parts.push(block_part(index, block));
         }
+    }
+    if !more.is_empty() {
+        let lines = more.iter().map(|block| {
+            let text = block.get("text").and_then(Value::as_str);
+            text.map_or_else(|| block.to_string().into(), Cow::Borrowed)
+        });
+        let lines: Vec<Cow<'_, str>> = lines.collect();
+        let label = format!("{} more blocks", grouped(more.len()));
+        parts.push(Part::text(&label, lines.join("\n")));
     }
     if let Some(structured) = &answer.structured_content {
         let content = Content::Json(Cow::Borrowed(structured), None);
