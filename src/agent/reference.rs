@@ -14,9 +14,9 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 
 use crate::digits;
-use crate::model::Object;
 use crate::model::scenario::FilledText;
 use crate::model::trajectory::{Answer, Outcome, Trajectory};
+use crate::model::{Object, texts};
 use crate::text::beginning;
 
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
@@ -70,16 +70,20 @@ impl<'a> Answers<'a> {
         fill_at(arguments, &mut String::new(), filled, self)
     }
 
-    /// Fills in the references of expected arguments; those that lead nowhere stay as they are.
-    pub fn fill_references(&self, arguments: &mut Object, of_variables: &[FilledText]) {
+    /// Fills in the references of expected arguments; those that lead nowhere stay as they are. Returns whether all of them lead somewhere.
+    pub fn fill_references(&self, arguments: &mut Object, of_variables: &[FilledText]) -> bool {
+        let mut all = true;
         for (name, argument) in arguments.iter_mut() {
             let mut filled = argument.clone();
             let mut at = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
             if fill_at(&mut filled, &mut at, of_variables, self).is_ok() {
                 digits::take(&mut filled);
                 *argument = filled;
+            } else {
+                all = false;
             }
         }
+        all
     }
 }
 
@@ -143,6 +147,20 @@ fn fill_at(
         Value::Object(members) => members.iter_mut().try_for_each(|(name, it)| step(name, it)),
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
     }
+}
+
+/// The numbers of the calls whose answers the references of these arguments look into, counted from 1.
+pub(super) fn needed(arguments: &Object) -> Vec<usize> {
+    let mut needed = Vec::new();
+    for argument in arguments.values() {
+        texts::each(argument, &mut |text| {
+            let indices = REFERENCE
+                .captures_iter(text)
+                .filter_map(|it| it[1].parse::<usize>().ok());
+            needed.extend(indices.map(|it| it + 1));
+        });
+    }
+    needed
 }
 
 fn fill_text(

@@ -232,7 +232,7 @@ impl Replay {
                 Err(why) => {
                     let recorded = asked.call.arguments.clone();
                     conversation
-                        .leave_out(asked.server, tool, recorded, why)
+                        .leave_out(asked.server, tool, recorded, why, &[])
                         .await?
                 }
             };

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use crate::agent::reference::Answers;
+use crate::agent::reference::{self, Answers};
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::ready::Until;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::ScriptedCall;
-use crate::model::trajectory::{Outcome, Trajectory};
+use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 use crate::run::ready::answer_holds;
 use crate::run::{Agent, Conversation, SetupError, Stop};
 use crate::score::{in_band_error, nearest_for_call, only_reads};
@@ -29,7 +29,7 @@ pub struct Scripted {
     calls: Vec<ScriptedCall>,
     /// The answers so far.
     answers: Answers<'static>,
-    /// The accepted run, whose servers may have had a tool that this run's lack.
+    /// The accepted run, whose servers may have had a tool, and answers a value, that this run's lack.
     baseline: Option<Arc<Redacted<Trajectory>>>,
     /// Which calls only read.
     rules: Rules,
@@ -53,8 +53,8 @@ impl Scripted {
         Self { rules, ..self }
     }
 
-    /// The same, with the run that was accepted of this script: a tool that is gone is asked for where it was then, so that its absence
-    /// is what comes of the run, and not the end of it.
+    /// The same, with the run that was accepted of this script. A tool that is gone is asked for where it was then, and a call that needs
+    /// what an answer does not hold any more is left out, so that this is what comes of the run, and not the end of it.
     #[must_use]
     pub fn after(self, baseline: Option<Arc<Redacted<Trajectory>>>) -> Self {
         Self { baseline, ..self }
@@ -83,6 +83,20 @@ impl Scripted {
         answer_holds(&until.expect, &outcome).is_ok()
     }
 
+    /// The call that the accepted run made in the place of one whose references lead nowhere now, and what the arguments would be: what
+    /// leads nowhere is as it was then. `None` where it led nowhere then, too, so that the script is at fault.
+    fn as_recorded(&self, index: usize, scripted: &ScriptedCall) -> Option<(&ToolCall, Object)> {
+        let accepted: &Trajectory = self.baseline.as_deref()?;
+        let recorded = accepted.calls().nth(index);
+        let recorded =
+            recorded.filter(|it| it.tool == scripted.tool || it.full_name() == scripted.tool)?;
+        let mut arguments = scripted.arguments.clone();
+        self.answers.fill_references(&mut arguments, &scripted.filled);
+        let then = Answers::of(accepted);
+        let has_all = then.fill_references(&mut arguments, &scripted.filled);
+        has_all.then_some((recorded, arguments))
+    }
+
     async fn play(&mut self, conversation: &mut Conversation<'_>) -> Result<(), Stop> {
         for message in &self.messages {
             conversation.user(message);
@@ -91,12 +105,19 @@ impl Scripted {
             let number = index + 1;
             let mut arguments = Value::Object(scripted.arguments.clone());
             let filled = self.answers.fill(&mut arguments, &scripted.filled);
-            filled.map_err(|problem| {
-                Stop::Error(SetupError::new(format!(
-                    "call {number} of `{}`: {problem}",
-                    scripted.tool
-                )))
-            })?;
+            if let Err(problem) = filled {
+                let Some((recorded, arguments)) = self.as_recorded(index, scripted) else {
+                    let problem = format!("call {number} of `{}`: {problem}", scripted.tool);
+                    return Err(Stop::Error(SetupError::new(problem)));
+                };
+                let server = recorded.server.as_deref().unwrap_or_default();
+                let needs = reference::needed(&scripted.arguments);
+                let left_out = conversation
+                    .leave_out(server, &recorded.tool, arguments, &problem, &needs)
+                    .await?;
+                self.answers.push(Cow::Owned(left_out.outcome.clone()));
+                continue;
+            }
             let Value::Object(arguments) = arguments else {
                 unreachable!("filling in references keeps an object an object")
             };

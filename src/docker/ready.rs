@@ -54,6 +54,9 @@ pub(super) async fn wait(
             Err(ended)
         }
         () = tokio::time::sleep_until(waiting.deadline()) => {
+            if waiting.is_for_renamed() {
+                return still_runs(engine, id).await;
+            }
             let message = format!(
                 "the container is not ready after {:?}: still waiting for {} (`ready.timeout` changes how long)",
                 ready.timeout,

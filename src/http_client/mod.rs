@@ -8,7 +8,8 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use reqwest::header::{LOCATION, RETRY_AFTER};
+use jiff::Timestamp;
+use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
 use reqwest::{Certificate, Client, ClientBuilder, Url};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -224,12 +225,30 @@ fn root(error: &reqwest::Error) -> String {
     root.to_string()
 }
 
+/// How long a server wants to be left alone: milliseconds, seconds, or until a date.
+pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
+        return Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
+    }
+    let wanted = text("retry-after")?;
+    if let Some(seconds) = number(wanted) {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = jiff::fmt::rfc2822::parse(wanted).ok()?.timestamp();
+    let left = date.duration_since(Timestamp::now());
+    Some(left.try_into().unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
     use std::time::{Duration, Instant};
 
-    use super::is_deserted;
+    use reqwest::header::HeaderMap;
+
+    use super::{is_deserted, retry_after};
 
     const PATIENCE: Duration = Duration::from_millis(700);
 
@@ -265,5 +284,26 @@ mod tests {
         });
         assert!(!is_deserted(&url, 10 * PATIENCE).await);
         drop(up.await.unwrap());
+    }
+
+    #[test]
+    fn pauses_are_read_in_every_form() {
+        let read = |name: &'static str, value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, value.parse().unwrap());
+            retry_after(&headers)
+        };
+        assert_eq!(read("retry-after", "2"), Some(Duration::from_secs(2)));
+        assert_eq!(read("retry-after", "0.5"), Some(Duration::from_millis(500)));
+        assert_eq!(
+            read("retry-after-ms", "250"),
+            Some(Duration::from_millis(250))
+        );
+        assert_eq!(read("retry-after", "soon"), None);
+        assert_eq!(read("retry-after", "-1"), None);
+        let past = read("retry-after", "Fri, 20 Nov 2020 10:00:00 GMT");
+        assert_eq!(past, Some(Duration::ZERO));
+        let future = read("retry-after", "Fri, 20 Nov 2099 10:00:00 GMT");
+        assert!(future > Some(Duration::from_secs(1_000_000)));
     }
 }

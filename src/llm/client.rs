@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client as Http, Response};
 use serde_json::Value;
@@ -13,7 +12,7 @@ use super::address::{Address, address};
 use super::dialect::wire;
 use super::errors::{ApiError, Asked, Asker};
 use super::wire::Wire;
-use crate::http_client;
+use crate::http_client::{self, retry_after};
 use crate::model::agent::ModelAgent;
 use crate::model::trouble::Trouble;
 use crate::text::beginning;
@@ -334,29 +333,11 @@ fn chance() -> f64 {
     f64::from(u16::from_be_bytes([first, second])) / f64::from(u16::MAX)
 }
 
-/// How long the API wants to be left alone: milliseconds, seconds, or until a date.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
-    let number = |text: &str| text.trim().parse::<f64>().ok();
-    if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
-        return Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
-    }
-    let wanted = text("retry-after")?;
-    if let Some(seconds) = number(wanted) {
-        return Duration::try_from_secs_f64(seconds).ok();
-    }
-    let date = jiff::fmt::rfc2822::parse(wanted).ok()?.timestamp();
-    let left = date.duration_since(Timestamp::now());
-    Some(left.try_into().unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use reqwest::header::HeaderMap;
-
-    use super::{LONGEST_PAUSE, pause, retry_after};
+    use super::{LONGEST_PAUSE, pause};
 
     #[test]
     fn pauses_grow_and_differ_by_chance_within_bounds() {
@@ -374,26 +355,5 @@ mod tests {
         // What the API asks for is the least.
         assert_eq!(pause(1, Some(milliseconds(2000)), 0.0), milliseconds(2000));
         assert_eq!(pause(3, Some(milliseconds(2000)), 1.0), milliseconds(2500));
-    }
-
-    #[test]
-    fn pauses_are_read_in_every_form() {
-        let read = |name: &'static str, value: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(name, value.parse().unwrap());
-            retry_after(&headers)
-        };
-        assert_eq!(read("retry-after", "2"), Some(Duration::from_secs(2)));
-        assert_eq!(read("retry-after", "0.5"), Some(Duration::from_millis(500)));
-        assert_eq!(
-            read("retry-after-ms", "250"),
-            Some(Duration::from_millis(250))
-        );
-        assert_eq!(read("retry-after", "soon"), None);
-        assert_eq!(read("retry-after", "-1"), None);
-        let past = read("retry-after", "Fri, 20 Nov 2020 10:00:00 GMT");
-        assert_eq!(past, Some(Duration::ZERO));
-        let future = read("retry-after", "Fri, 20 Nov 2099 10:00:00 GMT");
-        assert!(future > Some(Duration::from_secs(1_000_000)));
     }
 }

@@ -13,9 +13,10 @@ use http::{HeaderName, HeaderValue};
 use parking_lot::Mutex;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{RequestBuilder, Response, StatusCode};
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
-    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+    HttpStatusError, SseError, StreamableHttpClient, StreamableHttpError,
+    StreamableHttpPostResponse,
 };
 use serde_json::Value;
 use sse_stream::{Sse, SseStream};
@@ -134,6 +135,10 @@ impl StreamableHttpClient for WatchedHttp {
         if !in_session && (status.is_client_error() || status.is_server_error()) {
             *self.refusal.lock() = Some(status);
         }
+        let is_call = matches!(&message, JsonRpcMessage::Request(it) if matches!(it.request, ClientRequest::CallToolRequest(_)));
+        if is_call && let Some(busy) = busy(&response) {
+            return Err(busy.into());
+        }
         let content_type = content_type(&response);
         let session_id = response
             .headers()
@@ -198,6 +203,16 @@ impl StreamableHttpClient for WatchedHttp {
             .delete_session(uri, session_id, auth_header, custom_headers)
             .await
     }
+}
+
+/// That a server is too busy, and asks to be asked again; `None` where it does not.
+fn busy(response: &Response) -> Option<HttpStatusError> {
+    let status = response.status();
+    let is_busy =
+        status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE;
+    let pause = http_client::retry_after(response.headers()).filter(|_| is_busy)?;
+    let pause = pause.as_secs_f64().to_string();
+    Some(HttpStatusError::new(status.as_u16(), Some(pause)))
 }
 
 fn with_headers(

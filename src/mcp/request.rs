@@ -32,10 +32,14 @@ pub(super) enum Refused {
     Timeout,
     /// The connection is gone.
     Gone(String),
+    /// Nobody took the connection, so that nothing was asked.
+    Unreachable(String),
     /// The server does not know the session any more, and so has not executed the request.
     LostSession,
     /// This exchange failed; the next one may work.
     Exchange(String),
+    /// The server is too busy, says so with this HTTP status, and asks to be asked again after so many seconds.
+    Busy(u16, f64),
 }
 
 /// Sends a request and returns the result exactly as it came over the wire, long integers as [`digits`] marks them.
@@ -92,11 +96,12 @@ fn refused(error: ServiceError) -> Refused {
         ServiceError::TransportSend(error) if is_expired(error.error.as_ref()) => {
             Refused::LostSession
         }
+        ServiceError::TransportSend(error) if let Some(busy) = busy(error.error.as_ref()) => busy,
         ServiceError::TransportSend(error) => {
             let unreachable = is_unreachable(error.error.as_ref());
             let problem = root(error.error.as_ref());
             if unreachable {
-                Refused::Gone(format!("cannot be reached: {problem}"))
+                Refused::Unreachable(format!("cannot be reached: {problem}"))
             } else {
                 Refused::Exchange(problem)
             }
@@ -124,6 +129,17 @@ fn is_expired(error: &(dyn Error + 'static)) -> bool {
     })
 }
 
+/// That the server is too busy and asks to be asked again.
+fn busy(error: &(dyn Error + 'static)) -> Option<Refused> {
+    causes(error).find_map(|it| match it.downcast_ref()? {
+        StreamableHttpError::<reqwest::Error>::HttpStatus(it) => {
+            let seconds = it.retry_after.as_ref()?.parse().ok()?;
+            Some(Refused::Busy(it.status, seconds))
+        }
+        _ => None,
+    })
+}
+
 /// Whether nothing listens at the server's address.
 pub(super) fn is_refused(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|it| {
@@ -136,10 +152,14 @@ impl Refused {
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Error(error) => read_error(error).message,
-            Self::Invalid(problem) | Self::Exchange(problem) | Self::Gone(problem) => {
-                problem.clone()
-            }
+            Self::Invalid(problem)
+            | Self::Exchange(problem)
+            | Self::Gone(problem)
+            | Self::Unreachable(problem) => problem.clone(),
             Self::LostSession => LOST_SESSION.to_owned(),
+            Self::Busy(status, seconds) => {
+                format!("too busy: HTTP {status}, and it asks to be asked again after {seconds} s")
+            }
             Self::Timeout => "no answer in time".to_owned(),
         }
     }

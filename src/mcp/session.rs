@@ -8,7 +8,7 @@ use std::time::Duration;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ListToolsRequest, PaginatedRequestParams,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::digits;
 use crate::mcp::link::{Link, Linking, Service};
@@ -18,7 +18,7 @@ use crate::mcp::target::{OnProgress, Target};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Object;
 use crate::model::catalogue::{ServerCatalogue, Tool};
-use crate::model::trajectory::FailureKind;
+use crate::model::trajectory::{Failure, FailureKind, Outcome};
 use crate::run::{Called, Listed, SetupError, Unlisted};
 
 /// JSON-RPC's "method not found": a server without tools says so.
@@ -100,7 +100,9 @@ impl Session {
             // The server did not know the session, so it has not executed the call.
             Err(Refused::LostSession) => Some("ended the session"),
             // The stream ended before the call was sent.
-            Err(Refused::Gone(_)) if link.was_dropped() => Some("dropped its event stream"),
+            Err(Refused::Gone(_) | Refused::Unreachable(_)) if link.was_dropped() => {
+                Some("dropped its event stream")
+            }
             _ => None,
         };
         if let Some(did) = did.filter(|_| !is_new) {
@@ -119,8 +121,14 @@ impl Session {
             Err(Refused::Error(error)) => outcome(Reply::Error(error)),
             Err(Refused::Invalid(problem)) => outcome(Reply::Invalid(problem)),
             Err(Refused::Timeout) => no_answer(self.target.tool_timeout, &link.wire),
+            Err(busy @ Refused::Busy(status, seconds)) => Outcome::Failure(Failure {
+                kind: FailureKind::Transport,
+                message: busy.describe(),
+                code: None,
+                data: Some(json!({ "status": status, "retry_after": seconds })),
+            }),
             Err(Refused::Exchange(problem)) => failure(FailureKind::Transport, problem),
-            Err(gone @ (Refused::Gone(_) | Refused::LostSession)) => {
+            Err(gone @ (Refused::Gone(_) | Refused::Unreachable(_) | Refused::LostSession)) => {
                 let (end, mut details) = link.end().await;
                 let message = format!("{}{end}", gone.describe());
                 if let Some(problem) = unopened {
@@ -128,7 +136,11 @@ impl Session {
                     details.extend(problem.details);
                 }
                 lost = Some(setup_error(self.name(), &message, &link.wire, details));
-                failure(FailureKind::Disconnected, message)
+                let kind = match gone {
+                    Refused::Gone(_) => FailureKind::Disconnected,
+                    _ => FailureKind::Transport,
+                };
+                failure(kind, message)
             }
         };
         if let Some(asked) = self.target.observed.take_unanswered() {

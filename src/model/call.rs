@@ -1,5 +1,7 @@
 //! One tool call and what became of it.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::model::{Digits, Object};
@@ -57,7 +59,9 @@ pub struct Failure {
     pub message: String,
     /// The JSON-RPC error code, for [`FailureKind::Rpc`].
     pub code: Option<i64>,
-    /// The JSON-RPC error data, for [`FailureKind::Rpc`].
+    /// The JSON-RPC error data, for [`FailureKind::Rpc`]; for [`FailureKind::NotSent`], what was said for `arguments`, or the numbers of the
+    /// calls whose answers it `needs`; for [`FailureKind::Transport`], the `status` with which a server asks to be asked again `retry_after`
+    /// so many seconds.
     pub data: Option<Value>,
 }
 
@@ -100,6 +104,21 @@ impl Outcome {
             Self::Answer(answer) => answer.is_error || answer.breach.is_some(),
             Self::Failure(_) => true,
         }
+    }
+
+    /// With which HTTP status the server asks to be asked again, and after how long: it was too busy for the call.
+    pub fn asks_to_wait(&self) -> Option<(u16, Duration)> {
+        let Self::Failure(Failure {
+            kind: FailureKind::Transport,
+            data: Some(data),
+            ..
+        }) = self
+        else {
+            return None;
+        };
+        let status = u16::try_from(data.get("status")?.as_u64()?).ok()?;
+        let pause = Duration::try_from_secs_f64(data.get("retry_after")?.as_f64()?).ok()?;
+        Some((status, pause))
     }
 }
 

@@ -59,7 +59,7 @@ pub enum Step {
 pub enum Ending {
     /// The agent did all it meant to.
     Completed,
-    /// A critical call failed, and the run ended early for it.
+    /// A critical call failed, or a server died in one, and the run ended early for it.
     Blocked { message: String },
     /// A limit of the scenario was reached.
     LimitReached { message: String },
@@ -115,10 +115,18 @@ impl Trajectory {
 
     /// The calls of declared servers, in order: the ones that are scored.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
-        self.steps.iter().filter_map(|step| match step {
-            Step::ToolCall(call) if call.server.is_some() => Some(call.as_ref()),
-            _ => None,
-        })
+        self.steps.iter().filter_map(Step::scored_call)
+    }
+
+    /// The call that stands for one of another run, which has this number there: one that asks the same, or else the one in its place.
+    pub fn counterpart(&self, number: usize, of: &ToolCall) -> Option<&ToolCall> {
+        let in_its_place = self.calls().nth(number.checked_sub(1)?);
+        let is_same_tool = |it: &&ToolCall| it.server == of.server && it.tool == of.tool;
+        let asks_as = |it: &&ToolCall| it.asks_as(of);
+        in_its_place
+            .filter(asks_as)
+            .or_else(|| self.calls().find(asks_as))
+            .or_else(|| in_its_place.filter(is_same_tool))
     }
 
     /// The numbers of the scored calls that were answered once: their answer was received only once while recording, so it is unknown what
@@ -145,6 +153,16 @@ impl Trajectory {
     /// Whether recording received any answer more than once. If so, it could not for the others, and recording again would not either.
     pub fn has_answers_received_twice(&self) -> bool {
         self.learned.iter().any(Learned::is_stable)
+    }
+}
+
+impl Step {
+    /// The call of a declared server that it is.
+    pub fn scored_call(&self) -> Option<&ToolCall> {
+        match self {
+            Self::ToolCall(call) if call.server.is_some() => Some(call),
+            _ => None,
+        }
     }
 }
 

@@ -16,7 +16,7 @@ const TOLERANCE: f64 = 1e-9;
 /// The subject of sentences about answers of recorded servers.
 const RECORDING: &str = "the recording";
 
-const ENDED_EARLY: &str = " The run ended early, because a call failed that is critical.";
+const ENDED_EARLY: &str = " The run ended early with a call that failed.";
 
 const ALIKE: &str = "the answers differ only in what varies or is not compared";
 

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub use self::recorded_calls::Announced;
 pub(super) use self::recorded_calls::tool_call;
@@ -26,7 +26,8 @@ use crate::model::{Digits, Object};
 use crate::run::again::{AskAgain, ask_again};
 use crate::run::budget::Budget;
 use crate::run::clock::Clock;
-use crate::run::ports::{Called, Connection, Observer, Progress};
+use crate::run::patience::Patience;
+use crate::run::ports::{Connection, Observer, Progress};
 use crate::run::stop::{SetupError, Stop};
 
 /// The conversation of one run. Everything an agent says, calls or asks goes through here and is recorded as it happens, so that a run that
@@ -40,6 +41,7 @@ pub struct Conversation<'a> {
     due: Vec<Due>,
     /// From when to when reads were asked again.
     asked_again: Vec<(Instant, Instant)>,
+    patience: Option<Patience<'a>>,
     limits: Limits,
     budget: Option<&'a Budget>,
     steps: Vec<Step>,
@@ -84,6 +86,7 @@ impl<'a> Conversation<'a> {
             ask_again: None,
             due: Vec::new(),
             asked_again: Vec::new(),
+            patience: None,
             limits: Limits::default(),
             budget: None,
             steps: Vec::new(),
@@ -101,6 +104,12 @@ impl<'a> Conversation<'a> {
     #[must_use]
     pub(super) fn asking_again(self, ask_again: Option<&'a AskAgain>) -> Self {
         Self { ask_again, ..self }
+    }
+
+    /// The same, which waits for servers that are busy.
+    #[must_use]
+    pub(super) fn waiting(self, patience: Option<Patience<'a>>) -> Self {
+        Self { patience, ..self }
     }
 
     /// The same with these limits.
@@ -210,7 +219,7 @@ impl<'a> Conversation<'a> {
         .await
     }
 
-    /// Records a call of a server that cannot be made, and why.
+    /// Records a call of a server that cannot be made, and why; `needs` are the numbers of the calls whose answers it takes values from.
     ///
     /// # Errors
     ///
@@ -221,11 +230,13 @@ impl<'a> Conversation<'a> {
         tool: &str,
         arguments: Object,
         why: &str,
+        needs: &[usize],
     ) -> Result<&ToolCall, Stop> {
         let name = format!("mcp__{server}__{tool}");
         let target = (server.to_owned(), tool.to_owned());
-        self.make(&name, target, arguments, not_sent(why, None))
-            .await
+        let needs = (!needs.is_empty()).then(|| json!({ "needs": needs }));
+        let outcome = not_sent(why, needs);
+        self.make(&name, target, arguments, outcome).await
     }
 
     /// Forgets the call that was made last, at this moment, because it is made again: what servers behind heard of it is no part of the run.
@@ -254,7 +265,10 @@ impl<'a> Conversation<'a> {
             let (arguments, outcome) = match (arguments, routed) {
                 (Ok(arguments), Ok(_)) => (arguments, unanswered()),
                 (Ok(arguments), Err(why)) => (arguments, not_sent(&why, None)),
-                (Err(it), _) => (Object::new(), not_sent(&it.why, Some(&it.said))),
+                (Err(it), _) => (
+                    Object::new(),
+                    not_sent(&it.why, Some(json!({ "arguments": it.said }))),
+                ),
             };
             self.in_flight.push(ToolCall {
                 server,
@@ -312,7 +326,7 @@ impl<'a> Conversation<'a> {
 
     /// Makes the calls in flight, all at once, by the names they were asked for with, and records them. Says so when a server is lost.
     async fn fly(&mut self, names: &[String]) -> Option<SetupError> {
-        let (tools, observer) = (self.servers.tools(), self.observer);
+        let (tools, observer, patience) = (self.servers.tools(), self.observer, self.patience);
         // An effect could change what the reads before it are answered.
         let mut calls = self.in_flight.iter();
         let only_reads =
@@ -334,15 +348,23 @@ impl<'a> Conversation<'a> {
             let number = first + index;
             observer.progress(Progress::Calling { number, tool: name });
             let begun = Instant::now();
-            let sent = call.server.as_ref().filter(|_| !is_not_sent(&call.outcome));
+            let sent = call.server.clone().filter(|_| !is_not_sent(&call.outcome));
             let mut lost = None;
             if let Some((server, tools)) = sent.zip(tools) {
-                let called = tools.call(server, &call.tool, &call.arguments).await;
-                let Called {
-                    outcome,
-                    lost: gone,
-                } = called;
-                call.outcome = outcome;
+                let gone = loop {
+                    let called = tools.call(&server, &call.tool, &call.arguments).await;
+                    call.outcome = called.outcome;
+                    let pause = patience
+                        .and_then(|it| it.pause(number, call, tools.catalogue(), begun.elapsed()));
+                    let Some((status, pause)) = pause else {
+                        break called.lost;
+                    };
+                    let doing = &format!(
+                        "call {number} waits {pause:?}: server `{server}` is busy (HTTP {status})"
+                    );
+                    observer.progress(Progress::Preparing { doing });
+                    tokio::time::sleep(pause).await;
+                };
                 lost = gone.map(|it| SetupError {
                     message: format!("call {number} of `{name}`: {}", it.message),
                     details: it.details,
@@ -416,12 +438,9 @@ impl<'a> Conversation<'a> {
             };
             let server = call.server.as_deref().unwrap_or_default();
             let ask = async || {
-                Some(
-                    tools
-                        .call(server, &call.tool, &call.arguments)
-                        .await
-                        .outcome,
-                )
+                let called = tools.call(server, &call.tool, &call.arguments).await;
+                // That a server is busy says nothing about its answer.
+                Some(called.outcome).filter(|it| it.asks_to_wait().is_none())
             };
             call.again = ask_again(&call.outcome, ask, || disturbed).await;
         }
@@ -448,12 +467,12 @@ fn calls_made(most: usize) -> String {
     format!("{most} tool {noun} had been made")
 }
 
-fn not_sent(why: &str, said: Option<&str>) -> Outcome {
+fn not_sent(why: &str, data: Option<Value>) -> Outcome {
     Outcome::Failure(Failure {
         kind: FailureKind::NotSent,
         message: why.to_owned(),
         code: None,
-        data: said.map(|it| json!({ "arguments": it })),
+        data,
     })
 }
 

@@ -10,13 +10,14 @@ use crate::model::evaluator::Evaluator;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Criterion, Scenario, Timeouts};
 use crate::model::stamp::Stamp;
-use crate::model::trajectory::{Ending, Trajectory};
+use crate::model::trajectory::{Ending, Step, Trajectory};
 use crate::redact::Redactor;
 use crate::run::again::AskAgain;
 use crate::run::agent::Agent;
 use crate::run::budget::Budget;
 use crate::run::clock::Clock;
 use crate::run::conversation::{Conversation, milliseconds};
+use crate::run::patience::Patience;
 use crate::run::ports::{Connection, Gateway, Observer, Progress};
 use crate::run::stop::{SetupError, Stop};
 use crate::run::upstream::Ear;
@@ -41,6 +42,8 @@ pub struct Job<'a> {
     pub budget: Option<&'a Budget>,
     /// Which calls are asked again, for what can be learned from that; `None` when nothing is recorded, or all is played twice.
     pub ask_again: Option<AskAgain>,
+    /// How long servers that are busy are waited for; `None` where they are not.
+    pub patience: Option<Patience<'a>>,
     /// What listens behind the servers; `None` where nothing does.
     pub behind: Option<&'a dyn Gateway>,
     /// Calls of ours prove that the servers are ready before the agent begins.
@@ -77,6 +80,7 @@ pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
         Ok(servers) => {
             let mut conversation = Conversation::new(&servers, job.observer, clock.clone())
                 .asking_again(job.ask_again.as_ref())
+                .waiting(job.patience)
                 .within(limits, job.budget);
             let mut ending = tokio::select! {
                 biased;
@@ -115,6 +119,11 @@ pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
             }
             let own = conversation.take_own_tools();
             let record = conversation.into_record();
+            let calls = record.0.iter().filter_map(Step::scored_call);
+            let busy = job.patience.and_then(|it| it.in_vain(calls));
+            if let Some(busy) = busy.filter(|_| ending.is_complete()) {
+                ending = busy.into();
+            }
             let lane = ear.map(|it| {
                 let gateway = servers.gateway().map(Gateway::recorder);
                 asked_again.extend(gateway.iter().flat_map(|it| it.asked_again()));

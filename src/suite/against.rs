@@ -188,8 +188,7 @@ pub(super) async fn compare_held(
                     return unplayed(&scenario, &run_context, problem("nothing is known of it"));
                 };
                 let comparison = Comparison::new(&scenario, &settings, &run_context);
-                let replayed = (!scenario.agent.decides()).then_some(&other);
-                let executed = run_context.execute(&scenario, replayed).await;
+                let executed = run_context.execute(&scenario, Some(&other)).await;
                 comparison.judged(executed, &other)
             }
         },

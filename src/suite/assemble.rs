@@ -44,6 +44,13 @@ pub(super) struct Standing {
     pub(super) image: Option<ImageStamp>,
 }
 
+/// Where containers stand, what listens behind their servers, and what was accepted of these.
+type Place<'a> = (
+    &'a ContainerSlot,
+    Option<&'a Behind>,
+    Option<&'a Arc<Redacted<Trajectory>>>,
+);
+
 /// Who asks and who answers in a run that can begin.
 pub(super) struct Assembled {
     pub(super) agent: Box<dyn run::Agent>,
@@ -172,7 +179,7 @@ impl SuiteContext {
     pub(super) async fn stand_with_headers(
         &self,
         scenario: &Scenario,
-        place: (&ContainerSlot, Option<&Behind>),
+        place: Place<'_>,
         observer: &dyn Observer,
         (printed, secrets): (&mut PrintedHeaders, &mut Secrets),
     ) -> Result<Option<Standing>, SetupError> {
@@ -193,7 +200,7 @@ impl SuiteContext {
     async fn stand(
         &self,
         scenario: &Scenario,
-        (place, behind): (&ContainerSlot, Option<&Behind>),
+        (place, behind, accepted): Place<'_>,
         observer: &dyn Observer,
         (printed, secrets): (&PrintedHeaders, &mut Secrets),
     ) -> Result<Option<Standing>, SetupError> {
@@ -229,6 +236,7 @@ impl SuiteContext {
                     redactor: &redactor,
                     addresses: OnceLock::new(),
                     printed,
+                    accepted,
                 };
                 let ready = slot.reset(&probe, &tell).await;
                 let ready = ready.map_err(|it| containers::of(name.as_ref(), it))?;

@@ -23,7 +23,7 @@ use crate::git::{self, Commit};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status};
-use crate::model::trajectory::{FailureKind, Outcome, Trajectory};
+use crate::model::trajectory::Trajectory;
 use crate::store;
 
 /// Where a search is kept until it has come to its end.
@@ -275,8 +275,7 @@ fn held(first: &Finished) -> Result<HashMap<String, Arc<Redacted<Trajectory>>>, 
         return Err(Error::incomplete("interrupted before anything was known"));
     }
     let is_lost = |it: &&ScenarioResult| {
-        let has_verdict = matches!(it.status, Status::Passed | Status::Failed | Status::Skipped);
-        !has_verdict && went_away(it).is_none()
+        !matches!(it.status, Status::Passed | Status::Failed | Status::Skipped)
     };
     if let Some(lost) = scenarios.iter().find(is_lost) {
         let why = lost.problem.as_ref().map(|it| it.message.clone());
@@ -289,8 +288,7 @@ fn held(first: &Finished) -> Result<HashMap<String, Arc<Redacted<Trajectory>>>, 
         let failed = Error::incomplete(message);
         return Err(details.fold(failed, |it, detail| it.hint(&detail)));
     }
-    let failed =
-        (scenarios.iter()).filter(|it| it.status == Status::Failed || went_away(it).is_some());
+    let failed = scenarios.iter().filter(|it| it.status == Status::Failed);
     let held: HashMap<_, _> = failed
         .filter_map(|it| Some((it.id.clone(), it.baseline.clone()?)))
         .collect();
@@ -329,7 +327,6 @@ async fn test(
         let results = &finished.suite.scenarios;
         let lost = results
             .iter()
-            .filter(|it| went_away(it).is_none())
             .find(|it| !matches!(it.status, Status::Passed | Status::Failed));
         if let Some(lost) = lost {
             let why = lost.problem.as_ref().map(|it| {
@@ -339,8 +336,7 @@ async fn test(
             });
             return Ok((Found::Skipped, why.unwrap_or_default(), None));
         }
-        let is_bad = |it: &&ScenarioResult| it.status == Status::Failed || went_away(it).is_some();
-        match results.iter().find(is_bad) {
+        match results.iter().find(|it| it.status == Status::Failed) {
             None if failed.is_none() => return Ok((Found::Good, String::new(), None)),
             None => good += 1,
             Some(result) => {
@@ -361,31 +357,15 @@ fn experiment(scenarios: &[Scenario], settings: &Settings) -> String {
     hex::encode(Sha256::digest(all.as_bytes()))
 }
 
-/// Why a run has no verdict although it is a bad one: a server that answered the good version's calls has gone away during one.
-fn went_away(result: &ScenarioResult) -> Option<String> {
-    let run = result
-        .current
-        .as_ref()
-        .filter(|_| result.status == Status::Error)?;
-    let gone = run.calls().find(|it| {
-        matches!(&it.outcome, Outcome::Failure(failure) if failure.kind == FailureKind::Disconnected)
-    })?;
-    let why = result.problem.as_ref().map(|it| it.message.clone());
-    Some(format!("{}: {}", gone.tool, why.unwrap_or_default()))
-}
-
 /// The first thing that speaks against a bad commit.
 fn first_reason(finished: &Finished) -> String {
     let mut results = finished.suite.scenarios.iter();
-    let bad = results.find(|it| it.status == Status::Failed || went_away(it).is_some());
+    let bad = results.find(|it| it.status == Status::Failed);
     bad.map(reason).unwrap_or_default()
 }
 
 /// The first thing that speaks against a result.
 fn reason(result: &ScenarioResult) -> String {
-    if let Some(why) = went_away(result) {
-        return why;
-    }
     let verdict = result.comparison.iter().flat_map(|it| &it.verdict.reasons);
     let unmet = result.checks.iter().filter(|it| it.fails());
     let mut reasons = verdict

@@ -99,11 +99,11 @@ async fn compare_one(
         pass_threshold: rules.pass_threshold,
         baseline: accepted.first().and_then(|it| it.repeated),
     };
-    let replayed = replay::replayed(scenario, &accepted);
+    let main = replay::main(&accepted);
     let comparison = Comparison {
         scenario,
         accepted: &accepted,
-        replayed: replayed.as_ref(),
+        main: main.as_ref(),
         rules: &rules,
         allow_changed: settings.judging.allow_changed,
         reads: if settings.answered_by == Servers::Recorded {
@@ -123,7 +123,7 @@ async fn compare_one(
     Box::pin(pending::settle(
         &mut result,
         scenario,
-        (replayed.as_ref(), again),
+        (main.as_ref(), again),
         kept,
         settings,
     ))
@@ -149,8 +149,8 @@ async fn compare_one(
 pub(super) struct Comparison<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) accepted: &'a [Redacted<Trajectory>],
-    /// What a replay plays.
-    pub(super) replayed: Option<&'a Arc<Redacted<Trajectory>>>,
+    /// The main one of those: what a replay plays.
+    pub(super) main: Option<&'a Arc<Redacted<Trajectory>>>,
     pub(super) rules: &'a Rules,
     pub(super) allow_changed: bool,
     /// Which reads are asked again, for what varies in an answer that may become the baseline's.
@@ -160,7 +160,7 @@ pub(super) struct Comparison<'a> {
 impl Attempt for Comparison<'_> {
     async fn once(&self, run_context: &RunContext) -> ScenarioResult {
         let reads = self.reads.clone();
-        let mut executed = Box::pin(run_context.perform(self.scenario, self.replayed, reads)).await;
+        let mut executed = Box::pin(run_context.perform(self.scenario, self.main, reads)).await;
         (executed.notes).extend(recorded::unanswered(&executed.trajectory));
         if let Some(result) = executed.incomplete() {
             return result;

@@ -80,7 +80,7 @@ async fn play_again(
         run_context.evaluating()
     };
     let how = (Reads::Once, evaluating);
-    let executed = Box::pin(run_context.played(scenario, comparison.replayed, how)).await;
+    let executed = Box::pin(run_context.played(scenario, comparison.main, how)).await;
     let executed = executed.0;
     if executed.incomplete().is_some() {
         return None;

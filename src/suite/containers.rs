@@ -104,14 +104,18 @@ impl ContainerSlot {
     }
 
     /// Gives a run whose container has ended meanwhile the ending [`Ending::Error`], because what came of its calls is no basis for a
-    /// verdict.
-    pub(crate) async fn examine(&self, trajectory: &mut Redacted<Trajectory>, redactor: &Redactor) {
+    /// verdict. Returns whether it is known that it has ended.
+    pub(crate) async fn examine(
+        &self,
+        trajectory: &mut Redacted<Trajectory>,
+        redactor: &Redactor,
+    ) -> bool {
         let Some(slots) = self
             .slots
             .get()
             .filter(|_| trajectory.ending != Ending::Interrupted)
         else {
-            return;
+            return false;
         };
         let mut found = slots.post_mortem().await;
         // An engine learns a moment after the server's clients do that a container has ended.
@@ -122,14 +126,15 @@ impl ContainerSlot {
             tokio::time::sleep(LOOK_PAUSE).await;
             found = slots.post_mortem().await;
         }
+        let has_ended = found.is_ok();
         let found = match found {
-            Ok(None) => return,
+            Ok(None) => return false,
             Ok(Some(mut found)) => {
                 found.message.push_str(" during the run");
                 found
             }
             // The engine does not say whether the container still runs, but every call was answered, so it did.
-            Err(_) if trajectory.ending.is_complete() && all_answered(trajectory) => return,
+            Err(_) if trajectory.ending.is_complete() && all_answered(trajectory) => return false,
             Err(unknown) => unknown,
         };
         let died = redactor.ending(Ending::Error {
@@ -139,6 +144,7 @@ impl ContainerSlot {
         });
         // The run's own ending is kept in the details, before the last lines of the container.
         trajectory.refine(|it| end_as(it, &died));
+        has_ended
     }
 
     /// Whether any was started.
@@ -204,6 +210,7 @@ pub(crate) struct ServersProbe<'a> {
     /// Once the container has been started: those, and this one.
     pub(crate) addresses: OnceLock<Addresses>,
     pub(crate) printed: &'a PrintedHeaders,
+    pub(crate) accepted: Option<&'a Arc<Redacted<Trajectory>>>,
 }
 
 impl Probe for ServersProbe<'_> {
@@ -232,6 +239,7 @@ impl Probe for ServersProbe<'_> {
                 addresses,
                 redactor: self.redactor,
                 observer: self.observer,
+                accepted: self.accepted,
             },
             who: String::new(),
             targets: targets.map_err(|error| error.message),

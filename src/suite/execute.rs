@@ -15,7 +15,7 @@ use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::{Servers, Stamp};
 use crate::model::trajectory::{Ending, ToolCall, Trajectory};
 use crate::redact::{Redactor, Secrets};
-use crate::run::{self, AskAgain, Connection, Job, Observer, Progress, SetupError};
+use crate::run::{self, AskAgain, Connection, Job, Observer, Patience, Progress, SetupError};
 use crate::score;
 use crate::suite::addresses::Addresses;
 use crate::suite::agents::{self, Reached};
@@ -26,6 +26,7 @@ use crate::suite::evaluating::{self, Evaluating};
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::hooks::Hooks;
 use crate::suite::measuring::{Measuring, place_of};
+use crate::suite::post_mortem::blame;
 use crate::suite::ready::{self, Asking};
 use crate::suite::recorded;
 use crate::suite::replay;
@@ -214,7 +215,7 @@ impl SuiteContext {
         let mut printed = PrintedHeaders::default();
         let standing = match listening {
             Ok(()) => {
-                let place = (place, behind.as_ref());
+                let place = (place, behind.as_ref(), baseline);
                 self.stand_with_headers(scenario, place, observer, (&mut printed, &mut secrets))
                     .await
             }
@@ -254,11 +255,13 @@ impl SuiteContext {
             Ok(prepared) => {
                 let known = (&redactor, &secrets);
                 let run = (prepared, &mut started, behind.as_ref());
-                let running = self.make(scenario, run, stamp, reads, known, observer);
+                let running = self.make(scenario, run, baseline, stamp, reads, known, observer);
                 let (mut trajectory, mut notes) = Box::pin(running).await;
                 notes.extend(stale);
-                place.examine(&mut trajectory, &redactor).await;
-                started.examine(&mut trajectory, &redactor).await;
+                let mut has_ended = place.examine(&mut trajectory, &redactor).await;
+                has_ended |= started.examine(&mut trajectory, &redactor).await;
+                let accepted = baseline.map(|it| &***it);
+                trajectory.refine(|it| notes.extend(blame(it, accepted, has_ended)));
                 if let Some(behind) = &mut behind {
                     behind.examine(&mut trajectory, &redactor).await;
                 }
@@ -309,6 +312,7 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         (prepared, started, behind): (Assembled, &mut StartedServers, Option<&Behind>),
+        baseline: Option<&Arc<Redacted<Trajectory>>>,
         stamp: Stamp,
         reads: Reads,
         (redactor, secrets): (&Redactor, &Secrets),
@@ -326,9 +330,10 @@ impl SuiteContext {
         let rules = scenario.scoring.clone();
         let only_reads = move |call: &_, offered: &_| score::only_reads(call, offered, &rules);
         let apart = self.takes_apart(scenario);
+        let all_reads = AskAgain::new(apart, only_reads);
         let ask_again = match reads {
             Reads::Once => None,
-            Reads::Twice => Some(AskAgain::new(apart, only_reads)),
+            Reads::Twice => Some(all_reads.clone()),
             Reads::WhereNew(accepted) => {
                 let rules = scenario.scoring.clone();
                 // One of its own, because the one of the run numbers secrets in the order of the steps.
@@ -337,7 +342,7 @@ impl SuiteContext {
                     let call = stored(call, &redactor);
                     !(accepted.iter()).any(|it| score::has_answer(it, &call, &rules))
                 };
-                Some(AskAgain::new(apart, only_reads).where_answer(is_new))
+                Some(all_reads.clone().where_answer(is_new))
             }
         };
         let gateway_asks = ask_again.clone();
@@ -347,6 +352,7 @@ impl SuiteContext {
             addresses: &addresses,
             redactor,
             observer,
+            accepted: baseline,
         };
         let gateway = match &way {
             Way::Direct => None,
@@ -397,6 +403,12 @@ impl SuiteContext {
             interrupt: self.interrupt.clone(),
             budget: self.budget.as_deref(),
             ask_again,
+            patience: Some(Patience {
+                limit: (scenario.agent.tool_timeout()).unwrap_or(scenario.timeouts.tool),
+                reads: &all_reads,
+                accepted: baseline.map(|it| &***it),
+                script: scenario.agent.calls(),
+            }),
             behind: behind.map(Behind::gateway),
             proven_by_calls: ready::asks_calls(self, scenario),
             redactor,

@@ -88,7 +88,7 @@ impl<'a> Comparison<'a> {
 
     /// Hears this version twice, and compares it with a stored run.
     async fn hear_one(&self, stored: &Kept, replayed: Option<&Kept>) -> ScenarioResult {
-        let played = replayed.or_else(|| (!self.scenario.agent.decides()).then_some(stored));
+        let played = replayed.or(Some(stored));
         let (takes, reads) = self.how_often();
         let first = self.run_context.perform(self.scenario, played, reads).await;
         let mut again = Vec::new();
@@ -188,7 +188,12 @@ impl<'a> Comparison<'a> {
             return not_heard(result, name);
         }
         if first.incomplete().is_some() && !waits {
-            // A script that does not find a tool may know its server from the other version.
+            // A server that died in a call which the other version answered has failed it.
+            let last_words = first.blame(&other.trajectory);
+            first.notes.extend(last_words);
+        }
+        if first.incomplete().is_some() && !waits && !self.scenario.agent.decides() {
+            // A script that does not find a tool, or a value, may know it from the other version.
             first = hear_own(true, known(&other)).await;
         }
         let mut besides: Vec<String> = Vec::new();

@@ -148,14 +148,10 @@ pub(crate) fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem
     }
 }
 
-/// The baseline that an agent needs for its calls, the main one of those accepted: a replay plays it, and a script finds in it
-/// the server of a tool that is gone. `None` for another agent.
-pub(crate) fn replayed(
-    scenario: &Scenario,
-    accepted: &[Redacted<Trajectory>],
-) -> Option<Arc<Redacted<Trajectory>>> {
-    let main = accepted.first().filter(|_| !scenario.agent.decides())?;
-    Some(Arc::new(main.clone()))
+/// The baseline that a run needs, the main one of those accepted: a replay plays it, a script finds in it the server of a tool that is
+/// gone, and for all it shows what servers answered that do not now.
+pub(crate) fn main(accepted: &[Redacted<Trajectory>]) -> Option<Arc<Redacted<Trajectory>>> {
+    accepted.first().map(|it| Arc::new(it.clone()))
 }
 
 /// The baseline that a replay plays, where nothing is compared with it; `None` for another agent.
@@ -169,7 +165,7 @@ pub(crate) fn to_play(
 ) -> Result<Option<Arc<Redacted<Trajectory>>>, Problem> {
     match &scenario.agent {
         Agent::Scripted { .. } | Agent::Model { .. } | Agent::Command { .. } => Ok(None),
-        Agent::Replay { .. } => Ok(replayed(scenario, &accepted(scenario, baselines)?)),
+        Agent::Replay { .. } => Ok(main(&accepted(scenario, baselines)?)),
     }
 }
 

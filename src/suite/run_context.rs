@@ -19,6 +19,7 @@ use crate::suite::measuring::Measuring;
 use crate::suite::observer::ScenarioObserver;
 use crate::suite::outcome::result;
 use crate::suite::patience::Patience;
+use crate::suite::post_mortem::blame;
 use crate::suite::schedule::Job;
 use crate::suite::suite_context::SuiteContext;
 
@@ -73,6 +74,14 @@ impl Executed {
             notes: self.notes.clone(),
             ..result(&self.scenario, status)
         })
+    }
+
+    /// See [`blame`]; what servers say last is without secrets here.
+    pub(crate) fn blame(&mut self, accepted: &Trajectory) -> Vec<String> {
+        let mut last_words = Vec::new();
+        self.trajectory
+            .refine(|it| last_words = blame(it, Some(accepted), false));
+        last_words
     }
 }
 

@@ -171,6 +171,7 @@ impl Desk {
             interrupt,
             budget: None,
             ask_again,
+            patience: None,
             behind: None,
             proven_by_calls: false,
             redactor: &Redactor::default(),

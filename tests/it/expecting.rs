@@ -445,7 +445,7 @@ fn a_run_that_a_critical_call_ended_is_told_so() {
     let result = project.result(1, &["compare"]);
     let words = result["scenarios"][0]["in_words"].as_str().unwrap();
     assert!(
-        words.contains("The run ended early, because a call failed that is critical"),
+        words.contains("The run ended early with a call that failed"),
         "{words}"
     );
     assert!(

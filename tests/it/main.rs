@@ -134,5 +134,6 @@ mod usual_servers;
 mod variable_values;
 mod variables_in_servers;
 mod watch;
+mod whose_end;
 mod worded;
 mod workflows;

@@ -273,7 +273,7 @@ impl Proxy {
             let server = &self.tap.server;
             self.tap
                 .lost(setup_error(server, &why, &Wire::default(), Vec::new()));
-            exchange.end(&failure(FailureKind::Disconnected, why.clone()));
+            exchange.end(&failure(FailureKind::Transport, why.clone()));
             why
         } else {
             exchange.end(&failure(FailureKind::Transport, problem.clone()));

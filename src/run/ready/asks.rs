@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
+use crate::model::catalogue::Catalogue;
 use crate::model::ready::HealthPage;
 use crate::model::trajectory::Outcome;
 use crate::run::ports::{Tools, Unlisted};
@@ -26,6 +27,16 @@ pub trait Asks: Send + Sync {
 
     /// Whether two answers to one request say the same, apart from what varies by nature.
     fn is_same(&self, before: &Outcome, after: &Outcome) -> bool;
+
+    /// Whether a tool that is not listed is, by what was accepted, listed under another name.
+    fn is_renamed(&self, _tool: &str, _listed: &Catalogue) -> bool {
+        false
+    }
+
+    /// The name among those listed that is most like that of a tool which is not.
+    fn nearest(&self, _tool: &str, _listed: &Catalogue) -> Option<String> {
+        None
+    }
 
     /// The text without secrets.
     fn clean(&self, text: &str) -> String;

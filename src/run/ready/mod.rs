@@ -72,6 +72,8 @@ struct State {
     /// The last answer or listing, where that explains more than `what`.
     observed: Vec<String>,
     rounds: usize,
+    /// All that is missing are tools that are listed under other names.
+    is_renamed: bool,
 }
 
 impl<'a> Waiting<'a> {
@@ -103,6 +105,11 @@ impl<'a> Waiting<'a> {
             Some((tool, since)) if since.elapsed() >= LONG => format!("an answer of `{tool}`"),
             _ => state.what.clone(),
         }
+    }
+
+    /// Whether all that was waited for in vain are tools that are listed under other names: that is what a run shows.
+    pub fn is_for_renamed(&self) -> bool {
+        self.state.lock().is_renamed
     }
 
     /// Details of a wait that failed: the last answer or listing, and how often was asked.
@@ -152,6 +159,9 @@ pub async fn wait(ready: &Ready, who: &str, asks: &dyn Asks) -> Result<(), Setup
     let waiting = Waiting::new(ready, asks);
     let proven = tokio::time::timeout_at(waiting.deadline(), prove(ready, &waiting));
     proven.await.unwrap_or_else(|_| {
+        if waiting.is_for_renamed() {
+            return Ok(());
+        }
         Err(SetupError {
             message: format!(
                 "{who} did not get ready within {:?}: still waiting for {} (`ready.timeout` changes how long)",
@@ -273,7 +283,30 @@ async fn ask(
 ) -> Result<Vec<Outcome>, Unready> {
     let catalogue = tools.catalogue();
     let not_yet = |what: String, observed| Unready::NotYet(Missing { what, observed });
-    if let Some(what) = lacking(ready, catalogue) {
+    let lacking = lacking(ready, catalogue);
+    if !lacking.is_empty() {
+        let renamed = |it: &&str| waiting.asks.is_renamed(it, catalogue);
+        waiting.state.lock().is_renamed = lacking.iter().all(renamed);
+        let have = ready.tools.len() - lacking.len();
+        let near = |it: &&str| {
+            let near = waiting.asks.nearest(it, catalogue)?;
+            Some(format!("nearest to `{it}`: `{near}`"))
+        };
+        let near = lacking.iter().filter_map(near);
+        return Err(not_yet(
+            format!(
+                "tools {have}/{}, missing `{}`",
+                ready.tools.len(),
+                lacking.join("`, `")
+            ),
+            near.chain([listed(catalogue)]).collect(),
+        ));
+    }
+    waiting.state.lock().is_renamed = false;
+    let count: usize = catalogue.servers.iter().map(|it| it.tools.len()).sum();
+    let least = ready.min_tools;
+    if count < least {
+        let what = format!("tools {count}/{least}");
         return Err(not_yet(what, vec![listed(catalogue)]));
     }
     let mut answers = Vec::new();
@@ -316,32 +349,10 @@ fn routed(call: &ReadyCall, catalogue: &Catalogue) -> Result<(String, String), S
     }
 }
 
-/// What is missing among the tools, in words: `tools 3/7`.
-fn lacking(ready: &Ready, catalogue: &Catalogue) -> Option<String> {
-    let is_listed = |wanted: &str| {
-        let mut servers = catalogue.servers.iter();
-        servers.any(|server| {
-            let own = wanted.strip_prefix("mcp__").unwrap_or_default();
-            let own = own.strip_prefix(server.server.as_str());
-            let own = own.and_then(|it| it.strip_prefix("__"));
-            let mut names = server.tools.iter().map(crate::model::catalogue::Tool::name);
-            names.any(|it| it == wanted || Some(it) == own)
-        })
-    };
-    let lacking: Vec<&str> = (ready.tools.iter().map(String::as_str))
-        .filter(|it| !is_listed(it))
-        .collect();
-    if !lacking.is_empty() {
-        let all = ready.tools.len();
-        let have = all - lacking.len();
-        return Some(format!(
-            "tools {have}/{all}, missing `{}`",
-            lacking.join("`, `")
-        ));
-    }
-    let count: usize = catalogue.servers.iter().map(|it| it.tools.len()).sum();
-    let least = ready.min_tools;
-    (count < least).then(|| format!("tools {count}/{least}"))
+/// The tools that must be listed and are not.
+fn lacking<'r>(ready: &'r Ready, catalogue: &Catalogue) -> Vec<&'r str> {
+    let wanted = ready.tools.iter().map(String::as_str);
+    wanted.filter(|it| !catalogue.offers(it)).collect()
 }
 
 /// The tools that are listed, for a message about those that are not.

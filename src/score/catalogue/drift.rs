@@ -90,6 +90,16 @@ pub(in crate::score) fn findings(
     found
 }
 
+/// Whether a tool of the one catalogue, by its bare or full name, is in the other under another name.
+pub fn is_renamed(tool: &str, before: &Catalogue, now: &Catalogue) -> bool {
+    let found = findings(before, now, &Recorded::new());
+    found.iter().any(|it| {
+        let prefix = format!("mcp__{}__", it.drift.server);
+        let bare = tool.strip_prefix(&prefix).unwrap_or(tool);
+        it.renamed.iter().any(|(was, _)| was == bare)
+    })
+}
+
 /// The change that explains why a call of the baseline, by its number, has another outcome: one that would refuse the call.
 pub(in crate::score) fn cause(findings: &[Finding], baseline: usize) -> Option<String> {
     let mut refusing = findings

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use serde_json::Value;
+
 use crate::model::binding::Binding;
 use crate::model::comparison::{Pair, Reason, ReasonKind, Row};
 use crate::model::trajectory::{FailureKind, Outcome, ToolCall};
@@ -221,12 +223,24 @@ impl<'e, 'a> Groups<'e, 'a> {
             (Some(baseline), _) => {
                 let known = self.of_baseline.get(&baseline).copied();
                 known
+                    .or_else(|| self.by_need(it.current?))
                     .or_else(|| self.by_binding(baseline))
                     .or_else(|| self.by_end(it, baseline))
             }
             (None, Some(current)) => self.by_name(current).or_else(|| self.by_retry(current)),
             (None, None) => None,
         }
+    }
+
+    /// The call was not made, because a value that it needs is not in an answer any more.
+    fn by_need(&self, current: usize) -> Option<usize> {
+        let Outcome::Failure(failure) = &self.evidence.calls.now(current).made.outcome else {
+            return None;
+        };
+        let needs = failure.data.as_ref()?.get("needs")?.as_array()?;
+        let needs = needs.iter().filter_map(Value::as_u64);
+        let mut groups = needs.filter_map(|it| self.of_current.get(&usize::try_from(it).ok()?));
+        (groups.next().copied()).filter(|_| failure.kind == FailureKind::NotSent)
     }
 
     /// A value that the call needs should have come from one that failed, changed, or was not made.

@@ -10,8 +10,10 @@ use super::proof::Proof;
 use crate::mcp::Target;
 use crate::model::catalogue::Catalogue;
 use crate::model::ready::Ready;
+use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::Stamp;
+use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
 use crate::run::ready::{SessionCheck, wait};
 use crate::run::{Observer, Progress, SetupError, Tools};
@@ -28,6 +30,7 @@ pub(super) struct AgentSessionCheck {
     /// What all servers offered when they were ready.
     catalogue: Catalogue,
     stamp: Stamp,
+    accepted: Option<Arc<Redacted<Trajectory>>>,
 }
 
 /// Reports no progress, because meanwhile the progress of the agent itself is shown.
@@ -52,6 +55,7 @@ impl AgentSessionCheck {
             targets: targets.to_vec(),
             catalogue,
             stamp,
+            accepted: asking.accepted.cloned(),
         }
     }
 
@@ -97,6 +101,7 @@ impl SessionCheck for AgentSessionCheck {
                     addresses: &check.addresses,
                     redactor: &check.redactor,
                     observer: &NoProgress,
+                    accepted: check.accepted.as_ref(),
                 },
                 who: server.clone(),
                 targets: Ok(targets.cloned().collect()),

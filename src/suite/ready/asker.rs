@@ -9,9 +9,10 @@ use futures_util::future::{BoxFuture, try_join_all};
 use super::proof::{expanded, only};
 use crate::http_client;
 use crate::mcp::{self, Launch, Target};
-use crate::model::catalogue::Catalogue;
+use crate::model::catalogue::{Catalogue, Tool};
 use crate::model::comparison::Row;
 use crate::model::ready::{HealthPage, PageAddress};
+use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::Stamp;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
@@ -29,6 +30,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) addresses: &'a Addresses,
     pub(crate) redactor: &'a Redactor,
     pub(crate) observer: &'a dyn Observer,
+    pub(crate) accepted: Option<&'a Arc<Redacted<Trajectory>>>,
 }
 
 /// Asks some servers.
@@ -124,6 +126,16 @@ impl Asks for Asker<'_> {
             }
             Row::Missing { .. } | Row::Extra { .. } => false,
         })
+    }
+
+    fn is_renamed(&self, tool: &str, listed: &Catalogue) -> bool {
+        let accepted = self.asking.accepted;
+        accepted.is_some_and(|it| score::is_renamed(tool, &it.catalogue, listed))
+    }
+
+    fn nearest(&self, tool: &str, listed: &Catalogue) -> Option<String> {
+        let tools = listed.servers.iter().flat_map(|it| &it.tools);
+        score::nearest_name(tool, tools.map(Tool::name)).map(str::to_owned)
     }
 
     fn clean(&self, text: &str) -> String {

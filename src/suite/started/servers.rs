@@ -87,19 +87,20 @@ impl StartedServers {
     }
 
     /// Gives a run during which one of them has ended the ending [`Ending::Error`], because what came of its calls is no basis for a verdict.
+    /// Returns whether one has.
     pub(crate) async fn examine(
         &mut self,
         trajectory: &mut Redacted<Trajectory>,
         redactor: &Redactor,
-    ) {
+    ) -> bool {
         if trajectory.ending == Ending::Interrupted || self.is_told {
-            return;
+            return false;
         }
         let lost = lost_connection(trajectory);
         let patience = if lost { NOTICE } else { GLANCE };
         let looked = self.servers.iter_mut().map(|it| it.post_mortem(patience));
         let Some(mut ended) = join_all(looked).await.into_iter().flatten().next() else {
-            return;
+            return false;
         };
         ended.message.push_str(" during the run");
         let died = redactor.ending(Ending::Error {
@@ -108,6 +109,7 @@ impl StartedServers {
             trouble: ended.trouble,
         });
         trajectory.refine(|it| end_as(it, &died));
+        true
     }
 
     /// Asks them to end, then forces them.

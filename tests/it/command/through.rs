@@ -175,6 +175,7 @@ pub(super) async fn recorded_run<F: Future<Output = ()> + Send + 'static>(
         interrupt: CancellationToken::new(),
         budget: None,
         ask_again,
+        patience: None,
         behind: None,
         proven_by_calls: false,
         redactor: &Redactor::default(),

@@ -169,7 +169,7 @@ fn a_run_that_ended_early_was_not_asked_otherwise() {
     assert_eq!(
         scenario.in_words.as_deref(),
         Some(
-            "The agent asked the same; the server answered differently. The run ended early, because a call failed that is critical."
+            "The agent asked the same; the server answered differently. The run ended early with a call that failed."
         )
     );
     let words = Description::new(scenario, "compare").unwrap();
