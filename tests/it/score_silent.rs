@@ -1,5 +1,6 @@
 //! Whatever differs and passes all the same is reported as a change.
 
+use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::comparison::{ChangeKind, Comparison};
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, Step, Trajectory};
@@ -115,7 +116,7 @@ fn failing(kind: FailureKind, message: &str, code: Option<i64>) -> Trajectory {
 }
 
 #[test]
-fn an_error_of_another_kind_is_another_answer_and_another_code_is_told() {
+fn an_error_of_another_kind_or_code_is_another_answer_unless_a_revision_moved_it() {
     let by_tool = trajectory(&[
         json!({ "tool": "mcp__s__get", "reads": true, "text": "not found", "is_error": true }),
     ]);
@@ -128,13 +129,39 @@ fn an_error_of_another_kind_is_another_answer_and_another_code_is_told() {
         reason.text.contains("became another kind of error"),
         "{reason:?}"
     );
-    assert_eq!(reason.got.as_deref(), Some("JSON-RPC error: \"not found\""));
+    let got = "JSON-RPC error -32602: \"not found\"";
+    assert_eq!(reason.got.as_deref(), Some(got));
 
     let other = failing(FailureKind::Rpc, "not found", Some(-32603));
     let comparison = compare(&rpc, &other);
-    let (_, path, _) = only_change(&comparison);
-    assert_eq!(path, "response/error/code");
-    assert_eq!(comparison.changes[0].now.as_deref(), Some("-32603"));
+    assert!(!comparison.verdict.passed);
+    let reason = &comparison.verdict.reasons[0];
+    assert!(
+        reason.text.contains("became another kind of error"),
+        "{reason:?}"
+    );
+
+    let moved = |b: &Trajectory, c: &Trajectory, now: Option<&str>| {
+        let comparison = compare(b, c);
+        assert!(comparison.verdict.passed, "{:?}", comparison.verdict);
+        let (_, path, _) = only_change(&comparison);
+        assert_eq!(path, "response/error/code");
+        assert_eq!(comparison.changes[0].now.as_deref(), now);
+    };
+    let no_resource = failing(FailureKind::Rpc, "not found", Some(-32002));
+    moved(&no_resource, &rpc, Some("-32602"));
+    moved(&rpc, &no_resource, Some("-32002"));
+    // Of a tool that nobody lists.
+    let unlisted = |run: &Trajectory| {
+        let catalogue = Catalogue::default();
+        Trajectory {
+            catalogue,
+            ..run.clone()
+        }
+    };
+    let (by_tool, rpc) = (unlisted(&by_tool), unlisted(&rpc));
+    moved(&by_tool, &rpc, Some("-32602"));
+    moved(&rpc, &by_tool, None);
 
     // To an agent a lost connection is a lost connection, whoever noticed.
     let lost = failing(FailureKind::Transport, "gone", None);

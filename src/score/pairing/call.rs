@@ -78,6 +78,7 @@ impl<'a> Call<'a> {
             outcome: &self.made.outcome,
             breach: self.breach.as_deref(),
             in_band: None,
+            is_unknown_tool: self.listed.is_none(),
         }
     }
 

@@ -72,6 +72,7 @@ impl<'a> Calls<'a> {
                 outcome: &it.outcome,
                 breach: None,
                 in_band: None,
+                is_unknown_tool: false,
             }
             .summary()
         };

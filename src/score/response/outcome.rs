@@ -26,6 +26,10 @@ use super::stable::{self, Apart, Known};
 /// The most arguments that are looked for as echoes in a response.
 const ECHOES: usize = 64;
 
+/// The codes of JSON-RPC that a revision of the protocol has moved: for a resource that is not there, and for an unknown tool.
+const RESOURCE_NOT_FOUND: i64 = -32002;
+const INVALID_PARAMS: i64 = -32602;
+
 /// The least similarity of an answer that differs from the recorded one only by additions.
 const LEAST_WITH_ADDITIONS: f64 = 0.9;
 
@@ -37,11 +41,18 @@ pub(in crate::score) struct Response<'a> {
     pub(in crate::score) breach: Option<&'a str>,
     /// What the answer says went wrong although the server says that it is fine.
     pub(in crate::score) in_band: Option<&'a str>,
+    /// Neither side's servers list the tool.
+    pub(in crate::score) is_unknown_tool: bool,
 }
 
 impl Response<'_> {
     pub(in crate::score) fn is_failure(&self) -> bool {
         self.breach.is_some() || self.outcome.is_failure()
+    }
+
+    /// Whether it is an answer that nothing but its tool's own schema makes an error.
+    fn only_breaks(&self) -> bool {
+        self.is_failure() && matches!(self.outcome, Outcome::Answer(it) if !it.is_error)
     }
 
     /// What the failure says.
@@ -97,6 +108,8 @@ pub(in crate::score) fn compare<'a>(
     match (b.is_failure(), c.is_failure()) {
         (false, true) => return failure_changed(b, c, "became an error"),
         (true, false) => return failure_changed(b, c, "no longer an error"),
+        // Clients refused it before, too.
+        (true, true) if b.only_breaks() && c.only_breaks() => {}
         (true, true) => return both_failed(b, c, context.mode, known),
         (false, false) => {}
     }
@@ -236,9 +249,26 @@ fn both_failed<'a>(
     {
         return Findings::default().finish(1.0);
     }
+    let is_unknown_tool = b.is_unknown_tool && c.is_unknown_tool;
     let (b, c) = (b.message(), c.message());
-    if kind_b != kind_c && mode != Responses::Ignore {
-        return another_kind_of_error((kind_b, &b), (kind_c, &c));
+    let code = |it: Option<&Failure>| it.filter(|it| it.kind == FailureKind::Rpc)?.code;
+    let codes = (code(of_b), code(of_c));
+    let is_moved = match codes {
+        (Some(RESOURCE_NOT_FOUND), Some(INVALID_PARAMS))
+        | (Some(INVALID_PARAMS), Some(RESOURCE_NOT_FOUND)) => true,
+        (None, Some(INVALID_PARAMS)) => is_unknown_tool && kind_b.is_none(),
+        (Some(INVALID_PARAMS), None) => is_unknown_tool && kind_c.is_none(),
+        _ => false,
+    };
+    if (kind_b != kind_c || codes.0 != codes.1) && !is_moved && mode != Responses::Ignore {
+        let named = |kind: Option<FailureKind>, code: Option<i64>, message: &str| {
+            let kind = kind.map_or("an error of the tool", FailureKind::words);
+            let code = code.map_or_else(String::new, |it| format!(" {it}"));
+            format!("{kind}{code}: {}", excerpt::of_text(message))
+        };
+        let was = named(kind_b, codes.0, &b);
+        let now = named(kind_c, codes.1, &c);
+        return another_error(was, now);
     }
     let (b_masked, c_masked) = (mask::text(&b), mask::text(&c));
     let similarity = match mode {
@@ -261,10 +291,13 @@ fn both_failed<'a>(
             loss: 1.0 - similarity,
         });
     }
-    let code = |it: Option<&Failure>| it.and_then(|it| it.code).map(|it| it.to_string());
-    let data = |it: Option<&Failure>| it.and_then(|it| it.data.as_ref()).map(excerpt::of);
+    let said = |code: Option<i64>| code.map(|it| it.to_string());
+    let data = |it: Option<&Failure>| {
+        let of_server = it.filter(|it| it.kind == FailureKind::Rpc);
+        of_server.and_then(|it| it.data.as_ref()).map(excerpt::of)
+    };
     for (path, was, now) in [
-        ("/error/code", code(of_b), code(of_c)),
+        ("/error/code", said(codes.0), said(codes.1)),
         ("/error/data", data(of_b), data(of_c)),
     ] {
         if was != now && mode != Responses::Ignore {
@@ -285,16 +318,8 @@ fn both_failed<'a>(
     }
 }
 
-type KindOfError<'a> = (Option<FailureKind>, &'a str);
-
-fn another_kind_of_error(
-    (kind_b, b): KindOfError<'_>,
-    (kind_c, c): KindOfError<'_>,
-) -> ResponseScore {
-    let named = |kind: Option<FailureKind>, message: &str| {
-        let kind = kind.map_or("an error of the tool", FailureKind::words);
-        format!("{kind}: {}", excerpt::of_text(message))
-    };
+/// Another kind of error, or one with another code: clients, and the models behind them, treat it as something else.
+fn another_error(was: String, now: String) -> ResponseScore {
     let what = "became another kind of error";
     let similarity = finding::CAP;
     ResponseScore {
@@ -305,8 +330,8 @@ fn another_kind_of_error(
         }],
         differences: vec![Difference {
             path: String::new(),
-            expected: Some(named(kind_b, b)),
-            got: Some(named(kind_c, c)),
+            expected: Some(was),
+            got: Some(now),
             similarity,
             rule: what.into(),
             loss: 1.0 - similarity,

@@ -84,6 +84,7 @@ impl LookedAt {
                 outcome,
                 breach: None,
                 in_band: None,
+                is_unknown_tool: false,
             };
             let context = Context {
                 ignore: &self.ignore,
