@@ -17,6 +17,8 @@ pub struct Changed {
     /// Where they lie, or lay before they were removed, without links in `root`. A submodule counts as one of them, and so does a repository
     /// within that git does not know.
     pub files: BTreeSet<PathBuf>,
+    /// Those of them that git does not track.
+    pub untracked: BTreeSet<PathBuf>,
     /// What was compared with; `None` for the last commit.
     pub since: Option<Commit>,
 }
@@ -52,12 +54,13 @@ pub fn changed(path: &Path, reference: Option<&str>) -> Result<Changed, ChangedE
         let why = format!("what has changed cannot be read: {}", error.message());
         ChangedError::Repository(why)
     };
-    let mut names = uncommitted(&repository).map_err(unreadable)?;
+    let (mut names, untracked) = uncommitted(&repository).map_err(unreadable)?;
     if let Some(since) = &since {
         names.extend(committed_since(&repository, since).map_err(unreadable)?);
     }
     Ok(Changed {
         files: names.iter().map(|it| root.join(it)).collect(),
+        untracked: untracked.iter().map(|it| root.join(it)).collect(),
         root,
         since,
     })
@@ -99,8 +102,10 @@ fn merge_base(
     checkout::resolve(path, &base.to_string()).map_err(ChangedError::Reference)
 }
 
-/// Names below the root of what differs between the last commit, the index and the work tree.
-fn uncommitted(repository: &Repository) -> Result<BTreeSet<PathBuf>, git2::Error> {
+/// Names below the root of what differs between the last commit, the index and the work tree, and of those the ones that git does not track.
+fn uncommitted(
+    repository: &Repository,
+) -> Result<(BTreeSet<PathBuf>, BTreeSet<PathBuf>), git2::Error> {
     let mut options = StatusOptions::new();
     options
         .include_untracked(true)
@@ -108,8 +113,13 @@ fn uncommitted(repository: &Repository) -> Result<BTreeSet<PathBuf>, git2::Error
         .include_ignored(false)
         .exclude_submodules(false);
     let statuses = repository.statuses(Some(&mut options))?;
-    let changed = statuses.iter().filter(|it| it.status() != Status::CURRENT);
-    Ok(changed.map(|it| name(it.path_bytes())).collect())
+    let changed = || statuses.iter().filter(|it| it.status() != Status::CURRENT);
+    let untracked = changed().filter(|it| it.status() == Status::WT_NEW);
+    let untracked = untracked.map(|it| name(it.path_bytes())).collect();
+    Ok((
+        changed().map(|it| name(it.path_bytes())).collect(),
+        untracked,
+    ))
 }
 
 /// The same of what differs between a commit and the last one. What was taken back since counts as unchanged, unless it has changed again.
@@ -130,7 +140,7 @@ fn committed_since(
 }
 
 /// A name as git has it: that of a repository within ends with `/`.
-fn name(bytes: &[u8]) -> PathBuf {
+pub(super) fn name(bytes: &[u8]) -> PathBuf {
     let name = bytes.strip_suffix(b"/").unwrap_or(bytes);
     PathBuf::from(OsStr::from_bytes(name))
 }

@@ -17,11 +17,22 @@ pub struct Depends {
     /// Files that its servers, its agent, its hooks and its evaluators are started with, what is mounted into its containers, and files that
     /// must be the same after its runs.
     pub used: Vec<PathBuf>,
+    /// What is started of those, a program or a script, with what it may read beside it.
+    pub commands: Vec<Command>,
     /// Files and folders that its servers are made from: its source, or the `inputs` of that, and what its images are built from. They may
     /// be folders around the scenario itself.
     pub made_from: Vec<PathBuf>,
     /// Commands make something of that before its servers start.
     pub is_prepared: bool,
+}
+
+/// A command that is started.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Command {
+    /// As the scenario has it.
+    pub text: String,
+    /// The folders that it names, or in which files lie that it names: a script reads others beside it.
+    pub folders: Vec<PathBuf>,
 }
 
 /// What a scenario depends on, as far as its file tells.
@@ -98,15 +109,25 @@ pub fn started_by<'a>(hooks: impl IntoIterator<Item = &'a Hook>) -> Vec<PathBuf>
 impl Depends {
     /// Adds the files among the words of a command line: programs and scripts, and what is behind the `=` of an option.
     fn started<'a>(&mut self, words: impl IntoIterator<Item = &'a String>, cwd: Option<&Path>) {
+        let mut folders: Vec<PathBuf> = cwd.map(absolute).into_iter().collect();
         let cwd = cwd.unwrap_or(Path::new(""));
-        for word in words {
+        let words: Vec<&String> = words.into_iter().collect();
+        for word in &words {
             let value = word.split_once('=').map(|it| it.1);
             for name in [Some(word.as_str()), value].into_iter().flatten() {
                 let path = absolute(&cwd.join(name));
                 if path.is_file() {
+                    folders.extend(path.parent().map(Path::to_owned));
                     self.used.push(path);
+                } else if path.is_dir() {
+                    folders.push(path);
                 }
             }
+        }
+        if !words.is_empty() {
+            let text: Vec<&str> = words.iter().map(|it| it.as_str()).collect();
+            let text = text.join(" ");
+            self.commands.push(Command { text, folders });
         }
     }
 

@@ -323,6 +323,29 @@ fn a_server_that_git_ignores_may_have_changed() {
 }
 
 #[test]
+fn code_beside_what_a_command_names_counts() {
+    let project = committed();
+    let plays = "expected_trajectory: [{ tool: x, args: {} }]\n";
+    for (name, command) in [
+        ("script", "command: sh, args: [server/run.sh]"),
+        ("fetched", "command: npx, args: [a-server]"),
+    ] {
+        let servers = format!("servers: {{ s: {{ {command} }} }}\n");
+        let scenario = format!("name: {name}\n{servers}{plays}");
+        project.file(&format!("scenarios/{name}.yaml"), scenario);
+    }
+    (project.file("server/run.sh", ". lib/help.sh"))
+        .file("server/lib/help.sh", "1")
+        .file("server/README.md", "1");
+    commit_all(&project.path(""), "A server of two files");
+    (project.file("server/README.md", "2")).file("server/log.txt", "untracked");
+    let nothing = project.expect(0, &["list", "--changed"]);
+    nothing.says("has changed since the last commit (the code of `npx a-server` is not known");
+    project.file("server/lib/help.sh", "2");
+    assert_eq!(ran(&project, 0, &["list", "--changed"]), ["script"]);
+}
+
+#[test]
 #[ignore = "left to .ci/run, which has the time"]
 fn what_a_scenario_is_read_from_and_started_with_counts() {
     let project = committed();

@@ -1,6 +1,6 @@
 //! Which scenarios are concerned by what has changed, as git tells.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,8 @@ pub(super) struct Concerned {
     pub(super) scenarios: Vec<Scenario>,
     /// Since when, in words.
     pub(super) since: String,
+    /// Commands that name no file of a repository, so that nobody knows whether their code has changed.
+    pub(super) unknown: BTreeSet<String>,
 }
 
 /// What the scenarios of a command depend on besides their own files.
@@ -62,13 +64,32 @@ pub(super) fn concerned(
     let mut files = beside.files.iter();
     let all = files.any(|it| repositories.has_changed(it, &[]));
     let of_how_many = scenarios.len();
+    let read: Vec<PathBuf> = scenarios
+        .iter()
+        .flat_map(|it| &it.read_from)
+        .cloned()
+        .collect();
+    let mut unknown = BTreeSet::new();
     let mut is_concerned = |scenario: &Scenario| {
         let depends = depends(scenario);
         let mut files = depends.read.iter().chain(&depends.used);
         let mut made_from = depends.made_from.iter();
         let baselines = beside.baselines.into_iter();
         let mut baselines = baselines.flat_map(|it| baseline_folders(it, scenario, of_how_many));
-        files.any(|it| repositories.has_changed(it, &[]))
+        let mut of_commands = false;
+        for command in &depends.commands {
+            let mut folders = command.folders.iter().map(|it| real(it));
+            let known: Vec<PathBuf> = (folders.by_ref())
+                .filter(|it| repositories.holds(it))
+                .collect();
+            if known.is_empty() {
+                unknown.insert(command.text.clone());
+            }
+            let beside = |it: &PathBuf| repositories.has_changed_beside(it, &ours, &read);
+            of_commands |= known.iter().any(beside);
+        }
+        of_commands
+            || files.any(|it| repositories.has_changed(it, &[]))
             || made_from.any(|it| repositories.has_changed(it, &ours))
             || baselines.any(|it| repositories.has_changed_directly_in(&it))
     };
@@ -76,7 +97,11 @@ pub(super) fn concerned(
     if !all {
         scenarios.retain(|it| is_concerned(it));
     }
-    Ok(Concerned { scenarios, since })
+    Ok(Concerned {
+        scenarios,
+        since,
+        unknown,
+    })
 }
 
 /// Where the baseline of a scenario lies, one of so many; where it is gone, all places that it may be gone from.
@@ -154,6 +179,22 @@ impl Repositories {
             || (meant.is_file() && self.is_ignored(&meant))
     }
 
+    /// Whether a folder lies in a repository, and git does not ignore it.
+    fn holds(&mut self, folder: &Path) -> bool {
+        self.around(folder).is_some() && !self.is_ignored(folder)
+    }
+
+    /// Whether a file has changed in the folder of a command that git tracks, but for scenarios, baselines, reports and prose.
+    fn has_changed_beside(&mut self, folder: &Path, ours: &[PathBuf], read: &[PathBuf]) -> bool {
+        let Some(changed) = self.around(folder) else {
+            return false;
+        };
+        let mut within = changed.files.iter().filter(|it| it.starts_with(folder));
+        within.any(|it| {
+            !changed.untracked.contains(it) && !read.contains(it) && is_code(it, folder, ours)
+        })
+    }
+
     /// Whether git ignores a file, and so does not tell whether it has changed, such as a server that is built.
     fn is_ignored(&mut self, file: &Path) -> bool {
         let Some(root) = self.around(file).map(|it| it.root.clone()) else {
@@ -177,6 +218,14 @@ impl Repositories {
             .take_while(|it| it.starts_with(&folder));
         within.filter(|it| is_baseline(it, &folder)).count() > 0
     }
+}
+
+/// Whether a file in the folder of a command may be read by it: all but prose, and what lies in folders of ours within.
+pub(in crate::cli) fn is_code(file: &Path, folder: &Path, ours: &[PathBuf]) -> bool {
+    let mut within = ours
+        .iter()
+        .filter(|it| *it != folder && it.starts_with(folder));
+    file.extension().is_none_or(|it| it != "md") && !within.any(|it| file.starts_with(it))
 }
 
 fn failure(error: &ChangedError, scenario: &Scenario, reference: Option<&str>) -> Failure {

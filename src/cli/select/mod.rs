@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-pub(super) use self::changed::is_baseline;
 use self::changed::{Beside, concerned};
+pub(super) use self::changed::{is_baseline, is_code};
 use self::expression::{Expression, Subject};
 use self::last_failed::LastRuns;
 use crate::cli::advice;
@@ -288,10 +288,11 @@ fn pick(
         };
         let found = concerned(scenarios, reference.as_deref(), beside)?;
         let since = found.since;
+        let unknown = unknown(&found.unknown);
         scenarios = found.scenarios;
         if scenarios.is_empty() {
             let sentence = format!(
-                "Nothing to do: none of {}, nor anything that {} on, has changed {since}.",
+                "Nothing to do: none of {}, nor anything that {} on, has changed {since}{unknown}.",
                 plural(before, "scenario"),
                 if before == 1 {
                     "it depends"
@@ -302,7 +303,7 @@ fn pick(
             return Ok((scenarios, Some(NonePicked::Unchanged(sentence))));
         }
         console.note(&format!(
-            "{} of {before} {} changed {since}",
+            "{} of {before} {} changed {since}{unknown}",
             scenarios.len(),
             if scenarios.len() == 1 { "has" } else { "have" },
         ));
@@ -375,6 +376,29 @@ fn settle_usual_servers(scenarios: &mut [Scenario], purpose: Purpose<'_>, consol
 }
 
 /// Leaves the scenarios that an expression is about; why there are none, where that is so.
+/// The most commands that are named of which nobody knows whether they have changed.
+const NAMED: usize = 3;
+
+/// That commands name no file here, so that it is not known whether what they run has changed.
+fn unknown(commands: &BTreeSet<String>) -> String {
+    if commands.is_empty() {
+        return String::new();
+    }
+    let named: Vec<String> = commands
+        .iter()
+        .take(NAMED)
+        .map(|it| format!("`{it}`"))
+        .collect();
+    let more = match commands.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        " (the code of {}{more} is not known: no file of a repository is named)",
+        named.join(", ")
+    )
+}
+
 fn match_expression(
     scenarios: &mut Vec<Scenario>,
     expression: &Expression,

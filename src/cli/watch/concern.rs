@@ -10,7 +10,7 @@ use crate::cli::args::SelectArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::paths::{named, real};
-use crate::cli::select::{self, NonePicked, Purpose, is_baseline};
+use crate::cli::select::{self, NonePicked, Purpose, is_baseline, is_code};
 use crate::git::Worktree;
 use crate::model::scenario::{Scenario, Server};
 use crate::scenario_file;
@@ -59,6 +59,8 @@ struct Dependencies {
     read: BTreeSet<PathBuf>,
     /// Files, or folders with all in them.
     source: BTreeSet<PathBuf>,
+    /// Folders of its commands, of which the files count that git tracks.
+    beside: BTreeSet<PathBuf>,
     /// The folder of its baseline.
     baseline: Option<PathBuf>,
     /// Commands make something of its source.
@@ -157,8 +159,10 @@ impl<'a> Concern<'a> {
         };
         let concerns = |it: &PathBuf, of: &Dependencies| {
             let mut baseline = of.baseline.iter();
+            let mut beside = of.beside.iter().filter(|folder| it.starts_with(folder));
             of.read.contains(it)
                 || is_of(it, &of.source)
+                || beside.any(|folder| is_code(it, folder, &self.no_source) && !read.contains(it))
                 || is_of(it, &self.of_all)
                 || baseline.any(|folder| is_baseline(it, folder))
         };
@@ -219,6 +223,16 @@ impl<'a> Concern<'a> {
             for source in sources {
                 files.tree(source, &self.no_source);
             }
+            let beside: BTreeSet<&PathBuf> =
+                self.known.values().flat_map(|it| &it.beside).collect();
+            for folder in beside {
+                let worktree = Worktree::around(folder).filter(|it| !it.ignores(folder));
+                let tracked = worktree.map(|it| it.tracked(folder)).unwrap_or_default();
+                let code = tracked
+                    .iter()
+                    .filter(|it| is_code(it, folder, &self.no_source));
+                code.for_each(|it| files.file(it));
+            }
             for known in self.known.values() {
                 known.read.iter().for_each(|it| files.file(it));
                 if let Some(folder) = &known.baseline {
@@ -245,6 +259,7 @@ impl<'a> Concern<'a> {
         let Depends {
             read,
             used,
+            commands,
             made_from,
             is_prepared,
         } = depends(&scenario);
@@ -258,6 +273,9 @@ impl<'a> Concern<'a> {
             source: source
                 .chain(made_from.iter().map(|it| real(it)))
                 .chain(before.cloned())
+                .collect(),
+            beside: (commands.iter().flat_map(|it| &it.folders))
+                .map(|it| real(it))
                 .collect(),
             baseline: baseline
                 .map(|it| real(&replay::baselines(it, &scenario, count).folder(&scenario.id))),
