@@ -114,7 +114,7 @@ pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: f64) -> E
 
 fn look<'a>(evaluator: &'a Evaluator, subject: Subject<'a>) -> BoxFuture<'a, Finding> {
     async move {
-        if let Some(why) = names::unknown(&evaluator.kind, subject) {
+        if let Some(why) = names::unknown(&evaluator.kind, subject, false) {
             return Finding::error(why);
         }
         match &evaluator.kind {
@@ -137,7 +137,10 @@ fn look<'a>(evaluator: &'a Evaluator, subject: Subject<'a>) -> BoxFuture<'a, Fin
                 let mut found = Vec::new();
                 let mut rulings = Vec::new();
                 for inner in evaluator.kind.inner() {
-                    let mut finding = look(inner, subject).await;
+                    let mut finding = match names::unknown(&inner.kind, subject, true) {
+                        Some(why) => Finding::error(why),
+                        None => look(inner, subject).await,
+                    };
                     rulings.append(&mut finding.rulings);
                     found.push((inner.title(), finding));
                 }

@@ -9,9 +9,13 @@ use crate::model::scenario::Scenario;
 /// Why an evaluator can judge nothing: it names a tool that nobody knows. What is said by evaluators within is left to them.
 ///
 /// A tool is known that a server of the run or of the accepted one offers, that is one of the agent's own, that was called, or that the
-/// scenario expects to be called: what was there and is not any more is for the evaluator to judge. To ask for one that is not there is
-/// no call of it, but is held against a run where such calls are prohibited.
-pub(super) fn unknown(kind: &EvaluatorKind, subject: Subject<'_>) -> Option<String> {
+/// scenario expects to be called: what was there and is not any more is for the evaluator to judge. One that is not there is held against a
+/// run where calls of it are required, unless another evaluator makes something else of that, `is_within`. To ask for it is no call of it, but is held against a run where such calls are prohibited.
+pub(super) fn unknown(
+    kind: &EvaluatorKind,
+    subject: Subject<'_>,
+    is_within: bool,
+) -> Option<String> {
     // Whoever sends a test case wants to be told that the tool was not called.
     if subject.scenario.is_test_case {
         return None;
@@ -25,10 +29,20 @@ pub(super) fn unknown(kind: &EvaluatorKind, subject: Subject<'_>) -> Option<Stri
             Offer::Never(None) => String::new(),
             Offer::Now | Offer::Before(_) => return None,
         };
-        let is_held_against =
-            prohibits(kind, tool) && subject.trajectory.calls().any(|it| is_called(it, tool));
+        let is_own = tells_of_no_own(subject.scenario);
+        let is_held_against = (requires(kind, tool) && !is_within && !is_own)
+            || prohibits(kind, tool) && subject.trajectory.calls().any(|it| is_called(it, tool));
         (!is_held_against).then(|| format!("no server offers `{tool}`{more}"))
     })
+}
+
+/// Whether calls of this tool must be made: without the tool, they are not.
+fn requires(kind: &EvaluatorKind, tool: &str) -> bool {
+    let EvaluatorKind::ToolCalls(it) = kind else {
+        return false;
+    };
+    let mut required = it.required.iter();
+    required.any(|it| it.call.tool == tool && it.min > 0)
 }
 
 /// Whether calls of this tool are prohibited.

@@ -116,7 +116,11 @@ fn a_call_of_a_tool_that_nobody_has_is_none_of_that_tool() {
     let unknown = cases.map(|(it, _)| {
         let is_prohibited = it.get("prohibited").is_some();
         let is_allowed = it.get("allowed").is_some();
-        let status = if is_prohibited || is_allowed {
+        let is_required = it["required"][0]
+            .as_str()
+            .or(it["required"][0]["tool"].as_str())
+            == Some("refund");
+        let status = if is_prohibited || is_allowed || is_required {
             "failed"
         } else {
             "error: no server offers `refund`"
