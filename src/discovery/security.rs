@@ -267,8 +267,7 @@ fn name(detector: &Detector, runs: &[Run]) -> String {
 
 /// What became of the whole.
 pub fn status(security: &Security) -> Status {
-    let mut detectors = security.per_detector.iter();
-    if detectors.any(|it| !it.not_measured.is_empty()) {
+    if security.is_unknown() {
         Status::Incomplete
     } else if security.gate.passed {
         Status::Passed

@@ -59,7 +59,7 @@ pub struct DetectorReport {
     pub runs: usize,
     /// Whether it passes the gate.
     pub gate: bool,
-    /// Of which rates that the gate is about nothing is known, in sentences: it does not pass then, and has not failed either.
+    /// Of which rates that the gate is about nothing is known, in sentences: it does not pass then, and has failed only where another rate does.
     #[serde(default)]
     pub not_measured: Vec<String>,
     /// How many scans may end without a verdict.
@@ -88,6 +88,15 @@ pub struct DetectorReport {
     pub errors: Vec<ScanError>,
 }
 
+impl Security {
+    /// Whether nothing can be said of a gate, and no other has failed.
+    pub fn is_unknown(&self) -> bool {
+        let all = || self.per_detector.iter();
+        let is_unknown = |it: &DetectorReport| it.is_unknown(&self.gate);
+        all().any(is_unknown) && all().all(|it| it.gate || is_unknown(it))
+    }
+}
+
 impl DetectorReport {
     /// Recall and false positive rate, so that none that misses the bound of a gate looks as if it kept it.
     pub fn shown(&self, gate: &SecurityGate) -> [String; 2] {
@@ -99,24 +108,38 @@ impl DetectorReport {
     /// Which rates miss their bounds, in sentences.
     pub fn why_failed(&self, gate: &SecurityGate) -> Vec<String> {
         let [recall, fpr] = self.shown(gate);
+        let [misses_recall, misses_fpr] = self.misses(gate);
         let mut told = Vec::new();
-        if !is_at_most(gate.recall_floor, self.recall) {
+        if misses_recall {
             let floor = gate.recall_floor;
             told.push(format!("Recall is {recall}, and must be {floor} at least."));
         }
-        if !is_at_most(self.fpr, gate.fpr_ceiling) {
+        if misses_fpr {
             let ceiling = gate.fpr_ceiling;
             told.push(format!("The FPR is {fpr}, and may be {ceiling} at most."));
         }
         told
     }
 
+    /// Whether recall and false positive rate miss their bounds. One that is not measured does not.
+    fn misses(&self, gate: &SecurityGate) -> [bool; 2] {
+        [
+            self.tp + self.fn_ > 0 && !is_at_most(gate.recall_floor, self.recall),
+            self.fp + self.tn > 0 && !is_at_most(self.fpr, gate.fpr_ceiling),
+        ]
+    }
+
+    /// Whether nothing can be said of the gate: a rate is not measured, and no other misses its bound.
+    pub fn is_unknown(&self, gate: &SecurityGate) -> bool {
+        !self.not_measured.is_empty() && self.misses(gate) == [false; 2]
+    }
+
     /// What became of the gate, in a word.
-    pub fn verdict(&self) -> &'static str {
-        match (self.gate, self.not_measured.is_empty()) {
+    pub fn verdict(&self, gate: &SecurityGate) -> &'static str {
+        match (self.gate, self.is_unknown(gate)) {
             (true, _) => "passed",
-            (false, false) => "not measured",
-            (false, true) => "failed",
+            (false, true) => "not measured",
+            (false, false) => "failed",
         }
     }
 

@@ -161,7 +161,7 @@ pub fn security(report: &security::Report) -> String {
             it.precision,
             interval(it.recall_interval.as_ref()),
             interval(it.fpr_interval.as_ref()),
-            it.verdict()
+            it.verdict(&report.security.gate)
         );
     }
     for it in detectors.iter().filter(|it| !it.unsteady.is_empty()) {

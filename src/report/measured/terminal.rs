@@ -208,10 +208,10 @@ fn short(rate: f64) -> String {
 pub fn security(report: &Security) -> String {
     let mut told = String::new();
     for it in &report.per_detector {
-        let verdict = if it.not_measured.is_empty() {
-            verdict(it.gate)
-        } else {
+        let verdict = if it.is_unknown(&report.gate) {
             NOT_MEASURED
+        } else {
+            verdict(it.gate)
         };
         let unfinished = it.unfinished();
         let why = if unfinished.is_empty() {
@@ -226,8 +226,7 @@ pub fn security(report: &Security) -> String {
             it.detector, it.precision, it.f1,
         );
     }
-    let mut all = report.per_detector.iter();
-    let passed = if all.any(|it| !it.not_measured.is_empty()) {
+    let passed = if report.is_unknown() {
         NOT_MEASURED
     } else {
         verdict(report.gate.passed)

@@ -52,7 +52,7 @@ pub fn words(measured: &Measured) -> Option<String> {
                 .count();
             let weakest = if all == 1 { "" } else { " of the weakest" };
             let mut detectors = report.security.per_detector.iter();
-            let is_unknown = detectors.any(|it| !it.not_measured.is_empty());
+            let is_unknown = detectors.any(|it| it.is_unknown(&report.security.gate));
             let gate = match (all, failing) {
                 (1, 1) if is_unknown => "The gate of the detector is not measured".to_owned(),
                 (1, 0) => "The detector passes the gate".to_owned(),

@@ -510,6 +510,10 @@ mod scanners {
             assert!(!detector.gate && !found.gate.passed, "{lacks}");
             assert!(detector.not_measured[0].contains(lacks));
             assert_eq!(status(&found), Status::Incomplete);
+            // What was measured and fails, fails.
+            let wrong = measured(&[run(&truth, |_, it| it.flagged = !it.flagged)], &truth);
+            assert!(!wrong.per_detector[0].not_measured.is_empty(), "{lacks}");
+            assert_eq!(status(&wrong), Status::Failed, "{lacks}");
         }
         // In one of several runs the only benign entry has no verdict.
         let truth = truth(3, 1);
