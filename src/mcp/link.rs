@@ -52,6 +52,12 @@ impl Link {
         self.stream_end.was_idle()
     }
 
+    /// How many lines on stdout were no message, and the last of them; `None` where there were none.
+    pub(super) fn noise(&self) -> Option<(usize, String)> {
+        self.child.as_ref()?;
+        self.wire.noise_so_far()
+    }
+
     /// How a connection ended, to be added to a message that says that it did, and what the process of its server has said.
     pub(super) async fn end(&self) -> (String, Vec<String>) {
         match (&self.child, self.stream_end.why()) {

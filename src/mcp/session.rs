@@ -56,6 +56,7 @@ impl Session {
                 digits::take_from(&mut initialized);
                 catalogue.info = initialized.remove("serverInfo");
                 catalogue.protocol_version = text(initialized.remove("protocolVersion"));
+                catalogue.capabilities = initialized.remove("capabilities");
                 catalogue.instructions = text(initialized.remove("instructions"));
             }
             catalogue.client = target.observed.client().unwrap_or_default();
@@ -221,6 +222,17 @@ impl Session {
     /// Ends the session and, where there is one, the server process.
     pub(super) async fn close(self) {
         if let Some(link) = Arc::into_inner(self.link.into_inner()) {
+            if let Some((count, line)) = link.noise() {
+                let name = &self.target.name;
+                let noun = if count == 1 {
+                    "line that is"
+                } else {
+                    "lines that are"
+                };
+                self.target.observed.note(format!(
+                    "server `{name}` wrote {count} {noun} no MCP message to its stdout: `{line}`"
+                ));
+            }
             link.close().await;
         }
     }

@@ -32,6 +32,8 @@ struct Seen {
     /// Which of that was given to a transport that tells.
     sent: HashSet<String>,
     noise: VecDeque<String>,
+    /// How much there was of that, kept or not.
+    noises: usize,
     /// The server has said that its list of tools is another one now.
     has_other_tools: bool,
 }
@@ -221,10 +223,17 @@ impl Wire {
         }
         let short = beginning(text, NOISE_LENGTH).into_owned();
         let mut seen = self.seen.lock();
+        seen.noises += 1;
         if seen.noise.len() == NOISE_LINES {
             seen.noise.pop_front();
         }
         seen.noise.push_back(short);
+    }
+
+    /// How many things the server sent that are no messages, and the last of them.
+    pub(super) fn noise_so_far(&self) -> Option<(usize, String)> {
+        let seen = self.seen.lock();
+        Some((seen.noises, seen.noise.back()?.clone()))
     }
 
     /// The last things the server sent that are no messages.

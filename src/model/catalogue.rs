@@ -24,6 +24,8 @@ pub struct ServerCatalogue {
     pub info: Option<Value>,
     /// The protocol revision the two sides agreed on.
     pub protocol_version: Option<String>,
+    /// `capabilities` of that answer, as served; `None` where they were not recorded.
+    pub capabilities: Option<Value>,
     /// Usage instructions the server hands to models.
     pub instructions: Option<String>,
     /// Its tools, in the order served.

@@ -225,9 +225,8 @@ impl Redactor {
         }
         for server in &mut catalogue.servers {
             self.name(&mut server.server);
-            server
-                .info
-                .iter_mut()
+            (server.info.iter_mut())
+                .chain(&mut server.capabilities)
                 .for_each(|it| self.any(it, Origin::Outside, None));
             let told = server.instructions.iter_mut();
             told.chain(&mut server.protocol_version)

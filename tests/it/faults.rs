@@ -225,7 +225,9 @@ fn answers_to_many_calls_at_once_are_all_kept_as_served() {
 
 #[test]
 fn noise_on_stdout_does_no_harm() {
-    let (project, _) = run(0, &["noise"], &echo());
+    let (project, scenario) = run(0, &["noise"], &echo());
+    let notes = scenario["notes"].to_string();
+    assert!(notes.contains("no MCP message to its stdout"), "{notes}");
     assert_eq!(
         stored(&project)["steps"][0]["outcome"]["content"][0]["text"],
         r#"{"a":1}"#

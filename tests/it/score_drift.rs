@@ -30,6 +30,64 @@ fn drifted(before: &Value, after: &Value, tool: &str, rules: &Rules) -> Comparis
     score::compare(&side(before), &side(after), rules)
 }
 
+#[test]
+fn what_breaks_no_call_is_shown_all_the_same() {
+    let tools = json!([{"name": "t", "_meta": {"ui": "list", "at": "2026-05-01T10:00:00Z"}}]);
+    let now = json!([
+        {"name": "t", "_meta": {"ui": "table", "at": "2026-05-02T10:00:00Z"}, "annotations": {"idempotentHint": true}},
+        {"name": "t"},
+    ]);
+    let whats = |comparison: &Comparison| -> Vec<String> {
+        assert!(comparison.verdict.passed, "{:?}", comparison.verdict);
+        let changes = comparison.changes.iter();
+        changes.map(|it| it.what.clone()).collect()
+    };
+    let comparison = drifted(&tools, &now, "t", &Rules::default());
+    let told = whats(&comparison).join("; ");
+    for what in [
+        "listed 2 times",
+        "`_meta` of `t`",
+        "`idempotentHint` of `t`",
+    ] {
+        assert!(told.contains(what), "{told}");
+    }
+    let later = json!([{"name": "t", "_meta": {"ui": "list", "at": "2026-05-02T10:00:00Z"}}]);
+    assert_eq!(
+        whats(&drifted(&tools, &later, "t", &Rules::default())),
+        [""; 0]
+    );
+
+    let able = |capabilities: Value| {
+        let mut run = recorded(&[json!({"tool": "mcp__p__t", "args": {}, "text": "ok"})]);
+        run.catalogue = catalogue(&tools);
+        let server = &mut run.catalogue.servers[0];
+        server.info = Some(json!({"name": "p"}));
+        server.capabilities = Some(capabilities).filter(|it| !it.is_null());
+        run
+    };
+    let full = able(
+        json!({"tools": {}, "logging": {}, "resources": {"subscribe": true, "listChanged": false}}),
+    );
+    for (now, lost) in [
+        (
+            json!({"tools": {}, "resources": {}}),
+            &["logging", "resources/subscribe"][..],
+        ),
+        (
+            json!({"tools": {}, "logging": {}, "resources": {"subscribe": true}, "prompts": {}}),
+            &[],
+        ),
+        // Whoever recorded it did not know.
+        (Value::Null, &[]),
+    ] {
+        let comparison = score::compare(&full, &able(now), &Rules::default());
+        let expected = lost
+            .iter()
+            .map(|it| format!("server `p` has lost the capability `{it}`"));
+        assert_eq!(whats(&comparison), expected.collect::<Vec<_>>());
+    }
+}
+
 /// Each change in words, and whether it accepts less than before.
 #[test]
 fn changes_in_words() {

@@ -16,6 +16,9 @@ pub(super) struct ServerCatalogue<'a> {
     /// `serverInfo` as served.
     info: Option<Cow<'a, Value>>,
     protocol_version: Option<String>,
+    /// What the server says that it is able to, as served; absent where that was not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    capabilities: Option<Cow<'a, Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     instructions: Option<String>,
     /// The tools as served by `tools/list`.
@@ -50,6 +53,7 @@ impl<'a> From<&'a catalogue::ServerCatalogue> for ServerCatalogue<'a> {
             server: (&it.server).into(),
             info: it.info.as_ref().map(Cow::Borrowed),
             protocol_version: it.protocol_version.clone(),
+            capabilities: it.capabilities.as_ref().map(Cow::Borrowed),
             instructions: it.instructions.clone(),
             tools: it
                 .tools
@@ -68,6 +72,7 @@ impl From<ServerCatalogue<'_>> for catalogue::ServerCatalogue {
             server: it.server.into_owned(),
             info: it.info.map(Cow::into_owned),
             protocol_version: it.protocol_version,
+            capabilities: it.capabilities.map(Cow::into_owned),
             instructions: it.instructions,
             tools: (it.tools.into_iter())
                 .map(|it| Tool {

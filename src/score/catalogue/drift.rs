@@ -1,6 +1,6 @@
 //! What changed in the tools the servers offer, and which recorded calls would be refused for it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
@@ -9,6 +9,7 @@ use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::comparison::Drift;
 use crate::model::trajectory::ToolCall;
 use crate::score::text::excerpt;
+use crate::score::values::same::{View, hash};
 
 use super::likeness::{nearest_name, nearest_tool};
 use super::refusal::{Blame, Refusals};
@@ -129,6 +130,13 @@ impl<'a> Server<'a> {
             .iter()
             .filter(|it| !old_names.contains_key(it.name()))
             .collect();
+        for (name, count) in &counts(new) {
+            if *count > 1 && counts(old).get(name).is_none_or(|it| it < count) {
+                let what = format!("tool `{name}` is listed {count} times");
+                let finding = self.finding(name, "name", what);
+                self.found.push(finding);
+            }
+        }
         let renamed = Renamed::of(&gone, &added);
         let mut names: HashMap<&str, &Tool> = HashMap::new();
         if let Some((rule, tools)) = &renamed.by_rule {
@@ -212,6 +220,15 @@ impl<'a> Server<'a> {
                 new.protocol_version.clone(),
             ),
         ];
+        if let (Some(was), Some(now)) = (&old.capabilities, &new.capabilities) {
+            for lost in lost(was, now) {
+                let what = format!("server `{server}` has lost the capability `{lost}`");
+                let mut finding = self.finding("*", &format!("capabilities/{lost}"), what);
+                finding.drift.used = true;
+                finding.drift.was = Some(lost);
+                self.found.push(finding);
+            }
+        }
         for (path, what, was, now) in said {
             if was == now {
                 continue;
@@ -352,6 +369,7 @@ impl<'a> Server<'a> {
         }
         self.output(old, new);
         self.hints(old, new);
+        self.meta(old, new);
         let used = self.calls.contains_key(&(self.name, tool));
         for it in &mut self.found[before..] {
             it.drift.used = used;
@@ -474,6 +492,23 @@ impl<'a> Server<'a> {
         self.found.push(finding);
     }
 
+    /// What is said about the tool to clients that know more of it. What varies by nature counts as the same.
+    fn meta(&mut self, old: &Tool, new: &Tool) {
+        let meta = |it: &'_ Tool| it.served.get("_meta").cloned().unwrap_or(Value::Null);
+        let (was, now) = (meta(old), meta(new));
+        if hash(&was, View::Masked) == hash(&now, View::Masked) {
+            return;
+        }
+        let tool = old.name();
+        let mut finding = self.finding(tool, "_meta", format!("`_meta` of `{tool}` changed"));
+        let shown = |it: &Value| (!it.is_null()).then(|| excerpt::of(it));
+        (finding.drift.was, finding.drift.now) = match (&was, &now) {
+            (Value::Null, _) | (_, Value::Null) => (shown(&was), shown(&now)),
+            _ => excerpt::of_both(Some(&was), Some(&now)),
+        };
+        self.found.push(finding);
+    }
+
     /// What the annotations say: hints on how to use the tool.
     fn hints(&mut self, old: &Tool, new: &Tool) {
         let tool = old.name();
@@ -515,6 +550,35 @@ impl<'a> Server<'a> {
             self.found.push(finding);
         }
     }
+}
+
+/// How often each name is listed.
+fn counts(tools: &[Tool]) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    for tool in tools {
+        *counts.entry(tool.name()).or_default() += 1;
+    }
+    counts
+}
+
+/// The capabilities that one side has and the other has not: `resources`, or of one that both have, a part: `resources/subscribe`.
+fn lost(was: &Value, now: &Value) -> Vec<String> {
+    let has =
+        |it: Option<&Value>| it.is_some_and(|it| !matches!(it, Value::Null | Value::Bool(false)));
+    let members = |it: &Value| it.as_object().cloned().unwrap_or_default();
+    let mut found = Vec::new();
+    for (name, was) in members(was) {
+        let Some(now) = now.get(&name).filter(|it| has(Some(it))) else {
+            found.extend(has(Some(&was)).then_some(name));
+            continue;
+        };
+        for (part, was) in members(&was) {
+            if has(Some(&was)) && !has(now.get(&part)) {
+                found.push(format!("{name}/{part}"));
+            }
+        }
+    }
+    found
 }
 
 /// The change for which a call is refused: of those that concern the parameter, the one of the keyword that does not hold, else one that

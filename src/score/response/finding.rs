@@ -50,11 +50,6 @@ impl Findings {
             || (breaks_contract && self.contract_changes.len() < CONTRACT_CHANGES)
     }
 
-    /// Whether a change of the contract that costs nothing by itself would only be counted.
-    pub(super) fn is_full(&self) -> bool {
-        !self.keeps(0.0, true)
-    }
-
     /// Notes a difference, and with `contract` also a change of the contract, in words.
     pub(super) fn note(&mut self, difference: Difference, contract: Option<&str>) {
         if let Some(what) = contract {

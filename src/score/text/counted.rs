@@ -33,14 +33,6 @@ impl<'a> Counted<'a> {
         let (start, end) = (*self.edges.get(span.start)?, *self.edges.get(span.end)?);
         Some((start + 1, end.checked_sub(start)?))
     }
-
-    /// Whether it begins and ends between tokens. What lies beyond the text cuts none of them.
-    pub(super) fn is_whole(&self, it: &VaryingToken) -> bool {
-        let end = self.edges.last().copied().unwrap_or_default();
-        let is_edge = |at: usize| at >= end || self.edges.binary_search(&at).is_ok();
-        let start = it.token.saturating_sub(1);
-        is_edge(start) && is_edge(start.saturating_add(it.tokens))
-    }
 }
 
 #[cfg(test)]
@@ -50,26 +42,14 @@ mod tests {
     use crate::score::text::token::tokens;
 
     #[test]
-    fn what_is_within_an_id_cuts_it_and_what_is_beyond_the_text_cuts_nothing() {
+    fn what_is_within_an_id_or_beyond_the_text_is_no_span_of_tokens() {
         let counted = Counted::new(tokens("of q7Zk0Pb2xW9a here"));
         let varying =
             |token, tokens| VaryingToken::new(token, tokens, StandsFor::One(TokenKind::Id));
         let (first, pieces) = counted.counted(1..2).expect("it is there");
         assert!(first == 2 && pieces > 1, "{first} {pieces}");
-        let whole = varying(first, pieces);
-        assert_eq!(
-            (counted.is_whole(&whole), counted.span(&whole)),
-            (true, Some(1..2))
-        );
-        let part = varying(first, 1);
-        assert_eq!(
-            (counted.is_whole(&part), counted.span(&part)),
-            (false, None)
-        );
-        let beyond = varying(first + pieces + 5, 2);
-        assert_eq!(
-            (counted.is_whole(&beyond), counted.span(&beyond)),
-            (true, None)
-        );
+        assert_eq!(counted.span(&varying(first, pieces)), Some(1..2));
+        assert_eq!(counted.span(&varying(first, 1)), None);
+        assert_eq!(counted.span(&varying(first + pieces + 5, 2)), None);
     }
 }

@@ -30,10 +30,6 @@ impl Token<'_> {
         hash_of((self.text, self.spaced))
     }
 
-    /// Whether it continues the run of letters and digits of the token before it, without anything between.
-    pub(in crate::score) fn continues(&self, before: &Token<'_>) -> bool {
-        !self.spaced && is_part(self) && is_part(before)
-    }
 }
 
 /// Whether a token is made of letters or digits.
