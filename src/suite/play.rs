@@ -189,10 +189,11 @@ where
             };
             let task = AssertUnwindSafe(task).catch_unwind();
             running.spawn(async move {
-                let _until_it_ends = (permit, job);
+                // Whether another one may have it is known only when the result is.
+                let place = (permit, job);
                 if let Some(why) = context.why_not(&it).await {
                     let result = not_run(&context.redacted(&it), Status::Skipped, why);
-                    return (index, result, LaidDown::default());
+                    return (index, result, LaidDown::default(), place);
                 }
                 let mut result = task
                     .await
@@ -200,7 +201,7 @@ where
                 let look = !is_fine(&result) && !was_interrupted(&result);
                 result.notes.extend(slot.release(look).await);
                 let laid_down = tokio::task::block_in_place(|| LaidDown::of(&result, &runs));
-                (index, result, laid_down)
+                (index, result, laid_down, place)
             });
         }
         let done = tokio::select! {
@@ -211,7 +212,7 @@ where
         };
         // `None` when all scenarios have finished, or the program is asked to stop.
         let Some(done) = done else { break };
-        if let Ok((index, result, laid_down)) = done {
+        if let Ok((index, result, laid_down, _place)) = done {
             // `--fail-fast` stops only after results that make the command fail.
             let stops = match result.status {
                 Status::Inconclusive => {
@@ -232,7 +233,7 @@ where
     }
     let stopping = async {
         while let Some(done) = running.join_next().await {
-            if let Ok((index, result, laid_down)) = done {
+            if let Ok((index, result, laid_down, _place)) = done {
                 selected -= usize::from(result.status == Status::Skipped);
                 let ended = Ended {
                     result,

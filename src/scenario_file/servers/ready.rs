@@ -107,7 +107,9 @@ impl Decode for UntilSection {
 
 schema!(UntilSection, "UntilSection", |generator| {
     let mut schema = ExpectSection::json_schema(generator);
-    let timeout = generator.subschema_for::<Timeout>();
+    let mut timeout = generator.subschema_for::<Timeout>();
+    let about = "For how long the read is repeated; 30s unless given.";
+    timeout.insert("description".to_owned(), about.into());
     if let Some(Value::Object(keys)) = schema.get_mut("properties") {
         keys.insert("timeout".to_owned(), timeout.to_value());
     }
