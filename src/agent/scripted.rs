@@ -91,7 +91,8 @@ impl Scripted {
         let recorded =
             recorded.filter(|it| it.tool == scripted.tool || it.full_name() == scripted.tool)?;
         let mut arguments = scripted.arguments.clone();
-        self.answers.fill_references(&mut arguments, &scripted.filled);
+        self.answers
+            .fill_references(&mut arguments, &scripted.filled);
         let then = Answers::of(accepted);
         let has_all = then.fill_references(&mut arguments, &scripted.filled);
         has_all.then_some((recorded, arguments))

@@ -51,9 +51,10 @@ pub(super) async fn ask_once_more(
 
 /// Whether another run could come out otherwise: no tool is gone or refuses what it was asked, and no judge has to be asked.
 fn may_be_chance(result: &ScenarioResult, scenario: &Scenario) -> bool {
-    let drift = result.comparison.iter().flat_map(|it| &it.drift);
-    let is_refused = drift.clone().any(|it| it.breaking && it.used);
-    !is_refused && !(llm_judge::asks(scenario) && evaluators_fail(result))
+    let mut drift = result.comparison.iter().flat_map(|it| &it.drift);
+    let is_refused = drift.any(|it| it.breaking && it.used);
+    let is_judged = llm_judge::asks(scenario) && evaluators_fail(result);
+    !is_refused && !is_judged
 }
 
 fn evaluators_fail(result: &ScenarioResult) -> bool {

@@ -60,7 +60,7 @@ fn what_cannot_have_been_learned_is_an_error() {
     let cases = [
         (
             json!([{ "call": 1, "takes": 2, "varys": [] }]),
-            "unknown field `varys`, expected one of `call`, `takes`, `varies`, `odd` at line 1",
+            "unknown field `varys`, expected one of `call`, `takes`, `varies`, `odd`, `repeats` at line 1",
         ),
         (
             of_first(&json!([{ "path": "/content/0/json/load", "may_bee": "same_type" }])),
@@ -106,7 +106,7 @@ fn what_cannot_have_been_learned_is_an_error() {
         (
             of_first(&json!([{ "path": "/content/0/json/load" }])),
             "`learned`, call 1, `/content/0/json/load`: it says neither what `may_be` there (`same_type`, `any_order`, \
-             `any_elements`, `grew`, `at_least` or `anything`) nor which `parts` of a text vary",
+             `any_elements`, `row`, `grew`, `at_least` or `anything`) nor which `parts` of a text vary",
         ),
         (
             json!([{ "call": 2, "takes": 2, "varies": [

@@ -55,10 +55,16 @@ pub(in crate::score) fn learn(takes: &[&Trajectory]) -> HashMap<usize, Vec<Repea
         }
         for (from, made) in &take.made {
             let mut counts: HashMap<&Place, usize> = HashMap::new();
-            for place in made.iter().filter_map(|it| holding.get(it.as_str())).flatten() {
+            for place in made
+                .iter()
+                .filter_map(|it| holding.get(it.as_str()))
+                .flatten()
+            {
                 *counts.entry(place).or_default() += 1;
             }
-            let whole = counts.into_iter().filter(|(place, count)| *count == made.len() && *place != from);
+            let whole = counts
+                .into_iter()
+                .filter(|(place, count)| *count == made.len() && *place != from);
             of_take.extend(whole.map(|(place, _)| (from.clone(), place.clone())));
         }
         all = Some(match all {
@@ -95,16 +101,23 @@ pub(in crate::score) fn broken(
     let (before, ids) = (Ids::of(baseline), Ids::of(current));
     for learned in &baseline.learned {
         for repeat in &learned.repeats {
-            let (Some(made_by), Some(repeated_by)) = (partners.get(&repeat.call), partners.get(&learned.call)) else {
+            let (Some(made_by), Some(repeated_by)) =
+                (partners.get(&repeat.call), partners.get(&learned.call))
+            else {
                 continue;
             };
             let from = (*made_by, repeat.from.clone());
             let made = ids.made.get(&from).into_iter().chain(ids.short.get(&from));
             let there = ids.at.get(&(*repeated_by, repeat.path.clone()));
             let was = before.at.get(&(repeat.call, repeat.from.clone()));
-            let has = |place: Option<&HashSet<String>>, it: &String| place.is_some_and(|ids| ids.contains(it));
+            let has = |place: Option<&HashSet<String>>, it: &String| {
+                place.is_some_and(|ids| ids.contains(it))
+            };
             // What was there before, too, is nothing that the server made up; nor are numbers and words.
-            let is_id = |it: &&String| it.bytes().any(|it| it.is_ascii_digit()) && it.bytes().any(|it| it.is_ascii_alphabetic());
+            let is_id = |it: &&String| {
+                it.bytes().any(|it| it.is_ascii_digit())
+                    && it.bytes().any(|it| it.is_ascii_alphabetic())
+            };
             let mut made = made.flatten().filter(|it| is_id(it) && !has(was, it));
             if let Some(id) = made.find(|it| !has(there, it)) {
                 broken.entry(learned.call).or_default().push(Broken {
@@ -131,7 +144,9 @@ impl Ids {
             known.extend(asked);
             let Some(answer) = answer(call) else { continue };
             let mut found: Vec<(String, String)> = Vec::new();
-            of_answer(answer, &mut |path, id| found.push((path.to_owned(), id.to_owned())));
+            of_answer(answer, &mut |path, id| {
+                found.push((path.to_owned(), id.to_owned()))
+            });
             if ids.at.len() > IDS {
                 break;
             }
@@ -141,20 +156,34 @@ impl Ids {
                 let place = (number, path);
                 let begins = id.get(..SHORT_HASH).filter(|_| is_hash(&id));
                 let alike = begins.and_then(|it| short.get(it)).into_iter().flatten();
-                for (from, hash) in alike.filter(|(_, hash)| id.len() > hash.len() && id.starts_with(hash.as_str())) {
+                for (from, hash) in
+                    alike.filter(|(_, hash)| id.len() > hash.len() && id.starts_with(hash.as_str()))
+                {
                     // The long one stands for the short one.
-                    ids.at.entry(place.clone()).or_default().insert(hash.clone());
-                    ids.made.entry(from.clone()).or_default().insert(hash.clone());
+                    ids.at
+                        .entry(place.clone())
+                        .or_default()
+                        .insert(hash.clone());
+                    ids.made
+                        .entry(from.clone())
+                        .or_default()
+                        .insert(hash.clone());
                 }
                 if !known.contains(&id) && (is_made_up(&id) || new.contains(&id)) {
                     if new.insert(id.clone()) {
-                        ids.made.entry(place.clone()).or_default().insert(id.clone());
+                        ids.made
+                            .entry(place.clone())
+                            .or_default()
+                            .insert(id.clone());
                     }
                 } else if !known.contains(&id) && is_hash(&id) {
                     let alike = short.entry(id[..SHORT_HASH].to_owned()).or_default();
                     if !alike.iter().any(|(_, it)| *it == id) {
                         alike.push((place.clone(), id.clone()));
-                        ids.short.entry(place.clone()).or_default().insert(id.clone());
+                        ids.short
+                            .entry(place.clone())
+                            .or_default()
+                            .insert(id.clone());
                     }
                 }
                 ids.at.entry(place).or_default().insert(id);
@@ -177,7 +206,9 @@ fn of_answer(answer: &Answer, note: &mut impl FnMut(&str, &str)) {
         collect(structured, "/structuredContent", DEPTH, note);
     }
     for (index, block) in answer.content.iter().enumerate() {
-        let Some(text) = block.get("text").and_then(Value::as_str) else { continue };
+        let Some(text) = block.get("text").and_then(Value::as_str) else {
+            continue;
+        };
         match embedded(text) {
             Some(json) => collect(&json, &format!("/content/{index}/json"), DEPTH, note),
             None => of_text(text, &format!("/content/{index}/text"), note),

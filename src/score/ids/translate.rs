@@ -166,7 +166,9 @@ fn follow<'a>(
                     ..How::plain(&clock)
                 };
                 let found = variation::compare(was, now, &how);
-                !found.iter().any(|it| matches!(it.what, What::Changed | What::Never(_)))
+                !found
+                    .iter()
+                    .any(|it| matches!(it.what, What::Changed | What::Never(_)))
             };
             !is_whole || clock.is_none_or(fits)
         }

@@ -164,7 +164,10 @@ impl Differing {
             return;
         }
         let texts: Vec<&str> = agreeing.iter().map(|it| texts[*it]).collect();
-        let at: Vec<f64> = numbers.iter().map(|it| self.at.get(*it).copied().unwrap_or_default()).collect();
+        let at: Vec<f64> = numbers
+            .iter()
+            .map(|it| self.at.get(*it).copied().unwrap_or_default())
+            .collect();
         if let Some(Wording { by, pads }) = wording::learn(&texts, &at) {
             let seen = match by {
                 Variation::Tokens(_) => Vec::new(),
@@ -254,7 +257,8 @@ impl Differing {
         }
         let is_row = is_row(lists) || is_within_list(path, lists);
         if is_row {
-            self.varies.push(Varying::new(path.to_owned(), Variation::Row));
+            self.varies
+                .push(Varying::new(path.to_owned(), Variation::Row));
         } else if let Some(partners) = any_order::partners(lists) {
             return self.of_shuffled(lists, &partners, path, numbers, depth);
         }
@@ -270,7 +274,11 @@ impl Differing {
             let is_reordered = lists[1..]
                 .iter()
                 .all(|it| sorted_keys(it) == sorted_keys(first));
-            let by = if is_reordered { Variation::AnyOrder } else { Variation::AnyElements };
+            let by = if is_reordered {
+                Variation::AnyOrder
+            } else {
+                Variation::AnyElements
+            };
             self.varies.push(Varying {
                 seen: lists.iter().map(|it| Value::from(it.len())).collect(),
                 ..Varying::new(path.to_owned(), by.clone())
@@ -304,9 +312,18 @@ impl Differing {
         if samples.iter().all(|it| it.0.is_object()) && by == Variation::SameType {
             let mut keys: Vec<&String> = Vec::new();
             let mut counts: HashMap<&String, Vec<Sample<'_>>> = HashMap::new();
-            for (object, take) in samples.iter().filter_map(|(it, take)| Some((it.as_object()?, *take))) {
+            for (object, take) in samples
+                .iter()
+                .filter_map(|(it, take)| Some((it.as_object()?, *take)))
+            {
                 for (key, value) in object {
-                    counts.entry(key).or_insert_with(|| { keys.push(key); Vec::new() }).push((value, take));
+                    counts
+                        .entry(key)
+                        .or_insert_with(|| {
+                            keys.push(key);
+                            Vec::new()
+                        })
+                        .push((value, take));
                 }
             }
             if keys.len() > MEMBERS {
@@ -314,7 +331,11 @@ impl Differing {
             }
             for key in keys {
                 let values = &counts[key];
-                let by = if values.len() == samples.len() { Variation::SameType } else { Variation::Anything };
+                let by = if values.len() == samples.len() {
+                    Variation::SameType
+                } else {
+                    Variation::Anything
+                };
                 self.of_samples(values, &format!("{path}/{}", escape(key)), depth, by);
             }
             return;
@@ -322,16 +343,26 @@ impl Differing {
         let lists: Option<Vec<&Vec<Value>>> = samples.iter().map(|it| it.0.as_array()).collect();
         if let Some(lists) = lists.filter(|_| by == Variation::SameType) {
             let length = lists[0].len();
-            let of = |at: usize| samples.iter().filter_map(|(it, take)| Some((it.get(at)?, *take))).collect::<Vec<_>>();
+            let of = |at: usize| {
+                samples
+                    .iter()
+                    .filter_map(|(it, take)| Some((it.get(at)?, *take)))
+                    .collect::<Vec<_>>()
+            };
             if length > 0 && lists.iter().all(|it| it.len() == length) {
-                self.varies.push(Varying::new(path.to_owned(), Variation::Row));
+                self.varies
+                    .push(Varying::new(path.to_owned(), Variation::Row));
                 for at in 0..length.min(MEMBERS) {
                     self.of_samples(&of(at), &format!("{path}/{at}"), depth, Variation::SameType);
                 }
                 return;
             }
             self.varies.push(Varying {
-                seen: lists.iter().take(SEEN).map(|it| Value::from(it.len())).collect(),
+                seen: lists
+                    .iter()
+                    .take(SEEN)
+                    .map(|it| Value::from(it.len()))
+                    .collect(),
                 ..Varying::new(path.to_owned(), Variation::AnyElements)
             });
             let elements: Vec<Sample<'_>> = (samples.iter())
@@ -380,7 +411,11 @@ impl Differing {
             .map(|(it, take)| (*it, self.at.get(*take).copied().unwrap_or_default()))
             .collect();
         self.varies.push(Varying {
-            examples: if seen.is_empty() { examples(values.iter().map(|it| excerpt::of(it))) } else { Vec::new() },
+            examples: if seen.is_empty() {
+                examples(values.iter().map(|it| excerpt::of(it)))
+            } else {
+                Vec::new()
+            },
             seen,
             offsets: offsets(&timed),
             ..Varying::new(path.to_owned(), Variation::SameType)
@@ -448,7 +483,11 @@ const MEMBERS: usize = 64;
 fn seen_of(values: impl Iterator<Item = Value>) -> Vec<Value> {
     let kept: Vec<Value> = values.take(SEEN).map(|it| reduced(&it)).collect();
     let is_long = |it: &Value| it.as_str().is_some_and(|it| it.len() > LONG);
-    if kept.iter().any(is_long) { Vec::new() } else { kept }
+    if kept.iter().any(is_long) {
+        Vec::new()
+    } else {
+        kept
+    }
 }
 
 /// A value without what is in it: lists and objects only say whether anything is.
@@ -487,7 +526,9 @@ fn is_within_list(path: &str, lists: &[&Vec<Value>]) -> bool {
     let last = path.rsplit('/').next().unwrap_or_default();
     !last.is_empty()
         && last.bytes().all(|it| it.is_ascii_digit())
-        && lists.iter().all(|it| it.len() == lists[0].len() && !it.is_empty())
+        && lists
+            .iter()
+            .all(|it| it.len() == lists[0].len() && !it.is_empty())
 }
 
 fn examples(values: impl Iterator<Item = String>) -> Vec<String> {

@@ -40,8 +40,10 @@ pub(super) fn gathered(
     let mut listed: HashMap<String, usize> = HashMap::new();
     for it in varies {
         let way = parted(&it).map(|(_, rest)| rest);
-        let way = way.filter(|rest| places[rest].len() >= least && one_way(&places[rest]).is_some());
-        let Some((rest, by)) = way.and_then(|rest| one_way(&places[&rest]).map(|by| (rest, by))) else {
+        let way =
+            way.filter(|rest| places[rest].len() >= least && one_way(&places[rest]).is_some());
+        let Some((rest, by)) = way.and_then(|rest| one_way(&places[&rest]).map(|by| (rest, by)))
+        else {
             together.push(it);
             continue;
         };

@@ -352,7 +352,11 @@ mod tests {
         let ids = (0..counted.tokens.len()).filter(|it| counted.tokens[*it].kind == TokenKind::Id);
         let varying = ids.filter_map(|at| {
             let (token, tokens) = counted.counted(at..at + 1)?;
-            Some(VaryingToken::new(token, tokens, StandsFor::One(TokenKind::Id)))
+            Some(VaryingToken::new(
+                token,
+                tokens,
+                StandsFor::One(TokenKind::Id),
+            ))
         });
         varying.collect()
     }

@@ -132,7 +132,10 @@ fn learn_with<T: Borrow<Trajectory>>(takes: &[T], rules: &Rules, work: &Work<'_>
     let others: Vec<Cow<'_, Trajectory>> = others.iter().copied().map(comparable).collect();
     let mut learned = learn_answers(&comparable(&first), &others, rules, work);
     for (call, repeats) in repeats::learn(&takes) {
-        let of_call = learned.answers.iter_mut().filter(|it| it.call == call && it.is_stable());
+        let of_call = learned
+            .answers
+            .iter_mut()
+            .filter(|it| it.call == call && it.is_stable());
         of_call.for_each(|it| it.repeats.clone_from(&repeats));
     }
     let others: Vec<&Trajectory> = others.iter().map(Cow::as_ref).collect();
@@ -195,8 +198,13 @@ fn learn_answers(
         // Unless every take made this call, only the answers of the first one are compared.
         let same_calls: Option<Vec<&Outcome>> = same_calls.collect();
         let moments = std::iter::repeat_n(moment(first, call), 1 + call.again.len());
-        let later = others.iter().zip(runs).filter_map(|(take, run)| Some(moment(run, take.calls.get(at)?.1)));
-        let moments: Vec<f64> = moments.chain(later.filter(|_| same_calls.is_some())).collect();
+        let later = others
+            .iter()
+            .zip(runs)
+            .filter_map(|(take, run)| Some(moment(run, take.calls.get(at)?.1)));
+        let moments: Vec<f64> = moments
+            .chain(later.filter(|_| same_calls.is_some()))
+            .collect();
         let outcomes: Vec<&Outcome> = std::iter::once(&call.outcome)
             .chain(&call.again)
             .chain(same_calls.into_iter().flatten())
@@ -251,7 +259,10 @@ fn learn_answers(
 }
 
 /// When a call was made, in seconds since 1970.
-#[expect(clippy::cast_precision_loss, reason = "milliseconds of a calendar fit a double")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "milliseconds of a calendar fit a double"
+)]
 fn moment(run: &Trajectory, call: &ToolCall) -> f64 {
     (run.stamp.recorded_at.as_millisecond() as f64 + call.start_ms.unwrap_or_default()) / 1000.0
 }
@@ -283,7 +294,11 @@ fn varying_sources<'t>(
     varies.retain(|it| places.iter().any(|place| covers_path(place, &it.path)));
     // Where a list varies as a whole, nothing is known of the places in it.
     places.retain(|place| !varies.iter().any(|it| covers_path(place, &it.path)));
-    varies.extend(places.into_iter().map(|path| Varying::new(path, Variation::SameType)));
+    varies.extend(
+        places
+            .into_iter()
+            .map(|path| Varying::new(path, Variation::SameType)),
+    );
     varies
 }
 

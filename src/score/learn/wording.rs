@@ -31,7 +31,11 @@ pub(super) fn learn(texts: &[&str], at: &[f64]) -> Option<Wording> {
         let mut same = texts.iter().map(|it| it.split_whitespace());
         let first = same.next()?;
         let is_same = same.all(|it| it.eq(first.clone()));
-        return if is_same { None } else { as_a_whole(Variation::SameType) };
+        return if is_same {
+            None
+        } else {
+            as_a_whole(Variation::SameType)
+        };
     }
     let takes: Vec<Vec<Token<'_>>> = texts.iter().map(|it| tokens(it)).collect();
     let keys: Vec<Vec<u64>> = (takes.iter())
@@ -146,8 +150,14 @@ impl Takes<'_> {
         varying
     }
 
-    fn of<'t>(&'t self, ranges: &'t [Range<usize>]) -> impl Iterator<Item = &'t [Token<'t>]> + Clone {
-        self.takes.iter().zip(ranges).map(|(take, range)| &take[range.clone()])
+    fn of<'t>(
+        &'t self,
+        ranges: &'t [Range<usize>],
+    ) -> impl Iterator<Item = &'t [Token<'t>]> + Clone {
+        self.takes
+            .iter()
+            .zip(ranges)
+            .map(|(take, range)| &take[range.clone()])
     }
 
     fn stretch(&self, ranges: &[Range<usize>], varying: &mut Vec<VaryingToken>) {
@@ -163,7 +173,11 @@ impl Takes<'_> {
                     .collect();
                 let keys: Vec<u64> = self.of(&cells).map(|it| it[0].key()).collect();
                 let is_same = keys.iter().all(|it| *it == keys[0]);
-                if is_same { Some(None) } else { self.column(&cells).map(Some) }
+                if is_same {
+                    Some(None)
+                } else {
+                    self.column(&cells).map(Some)
+                }
             });
             if let Some(columns) = columns.collect::<Option<Vec<_>>>() {
                 varying.extend(columns.into_iter().flatten());
@@ -187,7 +201,10 @@ impl Takes<'_> {
     /// One token of each take, if one kind of token stands for all of them.
     fn column(&self, cells: &[Range<usize>]) -> Option<VaryingToken> {
         let kinds: Vec<TokenKind> = self.of(cells).map(|it| it[0].kind).collect();
-        let is_run = |text: &str| text.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_'));
+        let is_run = |text: &str| {
+            text.bytes()
+                .all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_'))
+        };
         let kind = if kinds.iter().all(|it| *it == kinds[0]) {
             kinds[0]
         } else if kinds.contains(&TokenKind::Id) && self.of(cells).all(|it| is_run(it[0].text)) {
@@ -208,8 +225,13 @@ impl Takes<'_> {
             .map(|(text, of)| span(text, of))
             .collect();
         let is_short = texts.iter().all(|it| it.len() <= LONG_TOKEN);
-        let times = texts.iter().zip(self.at).map(|(text, at)| clock::offsets(text, *at));
-        let offsets: Vec<i64> = times.filter_map(|it| watch::whole(it).first().copied()).collect();
+        let times = texts
+            .iter()
+            .zip(self.at)
+            .map(|(text, at)| clock::offsets(text, *at));
+        let offsets: Vec<i64> = times
+            .filter_map(|it| watch::whole(it).first().copied())
+            .collect();
         VaryingToken {
             token: pieces(&first[..ranges[0].start]) + 1,
             tokens: pieces(&first[ranges[0].clone()]),
@@ -224,7 +246,11 @@ impl Takes<'_> {
             } else {
                 Vec::new()
             },
-            offsets: if offsets.len() == texts.len() { offsets } else { Vec::new() },
+            offsets: if offsets.len() == texts.len() {
+                offsets
+            } else {
+                Vec::new()
+            },
         }
     }
 
@@ -232,11 +258,13 @@ impl Takes<'_> {
     fn pad(&self, partners: &[Vec<Option<usize>>], stays: &[bool]) -> bool {
         let blanks = |take: usize, at: usize| -> &str {
             let (text, tokens) = (self.texts[take], &self.takes[take]);
-            let Some([before, it]) = at.checked_sub(1).and_then(|from| tokens.get(from..=at)) else {
+            let Some([before, it]) = at.checked_sub(1).and_then(|from| tokens.get(from..=at))
+            else {
                 return "";
             };
             let gap = span(text, &[*before, *it]);
-            gap.get(before.text.len()..gap.len() - it.text.len()).unwrap_or_default()
+            gap.get(before.text.len()..gap.len() - it.text.len())
+                .unwrap_or_default()
         };
         let is_wide = |gap: &str| gap.len() > 1 && !gap.contains('\n');
         (0..self.takes.len()).any(|take| {
@@ -247,12 +275,15 @@ impl Takes<'_> {
                 }
             }
             let varies = |at: usize| kept.get(at).is_some_and(|it| !it);
-            let beside = (1..kept.len()).any(|at| (varies(at) || varies(at - 1)) && is_wide(blanks(take, at)));
+            let beside = (1..kept.len())
+                .any(|at| (varies(at) || varies(at - 1)) && is_wide(blanks(take, at)));
             let is_even = self.takes[take].len() == self.takes[0].len();
-            beside || (is_even && (1..kept.len()).any(|at| {
-                let (was, is) = (blanks(0, at), blanks(take, at));
-                was != is && !was.contains('\n') && !is.contains('\n')
-            }))
+            beside
+                || (is_even
+                    && (1..kept.len()).any(|at| {
+                        let (was, is) = (blanks(0, at), blanks(take, at));
+                        was != is && !was.contains('\n') && !is.contains('\n')
+                    }))
         })
     }
 }

@@ -162,7 +162,11 @@ fn held<'a>(b: &'a Answer, c: &'a Answer, context: Context<'a>, known: Known<'a>
 }
 
 /// Notes that an answer does not repeat what the server made up before, as it did in so many takes.
-pub(in crate::score) fn no_longer_repeats(score: &mut ResponseScore, broken: &Broken, takes: usize) {
+pub(in crate::score) fn no_longer_repeats(
+    score: &mut ResponseScore,
+    broken: &Broken,
+    takes: usize,
+) {
     let Broken { repeat, id } = broken;
     let what = format!("does not repeat {} of call {}", repeat.from, repeat.call);
     let similarity = score.similarity.min(finding::CAP);

@@ -76,7 +76,10 @@ impl<'a> Tree<'a> {
 
     /// The names of the members that are known.
     pub(super) fn names<'t>(of: &[&'t Self]) -> Vec<&'t str> {
-        let mut names: Vec<&str> = of.iter().flat_map(|it| it.named.keys().map(String::as_str)).collect();
+        let mut names: Vec<&str> = of
+            .iter()
+            .flat_map(|it| it.named.keys().map(String::as_str))
+            .collect();
         names.sort_unstable();
         names
     }

@@ -326,13 +326,15 @@ impl<'a> Sides<'a> {
         let broken = repeats::broken(self.baseline_run, self.said_run, &pairs.collect());
         for row in rows {
             let Row::Pair(pair) = row else { continue };
+            let Some(broken) = broken.get(&pair.baseline) else {
+                continue;
+            };
             let takes = self.learned.get(&pair.baseline).map_or(1, |it| it.takes);
-            for it in broken.get(&pair.baseline).into_iter().flatten() {
+            for it in broken {
                 outcome::no_longer_repeats(&mut pair.response, it, takes);
             }
-            let compared = matches!(self.responses, Responses::Stable | Responses::Exact);
-            let same_read = !pair.effect && compared;
-            pair.call = call_score(pair.request.similarity, pair.response.similarity, same_read);
+            let (request, response) = (pair.request.similarity, pair.response.similarity);
+            pair.call = call_score(request, response, !pair.effect);
         }
     }
 }

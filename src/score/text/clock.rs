@@ -1314,10 +1314,7 @@ mod tests {
             ("2026-01-02T03:04:05Z", "Fri, 02 Jan 2026 03:04:05 GMT"),
         ];
         for (a, b) in other {
-            assert!(
-                of(a).shape != of(b).shape,
-                "{a} ≠ {b}"
-            );
+            assert!(of(a).shape != of(b).shape, "{a} ≠ {b}");
         }
         assert!(notation("undefined").is_none());
     }

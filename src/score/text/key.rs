@@ -42,7 +42,9 @@ const DURATIONS: [&str; 19] = [
     "milli",
 ];
 /// Words of settings, which are no measurements.
-const LIMITS: [&str; 7] = ["max", "min", "maximum", "minimum", "limit", "timeout", "interval"];
+const LIMITS: [&str; 7] = [
+    "max", "min", "maximum", "minimum", "limit", "timeout", "interval",
+];
 const AGES: [&str; 11] = [
     "created",
     "modified",
@@ -120,7 +122,8 @@ fn says(key: &str, words: &[&str]) -> bool {
     all.push(' ');
     words.iter().any(|it| {
         let found = all.match_indices(it);
-        let mut whole = found.filter(|(at, it)| all[..*at].ends_with(' ') && all[at + it.len()..].starts_with(' '));
+        let mut whole = found
+            .filter(|(at, it)| all[..*at].ends_with(' ') && all[at + it.len()..].starts_with(' '));
         whole.next().is_some()
     })
 }

@@ -60,7 +60,8 @@ pub(super) fn compare(texts: &Aligned<'_>, is_leaf: bool, pads: bool) -> Option<
             };
             let is_split = b.contains('\n') != c.contains('\n');
             if let Some(what) = what.filter(|_| !is_quiet || is_split) {
-                let at = |text: &str, of: &[Token<'_>], token: usize| position(text, of[token].text);
+                let at =
+                    |text: &str, of: &[Token<'_>], token: usize| position(text, of[token].text);
                 let found = Found {
                     what,
                     b: at(texts.b, texts.recorded, it.0.start),
@@ -79,9 +80,16 @@ pub(super) fn compare(texts: &Aligned<'_>, is_leaf: bool, pads: bool) -> Option<
 
 /// What comes after the last token.
 fn at_the_end(texts: &Aligned<'_>, is_leaf: bool) -> Option<Found> {
-    let (b, c) = (after_last(texts.b, texts.recorded), after_last(texts.c, texts.current));
+    let (b, c) = (
+        after_last(texts.b, texts.recorded),
+        after_last(texts.c, texts.current),
+    );
     let is_blank = texts.recorded.is_empty();
-    let what = if is_blank && is_leaf { What::Changed } else { SHOWN };
+    let what = if is_blank && is_leaf {
+        What::Changed
+    } else {
+        SHOWN
+    };
     (b != c).then_some(Found {
         what,
         b: texts.b.len() - b.len(),
@@ -137,7 +145,9 @@ fn differs_beside_varying(texts: &Aligned<'_>) -> bool {
     let c: Vec<&str> = texts.c.lines().collect();
     let blanks = |line: &str| -> Vec<String> {
         let runs = line.split(|it: char| !it.is_whitespace());
-        runs.filter(|it| !it.is_empty()).map(str::to_owned).collect()
+        runs.filter(|it| !it.is_empty())
+            .map(str::to_owned)
+            .collect()
     };
     b.len() != c.len()
         || (0..b.len()).any(|at| !quiet.contains(&at) && blanks(b[at]) != blanks(c[at]))
@@ -148,11 +158,15 @@ fn before_token<'a>(text: &'a str, tokens: &[Token<'_>], at: usize) -> &'a str {
         return "";
     };
     let start = position(text, token.text);
-    let from = at.checked_sub(1).map_or(0, |it| position(text, tokens[it].text) + tokens[it].text.len());
+    let from = at.checked_sub(1).map_or(0, |it| {
+        position(text, tokens[it].text) + tokens[it].text.len()
+    });
     text.get(from..start).unwrap_or_default()
 }
 
 fn after_last<'a>(text: &'a str, tokens: &[Token<'_>]) -> &'a str {
-    let from = tokens.last().map_or(0, |it| position(text, it.text) + it.text.len());
+    let from = tokens
+        .last()
+        .map_or(0, |it| position(text, it.text) + it.text.len());
     text.get(from..).unwrap_or_default()
 }

@@ -29,7 +29,6 @@ impl Token<'_> {
     pub(in crate::score) fn key(&self) -> u64 {
         hash_of((self.text, self.spaced))
     }
-
 }
 
 /// Whether a token is made of letters or digits.
@@ -117,8 +116,15 @@ fn is_random(run: &str) -> bool {
     };
     let bytes = run.as_bytes();
     let has = |of: u8| bytes.iter().any(|it| class(*it) == of);
-    let changes = || bytes.windows(2).filter(|it| class(it[0]) != class(it[1])).count();
-    (LONG_RANDOM..=4 * LONG_RANDOM * LONG_RANDOM).contains(&run.len()) && (0..4).all(has) && changes() * 2 >= run.len()
+    let changes = || {
+        bytes
+            .windows(2)
+            .filter(|it| class(it[0]) != class(it[1]))
+            .count()
+    };
+    (LONG_RANDOM..=4 * LONG_RANDOM * LONG_RANDOM).contains(&run.len())
+        && (0..4).all(has)
+        && changes() * 2 >= run.len()
 }
 
 fn follows_base64(before: &[Token<'_>]) -> bool {
@@ -142,13 +148,19 @@ fn id_length(text: &str, pieces: &[Token<'_>]) -> usize {
     let mixes = whole.bytes().any(|it| it.is_ascii_digit())
         && whole.bytes().any(|it| it.is_ascii_alphabetic());
     // Random ids may begin or end with a sign.
-    if mixes && whole.len() >= LONG_ID && whole.bytes().filter(|it| matches!(it, b'-' | b'_')).count() * 4 < whole.len() {
+    if mixes
+        && whole.len() >= LONG_ID
+        && whole.bytes().filter(|it| matches!(it, b'-' | b'_')).count() * 4 < whole.len()
+    {
         return all;
     }
     if !is_edge(&pieces[0]) {
         return 1;
     }
-    let inner = pieces[..all].iter().rposition(is_part).map_or(1, |it| it + 1);
+    let inner = pieces[..all]
+        .iter()
+        .rposition(is_part)
+        .map_or(1, |it| it + 1);
     // Two hyphens in a row are a dash or a rule.
     let mut pairs = pieces[..inner].windows(2);
     let is_dash = |it: &[Token<'_>]| it.iter().all(|it| it.text == "-");

@@ -2,7 +2,6 @@
 //!
 //! White space is data, and judged beside the tokens: see [`spaces`](super::spaces).
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::model::learned::{StandsFor, TokenKind, VaryingToken};
@@ -88,6 +87,16 @@ struct Element<'a> {
     recorded: Range<usize>,
 }
 
+/// An element that is reached, and the last step that led there.
+type Way = (usize, Option<usize>);
+
+/// Adds a way; the first that leads to an element stays.
+fn push(ways: &mut Vec<Way>, at: usize, step: Option<usize>) {
+    if !ways.iter().any(|it| it.0 == at) {
+        ways.push((at, step));
+    }
+}
+
 /// An element, and the tokens of the current text that stand for it.
 type Match = (usize, Range<usize>);
 
@@ -114,7 +123,9 @@ pub(in crate::score) fn compare(b: &str, c: &str, how: &How<'_>) -> Vec<Found> {
 /// The first word that is another one, of texts of which a glance shows that nothing in them moves with the clock.
 fn other_word(b: &str, c: &str) -> Option<Found> {
     // The name of a weekday may be all there is.
-    let may_move = |it: &str| !it.contains(' ') || it.bytes().any(|it| it.is_ascii_digit()) || may_have_wholes(it);
+    let may_move = |it: &str| {
+        !it.contains(' ') || it.bytes().any(|it| it.is_ascii_digit()) || may_have_wholes(it)
+    };
     if may_move(b) || may_move(c) {
         return None;
     }
@@ -124,7 +135,8 @@ fn other_word(b: &str, c: &str) -> Option<Found> {
             (Some(b), Some(c)) if b == c => {}
             (None, None) => return None,
             (was, is) => {
-                let at = |text: &str, it: Option<&str>| it.map_or(text.len(), |it| position(text, it));
+                let at =
+                    |text: &str, it: Option<&str>| it.map_or(text.len(), |it| position(text, it));
                 return Some(Found {
                     what: What::Changed,
                     b: at(b, was),
@@ -144,8 +156,14 @@ fn compare_long(b: &str, c: &str, how: &How<'_>) -> Vec<Found> {
     let ends = of_b.iter().rev().zip(of_c.iter().rev()).take(room);
     let end = ends.take_while(is_same).count();
     let is_edge = |it: &u8| it.is_ascii_whitespace() || b",[]{}".contains(it);
-    let start = of_b[..start].iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
-    let after = of_b[b.len() - end..].iter().position(is_edge).unwrap_or(end);
+    let start = of_b[..start]
+        .iter()
+        .rposition(|it| *it == b'\n')
+        .map_or(0, |it| it + 1);
+    let after = of_b[b.len() - end..]
+        .iter()
+        .position(is_edge)
+        .unwrap_or(end);
     let end = end - after;
     let middle = (&b[start..b.len() - end], &c[start..c.len() - end]);
     // Varying tokens are numbered from the beginning of the text, so they need the whole text.
@@ -176,7 +194,7 @@ struct Texts<'a> {
 impl<'a> Texts<'a> {
     fn new(b: &'a str, c: &'a str, how: &'a How<'a>) -> Self {
         let (mut recorded, mut current) = (tokens(b), tokens(c));
-        if !how.varying.iter().all(|it| is_whole(&recorded, it)) {
+        if !are_whole(&recorded, how.varying) {
             // Only a part of an id was learned to vary.
             (recorded, current) = (pieces(b), pieces(c));
         }
@@ -203,7 +221,10 @@ impl<'a> Texts<'a> {
     ) -> Self {
         let (kept, current_kept) = (rules_as_one(&recorded), rules_as_one(&current));
         let current = current.into_iter().zip(current_kept);
-        let current = current.filter(|(_, is_kept)| *is_kept).map(|it| it.0).collect();
+        let current = current
+            .filter(|(_, is_kept)| *is_kept)
+            .map(|it| it.0)
+            .collect();
         let elements = elements.into_iter().filter(|it| {
             it.varying.is_some() || kept.get(it.recorded.start).copied().unwrap_or(true)
         });
@@ -239,7 +260,9 @@ impl<'a> Texts<'a> {
         if self.how.varying.is_empty() {
             let all = self.elements.len().max(self.current.len());
             let parts = |at: usize| match (self.elements.get(at), self.current.get(at)) {
-                (Some(it), Some(token)) => self.fixed(at, &self.recorded[it.recorded.start], token).is_none(),
+                (Some(it), Some(token)) => self
+                    .fixed(at, &self.recorded[it.recorded.start], token)
+                    .is_none(),
                 _ => true,
             };
             return match (0..all).find(|at| parts(*at)) {
@@ -260,38 +283,47 @@ impl<'a> Texts<'a> {
         let mut steps: Vec<Step> = Vec::new();
         let mut work = PASSES * (self.elements.len() + self.current.len());
         // The elements that the next token may fall on, with the last step that led there.
-        let mut reached: HashMap<usize, Option<usize>> = HashMap::new();
+        let mut reached: Vec<Way> = Vec::new();
         self.reach(&mut reached, 0, None);
+        let mut next: Vec<Way> = Vec::new();
         for (place, token) in self.current.iter().enumerate() {
-            let mut next = HashMap::new();
-            let mut ways: Vec<(usize, Option<usize>)> = reached.iter().map(|it| (*it.0, *it.1)).collect();
-            ways.sort_unstable();
-            let furthest = ways.last().map_or(0, |it| it.0);
-            for (at, before) in ways {
+            reached.sort_unstable();
+            let furthest = reached.last().map_or(0, |it| it.0);
+            for (at, before) in reached.drain(..) {
                 work = work.saturating_sub(1);
-                let Some(element) = self.elements.get(at) else { continue };
+                let Some(element) = self.elements.get(at) else {
+                    continue;
+                };
                 let fits = match element.varying {
-                    None => self.fixed(at, &self.recorded[element.recorded.start], token).is_some(),
+                    None => self
+                        .fixed(at, &self.recorded[element.recorded.start], token)
+                        .is_some(),
                     Some(it) => may_be(&it.stands_for, token, element.recorded.len()),
                 };
                 if !fits {
                     continue;
                 }
-                steps.push(Step { element: at, before });
+                steps.push(Step {
+                    element: at,
+                    before,
+                });
                 let step = Some(steps.len() - 1);
                 self.reach(&mut next, at + 1, step);
                 let is_joined = self.current.get(place + 1).is_some_and(|it| !it.spaced);
-                if element.varying.is_some_and(|it| may_go_on(it, element.recorded.len(), is_joined)) {
-                    next.entry(at).or_insert(step);
+                if element
+                    .varying
+                    .is_some_and(|it| may_go_on(it, element.recorded.len(), is_joined))
+                {
+                    push(&mut next, at, step);
                 }
             }
             if next.is_empty() || work == 0 {
                 return Err(self.parted(furthest, place));
             }
-            reached = next;
+            std::mem::swap(&mut reached, &mut next);
         }
-        let furthest = reached.keys().copied().max().unwrap_or(0);
-        let Some(last) = reached.get(&self.elements.len()) else {
+        let furthest = reached.iter().map(|it| it.0).max().unwrap_or(0);
+        let Some((_, last)) = reached.iter().find(|it| it.0 == self.elements.len()) else {
             return Err(self.parted(furthest, self.current.len()));
         };
         let mut of_tokens = Vec::with_capacity(self.current.len());
@@ -304,7 +336,10 @@ impl<'a> Texts<'a> {
         let mut matches = Vec::with_capacity(self.elements.len());
         let mut from = 0;
         for element in 0..self.elements.len() {
-            let length = of_tokens[from..].iter().take_while(|it| **it == element).count();
+            let length = of_tokens[from..]
+                .iter()
+                .take_while(|it| **it == element)
+                .count();
             matches.push((element, from..from + length));
             from += length;
         }
@@ -312,18 +347,26 @@ impl<'a> Texts<'a> {
     }
 
     /// Adds an element, and those that are reached from it without any token.
-    fn reach(&self, places: &mut HashMap<usize, Option<usize>>, at: usize, step: Option<usize>) {
-        places.entry(at).or_insert(step);
+    fn reach(&self, ways: &mut Vec<Way>, at: usize, step: Option<usize>) {
+        push(ways, at, step);
         let varying = self.elements.get(at).and_then(|it| it.varying);
-        if let Some(StandsFor::Run { may_be_empty: true, .. }) = varying.map(|it| &it.stands_for) {
-            self.reach(places, at + 1, step);
+        if let Some(StandsFor::Run {
+            may_be_empty: true, ..
+        }) = varying.map(|it| &it.stands_for)
+        {
+            self.reach(ways, at + 1, step);
         }
     }
 
     /// Where two texts part.
     fn parted(&self, element: usize, token: usize) -> Found {
-        let at = self.elements.get(element).map_or(self.recorded.len(), |it| it.recorded.start);
-        let place = |text: &str, it: Option<&Token<'_>>| it.map_or(text.len(), |it| position(text, it.text));
+        let at = self
+            .elements
+            .get(element)
+            .map_or(self.recorded.len(), |it| it.recorded.start);
+        let place = |text: &str, it: Option<&Token<'_>>| {
+            it.map_or(text.len(), |it| position(text, it.text))
+        };
         Found {
             what: What::Changed,
             b: place(self.b, self.recorded.get(at)),
@@ -352,21 +395,34 @@ impl<'a> Texts<'a> {
                 }
                 Moved::No => None,
             },
-            (TokenKind::Word, TokenKind::Word) if self.elements.len() == 1 => match clock.judge(b.text, c.text, name) {
-                Moved::Same | Moved::Quiet => quiet,
-                Moved::WithTheClock => shown("moved with the clock"),
-                Moved::Otherwise | Moved::No => None,
-            },
+            (TokenKind::Word, TokenKind::Word) if self.elements.len() == 1 => {
+                match clock.judge(b.text, c.text, name) {
+                    Moved::Same | Moved::Quiet => quiet,
+                    Moved::WithTheClock => shown("moved with the clock"),
+                    Moved::Otherwise | Moved::No => None,
+                }
+            }
             (TokenKind::Ago, TokenKind::Ago) => quiet,
-            (TokenKind::Duration | TokenKind::Time | TokenKind::Number, TokenKind::Duration | TokenKind::Time | TokenKind::Number)
-                if clock.grew(b.text, c.text) && (b.kind == TokenKind::Duration || key::is_duration(name)) =>
+            (
+                TokenKind::Duration | TokenKind::Time | TokenKind::Number,
+                TokenKind::Duration | TokenKind::Time | TokenKind::Number,
+            ) if clock.grew(b.text, c.text)
+                && (b.kind == TokenKind::Duration || key::is_duration(name)) =>
             {
                 quiet
             }
             (TokenKind::Duration, TokenKind::Duration)
-                if key::is_duration(name) || (!is_value && ((is_brief(b.text) && is_brief(c.text)) || TAKING.contains(&name))) =>
+                if key::is_duration(name)
+                    || (!is_value
+                        && ((is_brief(b.text) && is_brief(c.text)) || TAKING.contains(&name))) =>
             {
-                Some(watch::number(&number(b.text).into_iter().collect::<Vec<_>>(), number(c.text)?).map(What::from))
+                Some(
+                    watch::number(
+                        &number(b.text).into_iter().collect::<Vec<_>>(),
+                        number(c.text)?,
+                    )
+                    .map(What::from),
+                )
             }
             (TokenKind::Number, TokenKind::Number) => {
                 let (was, is) = (number(b.text)?, number(c.text)?);
@@ -395,14 +451,19 @@ impl<'a> Texts<'a> {
         for (at, range) in matches {
             let element = &self.elements[*at];
             let now = self.current.get(range.clone()).unwrap_or_default();
-            let recorded = self.recorded.get(element.recorded.clone()).unwrap_or_default();
+            let recorded = self
+                .recorded
+                .get(element.recorded.clone())
+                .unwrap_or_default();
             let what = match (element.varying, recorded, now) {
                 (None, [b], [c]) => self.fixed(*at, b, c).flatten(),
                 (Some(it), ..) => self.watched(it, now),
                 _ => None,
             };
             if let Some(what) = what.filter(|it| !found.iter().any(|known| known.what == *it)) {
-                let begins = |text: &str, of: &[Token<'_>]| of.first().map_or(0, |it| position(text, it.text));
+                let begins = |text: &str, of: &[Token<'_>]| {
+                    of.first().map_or(0, |it| position(text, it.text))
+                };
                 found.push(Found {
                     what,
                     b: begins(self.b, recorded),
@@ -438,7 +499,14 @@ impl<'a> Texts<'a> {
         let text = span(self.c, now);
         let said = (self.how.said)(text);
         let now = said.as_deref().unwrap_or(text);
-        watch_one(&varying.seen, &varying.offsets, varying.stands_for.kind()?, now, self.how).map(What::from)
+        watch_one(
+            &varying.seen,
+            &varying.offsets,
+            varying.stands_for.kind()?,
+            now,
+            self.how,
+        )
+        .map(What::from)
     }
 }
 
@@ -481,16 +549,29 @@ fn has_many_digits(text: &str) -> bool {
 /// Whether a token may stand there, for so many recorded ones.
 pub(in crate::score) fn may_be(stands_for: &StandsFor, token: &Token<'_>, recorded: usize) -> bool {
     let kind = token.kind;
-    let is_run = || token.text.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_'));
+    let is_run = || {
+        token
+            .text
+            .bytes()
+            .all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_'))
+    };
     match stands_for {
         // Some hashes have digits alone, or letters.
         StandsFor::One(TokenKind::Id) => {
-            kind == TokenKind::Id || (is_run() && (recorded > 1 || token.text.bytes().any(|it| it.is_ascii_alphanumeric())))
+            kind == TokenKind::Id
+                || (is_run()
+                    && (recorded > 1 || token.text.bytes().any(|it| it.is_ascii_alphanumeric())))
         }
         StandsFor::One(only) => *only == kind,
         StandsFor::Run { kinds, .. } => {
-            let mixes = || [TokenKind::Word, TokenKind::Number].iter().all(|it| kinds.contains(it));
-            kinds.contains(&kind) || (kinds.contains(&TokenKind::Id) && is_run()) || (kind == TokenKind::Id && mixes())
+            let mixes = || {
+                [TokenKind::Word, TokenKind::Number]
+                    .iter()
+                    .all(|it| kinds.contains(it))
+            };
+            kinds.contains(&kind)
+                || (kinds.contains(&TokenKind::Id) && is_run())
+                || (kind == TokenKind::Id && mixes())
         }
     }
 }
@@ -510,24 +591,25 @@ const TAKING: [&str; 4] = ["in", "In", "after", "After"];
 /// Whether a duration is one of seconds at most, as work of a server takes. Minutes and hours are also said of journeys and recipes.
 fn is_brief(duration: &str) -> bool {
     let unit = duration.trim_start_matches(|it: char| !it.is_alphabetic());
-    unit.starts_with(['n', 'u', 'µ', 's']) || unit.starts_with("ms") || unit.starts_with("mil") || unit.starts_with("mic")
+    unit.starts_with(['n', 'u', 'µ', 's'])
+        || unit.starts_with("ms")
+        || unit.starts_with("mil")
+        || unit.starts_with("mic")
 }
 
-/// Whether what varies begins and ends between tokens. What lies beyond the text cuts none of them.
-fn is_whole(tokens: &[Token<'_>], it: &VaryingToken) -> bool {
-    let start = it.token.saturating_sub(1);
-    let end = start.saturating_add(it.tokens);
-    let mut at = 0;
-    let (mut is_start, mut is_end) = (start == 0, end == 0);
-    for token in tokens {
-        at += token.pieces;
-        is_start |= at == start;
-        is_end |= at == end;
-        if at >= end {
-            break;
-        }
-    }
-    (is_start || start >= at) && (is_end || end >= at && at < end || end > at)
+/// Whether all that varies begins and ends between tokens. What lies beyond the text cuts none of them.
+fn are_whole(tokens: &[Token<'_>], varying: &[VaryingToken]) -> bool {
+    let edges = tokens.iter().scan(0, |at, it| {
+        *at += it.pieces;
+        Some(*at)
+    });
+    let edges: Vec<usize> = std::iter::once(0).chain(edges).collect();
+    let last = edges.last().copied().unwrap_or_default();
+    let is_edge = |at: usize| at >= last || edges.binary_search(&at).is_ok();
+    varying.iter().all(|it| {
+        let start = it.token.saturating_sub(1);
+        is_edge(start) && is_edge(start.saturating_add(it.tokens))
+    })
 }
 
 fn elements<'a>(recorded: &[Token<'_>], varying: &'a [VaryingToken]) -> Vec<Element<'a>> {
@@ -565,7 +647,12 @@ fn elements<'a>(recorded: &[Token<'_>], varying: &'a [VaryingToken]) -> Vec<Elem
 fn rules_as_one(tokens: &[Token<'_>]) -> Vec<bool> {
     let goes_on = |at: usize| {
         let (before, it) = (&tokens[at - 1], &tokens[at]);
-        it.kind == TokenKind::Sign && !it.spaced && before.text == it.text && "-=_─━~*+".contains(it.text)
+        it.kind == TokenKind::Sign
+            && !it.spaced
+            && before.text == it.text
+            && "-=_─━~*+".contains(it.text)
     };
-    (0..tokens.len()).map(|at| at == 0 || !goes_on(at)).collect()
+    (0..tokens.len())
+        .map(|at| at == 0 || !goes_on(at))
+        .collect()
 }

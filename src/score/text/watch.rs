@@ -81,11 +81,17 @@ pub(in crate::score) fn id(seen: &[&str], now: &str, is_new: bool) -> Option<Wat
     let length = seen.first()?.len();
     let has_digits = |it: &str| it.bytes().any(|it| it.is_ascii_digit());
     let have_one_length = all(&|it| it.len() == length && has_digits(it));
-    let least = if length >= LONG { length * 3 / 4 } else { length / 2 };
+    let least = if length >= LONG {
+        length * 3 / 4
+    } else {
+        length / 2
+    };
     if have_one_length && length >= SHORT && now.len() < least {
         return Some(Never("is cut short"));
     }
-    let mixes = |it: &str| it.bytes().any(|it| it.is_ascii_uppercase()) && it.bytes().any(|it| it.is_ascii_lowercase());
+    let mixes = |it: &str| {
+        it.bytes().any(|it| it.is_ascii_uppercase()) && it.bytes().any(|it| it.is_ascii_lowercase())
+    };
     let is_rare = now.len() != length || (length >= SHORT + 3 && all(&mixes) && !mixes(now));
     if have_one_length && length >= SHORT && is_word && is_rare {
         return Some(Never("is a word"));
@@ -116,17 +122,30 @@ fn another_form(seen: &[&str], now: &str) -> Option<Watched> {
         signs.collect()
     };
     let of_first = signs(seen.first()?);
-    let is_hex = |it: &&str| it.bytes().all(|it| it.is_ascii_hexdigit() || !it.is_ascii_alphanumeric());
+    let is_hex = |it: &&str| {
+        it.bytes()
+            .all(|it| it.is_ascii_hexdigit() || !it.is_ascii_alphanumeric())
+    };
     if !of_first.is_empty()
         && seen.iter().all(is_hex)
         && seen.iter().all(|it| signs(it) == of_first)
-        && signs(now).iter().map(|it| it.1).ne(of_first.iter().map(|it| it.1))
+        && signs(now)
+            .iter()
+            .map(|it| it.1)
+            .ne(of_first.iter().map(|it| it.1))
     {
         return Some(Shown("has other separators"));
     }
-    let (sign, _) = seen[0].char_indices().find(|(_, it)| !it.is_alphanumeric())?;
+    let (sign, _) = seen[0]
+        .char_indices()
+        .find(|(_, it)| !it.is_alphanumeric())?;
     let beginning = &seen[0][..=sign];
-    let is_literal = beginning.chars().take_while(|it| it.is_alphabetic()).count() == sign && sign > 0;
+    let is_literal = beginning
+        .chars()
+        .take_while(|it| it.is_alphabetic())
+        .count()
+        == sign
+        && sign > 0;
     (is_literal && seen.iter().all(|it| it.starts_with(beginning)) && !now.starts_with(beginning))
         .then_some(Shown("begins otherwise"))
 }

@@ -57,6 +57,8 @@ impl<'a> Walk<'a> {
             ..How::plain(&self.spot.known.clock)
         };
         let found = variation::compare(b, c, &how);
-        !found.iter().any(|it| matches!(it.what, What::Changed | What::Never(_)))
+        !found
+            .iter()
+            .any(|it| matches!(it.what, What::Changed | What::Never(_)))
     }
 }

@@ -192,7 +192,8 @@ impl<'a> Walk<'a> {
     fn block_texts(&mut self, b: &'a str, c: &'a str, at: &At<'a>) {
         let plain = Tree::under(at, "text");
         // If one take had JSON and another had not, the path without `json` is the one that varies.
-        if let Some(varying) = Tree::varying(at).or(Tree::varying(&plain).filter(|it| it.by == Variation::Anything))
+        if let Some(varying) =
+            Tree::varying(at).or(Tree::varying(&plain).filter(|it| it.by == Variation::Anything))
             && matches!(varying.by, Variation::SameType | Variation::Anything)
         {
             return self.varied_text(varying, b, c);
@@ -340,7 +341,8 @@ impl<'a> Walk<'a> {
             said: &|text| back?.text(text, &HashSet::new()),
         };
         let found = variation::compare(b, c, &how);
-        let is_excused = key::is_duration(key) && key::is_duration_text(b) && key::is_duration_text(c);
+        let is_excused =
+            key::is_duration(key) && key::is_duration_text(b) && key::is_duration_text(c);
         for it in found {
             let shown = || excerpt::around((b, it.b), (c, it.c));
             match it.what {

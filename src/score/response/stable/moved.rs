@@ -23,7 +23,9 @@ impl<'a> Walk<'a> {
         for (i, j) in pairs {
             match (&b[*i], &c[*j]) {
                 (Value::Object(of_b), Value::Object(of_c)) => {
-                    let both = of_b.iter().filter_map(|(key, it)| Some((key, it, of_c.get(key)?)));
+                    let both = of_b
+                        .iter()
+                        .filter_map(|(key, it)| Some((key, it, of_c.get(key)?)));
                     for (key, was, is) in both.filter(|(_, was, _)| was.is_string()) {
                         places.entry(key).or_default().push((was, is));
                     }
@@ -36,7 +38,9 @@ impl<'a> Walk<'a> {
             let texts: Option<Vec<(&str, &str)>> = (times.iter())
                 .map(|(was, is)| Some((was.as_str()?, is.as_str()?)))
                 .collect();
-            let Some(texts) = texts.filter(|it| it.len() > 1 && it.iter().all(|(was, is)| was != is)) else {
+            let Some(texts) =
+                texts.filter(|it| it.len() > 1 && it.iter().all(|(was, is)| was != is))
+            else {
                 continue;
             };
             let what = match self.spot.known.clock.judge_all(&texts, key) {
@@ -45,7 +49,8 @@ impl<'a> Walk<'a> {
                 Some(Moved::WithTheClock) => Some("moved with the clock"),
                 Some(Moved::Otherwise) => Some("another moment"),
             };
-            self.excused.extend(times.iter().map(|(_, is)| std::ptr::from_ref::<Value>(is)));
+            self.excused
+                .extend(times.iter().map(|(_, is)| std::ptr::from_ref::<Value>(is)));
             if let Some(what) = what {
                 let (was, is) = excerpt::of_texts(texts[0].0, texts[0].1);
                 self.notes.tolerate(&self.spot, what, was, is);

@@ -29,12 +29,16 @@ impl<'a> Walk<'a> {
         key: &str,
     ) -> bool {
         match (&varying.by, b, c) {
-            (Variation::Tokens(_), ..) | (Variation::Grew, Value::Array(_), Value::Array(_)) | (Variation::Grew, Value::String(_), Value::String(_)) => {
+            (Variation::Tokens(_), ..)
+            | (Variation::Grew, Value::Array(_), Value::Array(_))
+            | (Variation::Grew, Value::String(_), Value::String(_)) => {
                 return false;
             }
             (Variation::AtLeast, ..) if kind(b) == kind(c) => self.at_least(b, c),
             (Variation::SameType | Variation::Anything, ..) => self.varied(varying, b, c),
-            (Variation::AnyOrder, Value::Array(b), Value::Array(c)) => self.in_any_order(b, c, at, key),
+            (Variation::AnyOrder, Value::Array(b), Value::Array(c)) => {
+                self.in_any_order(b, c, at, key)
+            }
             (Variation::Row, Value::Array(b), Value::Array(c)) => self.rows(b, c, at, key),
             (Variation::AnyElements, Value::Array(of_b), Value::Array(of_c)) => {
                 let had_one_length = varying.seen.windows(2).all(|it| it[0] == it[1]);
@@ -139,7 +143,9 @@ impl<'a> Walk<'a> {
     fn rows(&mut self, b: &'a [Value], c: &'a [Value], at: &At<'a>, key: &str) {
         if b.len() != c.len() {
             let count = |it: &[Value]| format!("{} places", it.len());
-            return self.notes.never(&self.spot, "has another length", count(b), count(c));
+            return self
+                .notes
+                .never(&self.spot, "has another length", count(b), count(c));
         }
         for (index, (was, is)) in b.iter().zip(c).enumerate() {
             let under = Tree::under_index(at, index);
@@ -161,7 +167,12 @@ impl<'a> Walk<'a> {
                     let length = Tree::indices(at);
                     if length != items.len() {
                         let count = |it: usize| format!("{it} places");
-                        return self.notes.never(&self.spot, "has another length", count(length), count(items.len()));
+                        return self.notes.never(
+                            &self.spot,
+                            "has another length",
+                            count(length),
+                            count(items.len()),
+                        );
                     }
                     for (index, it) in items.iter().enumerate().filter(|(_, it)| !it.is_null()) {
                         let under = Tree::under_index(at, index);
@@ -174,7 +185,9 @@ impl<'a> Walk<'a> {
                         self.at(Step::Index(index), |walk| walk.shape(it, &under));
                     }
                 }
-                (Variation::Row | Variation::AnyElements, _) => self.became(&Value::Array(Vec::new()), c),
+                (Variation::Row | Variation::AnyElements, _) => {
+                    self.became(&Value::Array(Vec::new()), c)
+                }
                 _ if varying.seen.is_empty() => {}
                 _ => {
                     let was = &varying.seen[0];
@@ -215,7 +228,9 @@ impl<'a> Walk<'a> {
         match now {
             Value::Number(it) => {
                 let it = number::float(it);
-                if let (false, Some(offset)) = (varying.offsets.is_empty(), watch::epoch(it, clock.now())) {
+                if let (false, Some(offset)) =
+                    (varying.offsets.is_empty(), watch::epoch(it, clock.now()))
+                {
                     return watch::time(&varying.offsets, &watch::whole(vec![offset]), true);
                 }
                 if !varying.offsets.is_empty() {
