@@ -107,7 +107,6 @@ impl Options {
         }
         self.value("--budget", args.budget);
         self.value("--judge", args.judging.judge.as_deref().map(shown));
-        self.choice("--pace", args.pace.as_ref());
         self.value("--repeat", args.repeat);
         self.flag("--no-docker", args.no_docker);
     }

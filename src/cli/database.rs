@@ -32,7 +32,6 @@ pub(super) fn of(args: &DatabaseArgs) -> Result<Option<Database>, Failure> {
         return Ok(None);
     }
     let options = Options {
-        full: args.db_full,
         anonymous: args.no_identity,
         runs: Some(PathBuf::from(RUNS)),
         existing: false,
@@ -56,19 +55,18 @@ pub(super) fn existing(args: &DbPlaceArgs) -> Result<Database, Failure> {
     }
     let options = Options {
         existing: true,
-        ..options(false)
+        ..options()
     };
     Ok(Database::new(place, options))
 }
 
 /// One that is made where there is none.
-pub(super) fn open(place: Place, full: bool) -> Database {
-    Database::new(place, options(full))
+pub(super) fn open(place: Place) -> Database {
+    Database::new(place, options())
 }
 
-fn options(full: bool) -> Options {
+fn options() -> Options {
     Options {
-        full,
         anonymous: true,
         runs: Some(PathBuf::from(RUNS)),
         existing: false,

@@ -119,7 +119,7 @@ pub(super) fn finish(
         bisected: options.bisected.clone(),
         shard: options.shard.map(|it| it.shard.clone()),
         shuffle_seed: options.shuffle_seed,
-        links: links::links(&options.reports.links),
+        links: links::links(),
         ..ResultDocument::from(finished)
     };
     result.matrix = suite::matrix(&result.scenarios);
@@ -391,8 +391,8 @@ pub(super) fn print(result: &ResultDocument, format: Format, output: OutputArgs,
     let text = format.render(result, Console::style(output));
     match format {
         // Nothing to tell is nothing, and no empty line.
-        Format::Compact | Format::Github if text.is_empty() => {}
-        Format::Terminal | Format::Compact => console.result(&text),
+        Format::Github if text.is_empty() => {}
+        Format::Terminal => console.result(&text),
         _ => Console::document(&text),
     }
 }

@@ -1,16 +1,15 @@
-//! Pages elsewhere that belong to a run: what CI says of itself in its environment, and what the user names.
+//! Pages elsewhere that belong to a run: what CI says of itself in its environment.
 
 use crate::published::result::Link;
 use crate::redact;
 use crate::report::repository::Repository;
 use crate::suite::ci::System;
 
-/// The links of this command: those of CI, then those that were given.
-pub(super) fn links(given: &[Link]) -> Vec<Link> {
+/// The links of this command.
+pub(super) fn links() -> Vec<Link> {
     let variable = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty());
     let mut links = Vec::new();
     add(&mut links, &of_ci(&variable));
-    add(&mut links, given);
     links
 }
 
@@ -25,27 +24,6 @@ pub(super) fn add(links: &mut Vec<Link>, new: &[Link]) {
         links.retain(|it| it.name != link.name);
         links.push(link);
     }
-}
-
-/// `--link NAME=URL`, or a URL alone, which is called like its host.
-pub(super) fn parse(text: &str) -> Result<Link, String> {
-    let host = text.trim().strip_prefix("https://");
-    let host = host.and_then(|it| it.split(['/', '?', '#']).next());
-    let (name, url) = match host {
-        Some(host) => (host, text),
-        None => text.split_once('=').unwrap_or_default(),
-    };
-    let (name, url) = (name.trim(), url.trim());
-    if name.is_empty() {
-        return Err("write NAME=URL, such as `ticket=https://example.org/7`".to_owned());
-    }
-    if !url.starts_with("https://") || url.len() <= "https://".len() {
-        return Err("only addresses that begin with `https://` become links".to_owned());
-    }
-    Ok(Link {
-        name: name.to_owned(),
-        url: url.to_owned(),
-    })
 }
 
 /// What the environment of a CI job says.
@@ -150,7 +128,7 @@ fn jenkins(variable: &dyn Fn(&str) -> Option<String>) -> Pages {
 mod tests {
     use std::collections::HashMap;
 
-    use super::{of_ci, parse};
+    use super::of_ci;
 
     fn links(set: &[(&str, &str)]) -> Vec<String> {
         let set: HashMap<&str, &str> = set.iter().copied().collect();
@@ -221,28 +199,5 @@ mod tests {
             ]
         );
         assert!(links(&[("GITHUB_SHA", "9d8e7f6")]).is_empty());
-    }
-
-    #[test]
-    fn a_link_has_a_name_and_an_address() {
-        let link = parse("ticket=https://example.org/?a=b").expect("it is one");
-        assert_eq!(
-            (link.name.as_str(), link.url.as_str()),
-            ("ticket", "https://example.org/?a=b")
-        );
-        let link = parse("https://example.org/7?a=b").expect("it is one");
-        assert_eq!(
-            (link.name.as_str(), link.url.as_str()),
-            ("example.org", "https://example.org/7?a=b")
-        );
-        for wrong in [
-            "https://",
-            "=https://x",
-            "a=http://x",
-            "a=javascript:x",
-            "a=https://",
-        ] {
-            assert!(parse(wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -13,9 +13,9 @@ use crate::cli::paths::real;
 use crate::cli::round::Round;
 use crate::cli::seen_from::plain;
 use crate::cli::without_scenarios;
-use crate::published::result::{self, Link, ResultDocument};
+use crate::published::result::{self, ResultDocument};
 use crate::report::terminal::{self, Style, Verbosity};
-use crate::report::{compact, ctrf, e2e, github, html, junit, markdown};
+use crate::report::{ctrf, e2e, github, html, junit, markdown};
 use crate::store::{self, Baselines, RESULT, StoreError};
 use crate::suite::STATE;
 
@@ -34,8 +34,6 @@ pub(super) struct Reports {
     pub(super) pages: bool,
     /// The folder the pages go to, where the user names one.
     pub(super) output: Option<PathBuf>,
-    /// The pages elsewhere that the user names.
-    pub(super) links: Vec<Link>,
     asked: Vec<ReportChoice>,
 }
 
@@ -62,7 +60,6 @@ impl Reports {
             printed: Format::Json,
             pages: false,
             output: None,
-            links: Vec::new(),
             asked: Vec::new(),
         }
     }
@@ -122,7 +119,6 @@ impl Reports {
             printed: args.format,
             pages: !no_report,
             output: output.map(Path::to_owned),
-            links: args.links.clone(),
             asked: args.reports.clone(),
         }
     }
@@ -133,7 +129,6 @@ impl Reports {
             printed: Format::Terminal,
             pages,
             output: None,
-            links: Vec::new(),
             asked: Vec::new(),
         }
     }
@@ -387,7 +382,6 @@ impl Format {
             Self::Markdown => "summary.md",
             Self::Github => "annotations.txt",
             Self::Ctrf => "ctrf.json",
-            Self::Compact => "compact.txt",
             Self::E2e => "e2e.txt",
         }
     }
@@ -403,7 +397,6 @@ impl Format {
             Self::Markdown => markdown::markdown(result),
             Self::Github => github::github(&seen_from_checkout(result)),
             Self::Ctrf => ctrf::ctrf(&seen_from_checkout(result)),
-            Self::Compact => compact::compact(result),
             Self::E2e => e2e::result(result),
         }
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cli::args::{
-    AgentChoice, AxisName, ExecuteArgs, FormatChoice, JudgeArgs, JudgeBudget, OutputArgs,
-    PaceChoice, Preset, ScoreArgs,
+    AgentChoice, AxisName, ExecuteArgs, FormatChoice, JudgeArgs, JudgeBudget, OutputArgs, Preset,
+    ScoreArgs,
 };
 use crate::cli::console::Console;
 use crate::cli::database;
@@ -17,7 +17,7 @@ use crate::cli::round::Round;
 use crate::cli::runtime;
 use crate::model::agent::CommandFormat;
 use crate::model::rules;
-use crate::model::scenario::{Pace, Scenario, Server};
+use crate::model::scenario::{Scenario, Server};
 use crate::scenario_file::{self, ClientServers, Finding};
 use crate::suite::{
     self, BASELINES, CACHE, Choice, Finished, Judges, Recording, ScoreSettings, Settings, Suite,
@@ -185,7 +185,7 @@ pub(super) fn scoring(args: &ScoreArgs) -> ScoreSettings {
     }
 }
 
-/// Gives the scenarios the agent, the model, the pace and the judge that the arguments name, in the cells of a matrix those of each cell.
+/// Gives the scenarios the agent, the model and the judge that the arguments name, in the cells of a matrix those of each cell.
 ///
 /// # Errors
 ///
@@ -209,10 +209,6 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
             FormatChoice::Gemini => CommandFormat::Gemini,
         }),
         model: args.model.clone(),
-        pace: args.pace.map(|it| match it {
-            PaceChoice::Fast => Pace::Fast,
-            PaceChoice::Recorded => Pace::Recorded,
-        }),
         budget: args.budget,
     };
     if args.matrix.is_empty() {

@@ -32,9 +32,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::http_client::{self, Answered, Asked};
-use crate::published::result::ResultDocument;
 use crate::serve::wire::{
-    BatchReply, CaseList, ErrorReply, Health, ResultList, RunReply, Statistics, Status,
+    BatchReply, ErrorReply, Health, ResultList, RunReply, Statistics, Status,
 };
 
 pub use self::found::{Found, Kind, PORTS, find, probe, token_of};
@@ -54,12 +53,7 @@ pub enum ClientError {
     NotFound,
     /// The server has answered, and not with what was asked for.
     #[error("Test execution failed: {status}{}", said(.reply))]
-    Status {
-        status: u16,
-        reply: ErrorReply,
-        /// After how many seconds the same may succeed, where the server says so.
-        retry_after: Option<u64>,
-    },
+    Status { status: u16, reply: ErrorReply },
     /// It sends its clients to another address, which would be shown the token.
     #[error(
         "the server redirects to {target} (HTTP {status}), and is not followed: name that one if it is meant"
@@ -179,16 +173,6 @@ impl TestClient {
         self.get(&format!("results/{}", escaped(id))).await
     }
 
-    /// The result of a run, as the command line has it.
-    pub async fn document(&self, run: &str) -> Result<ResultDocument, ClientError> {
-        self.get(&format!("runs/{}/document", escaped(run))).await
-    }
-
-    /// The scenarios that are served.
-    pub async fn cases(&self) -> Result<CaseList, ClientError> {
-        self.get("cases").await
-    }
-
     /// All results in numbers.
     pub async fn stats(&self) -> Result<Statistics, ClientError> {
         self.get("stats").await
@@ -232,7 +216,6 @@ impl TestClient {
         let Answered {
             status,
             body: text,
-            retry_after,
             location,
         } = http_client::exchange(asked, self.patience)
             .await
@@ -245,11 +228,7 @@ impl TestClient {
                 error: String::new(),
                 findings: Vec::new(),
             });
-            return Err(ClientError::Status {
-                status,
-                reply,
-                retry_after,
-            });
+            return Err(ClientError::Status { status, reply });
         }
         // What has nothing to say is `null`.
         let text = if text.is_empty() { b"null" } else { &text[..] };
@@ -306,11 +285,7 @@ mod tests {
             error: "malformed".to_owned(),
             findings: vec![misfit],
         };
-        let status = ClientError::Status {
-            status: 400,
-            reply,
-            retry_after: None,
-        };
+        let status = ClientError::Status { status: 400, reply };
         assert_eq!(
             status.to_string(),
             "Test execution failed: 400: malformed\n  /name: is empty"

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
+use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Certificate, Client, ClientBuilder, Url};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -155,8 +155,6 @@ pub struct Answered {
     /// The HTTP status.
     pub status: u16,
     pub body: Vec<u8>,
-    /// After how many seconds it wants to be asked again.
-    pub retry_after: Option<u64>,
     /// Where it sends its clients instead, without what may be secret; nobody goes there.
     pub location: Option<String>,
 }
@@ -180,12 +178,8 @@ pub async fn exchange(asked: Asked<'_>, limit: Duration) -> Result<Answered, Str
     }
     let mut response = request.send().await.map_err(|error| root(&error))?;
     let status = response.status().as_u16();
-    let header = |name| {
-        let value = response.headers().get(name);
-        value.and_then(|it| it.to_str().ok())
-    };
-    let retry_after = header(RETRY_AFTER).and_then(|it| it.trim().parse().ok());
-    let location = header(LOCATION).and_then(|it| response.url().join(it).ok());
+    let location = response.headers().get(LOCATION);
+    let location = location.and_then(|it| response.url().join(it.to_str().ok()?).ok());
     let location = location.as_ref().map(shown);
     let mut body = Vec::new();
     while let Some(piece) = response.chunk().await.map_err(|error| root(&error))? {
@@ -197,7 +191,6 @@ pub async fn exchange(asked: Asked<'_>, limit: Duration) -> Result<Answered, Str
     Ok(Answered {
         status,
         body,
-        retry_after,
         location,
     })
 }

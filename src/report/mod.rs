@@ -15,7 +15,6 @@
 //! | [`github`] | annotations at the lines of scenario files |
 //! | [`e2e`] | the lines that end-to-end tests look for |
 //! | [`history`] | results over time: what is made of them, as text and as CSV |
-//! | [`compact`] | a line per scenario, for `grep` and editors |
 //! | [`attention`] | how much a scenario needs to be looked at, and what there is to say about it |
 //! | [`command`] | commands for the reader to go on with |
 //! | [`explain`] | every number and rule behind one call's score |
@@ -35,7 +34,6 @@ pub mod attention;
 pub mod bytes;
 pub mod causes;
 pub mod command;
-pub mod compact;
 mod counts;
 pub mod ctrf;
 pub mod description;

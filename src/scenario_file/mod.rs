@@ -59,7 +59,7 @@ pub use judge::examples::{ExampleCall, JudgeExample, JudgeExamples, judge_exampl
 pub use judge::file::{LoadedJudge, judge_file};
 pub use load::dataset::folders::folded;
 pub use load::find::{Found, find, id_of_folder};
-pub use load::fingerprint::{Fingerprints, fingerprint};
+pub use load::fingerprint::Fingerprints;
 pub use load::first::{FirstCall, FirstScenario, first_scenario};
 pub use load::llm::{LoadedLlm, llm};
 pub use load::loader::{Loaded, Options, check, load};

@@ -23,7 +23,6 @@ use crate::model::scenario::Scenario;
 use crate::redact::{self, Redactor, Secrets};
 use crate::scenario_file::SUITES;
 use crate::store::{self, StoreError};
-use crate::suite::Sameness;
 
 /// What the id of a case is in an address.
 pub(super) type Named = Result<InPath<String>, PathRejection>;
@@ -53,15 +52,14 @@ pub(super) async fn list(State(server): State<Arc<Server>>) -> Json<CaseList> {
         path: clean(&folder.below(Path::new(&it.path))),
         message: clean(&it.message),
     });
-    let mut sameness = Sameness::default();
-    let cases = scenarios.iter().map(|it| entry(it, &folder, &mut sameness));
+    let cases = scenarios.iter().map(|it| entry(it, &folder));
     Json(CaseList {
         findings: findings.collect(),
         cases: cases.collect(),
     })
 }
 
-fn entry(scenario: &Scenario, folder: &Folder<'_>, sameness: &mut Sameness) -> CaseEntry {
+fn entry(scenario: &Scenario, folder: &Folder<'_>) -> CaseEntry {
     let redactor = Redactor::new(&Secrets::of_environment(), &scenario.redaction);
     let clean = |text: &str| redactor.text(text).into_inner();
     let messages = scenario.messages();
@@ -74,7 +72,6 @@ fn entry(scenario: &Scenario, folder: &Folder<'_>, sameness: &mut Sameness) -> C
         prompt: (!messages.is_empty()).then(|| clean(&messages.join("\n\n"))),
         enabled: scenario.enabled,
         row_of: scenario.row_of.as_deref().map(clean),
-        fingerprint: sameness.of(scenario),
     }
 }
 

@@ -168,14 +168,14 @@ fn verdict(result: &ResultRow) -> Verdict {
     }
 }
 
-/// A call of which the arguments and the answer are kept in the database alone, if at all.
+/// A call of which the arguments and the answer are not kept any more.
 fn call(row: ToolCallRow) -> ToolCall {
     let success = row.status == "ok";
     ToolCall {
         tool_name: row.tool,
         server_id: row.server.unwrap_or_else(|| "unknown".to_owned()),
-        parameters: row.arguments.unwrap_or_default(),
-        response: row.answer.unwrap_or_default(),
+        parameters: Value::Null,
+        response: Value::Null,
         execution_time_ms: row.duration_ms,
         success,
         error: (!success).then_some(row.status),

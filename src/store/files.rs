@@ -86,39 +86,6 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     Beside::new(path, content)?.put()
 }
 
-/// The same for what is written bit by bit. Dropping it before it is put in its place leaves the old file.
-pub struct Growing(Beside);
-
-impl Growing {
-    /// Begins beside the place, making folders as needed.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Write`], naming the file.
-    pub fn begin(path: &Path) -> Result<Self, StoreError> {
-        Beside::new(path, b"").map(Self)
-    }
-
-    /// The file to write to.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Write`], naming the file.
-    pub fn file(&self) -> Result<File, StoreError> {
-        let file = self.0.file.as_file().try_clone();
-        file.map_err(|source| cannot_write(&self.0.path, source))
-    }
-
-    /// Puts the file in its place.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Write`], naming the file; what was in its place is unchanged.
-    pub fn put(self) -> Result<(), StoreError> {
-        self.0.put()
-    }
-}
-
 /// A file that is written to a temporary name, and not in its place yet. Dropping it removes it.
 pub(super) struct Beside {
     /// The path that the caller gave, for messages.

@@ -15,7 +15,7 @@ mod runs;
 pub use baselines::{BASELINE, Baselines};
 pub use cache::Cache;
 pub use dialogue::dialogue;
-pub use files::{Growing, Held, StoreError, check_writable, write};
+pub use files::{Held, StoreError, check_writable, write};
 pub use marker::{has_marker, mark};
 pub use pending::fingerprint;
 pub use read::{load, parse};

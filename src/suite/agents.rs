@@ -15,7 +15,7 @@ use crate::model::agent::{
 };
 use crate::model::placeholder;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::{Agent, Pace, Scenario, ScriptedCall};
+use crate::model::scenario::{Agent, Scenario, ScriptedCall};
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, SetupError};
@@ -47,13 +47,11 @@ pub struct Choice {
     pub format: Option<CommandFormat>,
     /// The model to ask.
     pub model: Option<String>,
-    /// When a replay makes the next call.
-    pub pace: Option<Pace>,
     /// What all requests to models may cost together; it can only be kept where prices are known.
     pub budget: Option<f64>,
 }
 
-/// Gives the scenarios the agent, the model and the pace that were chosen on the command line.
+/// Gives the scenarios the agent and the model that were chosen on the command line.
 ///
 /// # Errors
 ///
@@ -83,10 +81,6 @@ pub fn choose(scenarios: &mut [Scenario], choice: &Choice) -> Result<(), Error> 
             if was_priced && scenario.agent.price().is_none() {
                 priced_for_another.insert(scenario.id.clone());
             }
-        }
-        match choice.pace {
-            None => {}
-            Some(pace) => scenario.replaying.pace = pace,
         }
     }
     if choice.model.is_some() && takers == 0 {

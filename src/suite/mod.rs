@@ -81,7 +81,6 @@ mod retire;
 mod review;
 pub(crate) mod run_context;
 mod run_folder;
-mod same;
 mod schedule;
 mod secrets;
 mod series;
@@ -127,7 +126,6 @@ pub use self::record::record;
 pub use self::retire::retire;
 pub use self::review::{Broken, Despite, Ignored, ReadAgain, Refusal, Waiting};
 pub use self::run_folder::RunFolder;
-pub use self::same::Sameness;
 pub use self::series::series;
 pub use self::servers::give_servers;
 pub use self::settings::{

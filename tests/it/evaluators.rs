@@ -1001,7 +1001,7 @@ fn every_report_has_them() {
         .says("goes well")
         .says("leaves a file")
         .says("evaluation score 0.50");
-    for form in ["markdown", "junit", "ctrf", "compact", "github"] {
+    for form in ["markdown", "junit", "ctrf", "github"] {
         project.expect(1, &["run", "--report", &format!("{form}=out")]);
         let text = project.read("out");
         assert!(text.contains("nowhere"), "{form}: {text}");

@@ -43,9 +43,10 @@ fn an_error_that_was_meant_is_no_error_and_is_told() {
 fn whatever_speaks_against_a_run_has_its_line() {
     let line = |more: &str, code: i32| -> String {
         let project = shop(more);
-        let told = project.expect(code, &["run", "--format", "compact"]);
-        let (place, _) = told.stdout.split_once(": error").unwrap();
-        place.to_owned()
+        let told = project.expect(code, &["run", "--format", "github"]);
+        let (_, place) = told.stdout.split_once("::error file=").unwrap();
+        let (place, _) = place.split_once(",col=").unwrap();
+        place.replace(",line=", ":")
     };
     let evaluators = "evaluators:\n  - { type: text, contains: paid }\n";
     let below = SHOP.lines().count() + 3;
@@ -59,14 +60,10 @@ fn whatever_speaks_against_a_run_has_its_line() {
         ),
     ] {
         let place = line(&format!("{evaluators}  - {evaluator}"), code);
-        assert_eq!(
-            place,
-            format!("scenarios/shop.yaml:{below}:1"),
-            "{evaluator}"
-        );
+        assert_eq!(place, format!("scenarios/shop.yaml:{below}"), "{evaluator}");
     }
     let place = line("success_criteria:\n  - text: nowhere\n", 1);
-    assert_eq!(place, format!("scenarios/shop.yaml:{}:1", below - 1));
+    assert_eq!(place, format!("scenarios/shop.yaml:{}", below - 1));
     let project = shop("");
     let calls = "agent:\n  calls:\n    - { tool: pay, args: { order: 7 } }";
     let expected =

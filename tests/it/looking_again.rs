@@ -245,39 +245,6 @@ fn a_page_is_shown_by_the_program_that_the_system_has_for_it() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn links_are_shown_beside_the_result_and_lead_to_pages_only() {
-    let (project, _) = three_runs();
-    project.expect(
-        1,
-        &[
-            "compare",
-            "--link",
-            "ticket=https://example.org/7?a=b",
-            "--link",
-            "https://ci.example/1?c=d",
-        ],
-    );
-    let page = project.read("reports/latest/index.html");
-    for link in [
-        "<a href=\"https://example.org/7?a=b\" rel=\"noreferrer\">ticket</a>",
-        "<a href=\"https://ci.example/1?c=d\" rel=\"noreferrer\">ci.example</a>",
-    ] {
-        assert!(page.contains(link), "{link}: {page}");
-    }
-    for wrong in [
-        "x=javascript:alert(1)",
-        "x=http://example.org",
-        "nothing",
-        "=https://example.org",
-    ] {
-        project
-            .expect(2, &["compare", "--link", wrong])
-            .says("https://");
-    }
-}
-
-#[test]
-#[ignore = "left to .ci/run, which has the time"]
 fn any_run_is_compared_with_any_older_one() {
     let (project, ids) = three_runs();
     let against = format!("run:{}", ids[1]);

@@ -376,7 +376,7 @@ fn every_option_of_the_readme_exists() {
         let help = project.expect(0, &[command, "--help"]).stdout;
         known.extend(options(&help));
     }
-    let database = ["info", "path", "rebuild", "export", "import", "prune"].map(|it| ["db", it]);
+    let database = ["info", "path", "rebuild", "prune"].map(|it| ["db", it]);
     let others = [
         ["judge", "check"],
         ["datasets", "snapshot"],

@@ -3,7 +3,6 @@
 mod addresses;
 mod cases;
 mod faults;
-mod imported;
 mod killed;
 pub(crate) mod kit;
 mod misshapen;

@@ -15,7 +15,6 @@ mod main_job;
 mod openapi;
 mod programs;
 mod queue;
-mod remote;
 mod results;
 mod runs;
 mod schemathesis;

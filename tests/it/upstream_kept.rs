@@ -101,6 +101,7 @@ fn lane() -> UpstreamLane {
                 tools: vec![Tool {
                     served: json!({ "name": "write" }).as_object().cloned().unwrap(),
                 }],
+                capabilities: None,
                 later: vec!["append".to_owned()],
             }],
             ..Catalogue::default()
@@ -395,6 +396,7 @@ fn any_lane() -> impl Strategy<Value = UpstreamLane> {
                 server,
                 info,
                 protocol_version,
+                capabilities: None,
                 instructions,
                 tools: tools.into_iter().map(|served| Tool { served }).collect(),
                 later: Vec::new(),

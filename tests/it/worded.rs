@@ -29,7 +29,7 @@ fn every_form_names_all_causes_as_the_cards_do() {
     weather(&project, &json!({"sky": "rain", "degrees": 14}));
     project.expect(0, &["record"]);
     weather(&project, &json!({"sky": "sun", "degrees": 15}));
-    let forms = ["junit", "github", "markdown", "compact", "ctrf"];
+    let forms = ["junit", "github", "markdown", "ctrf"];
     let mut arguments = vec!["compare".to_owned()];
     for it in forms {
         arguments.extend(["--report".to_owned(), format!("{it}={it}.out")]);

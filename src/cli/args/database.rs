@@ -15,9 +15,6 @@ pub(in crate::cli) struct DatabaseArgs {
     /// Keep results in their files alone, whatever --db or `MCP_EVAL_DB` says
     #[arg(long)]
     pub(in crate::cli) no_db: bool,
-    /// Keep arguments and answers of calls in the database, too; else they stay in the files of the run
-    #[arg(long)]
-    pub(in crate::cli) db_full: bool,
     /// Do not say in the database who ran it, and on which machine
     #[arg(long)]
     pub(in crate::cli) no_identity: bool,
@@ -45,10 +42,6 @@ pub(in crate::cli) enum DbCommand {
     Path(DbArgs),
     /// Add what the files of the runs hold and the database does not; nothing goes
     Rebuild(DbRebuildArgs),
-    /// Write all rows as lines of JSON
-    Export(DbExportArgs),
-    /// Add rows that `db export` has written and that are not there yet
-    Import(DbImportArgs),
     /// Remove all but the latest runs; their files stay
     Prune(DbPruneArgs),
 }
@@ -74,27 +67,6 @@ pub(in crate::cli) struct DbRebuildArgs {
     /// The folder of the runs
     #[arg(long, value_name = "DIR", default_value = ".mcp-eval/runs")]
     pub(in crate::cli) runs: PathBuf,
-    /// Arguments and answers of calls, too
-    #[arg(long)]
-    pub(in crate::cli) db_full: bool,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct DbExportArgs {
-    /// Where the rows go; `-` is stdout [default: stdout]
-    #[arg(value_name = "FILE")]
-    pub(in crate::cli) file: Option<PathBuf>,
-    #[command(flatten)]
-    pub(in crate::cli) place: DbPlaceArgs,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct DbImportArgs {
-    /// What `db export` has written
-    #[arg(value_name = "FILE")]
-    pub(in crate::cli) file: PathBuf,
-    #[command(flatten)]
-    pub(in crate::cli) place: DbPlaceArgs,
 }
 
 #[derive(Debug, Args)]

@@ -113,7 +113,7 @@ pub(super) const HISTORY: &str = "Examples:\n  \
 pub(super) const DB: &str = "Examples:\n  \
     mcp-eval db info\n  \
     mcp-eval db rebuild\n  \
-    mcp-eval db export results.jsonl\n  \
+    mcp-eval db rebuild --db postgres://me@host/results\n  \
     mcp-eval db prune --keep 1000";
 
 pub(super) const CLEAN: &str = "Examples:\n  \

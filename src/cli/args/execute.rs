@@ -38,9 +38,6 @@ pub(in crate::cli) struct ExecuteArgs {
     pub(in crate::cli) budget: Option<f64>,
     #[command(flatten)]
     pub(in crate::cli) judging: JudgeArgs,
-    /// When a replay makes the next call [default: the scenario's, else fast]
-    #[arg(long, value_enum)]
-    pub(in crate::cli) pace: Option<PaceChoice>,
     /// How many scenarios run at once; `auto`: as many as there are processors, at least 2 and at most 8, but of those that use what others
     /// may be using (servers that are not started anew for every run, a fixed port, what `before` and `after` reset) one at a time
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, default_value = "auto", value_parser = parse_jobs)]
@@ -108,14 +105,6 @@ pub(in crate::cli) enum FormatChoice {
 pub(in crate::cli) struct Program {
     pub(in crate::cli) text: String,
     pub(in crate::cli) words: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum PaceChoice {
-    /// As soon as the last one is answered
-    Fast,
-    /// After the gap that was recorded, for servers that work in the background
-    Recorded,
 }
 
 /// How to score.

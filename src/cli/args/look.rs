@@ -24,7 +24,7 @@ pub(in crate::cli) struct ReportArgs {
     #[expect(clippy::option_option, reason = "it may be given without a file")]
     pub(in crate::cli) single_file: Option<Option<PathBuf>>,
     /// List the runs that are stored, the latest first
-    #[arg(long, conflicts_with_all = ["run", "output", "open", "single_file", "format", "reports", "links"])]
+    #[arg(long, conflicts_with_all = ["run", "output", "open", "single_file", "format", "reports"])]
     pub(in crate::cli) list: bool,
 }
 

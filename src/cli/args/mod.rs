@@ -25,8 +25,7 @@ mod watch;
 use clap::{Parser, Subcommand};
 
 pub(super) use database::{
-    DatabaseArgs, DbCommand, DbExportArgs, DbImportArgs, DbInfoArgs, DbPlaceArgs, DbPruneArgs,
-    DbRebuildArgs,
+    DatabaseArgs, DbCommand, DbInfoArgs, DbPlaceArgs, DbPruneArgs, DbRebuildArgs,
 };
 pub(super) use discover::DiscoverArgs;
 pub(super) use discovery::{
@@ -34,7 +33,7 @@ pub(super) use discovery::{
     RetrievalArgs, SecurityArgs, SnapshotArgs, VerdictForm,
 };
 pub(super) use execute::{
-    AgentChoice, Axis, AxisName, ExecuteArgs, FormatChoice, PaceChoice, Preset, ScoreArgs,
+    AgentChoice, Axis, AxisName, ExecuteArgs, FormatChoice, Preset, ScoreArgs,
 };
 pub(super) use help::{CompletionsArgs, HelpArgs, ManArgs};
 pub(super) use history::{HistoryArgs, HistoryFormat};

@@ -5,9 +5,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::links;
-use crate::published::result::Link;
-
 /// Options about what is printed.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(in crate::cli) struct OutputArgs {
@@ -65,10 +62,6 @@ pub(in crate::cli) struct ReportingArgs {
     /// [default FILE: beside the report's pages]
     #[arg(long = "report", value_name = "FORMAT[=FILE]", value_parser = parse_report)]
     pub(in crate::cli) reports: Vec<ReportChoice>,
-    /// Show this page beside the result; may be given several times. Commit, pull request and job of GitHub Actions, GitLab CI, Buildkite
-    /// and Jenkins are known
-    #[arg(long = "link", value_name = "NAME=URL", value_parser = links::parse)]
-    pub(in crate::cli) links: Vec<Link>,
 }
 
 /// What stays of earlier runs.
@@ -112,7 +105,6 @@ impl Asked {
             reporting: ReportingArgs {
                 format: Format::Terminal,
                 reports: reports.filter_map(|it| parse_report(it).ok()).collect(),
-                links: Vec::new(),
             },
             no_report: false,
             output: None,
@@ -138,8 +130,6 @@ pub(in crate::cli) enum Format {
     Github,
     /// The Common Test Report Format
     Ctrf,
-    /// One line per scenario that did not pass unchanged, `file:line:column: …`, for grep and editors
-    Compact,
     /// The lines that end-to-end tests look for: `Test PASSED` or `Test FAILED`, and `Verdict: …`; `No verdict` where nothing gates
     E2e,
 }
@@ -162,7 +152,6 @@ impl Format {
             Self::Markdown => "markdown",
             Self::Github => "github",
             Self::Ctrf => "ctrf",
-            Self::Compact => "compact",
             Self::E2e => "e2e",
         }
     }

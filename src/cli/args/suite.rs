@@ -45,7 +45,7 @@ pub(in crate::cli) struct ListenArgs {
     /// Open a gateway to the servers of a scenario file or of --mcp-config, and make a scenario and its baseline of what your MCP client
     /// does there until Enter or Ctrl-C
     #[arg(long, conflicts_with_all = [
-        "repeat", "agent", "model", "matrix", "budget", "judge", "judge_budget", "no_cache", "pace", "jobs", "fail_fast", "tags", "expression", "changed", "last_failed", "allow_failing",
+        "repeat", "agent", "model", "matrix", "budget", "judge", "judge_budget", "no_cache", "jobs", "fail_fast", "tags", "expression", "changed", "last_failed", "allow_failing",
         "no_report", "format", "reports",
     ])]
     pub(in crate::cli) listen: bool,
@@ -87,7 +87,7 @@ pub(in crate::cli) struct CompareArgs {
     #[arg(long, conflicts_with_all = ["baseline", "against", "run", "servers", "repeat", "strict_statistics", "allow_changed"])]
     pub(in crate::cli) direct: bool,
     /// Score this stored trajectory, or all of a folder or of the run of this id, without running anything
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "shard", "suite", "shuffle", "dry_run", "mcp_config", "agent", "model", "matrix", "budget", "judge", "judge_budget", "no_cache", "pace", "jobs", "repeat", "fail_fast", "expression", "changed", "last_failed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "shard", "suite", "shuffle", "dry_run", "mcp_config", "agent", "model", "matrix", "budget", "judge", "judge_budget", "no_cache", "jobs", "repeat", "fail_fast", "expression", "changed", "last_failed"])]
     pub(in crate::cli) run: Option<PathBuf>,
     /// Who answers: the servers, or what the baseline has recorded of them, for changes of the prompt, the agent or the model
     #[arg(long, value_enum, default_value_t = ServersChoice::Live, conflicts_with_all = ["mcp_config", "run", "against"])]
@@ -209,38 +209,4 @@ pub(in crate::cli) struct RunArgs {
     pub(in crate::cli) output: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) watch: WatchArgs,
-    /// Let a test server run them, at this address or, with `auto`, wherever one is found (`mcp-eval discover`), and report here what comes of
-    /// it. Its scenarios must be those that are here, with the programs and files that they name; its token is that of `MCP_EVAL_TOKEN`, or of `.mcp-eval/serve.json`. It writes to its own
-    /// database, whatever `MCP_EVAL_DB` says
-    #[arg(long, value_name = "URL|auto", conflicts_with_all = NOT_REMOTE)]
-    pub(in crate::cli) remote: Option<String>,
 }
-
-/// What decides how scenarios are run and judged, which a test server does as its own options say.
-const NOT_REMOTE: [&str; 25] = [
-    "agent",
-    "agent_command",
-    "agent_format",
-    "model",
-    "matrix",
-    "budget",
-    "judge",
-    "judge_budget",
-    "no_cache",
-    "pace",
-    "repeat",
-    "no_docker",
-    "no_db",
-    "suite",
-    "shuffle",
-    "dry_run",
-    "shard",
-    "threshold",
-    "pass_threshold",
-    "strict",
-    "preset",
-    "baseline",
-    "watch",
-    "db_full",
-    "no_identity",
-];

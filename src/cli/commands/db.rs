@@ -1,24 +1,17 @@
 //! `mcp-eval db`: look after the results database.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter};
-use std::path::Path;
 
 use serde::Serialize;
 
-use crate::cli::args::{
-    DbCommand, DbExportArgs, DbImportArgs, DbInfoArgs, DbPruneArgs, DbRebuildArgs, ResultFormat,
-};
+use crate::cli::args::{DbCommand, DbInfoArgs, DbPruneArgs, DbRebuildArgs, ResultFormat};
 use crate::cli::console::Console;
 use crate::cli::database::{answered, existing, open, place};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::json;
-use crate::redact::Redactor;
 use crate::report::bytes;
-use crate::store::Growing;
-use crate::store::database::{Copied, Info, Lines};
+use crate::store::database::Info;
 
 pub(in crate::cli) fn run(command: &DbCommand, console: Console) -> Result<Exit, Failure> {
     match command {
@@ -28,8 +21,6 @@ pub(in crate::cli) fn run(command: &DbCommand, console: Console) -> Result<Exit,
             Ok(Exit::Passed)
         }
         DbCommand::Rebuild(args) => rebuild(args, console),
-        DbCommand::Export(args) => export(args, console),
-        DbCommand::Import(args) => import(args, console),
         DbCommand::Prune(args) => prune(args, console),
     }
 }
@@ -126,7 +117,7 @@ fn rebuild(args: &DbRebuildArgs, console: Console) -> Result<Exit, Failure> {
             args.runs.display()
         )));
     }
-    let database = open(place(&args.place)?, args.db_full);
+    let database = open(place(&args.place)?);
     let rebuilt = answered(&database, database.rebuild(&args.runs), console)?;
     let unread = match rebuilt.unread {
         0 => String::new(),
@@ -139,73 +130,6 @@ fn rebuild(args: &DbRebuildArgs, console: Console) -> Result<Exit, Failure> {
         rebuilt.read,
         rebuilt.runs,
         rebuilt.results
-    ));
-    Ok(Exit::Passed)
-}
-
-fn copied(copied: Copied, done: &str) -> String {
-    let Copied {
-        runs,
-        results,
-        rows,
-        known: _,
-    } = copied;
-    format!("{runs} runs and {results} results {done} ({rows} rows)")
-}
-
-fn export(args: &DbExportArgs, console: Console) -> Result<Exit, Failure> {
-    let database = existing(&args.place)?;
-    let Some(path) = args.file.as_ref().filter(|it| *it != Path::new("-")) else {
-        answered(
-            &database,
-            database.export(BufWriter::new(io::stdout())),
-            console,
-        )?;
-        return Ok(Exit::Passed);
-    };
-    if database.place().takes(path) {
-        return Err(Failure::usage(format!(
-            "{} belongs to the database whose rows are to be written: name another file",
-            path.display()
-        )));
-    }
-    let growing = Growing::begin(path)?;
-    let out = BufWriter::new(growing.file()?);
-    let exported = answered(&database, database.export(out), console)?;
-    growing.put()?;
-    console.result(&format!(
-        "{}: {}\n",
-        path.display(),
-        copied(exported, "written")
-    ));
-    Ok(Exit::Passed)
-}
-
-fn import(args: &DbImportArgs, console: Console) -> Result<Exit, Failure> {
-    let path = &args.file;
-    let begun = || {
-        let file = File::open(path)
-            .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
-        Lines::begin(BufReader::new(file), path.display().to_string()).map_err(Failure::usage)
-    };
-    if path.is_file() {
-        // Nothing is added where anything of it is wrong. What comes through a pipe is checked as it comes.
-        begun()?.check().map_err(Failure::incomplete)?;
-    }
-    let lines = begun()?;
-    let database = open(place(&args.place)?, true);
-    // Whoever wrote it has taken secrets out; what somebody added since may hold some.
-    let redactor = Redactor::default().of_stored();
-    let redact = |it| redactor.value(it);
-    let imported = answered(&database, database.import(lines, &redact), console)?;
-    let known = match imported.known {
-        0 => String::new(),
-        known => format!(", {known} rows were there already"),
-    };
-    console.result(&format!(
-        "{}: {}{known}\n",
-        database.place(),
-        copied(imported, "added")
     ));
     Ok(Exit::Passed)
 }

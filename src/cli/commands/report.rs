@@ -8,7 +8,6 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish;
-use crate::cli::links;
 use crate::cli::open;
 use crate::cli::reports::{INDEX, Reports, Source, unfit_for_one_page};
 use crate::cli::runs;
@@ -51,8 +50,7 @@ pub(in crate::cli) fn run(
     if args.run.is_none() {
         clock::look_at_runs(Path::new(RUNS), console);
     }
-    let mut stored = Stored::open(args.run.as_deref())?;
-    links::add(&mut stored.result.links, &reports.links);
+    let stored = Stored::open(args.run.as_deref())?;
     let folder = if reports.need_a_folder() {
         Some(usual_folder(&stored.result)?)
     } else {
@@ -112,8 +110,7 @@ fn single_file(args: &ReportArgs, file: Option<&Path>, console: Console) -> Resu
         let why = format!("`--single-file`: {} {why}", file.display());
         return Err(Failure::usage(why).hint("name another file"));
     }
-    let mut stored = Stored::open(args.run.as_deref())?;
-    links::add(&mut stored.result.links, &args.reporting.links);
+    let stored = Stored::open(args.run.as_deref())?;
     let file = if let Some(file) = file {
         file.to_owned()
     } else {

@@ -1,6 +1,5 @@
 //! `mcp-eval run`: run scenarios against their own expectations.
 
-use super::run_remote;
 use crate::cli::args::{OutputArgs, RunArgs};
 use crate::cli::called;
 use crate::cli::console::Console;
@@ -37,9 +36,6 @@ pub(in crate::cli) fn run(
     let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
     dry_run::check(&args.plan, reporting, args.output.as_deref())?;
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
-    if let Some(remote) = &args.remote {
-        return run_remote::run(args, remote, purpose, &reports, (output, console));
-    }
     let one = |round: &Round| one(round, args, purpose, &reports, (output, console));
     let watch = Watch {
         select: &args.select,

@@ -150,7 +150,7 @@ fn watch(
 /// Refuses what nobody can want.
 fn refuse(watch: &Watch<'_>) -> Result<(), Failure> {
     let format = watch.reporting.format;
-    if !matches!(format, Format::Terminal | Format::Compact) {
+    if format != Format::Terminal {
         let name = format.name();
         let why = format!(
             "`--watch` prints one result after the other, and `--format {name}` is one document"

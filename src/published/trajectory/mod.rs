@@ -27,7 +27,7 @@ use thiserror::Error;
 
 use crate::json::{self, JsonError};
 use crate::model::redacted::Redacted;
-use crate::model::trajectory::{self, Trajectory};
+use crate::model::trajectory::Trajectory;
 use crate::published::call::{Source, VolatilePlaces};
 use crate::published::ending::EndingKind;
 use crate::published::stamp::{Git, Image, Servers};
@@ -184,12 +184,6 @@ pub fn to_json(trajectory: &Redacted<Trajectory>) -> String {
     let mut text = json::pretty(&document);
     text.push('\n');
     text
-}
-
-/// What became of a call, as one line of JSON.
-pub fn outcome_json(outcome: &trajectory::Outcome) -> String {
-    // Plain values can always be written.
-    serde_json::to_string(&call::Outcome::from(outcome)).unwrap_or_default()
 }
 
 /// Why a text is no trajectory that this program can read.

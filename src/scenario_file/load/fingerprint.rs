@@ -9,28 +9,6 @@ use super::rebase::relative;
 use crate::input;
 use crate::model::scenario::Scenario;
 
-/// SHA-256 of all that a scenario is made of, in hexadecimal: the texts of all files that it was read from, with their places as seen from its
-/// folder, and what it has become, with its row, its variables and its servers, wherever these come from.
-pub fn fingerprint(scenario: &Scenario) -> String {
-    let root = &scenario.defaults_root;
-    let mut hash = Sha256::new();
-    let mut add = |part: &[u8]| {
-        // So that nothing can be a part of its neighbour.
-        hash.update(part.len().to_le_bytes());
-        hash.update(part);
-    };
-    add(scenario.id.as_bytes());
-    for path in &scenario.read_from {
-        // Files that were looked for, and are not there, are none elsewhere either.
-        if let Ok(text) = input::read(path) {
-            add(relative(root, path).as_bytes());
-            add(&text);
-        }
-    }
-    add(as_loaded(scenario).as_bytes());
-    hex::encode(hash.finalize())
-}
-
 /// What a scenario has become, with variables that were given beside the files, and servers of whoever runs it.
 fn as_loaded(scenario: &Scenario) -> String {
     let told = Scenario {
@@ -53,17 +31,20 @@ pub struct Fingerprints {
 }
 
 impl Fingerprints {
-    /// The first digits of a hash of all that a scenario is made of, as with [`fingerprint`], without the values of secret variables: each
-    /// machine may have its own.
+    /// The first digits of a hash of all that a scenario is made of: the texts of all files that it was read from, with their places as seen
+    /// from its folder, and what it has become, with its row, its variables and its servers, wherever these come from. The values of secret
+    /// variables are left out: each machine may have its own.
     pub fn of(&mut self, scenario: &Scenario) -> String {
         let root = &scenario.defaults_root;
         let mut hash = Sha256::new();
         let mut add = |part: &[u8]| {
+            // So that nothing can be a part of its neighbour.
             hash.update(part.len().to_le_bytes());
             hash.update(part);
         };
         add(scenario.id.as_bytes());
         for path in &scenario.read_from {
+            // Files that were looked for, and are not there, are none elsewhere either.
             let digest = self.files.entry(path.clone()).or_insert_with(|| {
                 let text = input::read(path).ok()?;
                 Some(Sha256::digest(text).to_vec())

@@ -33,9 +33,6 @@ pub struct CaseEntry {
     pub enabled: bool,
     /// The scenario of whose data set it is a row.
     pub row_of: Option<String>,
-    /// The same for two scenarios that are the same: their files, all that these are read with, the servers, and
-    /// the programs and files that any of it names.
-    pub fingerprint: String,
 }
 
 /// A scenario with its text.

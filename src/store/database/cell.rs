@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use crate::json;
 
@@ -129,17 +129,6 @@ impl Row {
             _ => None,
         });
         texts.collect()
-    }
-}
-
-impl From<Cell> for Value {
-    fn from(cell: Cell) -> Self {
-        match cell {
-            Cell::Null => Self::Null,
-            Cell::Integer(it) => it.into(),
-            Cell::Real(it) => Number::from_f64(it).map_or(Self::Null, Self::Number),
-            Cell::Text(it) => it.into(),
-        }
     }
 }
 

@@ -23,9 +23,6 @@ pub(super) trait Connection: Send {
     /// Begins to write, as the only one.
     fn begin(&mut self) -> Result<(), Fault>;
 
-    /// Begins to read, so that all of it is of one moment.
-    fn begin_reading(&mut self) -> Result<(), Fault>;
-
     fn commit(&mut self) -> Result<(), Fault>;
 
     fn roll_back(&mut self);

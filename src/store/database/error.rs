@@ -35,9 +35,6 @@ pub(super) enum Fault {
     /// Only a damaged file, or a mistake of ours, makes it so.
     #[error("{0}")]
     Doubtful(String),
-    /// What was given is nothing that it holds; it is as it should be itself.
-    #[error("{0}")]
-    Unfit(String),
     /// Nothing is heard of it: another try would wait as long again.
     #[error("{0}")]
     Silent(String),
@@ -46,7 +43,4 @@ pub(super) enum Fault {
     Lost(String),
     #[error("{0}")]
     Other(String),
-    /// It is as it should be, and what was asked of it cannot be handed over.
-    #[error("{0}")]
-    Undelivered(String),
 }

@@ -1,7 +1,6 @@
 //! What others have of a database: what it is asked and given is handed to its thread.
 
 use std::fmt;
-use std::io::{BufRead, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -24,14 +23,13 @@ use super::rows::{Health, Info, Page, ResultDetail, ResultFilter, ResultRow, Run
 use super::settle::settle;
 use super::shape::damage;
 use super::told::FinishedScenario;
-use super::transfer::{self, Copied, Import, Lines};
 use super::worker::{Task, Worker};
 use crate::model::redacted::Redacted;
 
 /// How long anything that is asked may take, with all that is still to be written before.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long what belongs together is given to be made from the files of all runs, or to be copied.
+/// How long what belongs together is given to be made from the files of all runs.
 const LONG_PATIENCE: Duration = Duration::from_secs(60 * 60);
 
 /// A results database. Clones share one thread, which opens it when the first thing is asked or written, so that making one costs nothing.
@@ -245,10 +243,10 @@ impl Database {
     /// When the database cannot be asked, or a run was killed and that cannot be written.
     pub async fn history(&self, filter: &HistoryFilter) -> Result<Vec<HistoryRow>, DatabaseError> {
         let filter = filter.clone();
-        let (runs, full) = (self.0.options.runs.clone(), self.0.options.full);
+        let runs = self.0.options.runs.clone();
         self.ask(PATIENCE, move |connection| {
             if let Some(runs) = &runs {
-                settle(connection, runs, full)?;
+                settle(connection, runs)?;
             }
             history::rows(connection, &filter)
         })
@@ -306,63 +304,13 @@ impl Database {
     ///
     /// When the database cannot be written.
     pub async fn rebuild(&self, runs: &Path) -> Result<Rebuilt, DatabaseError> {
-        let (runs, full) = (runs.to_owned(), self.0.options.full);
+        let runs = runs.to_owned();
         // A file whose tables are not ours any more is made anew.
         self.wait(LONG_PATIENCE, Worker::mend).await??;
         self.ask(LONG_PATIENCE, move |connection| {
-            rebuild::rebuild(connection, &runs, full)
+            rebuild::rebuild(connection, &runs)
         })
         .await
-    }
-
-    /// Writes all rows, as they are at one moment, as lines of JSON.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be asked, or the lines cannot be written.
-    pub async fn export(&self, out: impl Write + Send + 'static) -> Result<Copied, DatabaseError> {
-        let mut out = Some(out);
-        self.ask(LONG_PATIENCE, move |connection| {
-            // What is written cannot be taken back.
-            let lost =
-                || Fault::Other("the connection was lost while the rows were read".to_owned());
-            let mut out = out.take().ok_or_else(lost)?;
-            let copied = transfer::export(connection, &mut out)?;
-            out.flush().map_err(|error| {
-                Fault::Undelivered(format!("the rows cannot be written: {error}"))
-            })?;
-            Ok(copied)
-        })
-        .await
-    }
-
-    /// Adds the rows of such lines that are not there yet. `redact` takes secrets out of what somebody else may have written.
-    ///
-    /// # Errors
-    ///
-    /// When a line is no row, or the database cannot be written; what stands before has been added.
-    pub async fn import<R: BufRead>(
-        &self,
-        mut lines: Lines<R>,
-        redact: &dyn Fn(Value) -> Redacted<Value>,
-    ) -> Result<Copied, DatabaseError> {
-        // Of lines that cannot be read, no database is made.
-        let mut rows = transfer::batch(&mut lines, redact).map_err(DatabaseError::new)?;
-        let import = self.ask(PATIENCE, Import::begin).await?;
-        let import = Arc::new(Mutex::new(import));
-        while !rows.is_empty() {
-            let adding = Arc::clone(&import);
-            self.ask(PATIENCE, move |connection| {
-                adding.lock().add(connection, &rows)
-            })
-            .await?;
-            rows = transfer::batch(&mut lines, redact).map_err(|why| {
-                let added = import.lock().copied().rows;
-                DatabaseError::new(format!("{why}; {added} rows before it were added"))
-            })?;
-        }
-        let copied = import.lock().copied();
-        Ok(copied)
     }
 
     /// Removes all runs but so many of the latest, with all that belongs to them; with `dry_run`, only tells what would go.

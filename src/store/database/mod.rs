@@ -19,14 +19,13 @@
 //! | `settle` | runs that were killed |
 //! | `shape` | what is wrong with a file that can be opened |
 //! | `rows`, `results`, `history` | what is asked for |
-//! | `transfer`, `checked`, `prune` | all rows as lines of JSON, what such lines may hold, and rows that go |
+//! | `prune` | rows that go |
 //! | `cell`, `time`, `error` | values, times and faults as both kinds have them |
 //!
 //! The SQL is written once: both kinds read it alike.
 
 mod beside;
 mod cell;
-mod checked;
 mod connection;
 mod error;
 mod handle;
@@ -46,7 +45,6 @@ mod shape;
 mod sqlite;
 mod time;
 mod told;
-mod transfer;
 mod worker;
 mod write;
 
@@ -64,4 +62,3 @@ pub use self::rows::{
     RunRow, Stats, ToolCallRow, UsageRow,
 };
 pub use self::told::{Declared, FinishedScenario};
-pub use self::transfer::{Copied, Lines};

@@ -8,8 +8,6 @@ pub const DEFAULT: &str = ".mcp-eval/results.db";
 /// What is kept besides what always is.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Arguments and answers of calls, too (`--db-full`).
-    pub full: bool,
     /// Not who ran it, and where (`--no-identity`).
     pub anonymous: bool,
     /// The folder of the runs, from which a damaged file is made anew; `None` leaves the new one empty.

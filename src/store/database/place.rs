@@ -1,8 +1,6 @@
 //! Where a results database is.
 
 use std::fmt;
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::error::DatabaseError;
@@ -73,22 +71,6 @@ impl Place {
         }
     }
 
-    /// Whether a path, however it is written, leads to the file, or to one that is kept beside it while it is used.
-    pub fn takes(&self, path: &Path) -> bool {
-        let Some(own) = self.path() else {
-            return false;
-        };
-        let real = own.canonicalize().unwrap_or_else(|_| own.to_owned());
-        let mut files = [own, &real].into_iter().flat_map(|file| {
-            ["", "-wal", "-shm", "-journal"].map(|end| {
-                let mut name = file.as_os_str().to_owned();
-                name.push(end);
-                PathBuf::from(name)
-            })
-        });
-        files.any(|it| is_same(&it, path))
-    }
-
     /// The command that adds what the files of runs hold, in words. Nothing of a URL that gives access stands in it.
     pub fn rebuilding(&self) -> String {
         match &self.0 {
@@ -127,22 +109,6 @@ impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
-}
-
-/// Whether two paths lead to the same file; they need not be there.
-fn is_same(one: &Path, other: &Path) -> bool {
-    if let (Ok(one), Ok(other)) = (fs::metadata(one), fs::metadata(other)) {
-        return (one.dev(), one.ino()) == (other.dev(), other.ino());
-    }
-    let placed = |path: &Path| {
-        let path = fs::read_link(path).map_or_else(
-            |_| path.to_owned(),
-            |it| path.parent().map_or(it.clone(), |folder| folder.join(it)),
-        );
-        let path = std::path::absolute(path).ok()?;
-        Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
-    };
-    placed(one).is_some_and(|it| Some(it) == placed(other))
 }
 
 /// A path as a shell takes it for one word.

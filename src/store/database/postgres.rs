@@ -179,10 +179,6 @@ impl Connection for Postgres {
         self.batch("BEGIN")
     }
 
-    fn begin_reading(&mut self) -> Result<(), Fault> {
-        self.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    }
-
     fn commit(&mut self) -> Result<(), Fault> {
         self.batch("COMMIT")
     }

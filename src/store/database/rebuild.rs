@@ -33,11 +33,7 @@ pub struct Rebuilt {
 }
 
 /// Adds what the files of the runs hold and the database does not.
-pub(super) fn rebuild(
-    connection: &mut dyn Connection,
-    runs: &Path,
-    full: bool,
-) -> Result<Rebuilt, Fault> {
+pub(super) fn rebuild(connection: &mut dyn Connection, runs: &Path) -> Result<Rebuilt, Fault> {
     let mut rebuilt = Rebuilt::default();
     for id in Runs::ids(runs).into_iter().rev() {
         let folder = runs.join(&id);
@@ -50,7 +46,7 @@ pub(super) fn rebuild(
         };
         rebuilt.read += 1;
         if is_executed(&document, &folder) {
-            add(connection, &document, &folder, (full, &mut rebuilt))?;
+            add(connection, &document, &folder, &mut rebuilt)?;
         }
     }
     Ok(rebuilt)
@@ -73,7 +69,7 @@ pub(super) fn add(
     connection: &mut dyn Connection,
     document: &Redacted<ResultDocument>,
     folder: &Path,
-    (full, rebuilt): (bool, &mut Rebuilt),
+    rebuilt: &mut Rebuilt,
 ) -> Result<(), Fault> {
     let has_ended = has_ended(document);
     let mut head = if has_ended {
@@ -126,7 +122,7 @@ pub(super) fn add(
                 continue;
             }
             results += u64::from(found.is_none());
-            let rows = rows((document, scenario), folder, &beside, full);
+            let rows = rows((document, scenario), folder, &beside);
             write::result(connection, &id, &rows)?;
         }
         if was_killed {
@@ -147,7 +143,6 @@ fn rows(
     (document, scenario): (&Redacted<ResultDocument>, Redacted<Scenario>),
     folder: &Path,
     beside: &Beside,
-    full: bool,
 ) -> Rows {
     let beside = beside
         .results
@@ -165,7 +160,7 @@ fn rows(
         declared: declared.map(|it| Arc::new(document.derive(|_| it.clone()))),
         folder: folder.to_owned(),
     };
-    let mut rows = Rows::of(&finished, full);
+    let mut rows = Rows::of(&finished);
     if let Some(verdict) = beside.and_then(|it| it.verdict.as_ref()) {
         rows.result
             .set("verdict", json::escaped(verdict.to_string()));

@@ -330,7 +330,6 @@ fn evaluator_row(row: &Row) -> EvaluatorRow {
 }
 
 fn tool_call_row(row: &Row) -> ToolCallRow {
-    let kept = |column: &str| row.text(column).map(|_| row.json(column));
     ToolCallRow {
         attempt: row.count("attempt").unwrap_or(0),
         number: row.count("number").unwrap_or(0),
@@ -341,8 +340,6 @@ fn tool_call_row(row: &Row) -> ToolCallRow {
         duration_ms: row.real("duration_ms"),
         arguments_bytes: row.count("arguments_bytes").unwrap_or(0),
         answer_bytes: row.count("answer_bytes").unwrap_or(0),
-        arguments: kept("arguments"),
-        answer: kept("answer"),
     }
 }
 

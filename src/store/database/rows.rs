@@ -182,9 +182,6 @@ pub struct ToolCallRow {
     /// Bytes of the arguments and of the answer as JSON.
     pub arguments_bytes: u64,
     pub answer_bytes: u64,
-    /// With `--db-full` alone.
-    pub arguments: Option<Value>,
-    pub answer: Option<Value>,
 }
 
 /// One run of the program.

@@ -16,16 +16,12 @@ use crate::store::marker::is_let_go;
 use crate::store::read::load_result;
 
 /// Says of the runs that go on by the database, lie in this folder, and are held by nobody, that they were interrupted, and so was each of their
-/// scenarios of which nothing has come. What `full` keeps besides is kept of the others.
+/// scenarios of which nothing has come.
 ///
 /// # Errors
 ///
 /// When there is such a run, and the database cannot be written.
-pub(super) fn settle(
-    connection: &mut dyn Connection,
-    runs: &Path,
-    full: bool,
-) -> Result<(), Fault> {
+pub(super) fn settle(connection: &mut dyn Connection, runs: &Path) -> Result<(), Fault> {
     let running = connection.query(
         "SELECT run, started_at FROM runs WHERE status = 'running'",
         &[],
@@ -45,12 +41,7 @@ pub(super) fn settle(
         if document.run_id != run || rewritten(&document.started_at) != row.string("started_at") {
             continue;
         }
-        let added = add(
-            connection,
-            &document,
-            &folder,
-            (full, &mut Rebuilt::default()),
-        );
+        let added = add(connection, &document, &folder, &mut Rebuilt::default());
         added.map_err(|fault| match fault {
             Fault::Other(why) => Fault::Other(format!(
                 "the run {run} was killed, and that cannot be written: {why}"

@@ -1,9 +1,8 @@
 //! Whether tables are as ours are made, and whether what they hold can be read.
 
-use super::checked::columns_of;
 use super::connection::Connection;
 use super::error::Fault;
-use super::schema::{ANEW, TABLES};
+use super::schema::{ANEW, TABLES, TABLES_TEXT};
 
 /// Stands for what is no text in the names of columns.
 const NO_TEXT: char = '\u{fffd}';
@@ -32,6 +31,19 @@ pub(super) fn has_columns(connection: &mut dyn Connection) -> Result<(), Fault> 
         }
     }
     Ok(())
+}
+
+/// The names of a table's columns, as the schema declares them: each in a line of its own, its type behind it.
+fn columns_of(table: &str) -> impl Iterator<Item = &'static str> {
+    let head = format!("CREATE TABLE {table} (");
+    let lines = TABLES_TEXT
+        .lines()
+        .skip_while(move |it| *it != head)
+        .skip(1);
+    let lines = lines.take_while(|it| it.starts_with("  "));
+    let declared = lines.filter_map(|it| it.trim_start().split_once(' '));
+    let columns = declared.filter(|(_, kind)| kind.starts_with(['B', 'D', 'T']));
+    columns.map(|(name, _)| name)
 }
 
 /// What is wrong with a database that can be opened; empty where nothing is known to be.

@@ -372,10 +372,6 @@ impl Connection for Sqlite {
         begun
     }
 
-    fn begin_reading(&mut self) -> Result<(), Fault> {
-        self.batch("BEGIN")
-    }
-
     fn commit(&mut self) -> Result<(), Fault> {
         let committed = self.file.execute_batch("COMMIT").map_err(fault);
         if committed.is_ok() {

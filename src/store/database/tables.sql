@@ -159,7 +159,5 @@ CREATE TABLE tool_calls (
   duration_ms DOUBLE PRECISION,
   arguments_bytes BIGINT NOT NULL,
   answer_bytes BIGINT NOT NULL,
-  arguments TEXT, -- JSON, with --db-full
-  answer TEXT, -- JSON, with --db-full
   PRIMARY KEY (result_id, attempt, number)
 );

@@ -19,7 +19,6 @@ use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::published::call::CallStatus;
 use crate::published::result::{Evaluation, Judge, Scenario, Side, Status, TotalUse};
 use crate::published::stamp::Servers;
-use crate::published::trajectory::outcome_json;
 use crate::store::{Runs, load};
 
 /// A scenario that has its result.
@@ -67,8 +66,8 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Of a scenario; with arguments and answers where all is kept.
-    pub(super) fn of(finished: &FinishedScenario, full: bool) -> Self {
+    /// Of a scenario.
+    pub(super) fn of(finished: &FinishedScenario) -> Self {
         let FinishedScenario {
             run,
             command,
@@ -92,7 +91,7 @@ impl Rows {
             tool_calls.extend(
                 (1..)
                     .zip(calls)
-                    .map(|(at, call)| tool_call(*number, at, call, full)),
+                    .map(|(at, call)| tool_call(*number, at, call)),
             );
         }
         Self {
@@ -423,15 +422,8 @@ fn evaluation(number: usize, it: &Evaluation) -> Record {
         )
 }
 
-fn tool_call(attempt: usize, number: usize, call: &ToolCall, full: bool) -> Record {
+fn tool_call(attempt: usize, number: usize, call: &ToolCall) -> Record {
     let status = CallStatus::from(&call.outcome);
-    let (arguments, answer) = if full {
-        let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
-        let answer = outcome_json(&call.outcome);
-        (Some(json::escaped(arguments)), Some(json::escaped(answer)))
-    } else {
-        (None, None)
-    };
     Record::default()
         .with("result_id", Cell::Null)
         .with("attempt", attempt)
@@ -443,8 +435,6 @@ fn tool_call(attempt: usize, number: usize, call: &ToolCall, full: bool) -> Reco
         .with("duration_ms", call.duration_ms)
         .with("arguments_bytes", bytes(&call.arguments))
         .with("answer_bytes", answer_bytes(call))
-        .with("arguments", arguments)
-        .with("answer", answer)
 }
 
 /// The status as trajectories spell it.

@@ -143,7 +143,7 @@ impl Worker {
 
     /// Writes a result.
     pub(super) fn result(&mut self, finished: &FinishedScenario) {
-        let rows = Rows::of(finished, self.options.full);
+        let rows = Rows::of(finished);
         let Some(journal) = self.journals.iter_mut().rev().find(|it| it.run == rows.run) else {
             // Nobody has said that this run has begun.
             return;
@@ -340,7 +340,7 @@ impl Worker {
             self.is_settled = true;
             if let Some(runs) = &self.options.runs {
                 // What stands in the way of that stands in the way of what is written, too, which tells it.
-                let _ = settle(&mut **connection, runs, self.options.full);
+                let _ = settle(&mut **connection, runs);
             }
         }
         for journal in &mut self.journals {
@@ -404,7 +404,7 @@ impl Worker {
         self.connect(true)?;
         let mut added = 0;
         if let (Some(runs), Some(connection)) = (&self.options.runs, &mut self.connection) {
-            added = rebuild(&mut **connection, runs, self.options.full)?.results;
+            added = rebuild(&mut **connection, runs)?.results;
         }
         self.notes.push(format!(
             "the results database {} was damaged ({why}): it is kept as {}, and a new one was made with {added} results from the files of the runs",
@@ -424,10 +424,7 @@ impl Worker {
             Some(connection) => work(&mut **connection),
             None => Err(Fault::Lost("it is not open".to_owned())),
         });
-        answer.map_err(|fault| match fault {
-            Fault::Unfit(why) | Fault::Undelivered(why) => DatabaseError::new(why),
-            fault => self.unusable(&fault),
-        })
+        answer.map_err(|fault| self.unusable(&fault))
     }
 
     fn unusable(&self, fault: &Fault) -> DatabaseError {

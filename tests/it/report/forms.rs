@@ -6,7 +6,6 @@ use std::process::Command;
 
 use mcp_eval::published::result::{ResultDocument, Scenario, Status};
 use mcp_eval::report::attention::{self, Attention, attention};
-use mcp_eval::report::compact::compact;
 use mcp_eval::report::ctrf::ctrf;
 use mcp_eval::report::github::github;
 use mcp_eval::report::junit::junit;
@@ -87,7 +86,6 @@ fn each_form_says_what_it_said() {
     expect_text("junit", &junit(&document));
     expect_text("ctrf", &ctrf(&document));
     expect_text("github", &github(&document));
-    expect_text("compact", &compact(&document));
     expect_text("markdown", &markdown(&document));
     expect_text(
         "markdown_repeated",
@@ -184,7 +182,6 @@ fn a_suite_of_which_nothing_ran_looks_green_in_no_form() {
     let ctrf: Value = serde_json::from_str(&ctrf(&document)).unwrap();
     assert_eq!(ctrf["results"]["summary"]["failed"], 1);
     assert!(github(&document).starts_with("::error title=mcp-eval compare::exit code 3"));
-    assert!(compact(&document).contains("mcp-eval compare: error: exit code 3: nothing ran"));
     assert!(markdown(&document).starts_with("## ✗ mcp-eval compare: nothing ran"));
 }
 
@@ -255,28 +252,6 @@ fn annotations_are_one_command_each_whatever_stands_in_them() {
                 .position(|of| of == it)
         });
         assert_eq!(kinds, sorted, "errors come first");
-    }
-}
-
-#[test]
-fn compact_has_one_line_for_each_that_did_not_pass_unchanged() {
-    for document in documents() {
-        let text = compact(&document);
-        let mut lines = text.lines();
-        for scenario in &document.scenarios {
-            if attention(scenario) == Attention::Unneeded {
-                continue;
-            }
-            let line = lines.next().unwrap();
-            let severities = [": error: ", ": warning: ", ": note: "];
-            assert!(severities.iter().any(|it| line.contains(it)), "{line}");
-            assert!(line.contains(":1:1: "), "{line}");
-            assert!(!line.chars().any(char::is_control), "{line:?}");
-        }
-        assert_eq!(
-            lines.count(),
-            usize::from(attention::untold(&document).is_some())
-        );
     }
 }
 

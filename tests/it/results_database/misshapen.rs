@@ -123,7 +123,7 @@ fn damage_that_can_be_opened_is_found_and_mended() {
         // Found by whoever looks, and mended by whoever writes or is asked to.
         if at_once {
             place
-                .expect(0, &["db", "export"])
+                .expect(0, &["history"])
                 .says(why)
                 .says("it is kept as");
         } else {

@@ -20,13 +20,8 @@ async fn they_are_listed_and_read() {
         .file("scenarios/_defaults.yaml", "description: Of the shop\n")
         .file("scenarios/broken.yaml", "name: x\nnmae: y\n");
     let server = Server::start(&desk.project, &[]);
-    let (status, mut list) = server.get("cases").await;
+    let (status, list) = server.get("cases").await;
     assert_eq!(status, 200);
-    let fingerprint = list["cases"][0]
-        .as_object_mut()
-        .unwrap()
-        .remove("fingerprint");
-    assert_eq!(fingerprint.unwrap().as_str().unwrap().len(), 64);
     assert_eq!(
         list["cases"],
         json!([{

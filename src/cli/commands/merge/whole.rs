@@ -79,7 +79,7 @@ impl Whole {
                 report: None,
                 ..it
             }),
-            links: all_links(parts, reports),
+            links: all_links(parts),
             summary: Summary::of(&scenarios, selected),
             gate: None,
             problem: None,
@@ -255,14 +255,14 @@ fn span(parts: &[Part]) -> (String, Option<f64>) {
 }
 
 /// The pages elsewhere that all parts name, and those of this command.
-fn all_links(parts: &[Part], reports: &Reports) -> Vec<Link> {
+fn all_links(parts: &[Part]) -> Vec<Link> {
     let mut parts = parts.iter().map(|it| &it.result.links);
     let first = parts.next().cloned().unwrap_or_default();
     let mut shared: Vec<Link> = first;
     for links in parts {
         shared.retain(|it| links.contains(it));
     }
-    links::add(&mut shared, &links::links(&reports.links));
+    links::add(&mut shared, &links::links());
     shared
 }
 
