@@ -79,16 +79,14 @@ pub fn written(json: &str) -> Cow<'_, str> {
     let mut written = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let number = piece.find('"').map(|end| piece.split_at(end));
-        match number.filter(|(number, _)| written.ends_with('"') && is_long(number)) {
-            Some((number, rest)) => {
-                written.pop();
-                written.push_str(number);
-                written.push_str(&rest[1..]);
-            }
-            None => {
-                written.push(MARK);
-                written.push_str(piece);
-            }
+        let number = number.filter(|(number, _)| written.ends_with('"') && is_long(number));
+        if let Some((number, rest)) = number {
+            written.pop();
+            written.push_str(number);
+            written.push_str(&rest[1..]);
+        } else {
+            written.push(MARK);
+            written.push_str(piece);
         }
     }
     Cow::Owned(written)

@@ -107,7 +107,7 @@ impl Answered<'_> {
     }
 }
 
-/// What FastMCP wraps because a tool returns no object: `{"result": [1]}`, `{"result": "[1]"}`.
+/// What `FastMCP` wraps because a tool returns no object: `{"result": [1]}`, `{"result": "[1]"}`.
 fn wrapped(document: &Value) -> Option<Value> {
     let members = document.as_object().filter(|it| it.len() == 1)?;
     match members.get("result")? {

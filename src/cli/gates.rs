@@ -281,11 +281,7 @@ pub(super) fn exit(document: &ResultDocument, (strict_statistics, strict): (bool
     let tolerated = tolerated.count();
     summary.failed = summary.failed.saturating_sub(tolerated);
     summary.passed += tolerated;
-    // One that has a problem was not repeated in vain: nothing judges it.
-    let is_unjudged = |it: &&Scenario| it.status == Status::Inconclusive && it.problem.is_some();
-    let mut scenarios = document.scenarios.iter().filter(is_unjudged);
-    let unjudged = scenarios.any(|it| !it.is_tolerated());
-    let mut exit = Exit::of(summary, strict_statistics || unjudged);
+    let mut exit = Exit::of(summary, strict_statistics);
     let mut to_run = document.scenarios.iter().filter(|it| was_to_run(it));
     let is_decided = gates
         .iter()

@@ -308,6 +308,10 @@ impl SuiteContext {
     }
 
     /// Makes a run; returns it with what the agent and those who proved that servers are ready have to tell.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is made by another step before"
+    )]
     async fn make(
         &self,
         scenario: &Scenario,

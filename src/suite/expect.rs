@@ -21,7 +21,7 @@ use crate::model::evaluation::Gate;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
-use crate::model::suite::{Check, CheckState, Problem, ScenarioResult, Status};
+use crate::model::suite::{Check, CheckState, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::store::Baselines;
@@ -147,7 +147,6 @@ impl Attempt for Expecting<'_> {
         let trouble = evaluating::trouble(&evaluations, overall);
         let decides = !is_judged && impossible.is_empty();
         let is_in_the_way = status == Status::Error && impossible.is_empty();
-        let is_silent = trajectory.calls().next().is_none();
         let result = ScenarioResult {
             duration_ms: trajectory.duration_ms,
             trouble: trouble.filter(|_| is_in_the_way),
@@ -162,22 +161,6 @@ impl Attempt for Expecting<'_> {
             notes,
             ..result(&redacted, status)
         };
-        let judged = run_context.judge_prose(self.scenario, result, decides);
-        let mut result = Box::pin(judged).await;
-        let nothing_gates = decides && is_silent && result.evaluation.is_none();
-        if nothing_gates && result.status == Status::Passed {
-            result.status = Status::Inconclusive;
-            result.problem = Some(Problem {
-                message:
-                    "nothing judges this run: no tool was called, and nothing is expected of it"
-                        .to_owned(),
-                hint: Some(
-                    "list calls under `expected_trajectory`, or a text under `success_criteria`"
-                        .to_owned(),
-                ),
-                details: Vec::new(),
-            });
-        }
-        result
+        Box::pin(run_context.judge_prose(self.scenario, result, decides)).await
     }
 }

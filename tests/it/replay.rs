@@ -152,7 +152,7 @@ fn an_id_within_a_sentence_is_followed() {
         { "tool": "delete_item", "args": { "id": "item-0000" } },
     ]);
     items(&project, "text", &["items=text"], &calls, &json!({}));
-    project.expect(0, &["record", "--allow-failing"]);
+    project.expect(0, &["record", "--allow-failing", "--takes", "1"]);
     let path = "baselines/text/baseline.json";
     let recorded = baseline(&project, "text");
     let said = recorded["steps"][1]["outcome"]["content"][0]["text"]

@@ -86,7 +86,7 @@ fn what_a_baseline_has_learned_of_ids_is_no_secret() {
     assert!(
         project
             .read("baselines/s/baseline.json")
-            .contains("\"heard\"")
+            .contains("\"seen\"")
     );
     project.expect(0, &["scan"]).says("0 secrets");
 }

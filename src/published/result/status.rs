@@ -11,8 +11,7 @@ use crate::model::suite;
 pub enum Status {
     Passed,
     Failed,
-    /// With `--repeat`: fewer runs passed than when the baseline was recorded, and chance alone may explain that. With a `problem`: nothing
-    /// judged the run.
+    /// With `--repeat`: fewer runs passed than when the baseline was recorded, and chance alone may explain that.
     Inconclusive,
     /// It could not be run or judged.
     Error,

@@ -145,7 +145,7 @@ impl Ids {
             let Some(answer) = answer(call) else { continue };
             let mut found: Vec<(String, String)> = Vec::new();
             of_answer(answer, &mut |path, id| {
-                found.push((path.to_owned(), id.to_owned()))
+                found.push((path.to_owned(), id.to_owned()));
             });
             if ids.at.len() > IDS {
                 break;
@@ -224,7 +224,9 @@ fn collect(value: &Value, path: &str, depth: usize, note: &mut impl FnMut(&str, 
         Value::String(text) => of_text(text, path, note),
         Value::Array(items) => {
             let path = format!("{path}/*");
-            items.iter().for_each(|it| collect(it, &path, depth, note));
+            for it in items {
+                collect(it, &path, depth, note);
+            }
         }
         Value::Object(members) => {
             for (key, it) in members {

@@ -163,6 +163,7 @@ fn follow<'a>(
             let fits = |clock: Clock| {
                 let how = How {
                     varying: tokens,
+                    is_used: true,
                     ..How::plain(&clock)
                 };
                 let found = variation::compare(was, now, &how);
@@ -249,6 +250,13 @@ fn given_by(followed: &[Followed<'_>]) -> HashMap<usize, Vec<Given>> {
                 is_stable: it.is_stable,
             });
         }
+    }
+    // What varies where one answer had it first varies in all that repeat it.
+    let varying = given_by.values().flatten().filter(|it| !it.is_stable);
+    let varying: HashSet<(String, String)> =
+        varying.map(|it| (it.was.clone(), it.now.clone())).collect();
+    for it in given_by.values_mut().flatten() {
+        it.is_stable &= !varying.contains(&(it.was.clone(), it.now.clone()));
     }
     given_by
 }

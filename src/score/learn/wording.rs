@@ -124,6 +124,7 @@ fn pieces(tokens: &[Token<'_>]) -> usize {
 }
 
 /// The texts in tokens, and when they were answered.
+#[expect(clippy::struct_field_names, reason = "they are the takes themselves")]
 struct Takes<'a> {
     texts: &'a [&'a str],
     at: &'a [f64],

@@ -35,12 +35,8 @@ pub(super) fn compare(texts: &Aligned<'_>, is_leaf: bool, pads: bool) -> Option<
     let mut begins_line = true;
     for it in &texts.matches {
         let gaps = match before {
-            None => Some((
-                before_token(texts.b, texts.recorded, it.0.start),
-                before_token(texts.c, texts.current, it.1.start),
-            )),
             Some(last) if last.0.is_empty() || last.1.is_empty() => None,
-            Some(_) => Some((
+            _ => Some((
                 before_token(texts.b, texts.recorded, it.0.start),
                 before_token(texts.c, texts.current, it.1.start),
             )),

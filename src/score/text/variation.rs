@@ -20,6 +20,10 @@ const MANY_DIGITS: usize = 12;
 
 /// What is known of two texts.
 #[derive(Clone, Copy)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they say things that have nothing to do with each other"
+)]
 pub(in crate::score) struct How<'a> {
     /// The recorded text's tokens that vary.
     pub(in crate::score) varying: &'a [VaryingToken],
@@ -32,6 +36,8 @@ pub(in crate::score) struct How<'a> {
     pub(in crate::score) clock: &'a Clock,
     /// Ids are made by a server just now.
     pub(in crate::score) is_live: bool,
+    /// Later calls use what stands there.
+    pub(in crate::score) is_used: bool,
     /// What the run itself said, given text in the baseline's terms.
     pub(in crate::score) said: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -67,6 +73,7 @@ impl<'a> How<'a> {
             key: "",
             clock,
             is_live: true,
+            is_used: false,
             said: &|_| None,
         }
     }
@@ -375,6 +382,10 @@ impl<'a> Texts<'a> {
     }
 
     /// Whether a token stands where a fixed one was recorded; with what is to be shown of it.
+    #[expect(
+        clippy::option_option,
+        reason = "whether it matches, and what is to be said of it then"
+    )]
     fn fixed(&self, element: usize, b: &Token<'_>, c: &Token<'_>) -> Option<Option<What>> {
         if b.text == c.text {
             return Some(None);
@@ -523,7 +534,7 @@ fn watch_one(
     }
     let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
     match kind {
-        TokenKind::Id => watch::id(&seen, now, how.is_live),
+        TokenKind::Id => watch::id(&seen, now, how.is_live, how.is_used),
         TokenKind::Number | TokenKind::Duration => {
             let known: Vec<f64> = seen.iter().filter_map(|it| number(it)).collect();
             watch::number(&known, number(now)?)

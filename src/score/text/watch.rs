@@ -48,8 +48,14 @@ pub(in crate::score) fn words(seen: &[&str], now: &str) -> Option<Watched> {
         .then_some(Never("holds `undefined`, `null`, `None` or `NaN`"))
 }
 
-/// An id; `recorded` is the first of those seen. `is_new` where it was made by a server just now, so that it is another one each time.
-pub(in crate::score) fn id(seen: &[&str], now: &str, is_new: bool) -> Option<Watched> {
+/// An id. `is_new` where it was made by a server just now, so that it is another one each time; `is_used` where later calls use it, which
+/// fail if it is none.
+pub(in crate::score) fn id(
+    seen: &[&str],
+    now: &str,
+    is_new: bool,
+    is_used: bool,
+) -> Option<Watched> {
     if let Some(nothing) = words(seen, now) {
         return Some(nothing);
     }
@@ -65,11 +71,12 @@ pub(in crate::score) fn id(seen: &[&str], now: &str, is_new: bool) -> Option<Wat
     let is_hex = |it: &str| plain(it).bytes().all(|it| it.is_ascii_hexdigit());
     let digits: usize = seen.iter().map(|it| plain(it).len()).sum();
     // Fewer digits do, too, if they are no numbers with a letter, or if a word stands there.
-    let is_word = !now.bytes().any(|it| it.is_ascii_digit());
+    let is_word = !is_used && !now.bytes().any(|it| it.is_ascii_digit());
     let letters: HashSet<u8> = (seen.iter().flat_map(|it| it.bytes()))
         .filter(u8::is_ascii_alphabetic)
         .collect();
-    let is_known = digits >= MUCH_HEX || (digits >= MUCH_HEX / 2 && (is_word || letters.len() > 2));
+    let is_known = digits >= MUCH_HEX
+        || (!is_used && digits >= MUCH_HEX / 2 && (is_word || letters.len() > 2));
     if is_known && all(&is_hex) && !is_hex(now) {
         return Some(Never("is not hexadecimal"));
     }

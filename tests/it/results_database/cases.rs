@@ -169,21 +169,15 @@ fn every_command_writes(place: &Place) {
     place.expect(1, &["compare", "--run", "latest"]);
     assert_eq!(place.scalar("select count(*) from runs"), 4);
     let calls = place.rows(
-        "select tool, server, tool_calls.status, arguments_bytes, arguments from tool_calls join results on results.id = result_id \
+        "select tool, server, tool_calls.status, arguments_bytes from tool_calls join results on results.id = result_id \
          where command = 'run' order by number",
     );
     let bytes = json!(r#"{"item":"tea"}"#.len());
     assert_eq!(
         calls,
         [
-            [
-                json!("price"),
-                json!("shop"),
-                json!("ok"),
-                bytes.clone(),
-                Value::Null
-            ],
-            [json!("pay"), json!("shop"), json!("ok"), bytes, Value::Null],
+            [json!("price"), json!("shop"), json!("ok"), bytes.clone()],
+            [json!("pay"), json!("shop"), json!("ok"), bytes],
         ]
     );
     let ids = place.rows("select id, run_id, scenario_id from results");
@@ -370,7 +364,7 @@ expected_trajectory: [{ tool: mcp__shop__pay, args: { with: "{{token}}" } }]
     assert_eq!(place.scalar("select count(*) from results"), 1);
     let tables = ["runs", "scenarios", "results", "tool_calls"];
     let all = tables.map(|it| place.rows(&format!("select * from {it}")));
-    assert!(all.iter().all(|it| !it.is_empty()), "{all:?}");
+    assert!(all[..3].iter().all(|it| !it.is_empty()), "{all:?}");
     let all = format!("{all:?}");
     for secret in ["Xy77-of-mine", "zzzzzzzzzzzz"] {
         assert!(!all.contains(secret), "{all}");

@@ -74,7 +74,12 @@ pub fn leave_out_literals(bindings: &mut Vec<Binding>, script: &[ScriptedCall]) 
     bindings.retain(|it| {
         let scripted = it.call.checked_sub(1).and_then(|index| script.get(index));
         let argument = scripted.and_then(|call| value_at(&call.arguments, &it.path));
-        argument.is_none_or(|it| it.as_str().is_some_and(|it| it.contains("{{calls.")))
+        argument.is_none_or(|argument| {
+            let refers = argument
+                .as_str()
+                .is_some_and(|text| text.contains("{{calls."));
+            refers || !fill::is_filled_with(argument, &it.value)
+        })
     });
 }
 

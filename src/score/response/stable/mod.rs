@@ -267,8 +267,6 @@ impl<'a> Walk<'a> {
     fn numbers(&mut self, b: &Value, c: &Value, (x, y): (f64, f64), key: &str) {
         let clock = self.spot.known.clock;
         match clock.judge_number(x, y, key) {
-            // Long integers differ in digits that floating point lacks.
-            Moved::Same => self.changed("changed", b, c),
             Moved::Quiet => {}
             Moved::WithTheClock => self.tolerated("moved with the clock", b, c),
             Moved::Otherwise => self.tolerated("another moment", b, c),
@@ -279,7 +277,8 @@ impl<'a> Walk<'a> {
             Moved::No if key::is_duration(key) && watch::epoch(y, clock.now()).is_none() => {
                 self.watched(watch::number(&[x], y), b, c);
             }
-            Moved::No => self.changed("changed", b, c),
+            // Long integers differ in digits that floating point lacks.
+            Moved::Same | Moved::No => self.changed("changed", b, c),
         }
     }
 
@@ -338,6 +337,7 @@ impl<'a> Walk<'a> {
             key,
             clock: &self.spot.known.clock,
             is_live: self.spot.known.is_live,
+            is_used: self.spot.is_source(),
             said: &|text| back?.text(text, &HashSet::new()),
         };
         let found = variation::compare(b, c, &how);

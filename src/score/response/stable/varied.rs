@@ -37,7 +37,7 @@ impl<'a> Walk<'a> {
             (Variation::AtLeast, ..) if kind(b) == kind(c) => self.at_least(b, c),
             (Variation::SameType | Variation::Anything, ..) => self.varied(varying, b, c),
             (Variation::AnyOrder, Value::Array(b), Value::Array(c)) => {
-                self.in_any_order(b, c, at, key)
+                self.in_any_order(b, c, at, key);
             }
             (Variation::Row, Value::Array(b), Value::Array(c)) => self.rows(b, c, at, key),
             (Variation::AnyElements, Value::Array(of_b), Value::Array(of_c)) => {
@@ -186,7 +186,7 @@ impl<'a> Walk<'a> {
                     }
                 }
                 (Variation::Row | Variation::AnyElements, _) => {
-                    self.became(&Value::Array(Vec::new()), c)
+                    self.became(&Value::Array(Vec::new()), c);
                 }
                 _ if varying.seen.is_empty() => {}
                 _ => {
@@ -247,7 +247,7 @@ impl<'a> Walk<'a> {
                 };
                 let known = seen.first().and_then(|it| kind(it));
                 match known.filter(|known| seen.iter().all(|it| kind(it) == Some(*known))) {
-                    Some(TokenKind::Id) => watch::id(&seen, text, false),
+                    Some(TokenKind::Id) => watch::id(&seen, text, false, self.spot.is_source()),
                     Some(TokenKind::Time) if kind(text) == Some(TokenKind::Time) => {
                         watch::time_text(&seen, &varying.offsets, (text, clock.now()))
                     }
