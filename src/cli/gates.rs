@@ -300,8 +300,8 @@ pub(super) fn exit(document: &ResultDocument, (strict_statistics, strict): (bool
             GateState::Unknown => Exit::Incomplete,
         });
     }
-    let is_unsteady = |it: &Scenario| it.unsteady.as_ref().is_some_and(|it| it.gates);
-    if (document.scenarios.iter()).any(|it| is_unsteady(it) && !it.is_tolerated()) {
+    let mut undecided = document.scenarios.iter().filter(|it| it.is_undecided());
+    if undecided.any(|it| !it.is_tolerated()) {
         exit = exit.and(Exit::Incomplete);
     }
     let is_flaky = |it: &Scenario| it.flaky && !it.is_quarantined();

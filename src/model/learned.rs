@@ -211,6 +211,11 @@ impl Learned {
         self.takes >= 2
     }
 
+    /// Whether it grew because of what an earlier take left behind.
+    pub fn grew(&self) -> bool {
+        self.varies.iter().any(|it| it.by == Variation::Grew)
+    }
+
     /// How many takes agreed in kind on a place: all of them, but where some were odd.
     pub fn agreed(&self, path: &str) -> usize {
         let is_within = |it: &&Odd| {

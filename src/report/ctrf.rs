@@ -180,6 +180,7 @@ fn test(scenario: &Scenario, command: &str) -> Test {
                 Outcome::Failed
             }
             Status::Skipped => Outcome::Skipped,
+            Status::Inconclusive if scenario.is_undecided() => Outcome::Failed,
             Status::Inconclusive => Outcome::Other,
         },
         duration: whole(scenario.duration_ms),

@@ -101,6 +101,9 @@ fn case(scenario: &Scenario, command: &str) -> TestCase {
         Status::Error | Status::Timeout | Status::Interrupted => {
             Some(TestCaseStatus::non_success(NonSuccessKind::Error))
         }
+        Status::Inconclusive if scenario.is_undecided() => {
+            Some(TestCaseStatus::non_success(NonSuccessKind::Error))
+        }
         Status::Skipped => Some(TestCaseStatus::skipped()),
         Status::Passed | Status::Recorded | Status::Inconclusive => None,
     };

@@ -121,7 +121,8 @@ fn verdict(result: &ScenarioResult, status: Status, expected: &[String]) -> Verd
             .collect(),
     };
     match status {
-        Status::Passed | Status::Failed | Status::Inconclusive => {}
+        Status::Passed | Status::Failed => {}
+        Status::Inconclusive if result.problem.is_none() => {}
         _ => {
             let why = result.problem.as_ref().map_or("", |it| it.message.as_str());
             return failed(if why.is_empty() {

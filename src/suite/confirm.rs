@@ -11,6 +11,7 @@ use super::record::usual_takes;
 use super::run_context::RunContext;
 use crate::evaluate::Accepted;
 use crate::model::evaluation::Gate;
+use crate::model::learned::Learned;
 use crate::model::redacted::Redacted;
 use crate::model::rules;
 use crate::model::scenario::Scenario;
@@ -64,7 +65,12 @@ fn evaluators_fail(result: &ScenarioResult) -> bool {
 /// Whether a run leaves nothing behind that a second one would meet: everything is reset, or recording saw that it is so.
 fn plays_again(result: &ScenarioResult, scenario: &Scenario, run_context: &RunContext) -> bool {
     let baseline = result.baseline.as_ref();
-    let is_known = || baseline.is_some_and(|it| it.answered_once().is_empty());
+    let is_known = || {
+        let has_left_nothing = |it: &Trajectory| {
+            it.answered_once().is_empty() && !it.learned.iter().any(Learned::grew)
+        };
+        baseline.is_some_and(|it| has_left_nothing(it))
+    };
     usual_takes(scenario, run_context) > 1
         && (run_context.suite.is_all_reset(scenario) || is_known())
 }

@@ -21,7 +21,7 @@ use crate::model::evaluation::Gate;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
-use crate::model::suite::{Check, CheckState, ScenarioResult, Status};
+use crate::model::suite::{Check, CheckState, Problem, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::store::Baselines;
@@ -147,6 +147,7 @@ impl Attempt for Expecting<'_> {
         let trouble = evaluating::trouble(&evaluations, overall);
         let decides = !is_judged && impossible.is_empty();
         let is_in_the_way = status == Status::Error && impossible.is_empty();
+        let is_silent = trajectory.calls().next().is_none();
         let result = ScenarioResult {
             duration_ms: trajectory.duration_ms,
             trouble: trouble.filter(|_| is_in_the_way),
@@ -161,6 +162,24 @@ impl Attempt for Expecting<'_> {
             notes,
             ..result(&redacted, status)
         };
-        Box::pin(run_context.judge_prose(self.scenario, result, decides)).await
+        let judged = run_context.judge_prose(self.scenario, result, decides);
+        let mut result = Box::pin(judged).await;
+        let has_passed = result.status == Status::Passed && result.evaluation.is_none();
+        if decides && is_silent && has_passed {
+            result.status = Status::Inconclusive;
+            result.problem = Some(nothing_judges());
+        }
+        result
+    }
+}
+
+fn nothing_judges() -> Problem {
+    Problem {
+        message: "nothing judges this run: no tool was called, and nothing is expected of it"
+            .to_owned(),
+        hint: Some(
+            "list calls under `expected_trajectory`, or a text under `success_criteria`".to_owned(),
+        ),
+        details: Vec::new(),
     }
 }

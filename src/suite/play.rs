@@ -216,8 +216,11 @@ where
             // `--fail-fast` stops only after results that make the command fail.
             let stops = match result.status {
                 Status::Inconclusive => {
-                    let is_unsteady = result.unsteady.as_ref().is_some_and(|it| it.gates);
-                    is_unsteady || settings.judging.strict_statistics
+                    let is_undecided = match &result.unsteady {
+                        Some(unsteady) => unsteady.gates,
+                        None => result.problem.is_some() && result.measured.is_none(),
+                    };
+                    is_undecided || settings.judging.strict_statistics
                 }
                 _ => !is_fine(&result),
             };

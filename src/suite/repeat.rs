@@ -272,7 +272,8 @@ impl Made {
         result.notes = self.notes.into_iter().map(with_attempt).collect();
         result.notes.extend(show(&result.id, shown + 1));
         result.problem = match status {
-            Status::Passed | Status::Inconclusive => None,
+            Status::Passed => None,
+            Status::Inconclusive if repeated.tally.runs > 0 => None,
             Status::Failed => result.problem,
             Status::Interrupted => {
                 let times = measure.times;

@@ -7,6 +7,7 @@ use crate::common::{Project, StandIn, faulty_server, free_port, served};
 /// Writes a scenario whose agent does this in a shell, with these servers.
 fn scenario(project: &Project, name: &str, servers: &Value, script: &str, more: &Value) {
     let mut scenario = json!({ "name": name, "servers": servers, "user_intent": "work",
+        "evaluators": [{ "type": "within", "duration": "1h" }],
         "agent": { "kind": "command", "command": ["sh", "-c", script], "cwd": ".." } });
     let more = more.as_object().unwrap().clone();
     scenario.as_object_mut().unwrap().extend(more);

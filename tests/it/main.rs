@@ -34,6 +34,7 @@ mod file_limit;
 mod floors;
 mod formats;
 mod fuzz;
+mod golden;
 mod header_commands;
 mod help;
 mod history;

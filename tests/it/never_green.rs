@@ -56,6 +56,37 @@ fn what_fail_fast_leaves_out_is_open() {
 }
 
 #[test]
+fn a_run_that_nothing_judges_is_not_green() {
+    let project = Project::new();
+    let silent = json!({ "agent": { "kind": "command", "command": ["echo", "Hello."] },
+        "user_intent": "Say hello.", "expected_trajectory": null });
+    scenario(&project, "a", &silent);
+    for times in ["1", "2"] {
+        let run = ["run", "--repeat", times, "--report", "junit=j.xml"];
+        let ran = project.expect(3, &run);
+        ran.says("nothing judges this run").says("success_criteria");
+        assert!(project.read("j.xml").contains("<error"), "{times}");
+    }
+    for judge in [
+        json!({ "success_criteria": [{ "tool_never_called": "look" }] }),
+        json!({ "evaluators": [{ "type": "within", "duration": "1h" }] }),
+        json!({ "expected_trajectory": [] }),
+    ] {
+        let mut judged = silent.clone();
+        let keys = judged.as_object_mut().unwrap();
+        keys.extend(judge.as_object().unwrap().clone());
+        scenario(&project, "a", &judged);
+        project.expect(0, &["run"]);
+    }
+    suite(
+        &project,
+        "quarantine: [{ name: a, reason: r, until: 2999-12-31 }]\n",
+    );
+    scenario(&project, "a", &silent);
+    project.expect(0, &["run", "--suite", "nightly"]);
+}
+
+#[test]
 fn no_later_call_makes_good_what_a_script_meant_to_work() {
     let project = Project::new();
     let refuses = json!([{ "match": { "id": 9 }, "is_error": true, "content": "none" }, { "content": "fine" }]);

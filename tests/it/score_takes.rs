@@ -20,6 +20,9 @@ fn effect(name: &str) -> Value {
     json!({"tool": "mcp__p__add", "args": {"name": name}, "text": "done"})
 }
 
+/// What a take answers of these rows, and of this total.
+type Answers = fn(&[&str], Value) -> Vec<Value>;
+
 #[test]
 fn a_list_and_an_empty_one_disagree() {
     let found =
@@ -52,6 +55,12 @@ fn only_an_effect_can_have_been_there_already() {
         assert_eq!(learned.left_behind.is_none(), reads, "{learned:?}");
         assert_eq!(learned.disagreements.len(), usize::from(reads));
     }
+    // What is made once is no server that was not ready at first.
+    let made = vec![add("Ada", &json!([{"name": "Ada"}]))];
+    let nothing = vec![add("Ada", &json!([]))];
+    let once = learned(&[made, nothing.clone(), nothing]);
+    assert_eq!(once.left_behind.unwrap().call, 1);
+    assert_eq!(once.disagreements, []);
 }
 
 #[test]
@@ -121,7 +130,7 @@ fn what_the_signs_of_a_lasting_state_show() {
     let get = |value: &Value| list(&json!({"value": value}));
     let log = |lines: &[&str], load: u32| list(&json!({"lines": lines, "load": load}));
     let clock = |n: u32, time: &str, took: u32| json!({"tool": "mcp__p__look", "args": {"n": n}, "json": {"at": at(time), "took_ms": took, "bytes": 70_000 + took}});
-    let cases: [(&str, [Vec<Value>; 2], Shown<'_>); 10] = [
+    let cases: [(&str, [Vec<Value>; 2], Shown<'_>); 11] = [
         (
             "a list that grew, and its count",
             [
@@ -209,6 +218,24 @@ fn what_the_signs_of_a_lasting_state_show() {
                     ]),
                 ],
             ),
+        ),
+        (
+            "a list of the latest, whose elements hold other lists",
+            [
+                vec![
+                    effect("Ada"),
+                    list(
+                        &json!({"orders": [{"by": "Ada", "lines": ["TEA", "MUG"]}, {"by": "Eve", "lines": ["TEA"]}], "count": 2}),
+                    ),
+                ],
+                vec![
+                    effect("Ada"),
+                    list(
+                        &json!({"orders": [{"by": "Ada", "lines": ["TEA", "MUG"]}, {"by": "Ada", "lines": ["TEA", "Ada"]}], "count": 3}),
+                    ),
+                ],
+            ],
+            (None, &[Some(&[])]),
         ),
         (
             "a list that grew by what nobody made",
@@ -394,7 +421,7 @@ fn of_what_grew_all_that_was_recorded_must_stay() {
             json!({"tool": "mcp__p__list", "content": content, "reads": true}),
         ]
     };
-    let forms: [&dyn Fn(&[&str], Value) -> Vec<Value>; 3] = [&rows, &lines, &blocks];
+    let forms: [Answers; 3] = [rows, lines, blocks];
     for (form, answer) in forms.into_iter().enumerate() {
         let takes = [
             answer(&["bank", "rent", "milk"], json!(3)),

@@ -180,6 +180,47 @@ fn what_passes_when_it_is_asked_once_more_is_unsteady() {
 }
 
 #[test]
+fn a_server_that_keeps_a_file_is_held_to_all_that_was_in_it() {
+    let project = Project::new();
+    let tools = json!([
+        { "name": "add", "responses": [{ "content": "added" }] },
+        { "name": "list", "annotations": { "read_only_hint": true },
+          "responses": [{ "content": [{ "json": { "rows": "ROWS", "state": "STATE" } }] }] },
+    ]);
+    let mock = json!({ "mcp_interactions": { "desk": { "tools": tools } } });
+    project.file("mock.yaml", mock.to_string());
+    let program = env!("CARGO_BIN_EXE_mcp-eval");
+    let server = format!(
+        r#"echo x >> ../kept; rows=$(sed "s/.*/\"$(cat ../row)\"/" ../kept | paste -sd, -)
+        state=$(sed "s/COUNT/$(grep -c x ../kept)/" ../state)
+        sed "s/\"ROWS\"/[$rows]/; s/STATE/$state/" ../mock.yaml > ../own.yaml; exec '{program}' mock ../own.yaml"#
+    );
+    let calls = json!([{ "tool": "add", "args": { "title": "Buy milk" } }, { "tool": "list" }]);
+    let scenario = json!({ "name": "s", "expected_trajectory": calls,
+        "servers": { "desk": { "command": "sh", "args": ["-c", server], "cwd": "." } } });
+    project.file("scenarios/s.yaml", scenario.to_string());
+    project.file("row", "Buy milk");
+    project.file("state", "fine");
+    project
+        .expect(0, &["record"])
+        .says("one recording influences the next");
+    let learned = baseline(&project, "s")["learned"].clone();
+    assert_eq!(learned[1]["varies"][0]["may_be"], "grew", "{learned}");
+    let recorded = baseline(&project, "s");
+    project.expect(0, &["compare"]);
+    project.expect(0, &["record"]);
+    assert_eq!(baseline(&project, "s"), recorded);
+    project.file("row", "WRONG");
+    project.expect(1, &["compare"]);
+    // Another value each time is no unsteady server, because each run finds what the one before has left.
+    project.file("row", "Buy milk");
+    project.file("state", "COUNT rows");
+    project.expect(1, &["compare"]);
+    project.file("state", "fine");
+    project.expect(0, &["compare"]);
+}
+
+#[test]
 fn unsteady_servers_may_be_let_pass_or_not_be_asked_again() {
     let project = scripted_answers(&json!({ "unsteady": "warn" }));
     project.file("answer", "starting\napproved\n");

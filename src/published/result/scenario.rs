@@ -263,6 +263,15 @@ impl Scenario {
         self.quarantine.as_ref().is_some_and(|it| !it.is_over)
     }
 
+    /// Nothing judged it, or its servers are unsteady, so that it decides as what could not be judged does.
+    pub fn is_undecided(&self) -> bool {
+        let is_asked = match &self.unsteady {
+            Some(unsteady) => unsteady.gates,
+            None => self.problem.is_some() && self.measured.is_none(),
+        };
+        self.status == Status::Inconclusive && is_asked
+    }
+
     /// It did not come out well, and decides nothing.
     pub fn is_tolerated(&self) -> bool {
         self.is_quarantined() && !self.status.is_fine() && self.status != Status::Skipped

@@ -11,7 +11,8 @@ use crate::model::suite;
 pub enum Status {
     Passed,
     Failed,
-    /// With `--repeat`: fewer runs passed than when the baseline was recorded, and chance alone may explain that.
+    /// Nothing judged it, or its servers are unsteady. With `--repeat` also: fewer runs passed than when the baseline was recorded, and chance
+    /// alone may explain that.
     Inconclusive,
     /// It could not be run or judged.
     Error,

@@ -65,6 +65,9 @@ impl<'m> Growth<'m> {
                 };
                 let pairs = was.iter().zip(kept).enumerate();
                 let elements = pairs.map(|(at, (was, is))| {
+                    if path != "/content" && !is_one(was, is) {
+                        return is.clone();
+                    }
                     self.undone(was, is, &format!("{path}/{at}"), key, depth)
                 });
                 elements.collect()
@@ -155,6 +158,17 @@ impl<'m> Growth<'m> {
 fn is_block(path: &str) -> bool {
     let index = path.strip_prefix("/content/");
     index.is_some_and(|it| it.parse::<usize>().is_ok())
+}
+
+/// Whether two elements at one place of a list are one thing: where a list shows the latest few, it is another one, and nothing grew.
+fn is_one(was: &Value, is: &Value) -> bool {
+    let (Some(was), Some(is)) = (was.as_object(), is.as_object()) else {
+        return true;
+    };
+    let mut named = was
+        .iter()
+        .filter(|it| !it.1.is_array() && !it.1.is_object());
+    named.all(|(key, was)| is.get(key).is_some_and(|is| outline(was) == outline(is)))
 }
 
 /// Where the elements of a list are in a later one, in their order, if all of them are.

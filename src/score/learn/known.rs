@@ -145,12 +145,22 @@ fn is_beneath(path: &str, above: &Varying) -> bool {
 
 /// Whether one trajectory's knowledge of an answer covers each place that another's has.
 pub(in crate::score) fn covers(known: &Learned, own: &Learned) -> bool {
+    let grew = |it: &&Varying| it.by == Variation::Grew;
     own.varies.iter().all(|it| {
-        known
-            .varies
-            .iter()
-            .any(|known| known.path == it.path || is_beneath(&it.path, known))
+        let mut all = known.varies.iter();
+        all.any(|known| known.path == it.path || is_beneath(&it.path, known))
+            || known.varies.iter().filter(grew).any(|list| {
+                let place = in_element(&it.path, list);
+                let mut all = known.varies.iter();
+                place.is_some() && all.any(|it| in_element(&it.path, list) == place)
+            })
     })
+}
+
+/// A place within an element of a list, whichever it is: where a list grew, what was the last element is another one each time.
+fn in_element<'p>(path: &'p str, list: &Varying) -> Option<&'p str> {
+    let inner = path.strip_prefix(list.path.as_str())?.strip_prefix('/')?;
+    Some(inner.split_once('/').map_or("", |it| it.1))
 }
 
 /// What of the words that vary in a text is not known to vary there; `None` where all of it is, or is said of more than words.
@@ -340,8 +350,8 @@ fn behind(was: &UpstreamLane, is: &mut UpstreamLane, heard: &UpstreamComparison)
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Counted, moved_tokens};
-    use crate::model::learned::{StandsFor, TokenKind, VaryingToken};
+    use super::{Counted, covers, moved_tokens};
+    use crate::model::learned::{Learned, StandsFor, TokenKind, Variation, Varying, VaryingToken};
     use crate::score::text::clock::Clock;
     use crate::score::text::token::tokens;
     use crate::score::text::variation::{How, compare};
@@ -359,6 +369,27 @@ mod tests {
             ))
         });
         varying.collect()
+    }
+
+    #[test]
+    fn what_varies_in_the_last_element_of_a_list_that_grew_is_known_of_the_next() {
+        let learned = |by: Variation, path: &str| Learned {
+            varies: vec![
+                Varying::new("/list".to_owned(), by),
+                Varying::new(path.to_owned(), Variation::SameType),
+            ],
+            ..Learned::default()
+        };
+        for (by, known, own, is_covered) in [
+            (Variation::Grew, "/list/3/id", "/list/5/id", true),
+            (Variation::Grew, "/list/3", "/list/5", true),
+            (Variation::Grew, "/list/3/id", "/list/5/name", false),
+            (Variation::Grew, "/list/3/id", "/other/5/id", false),
+            (Variation::AnyOrder, "/list/3/id", "/list/5/id", false),
+        ] {
+            let (known, own) = (learned(by.clone(), known), learned(by, own));
+            assert_eq!(covers(&known, &own), is_covered, "{known:?}, {own:?}");
+        }
     }
 
     proptest! {

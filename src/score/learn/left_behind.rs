@@ -111,6 +111,19 @@ pub(super) fn left_behind(
     left
 }
 
+/// Whether the first of some answers holds a value that shows where it comes from, and the others none.
+pub(super) fn holds_only_first(answers: &[Option<&Answer>]) -> bool {
+    let holds = |answer: Option<&Answer>| {
+        let mut holds_any = false;
+        if let Some(answer) = answer {
+            of_answer(answer, Look::Own, &mut |_| holds_any = true);
+        }
+        holds_any
+    };
+    let mut answers = answers.iter().copied();
+    answers.next().is_some_and(holds) && !answers.any(holds)
+}
+
 /// The earlier take.
 struct Earlier<'a> {
     calls: &'a [(usize, &'a ToolCall)],

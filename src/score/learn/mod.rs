@@ -34,7 +34,7 @@ use crate::score::ids::binding::{find_in_takes, full_patterns, read_answer};
 use crate::score::ids::repeats;
 use crate::score::ids::translate::translate;
 use crate::score::ids::translated_run::TranslatedRun;
-use crate::score::pairing::call::is_same_request;
+use crate::score::pairing::call::{is_same_request, only_reads};
 use crate::score::pairing::polls::Polled;
 use crate::score::values::exact::exact;
 use crate::score::values::path::covers_path;
@@ -42,7 +42,7 @@ use crate::score::values::secrets::by_name;
 use crate::score::work::{Cancelled, Work};
 
 use self::differing::Differing;
-use self::left_behind::left_behind;
+use self::left_behind::{holds_only_first, left_behind};
 use self::takes::{Take, settled};
 use self::upstream::learn_upstream;
 
@@ -218,6 +218,20 @@ fn learn_answers(
         }
         let mut differing = Differing::new(moments);
         differing.of_outcomes(&of_answers);
+        let is_first_odd = differing.disagreements.iter().any(|it| it.2 == Some(1));
+        if is_first_odd
+            && holds_only_first(&of_answers)
+            && !only_reads(call, &first.catalogue, rules)
+        {
+            // In later takes, what it makes existed already.
+            learned.left_behind.get_or_insert_with(|| LeftBehind {
+                call: *number,
+                tool: call.full_name(),
+                effect: call.full_name(),
+                value: String::new(),
+            });
+            learned.disagreements.clear();
+        }
         if learned.left_behind.is_some() && !differing.disagreements.is_empty() {
             // Another kind of answer is what the earlier take has left, too.
             continue;

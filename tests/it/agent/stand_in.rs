@@ -124,7 +124,7 @@ pub(crate) fn scenario(name: &str, agent: &str, more: &str) -> String {
         "user_intent: Do I need an umbrella?\n"
     };
     format!(
-        "name: {name}\n{intent}{more}\nagent: {{ {agent}, model: m, base_url: \"${{LLM_URL}}\", api_key_env: LLM_KEY }}\n{SERVERS}"
+        "name: {name}\n{intent}{more}\nevaluators: [{{ type: within, duration: 1h }}]\nagent: {{ {agent}, model: m, base_url: \"${{LLM_URL}}\", api_key_env: LLM_KEY }}\n{SERVERS}"
     )
 }
 

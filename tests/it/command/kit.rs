@@ -23,6 +23,7 @@ impl Stage {
             "name": "S",
             "user_intent": "Do I need an umbrella?",
             "servers": servers,
+            "evaluators": [{ "type": "within", "duration": "1h" }],
             "agent": { "kind": "command", "command": command },
         });
         for (key, value) in more.as_object().unwrap() {

@@ -4,7 +4,7 @@ pub(crate) mod devtools;
 mod ports;
 mod terminal;
 
-use git2::{IndexAddOption, Repository, Signature};
+use git2::{IndexAddOption, Repository, RepositoryInitOptions, Signature};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -398,8 +398,11 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 
 /// Commits all files of a folder, which becomes a repository where it is none; returns the commit's identity.
 pub(crate) fn commit_all(folder: &Path, message: &str) -> String {
-    let repository = Repository::open(folder).or_else(|_| Repository::init(folder));
-    let repository = repository.unwrap();
+    let mut options = RepositoryInitOptions::new();
+    // Whatever git is configured to call it.
+    options.initial_head("main");
+    let made = || Repository::init_opts(folder, &options);
+    let repository = Repository::open(folder).or_else(|_| made()).unwrap();
     let mut index = repository.index().unwrap();
     index.add_all(["*"], IndexAddOption::DEFAULT, None).unwrap();
     index.write().unwrap();

@@ -297,6 +297,15 @@ async fn a_run_that_cannot_be_made_is_a_failed_test_and_no_failed_request() {
         ),
         (&json!(false), &json!(0.0), &json!(0.0))
     );
+    // Nor is one that nobody judges: it calls nothing, and nothing is expected of it.
+    let silent = Desk::with_model("llm_interactions: [{ text: Hello. }]\n");
+    let unjudged = Server::start(&silent.project, &[]);
+    let said = unjudged.run(&silent.case(&[])).await;
+    assert_eq!(said["status"], "inconclusive", "{said:#}");
+    assert_eq!(said["success"], false);
+    let parts = ["passed", "confidence"].map(|it| said["verdict"][it].clone());
+    assert_eq!(parts, [json!(false), json!(0.0)]);
+
     // It is stored, too.
     let id = reply["resultId"].as_str().unwrap();
     let (status, stored) = server.get(&format!("results/{id}")).await;
