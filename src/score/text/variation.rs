@@ -1,6 +1,6 @@
 //! How a text compares with a recorded one, in which tokens may stand for others and times may have moved with the clock.
 //!
-//! White space is data, and judged beside the tokens: see [`spaces`](super::spaces).
+//! White space is data, and judged beside the tokens: see [`spaces`].
 
 use std::ops::Range;
 
