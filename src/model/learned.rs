@@ -38,6 +38,8 @@ pub struct Odd {
     pub path: String,
     /// How many takes agreed.
     pub agreed: usize,
+    /// What the others had there, as in [`Varying::seen`]; null where they had nothing.
+    pub seen: Vec<Value>,
 }
 
 /// A place in an answer that varied.

@@ -149,8 +149,16 @@ impl Redactor {
                     texts.for_each(|it| self.words(it));
                 }
             }
-            for Odd { path, agreed: _ } in odd {
+            for Odd {
+                path,
+                agreed: _,
+                seen,
+            } in odd
+            {
                 self.name(path);
+                for value in seen {
+                    self.any(value, Origin::Ours, None);
+                }
             }
             for Repeat {
                 path,
@@ -520,7 +528,11 @@ mod tests {
                 seen: vec![json!(format!("with {token}"))],
                 ..Varying::new(path.clone(), Variation::SameType)
             }],
-            odd: vec![Odd { path, agreed: 2 }],
+            odd: vec![Odd {
+                path,
+                agreed: 2,
+                seen: Vec::new(),
+            }],
             repeats: Vec::new(),
         }];
         let hidden = Redactor::default().trajectory(whole);

@@ -50,6 +50,9 @@ struct Odd {
     path: String,
     /// How many takes agreed.
     agreed: usize,
+    /// What the others had there, which may stand there, too; null where they had nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    seen: Vec<Value>,
 }
 
 /// A place in an answer that varied: take it away to have it held, or add one to have it let go.
@@ -334,6 +337,7 @@ impl From<&learned::Odd> for Odd {
         Self {
             path: it.path.clone(),
             agreed: it.agreed,
+            seen: it.seen.clone(),
         }
     }
 }
@@ -343,6 +347,7 @@ impl From<Odd> for learned::Odd {
         Self {
             path: it.path,
             agreed: it.agreed,
+            seen: it.seen,
         }
     }
 }

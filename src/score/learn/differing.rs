@@ -63,7 +63,7 @@ impl Differing {
             })
             .collect();
         let all: Vec<usize> = (0..words.len()).collect();
-        let Some(agreeing) = self.agree(&all, "", &words, Vec::new) else {
+        let Some(agreeing) = self.agree(&all, "", &words, |_| None) else {
             return;
         };
         let answers: Vec<&Answer> = agreeing.iter().filter_map(|it| answers[*it]).collect();
@@ -101,7 +101,7 @@ impl Differing {
             })
             .collect();
         if words.iter().any(|it| it == "no content") {
-            let Some(agreeing) = self.agree(numbers, "/content", &words, Vec::new) else {
+            let Some(agreeing) = self.agree(numbers, "/content", &words, |_| None) else {
                 return;
             };
             let answers: Vec<&Answer> = agreeing.iter().map(|it| answers[*it]).collect();
@@ -153,7 +153,7 @@ impl Differing {
         let json = format!("{path}/json");
         let is_json = documents.iter().all(Option::is_some);
         let place = if is_json { json.as_str() } else { plain };
-        let seen = || texts.iter().map(|it| reduced(&Value::from(*it))).collect();
+        let seen = |take: usize| Some(reduced(&Value::from(texts[take])));
         let Some(agreeing) = self.agree(numbers, place, &words, seen) else {
             return;
         };
@@ -191,7 +191,7 @@ impl Differing {
             return;
         }
         let words: Vec<String> = per_take.iter().map(|it| kind_of(*it)).collect();
-        let seen = || per_take.iter().flatten().map(|it| reduced(it)).collect();
+        let seen = |take: usize| per_take[take].map(reduced);
         let Some(agreeing) = self.agree(numbers, path, &words, seen) else {
             return;
         };
@@ -429,7 +429,7 @@ impl Differing {
         numbers: &[usize],
         path: &str,
         words: &[String],
-        seen: impl FnOnce() -> Vec<Value>,
+        seen: impl Fn(usize) -> Option<Value>,
     ) -> Option<Vec<usize>> {
         let agreeing = |with: &String| -> Vec<usize> {
             let places = words.iter().enumerate().filter(|(_, it)| *it == with);
@@ -455,13 +455,17 @@ impl Differing {
             self.odd.push(Odd {
                 path: path.to_owned(),
                 agreed: most.len(),
+                seen: odd
+                    .iter()
+                    .map(|take| seen(*take).unwrap_or_default())
+                    .collect(),
             });
             return Some(most);
         }
         if !path.is_empty() {
             self.varies.push(Varying {
                 examples: words.to_vec(),
-                seen: seen(),
+                seen: (0..words.len()).filter_map(&seen).collect(),
                 ..Varying::new(path.to_owned(), Variation::Anything)
             });
         }

@@ -133,13 +133,14 @@ pub(crate) fn disagreement(it: &score::Disagreement, all_reset: bool) -> String 
         }
         _ => "the system under test answers in two ways",
     };
-    let odd = match it.odd {
-        Some(odd) => format!("recording {odd} was not learned from"),
-        None => "nobody looks at it".to_owned(),
+    let kept = match it.odd {
+        Some(1) => "recording 1 was not learned from",
+        _ if it.path.is_empty() => "nobody looks at it",
+        _ => "either may stand there",
     };
     let (found, call, tool) = (it.found.join(", "), it.call, &it.tool);
     format!(
-        "{whose}: {place} of call {call} of `{tool}` was {found}, one recording after the other, so {odd}. Was the server not ready yet? `ready:` \
+        "{whose}: {place} of call {call} of `{tool}` was {found}, one recording after the other, so {kept}. Was the server not ready yet? `ready:` \
          waits until it is"
     )
 }

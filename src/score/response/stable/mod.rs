@@ -52,6 +52,9 @@ pub(in crate::score) use self::spot::Known;
 /// How many times a text may hold JSON that again holds a text that holds JSON.
 const EMBEDDINGS: usize = 4;
 
+/// Of a place where a few takes had another kind of thing, and this answer has it again.
+const TWO_WAYS: &str = "answers in two ways";
+
 /// The fewest generated keys for which the keys of an object count as generated; a single key may look so by chance.
 const FEW_KEYS: usize = 2;
 
@@ -110,6 +113,12 @@ impl<'a> Walk<'a> {
         if Tree::varying(&content).is_some() && !grown::may_grow(&content) {
             b_parts.retain(|it| matches!(it, Part::Structured(_)));
             c_parts.retain(|it| matches!(it, Part::Structured(_)));
+        }
+        let is_emptied = c.content.is_empty() && !b.content.is_empty();
+        if is_emptied && self.spot.was_odd("/content", Value::is_null) {
+            let (was, is) = (shown(&b.content[0]), "nothing".to_owned());
+            self.notes.tolerate(&self.spot, TWO_WAYS, was, is);
+            b_parts.retain(|it| matches!(it, Part::Structured(_)));
         }
         let pairs = self.paired_parts(&b_parts, &c_parts);
         let mut paired_b = vec![false; b_parts.len()];
@@ -199,6 +208,17 @@ impl<'a> Walk<'a> {
             return self.varied_text(varying, b, c);
         }
         let json = Tree::under(at, "json");
+        let documents = self.spot.known.documents;
+        let is_json = |text: &str| documents.of(text).is_some();
+        let is_empty = |text: &str| text.trim().is_empty();
+        let is_odd = |seen: &Value| {
+            let seen = seen.as_str().unwrap_or_default();
+            is_json(b) != is_json(c) && is_json(seen) == is_json(c)
+                || is_empty(b) != is_empty(c) && is_empty(seen) == is_empty(c)
+        };
+        if self.spot.was_odd("/text", is_odd) {
+            return self.tolerated(TWO_WAYS, &Value::from(b), &Value::from(c));
+        }
         if self.texts_as_json(b, c, &json, "") {
             return;
         }
@@ -224,6 +244,10 @@ impl<'a> Walk<'a> {
         }
         if self.excused.contains(&std::ptr::from_ref(c)) {
             return;
+        }
+        let is_odd = |seen: &Value| varied::is_of_kind(seen, c) && !varied::is_of_kind(b, c);
+        if self.spot.was_odd("", is_odd) {
+            return self.tolerated(TWO_WAYS, b, c);
         }
         if let Some(varying) = Tree::varying(at)
             && self.varying_values(varying, b, c, at, key)
@@ -521,7 +545,10 @@ impl<'a> Walk<'a> {
     }
 
     fn missing(&mut self, at: &At<'a>, what: &str, shown: impl FnOnce() -> String) {
-        if !self.spot.may_be_missing(at) {
+        if self.spot.was_odd("", Value::is_null) {
+            self.notes
+                .tolerate(&self.spot, TWO_WAYS, shown(), "nothing".to_owned());
+        } else if !self.spot.may_be_missing(at) {
             self.notes.missing(&self.spot, what, shown);
         }
     }

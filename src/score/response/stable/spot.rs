@@ -69,6 +69,17 @@ impl<'a> Spot<'a> {
         self.is_left_out() || Tree::varying(at).is_some_and(may_lack)
     }
 
+    /// Whether a take that was left out when this was learned had something of this kind here, or at this step beneath it.
+    pub(super) fn was_odd(&self, beneath: &str, is_alike: impl Fn(&Value) -> bool) -> bool {
+        let odd = &self.known.learned.odd;
+        if odd.is_empty() {
+            return false;
+        }
+        let path = format!("{}{beneath}", self.place);
+        let mut here = odd.iter().filter(|odd| odd.path == path);
+        here.any(|odd| odd.seen.iter().any(&is_alike))
+    }
+
     /// How many of how many takes agreed on this place, whose path is given.
     pub(super) fn agreement(&self, path: &str) -> (usize, usize) {
         let learned = self.known.learned;

@@ -269,7 +269,7 @@ impl<'a> Walk<'a> {
 }
 
 /// Whether a value is of the kind of another; empty lists and objects are kinds of their own, and so are texts of blanks.
-fn is_of_kind(seen: &Value, value: &Value) -> bool {
+pub(super) fn is_of_kind(seen: &Value, value: &Value) -> bool {
     if digits::of(seen).is_some() || digits::of(value).is_some() {
         return kind(seen) == kind(value);
     }
