@@ -61,7 +61,7 @@ pub use ids::binding::{find_bindings, leave_out_literals, with_rules};
 pub use ids::id_translation::IdTranslation;
 pub use learn::{
     Disagreement, Learned, LearnedUpstream, LeftBehind, carry_over, follow, learn, learn_until,
-    let_vary, ways_to_ignore,
+    let_vary, varies_beyond_time, ways_to_ignore,
 };
 pub use pairing::call::only_reads;
 pub use pairing::polls::{Poll, polls};

@@ -16,12 +16,12 @@ use super::run_context::{Executed, RunContext};
 use super::settings::Settings;
 use super::shared::uses_what_outlives;
 use crate::evaluate::Accepted;
-use crate::model::learned::Learned;
+use crate::model::learned::{Learned, Variation, Varying};
 use crate::model::redacted::Redacted;
 use crate::model::rules::{Gate, Rules};
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{ScenarioResult, Status};
-use crate::model::trajectory::Trajectory;
+use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 use crate::model::unsteady::{TwoAnswers, Unsteady};
 use crate::score;
 
@@ -109,10 +109,14 @@ impl<'a> Comparison<'a> {
         first: Executed,
         again: Vec<Executed>,
         accepted: &Redacted<Trajectory>,
-        (notes, mut answers): (Vec<String>, Vec<TwoAnswers>),
+        known: Known,
     ) -> ScenarioResult {
+        let mut answers = known.in_two_ways;
         let mut result = self.judged(first, accepted);
-        result.notes.extend(notes);
+        result.notes.extend(known.notes);
+        if result.status == Status::Passed {
+            answers.extend(known.varies_anew);
+        }
         let mut second = None;
         for (number, it) in (2..).zip(again) {
             let runs = self.run_context.runs.attempt(number);
@@ -285,15 +289,14 @@ impl<'a> Comparison<'a> {
         (takes, reads(self.scenario, self.run_context))
     }
 
-    /// Completes what is accepted with what both versions show to vary; returns what a reader should know of it, and what one of them answers
-    /// in two ways.
+    /// Completes what is accepted with what both versions show to vary.
     fn learn(
         &self,
         accepted: &mut Redacted<Trajectory>,
         others: &[Redacted<Trajectory>],
         (first, again): (&Executed, &[Executed]),
         name: &str,
-    ) -> Result<(Vec<String>, Vec<TwoAnswers>), Box<ScenarioResult>> {
+    ) -> Result<Known, Box<ScenarioResult>> {
         let learn = |takes: &[Redacted<Trajectory>]| {
             let patience = &first.patience;
             let learned = patience
@@ -305,11 +308,13 @@ impl<'a> Comparison<'a> {
             .collect();
         let is_known = takes.len() < 2 && accepted.has_answers_received_twice();
         let mut of_other = learn(&takes)?;
-        let mut notes = Vec::new();
-        let mut answers = in_two_ways(&of_other, name);
+        let mut known = Known {
+            in_two_ways: in_two_ways(&of_other, name),
+            ..Known::default()
+        };
         if takes.len() > 1 && !are_independent(&of_other) {
             if of_other.left_behind.is_some() {
-                notes.push(
+                known.notes.push(
                     "the other version answers otherwise when it is asked again, because of what it was asked before: nothing was learned from that"
                         .to_owned(),
                 );
@@ -322,7 +327,7 @@ impl<'a> Comparison<'a> {
             .chain(own)
             .collect();
         let mut of_own = learn(&own)?;
-        answers.extend(in_two_ways(&of_own, THIS_VERSION));
+        (known.in_two_ways).extend(in_two_ways(&of_own, THIS_VERSION));
         if own.len() > 1 && !are_independent(&of_own) {
             of_own.answers.clear();
         }
@@ -337,11 +342,11 @@ impl<'a> Comparison<'a> {
                 }
                 of_own.upstream.add_to(lane, own);
             }
-            notes.extend(add_what_varies(it, &first.trajectory, &of_own.answers));
+            known.varies_anew = add_what_varies(it, &first.trajectory, &of_own.answers);
         });
         let bound = replay::bind(std::slice::from_mut(accepted), Some(self.scenario));
-        notes.extend(bound.err().map(|it| it.message));
-        Ok((notes, answers))
+        known.notes.extend(bound.err().map(|it| it.message));
+        Ok(known)
     }
 
     /// The result of a run of this version, measured by the other one.
@@ -423,36 +428,46 @@ fn not_heard(mut result: ScenarioResult, name: &str) -> ScenarioResult {
     result
 }
 
-/// Adds the places that vary in the answers of the version under test, where it was asked the same; returns a note on those that did not vary
-/// in the other one's.
-fn add_what_varies(accepted: &mut Trajectory, own: &Trajectory, of_own: &[Learned]) -> Vec<String> {
+/// What several runs of both versions show.
+#[derive(Default)]
+struct Known {
+    /// What a reader should know.
+    notes: Vec<String>,
+    /// What one of the versions answers in two ways.
+    in_two_ways: Vec<TwoAnswers>,
+    /// What varies in this version alone: were it to vary in the other one, too, it would pass.
+    varies_anew: Vec<TwoAnswers>,
+}
+
+/// Adds the places that vary in the answers of the version under test, where it was asked the same; returns those that did not vary in the
+/// other one's, and are in them.
+fn add_what_varies(
+    accepted: &mut Trajectory,
+    own: &Trajectory,
+    of_own: &[Learned],
+) -> Vec<TwoAnswers> {
     let requests = |it: &Trajectory| -> Vec<(String, crate::model::Object)> {
         it.calls()
             .map(|it| (it.tool.clone(), it.arguments.clone()))
             .collect()
     };
     let (theirs, ours) = (requests(accepted), requests(own));
-    let mut notes = Vec::new();
+    let once = accepted.answered_once();
+    let mut of_other = std::mem::take(&mut accepted.learned);
+    let calls: Vec<&ToolCall> = accepted.calls().collect();
+    let mut anew = Vec::new();
     for learned in of_own {
         let at = learned.call.wrapping_sub(1);
         if theirs.get(at).is_none() || theirs.get(at) != ours.get(at) {
             continue;
         }
-        let Some(known) = accepted
-            .learned
-            .iter_mut()
-            .find(|it| it.call == learned.call)
-        else {
-            if accepted
-                .answered_once()
-                .binary_search(&learned.call)
-                .is_ok()
-            {
+        let Some(known) = of_other.iter_mut().find(|it| it.call == learned.call) else {
+            if once.binary_search(&learned.call).is_ok() {
                 let only_places = Learned {
                     takes: 1,
                     ..learned.clone()
                 };
-                accepted.learned.push(only_places);
+                of_other.push(only_places);
             }
             continue;
         };
@@ -462,14 +477,40 @@ fn add_what_varies(accepted: &mut Trajectory, own: &Trajectory, of_own: &[Learne
                 rest.is_some_and(|it| it.is_empty() || it.starts_with('/'))
             };
             if !known.paths().any(is_within) {
-                notes.push(format!(
-                    "call {}: {} varies from one run to the next, and did not before",
-                    learned.call, varying.path
-                ));
+                let call = calls.get(at).filter(|_| known.is_stable());
+                if let Some(call) = call
+                    && let Outcome::Answer(answer) = &call.outcome
+                    && score::varies_beyond_time(varying, answer)
+                {
+                    anew.push(two_answers(learned.call, call, varying));
+                }
                 known.varies.push(varying.clone());
             }
         }
     }
-    accepted.learned.sort_by_key(|it| it.call);
-    notes
+    of_other.sort_by_key(|it| it.call);
+    accepted.learned = of_other;
+    anew
+}
+
+/// What this version answered in two ways at a place that varies.
+fn two_answers(number: usize, call: &ToolCall, varying: &Varying) -> TwoAnswers {
+    let seen: Vec<String> = match &varying.by {
+        Variation::Tokens(tokens) => tokens
+            .iter()
+            .find_map(|it| (it.seen.len() > 1).then(|| it.seen.clone()))
+            .unwrap_or_default(),
+        _ if varying.seen.is_empty() => varying.examples.clone(),
+        _ => varying.seen.iter().map(ToString::to_string).collect(),
+    };
+    let mut seen = seen.into_iter();
+    TwoAnswers {
+        version: Some(THIS_VERSION.to_owned()),
+        call: Some(number),
+        tool: Some(call.full_name()),
+        path: Some(format!("response{}", varying.path)),
+        recorded: None,
+        first: seen.next(),
+        again: seen.next(),
+    }
 }

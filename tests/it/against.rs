@@ -81,6 +81,41 @@ fn what_varies_is_known_from_both_versions() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
+fn what_varies_in_this_version_alone_is_unsteady_and_no_pass() {
+    let sourced = sourced();
+    let project = &sourced.project;
+    let server = crate::common::faulty_server();
+    let says = |price: &str, id: &str| {
+        let text = format!(r#"{{\"price\": {price}, \"id\": {id}}}"#);
+        let run = format!("#!/bin/sh\nexec {server} \"text={text}\"\n");
+        project.file("server/run.sh", run);
+    };
+    says("7", "5");
+    sourced.commit("Say five");
+    says("7", "$$");
+    let against = ["compare", "--against", "git:HEAD"];
+    project
+        .expect(3, &against)
+        .says("unsteady: this version, call 1");
+    let result = project.result(3, &against);
+    let answers = result["scenarios"][0]["unsteady"]["answers"]
+        .as_array()
+        .unwrap();
+    assert_eq!(answers.len(), 1, "{answers:#?}");
+    assert_eq!(answers[0]["path"], "response/content/0/json/id");
+    assert_ne!(answers[0]["first"], answers[0]["again"]);
+    // What fails besides is a regression.
+    says("8", "$$");
+    project.expect(1, &against);
+    // Where both vary there, neither is unsteady.
+    says("7", "$$");
+    sourced.commit("Say anything");
+    project.file("server/else", "3");
+    project.expect(0, &against);
+}
+
+#[test]
+#[ignore = "left to .ci/run, which has the time"]
 fn what_cannot_be_compared_is_an_error() {
     let sourced = sourced();
     let project = &sourced.project;

@@ -6,11 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::comparison::{Comparison, Pair, Row, UpstreamComparison};
-use crate::model::learned::{Learned, StandsFor, Variation, Varying, VaryingToken};
+use crate::model::learned::{Learned, StandsFor, TokenKind, Variation, Varying, VaryingToken};
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use crate::model::upstream::{UpstreamLane, VaryingArgument};
 use crate::score::by_hand::learned::{NOTHING, place_texts};
 use crate::score::text::counted::Counted;
+use crate::score::text::key;
 use crate::score::text::token::{LONG, Token, pieces, tokens};
 use crate::score::text::variation::may_be;
 use crate::score::values::path::covers_path;
@@ -223,6 +224,21 @@ fn width(by: &Variation) -> u8 {
         Variation::SameType => 6,
         Variation::Anything => 7,
     }
+}
+
+/// Whether a place that varies in another version's answer is one of this answer too, and what varies there is more than time.
+pub fn varies_beyond_time(varying: &Varying, answer: &Answer) -> bool {
+    let key = varying.path.rsplit('/').next().unwrap_or_default();
+    let is_time = match &varying.by {
+        Variation::Tokens(tokens) => tokens.iter().all(|token| {
+            let kind = token.stands_for.kind();
+            let is_of_clock =
+                |it| matches!(it, TokenKind::Time | TokenKind::Duration | TokenKind::Ago);
+            !token.offsets.is_empty() || kind.is_some_and(is_of_clock)
+        }),
+        _ => !varying.offsets.is_empty() || key::is_duration(key) || key::is_age(key),
+    };
+    !is_time && place_texts(varying, answer).is_some()
 }
 
 /// A place of the accepted answer as a place of the new one; `None` where the new one has no such.

@@ -48,7 +48,7 @@ use self::upstream::learn_upstream;
 
 pub(in crate::score) use self::differing::reduced;
 pub use self::ignored::{let_vary, ways_to_ignore};
-pub use self::known::{carry_over, follow};
+pub use self::known::{carry_over, follow, varies_beyond_time};
 pub use self::left_behind::LeftBehind;
 pub use self::upstream::LearnedUpstream;
 

@@ -31,6 +31,7 @@ const FAR_OFF: i64 = 15 * 60;
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
+const YEAR: i64 = 366 * DAY;
 const DECADE: i64 = 3652 * DAY;
 /// So many times the largest number of all takes is worth a look.
 const BEYOND: f64 = 1000.0;
@@ -187,8 +188,14 @@ pub(in crate::score) fn time(seen: &[i64], now: &[i64], has_zone: bool) -> Optio
         };
     }
     let is_within_a_day = seen.iter().all(|it| it.abs() <= DAY);
-    if is_within_a_day && now.iter().all(|it| *it < -DAY) {
-        return Some(Never("is more than a day before its call"));
+    // Where the takes were hours apart, things happened at these times whenever they did, and the last of them may be long ago.
+    let (long_ago, what) = if most - least > HOUR {
+        (YEAR, "is more than a year before its call")
+    } else {
+        (DAY, "is more than a day before its call")
+    };
+    if is_within_a_day && now.iter().all(|it| *it < -long_ago) {
+        return Some(Never(what));
     }
     let was_near = seen.iter().all(|it| it.abs() < DECADE);
     (was_near && now.iter().all(|it| it.abs() > DECADE)).then_some(Shown("is years away"))
