@@ -238,3 +238,27 @@ pub(in crate::score) fn epoch(number: f64, at: f64) -> Option<f64> {
 pub(in crate::score) fn whole(seconds: Vec<f64>) -> Vec<i64> {
     seconds.into_iter().map(|it| it.round() as i64).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{DAY, HOUR, Never, YEAR, time};
+
+    #[test]
+    fn a_time_may_be_as_long_ago_as_the_takes_were_apart() {
+        let alike = [-5 * HOUR, -5 * HOUR - 300];
+        let apart = [-19 * HOUR, -1];
+        for (takes, now, fails) in [
+            (alike, -DAY - 1, true),
+            (alike, -DAY + 1, false),
+            (apart, -33 * DAY, false),
+            (apart, -YEAR - 1, true),
+        ] {
+            let found = time(&takes, &[now], true);
+            assert_eq!(
+                matches!(found, Some(Never(_))),
+                fails,
+                "{takes:?}, {now}: {found:?}"
+            );
+        }
+    }
+}
