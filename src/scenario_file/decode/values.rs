@@ -281,6 +281,22 @@ impl Decode for Times {
     }
 }
 
+/// How often something is done: 0 or 1 times.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario_file) struct Once(pub(in crate::scenario_file) bool);
+
+impl Decode for Once {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let value = i64::decode(node, findings)?;
+        let is_once = [false, true].into_iter().find(|it| i64::from(*it) == value);
+        if is_once.is_none() {
+            let message = format!("expected 0 or 1, found {value}");
+            findings.error(node.at, message, NO_HINT);
+        }
+        is_once.map(Self)
+    }
+}
+
 /// A whole number that is at least this. That there is a largest, too, is told to those alone who have found it.
 fn from(least: u32, node: &Node, findings: &mut Findings) -> Option<u32> {
     let value = i64::decode(node, findings)?;
@@ -480,6 +496,11 @@ schema!(
     Times,
     "Times",
     |_| json_schema!({"type": "integer", "minimum": 0, "maximum": u32::MAX})
+);
+schema!(
+    Once,
+    "Once",
+    |_| json_schema!({"type": "integer", "enum": [0, 1]})
 );
 schema!(
     Port,

@@ -10,7 +10,7 @@ use crate::model::rules::{
     Rules, Slower, Tokens,
 };
 
-use crate::scenario_file::decode::values::{Count, Fraction, Pattern, Positive, Times, Wait, Word};
+use crate::scenario_file::decode::values::{Count, Fraction, Once, Pattern, Positive, Wait, Word};
 use crate::scenario_file::decode::{
     At, Decode, NO_HINT, Named, choice, choose, one_key, only_entry, section, shapes, wrong_kind,
 };
@@ -92,7 +92,7 @@ section! {
         /// How long after one take of a recording the next one begins; 1.1s unless given, so that what a clock makes to the second differs.
         takes_apart: Option<Wait>,
         /// Whether what is about to fail a comparison is asked once more: 1 unless given, 0 for no.
-        confirm: Option<Times>,
+        confirm: Option<Once>,
         /// What a scenario does whose servers answered otherwise when they were asked once more: `fail`, unless given, ends with exit code 3,
         /// `warn` with 0.
         unsteady: Option<GateWord>,
@@ -344,7 +344,7 @@ impl ScoringSection {
                 .as_ref()
                 .map_or(defaults.tokens, TokensSection::tokens),
             takes_apart: self.takes_apart.map_or(defaults.takes_apart, |it| it.0),
-            confirm: self.confirm.map_or(defaults.confirm, |it| it.0 > 0),
+            confirm: self.confirm.map_or(defaults.confirm, |it| it.0),
             unsteady: self.unsteady.map_or(defaults.unsteady, |it| it.0),
         }
     }
