@@ -1,11 +1,12 @@
-//! Integers too long for 64 bits, digit for digit.
+//! Numbers that 64 bits cannot hold, digit for digit.
 //!
-//! JSON sets no limit to integers, and servers hand out ids of thirty digits; the usual reader keeps the first seventeen of them
-//! and makes the rest up. [`parse`] keeps them all: such an integer becomes a text that begins with a mark. The mark is a code
+//! JSON sets no limit to numbers, and servers hand out ids of thirty digits; the usual reader keeps the first seventeen of them
+//! and makes the rest up. [`parse`] keeps them all: such a number becomes a text that begins with a mark. The mark is a code
 //! point that Unicode reserves for use within programs, so it does not come from outside.
 //!
 //! Marked values stay between reading and comparing. Whatever is stored, sent or shown has the usual number in its place, and the
-//! digits beside it: [`take`] parts them, [`put`] joins them.
+//! digits beside it: [`take`] parts them, [`put`] joins them. Decimals are carried so, and compared as the numbers they are: [`integers`]
+//! and [`parse_integers`] leave them alone.
 
 use std::borrow::Cow;
 
@@ -13,25 +14,48 @@ use serde_json::Value;
 
 use crate::model::{Digits, Object};
 
-/// Begins the text that stands for a long integer.
+/// Begins the text that stands for a long number.
 const MARK: char = '\u{FDD0}';
 
 /// Integers of up to this many digits fit into 64 bits.
 const SHORT: usize = 18;
+/// A double holds any decimal of this many digits.
+const DOUBLE: usize = 15;
 
-/// Reads JSON as `serde_json` does, but for long integers, which become marked texts.
+/// Reads JSON as `serde_json` does, but for numbers that 64 bits cannot hold, which become marked texts.
 ///
 /// # Errors
 ///
 /// As `serde_json`.
 pub fn parse(text: &str) -> serde_json::Result<Value> {
-    match marked(text) {
+    read(text, is_long)
+}
+
+/// The same, but decimals are read as usual.
+///
+/// # Errors
+///
+/// As `serde_json`.
+pub fn parse_integers(text: &str) -> serde_json::Result<Value> {
+    read(text, is_long_integer)
+}
+
+fn read(text: &str, is_long: fn(&str) -> bool) -> serde_json::Result<Value> {
+    match marked(text, is_long) {
         Some(marked) => serde_json::from_str(&marked),
         None => serde_json::from_str(text),
     }
 }
 
-/// Whether a text may hold long integers; cheap.
+/// Those digits that are of integers.
+pub fn integers(digits: &Digits) -> Digits {
+    let integers = digits.iter().filter(|it| is_long_integer(it.1));
+    integers
+        .map(|(path, digits)| (path.clone(), digits.clone()))
+        .collect()
+}
+
+/// Whether a text may hold long numbers; cheap.
 pub fn are_in(text: &str) -> bool {
     has_long_run(text.as_bytes())
 }
@@ -57,7 +81,7 @@ pub fn unmarked(text: &str) -> Cow<'_, str> {
     let mut pieces = text.split(MARK);
     let mut shown = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
-        let end = piece.find(|it: char| !it.is_ascii_digit() && it != '-');
+        let end = piece.bytes().position(|it| !is_of_number(it));
         let (digits, rest) = piece.split_at(end.unwrap_or(piece.len()));
         if shown.ends_with('"') {
             shown.pop();
@@ -165,8 +189,8 @@ fn below(path: &mut String, step: &str, inside: impl FnOnce(&mut String)) {
     path.truncate(length);
 }
 
-/// The text with every long integer outside of its strings written as a marked string; `None` where it has none.
-fn marked(text: &str) -> Option<String> {
+/// The text with every long number outside of its strings written as a marked string; `None` where it has none.
+fn marked(text: &str, is_long: fn(&str) -> bool) -> Option<String> {
     let bytes = text.as_bytes();
     if !has_long_run(bytes) {
         return None;
@@ -197,16 +221,17 @@ fn marked(text: &str) -> Option<String> {
     (copied > 0).then_some(marked)
 }
 
-/// Whether more digits than fit stand in a row anywhere: only then is a closer look needed. Looks at few of the bytes.
+/// Whether more digits than fit stand in a row anywhere, a point counting as one: only then is a closer look needed. Looks at few of the
+/// bytes.
 fn has_long_run(bytes: &[u8]) -> bool {
-    let stride = SHORT + 1;
-    let is_digit = |it: &&u8| it.is_ascii_digit();
+    let stride = DOUBLE + 2;
+    let is_digit = |it: &&u8| it.is_ascii_digit() || **it == b'.';
     let mut at = stride - 1;
     while at < bytes.len() {
-        if bytes[at].is_ascii_digit() {
+        if is_digit(&&bytes[at]) {
             let before = bytes[..at].iter().rev().take_while(is_digit).count();
             let after = bytes[at..].iter().take_while(is_digit).count();
-            if before + after > SHORT {
+            if before + after >= stride {
                 return true;
             }
         }
@@ -232,8 +257,27 @@ fn is_of_number(it: u8) -> bool {
     it.is_ascii_digit() || matches!(it, b'-' | b'+' | b'.' | b'e' | b'E')
 }
 
-/// Whether a number is an integer, in the one notation that JSON has for it, that does not fit into 64 bits.
+/// Whether a number loses digits when it is read as usual.
 fn is_long(number: &str) -> bool {
+    is_long_integer(number) || is_long_decimal(number)
+}
+
+/// Whether a number is a decimal, as JSON has them, of more digits than a double has.
+fn is_long_decimal(number: &str) -> bool {
+    let significant = |number: &str| -> String {
+        let mantissa = number.split(['e', 'E']).next().unwrap_or_default();
+        let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+        digits.trim_matches('0').to_owned()
+    };
+    let own = significant(number);
+    own.len() > DOUBLE
+        && !number.bytes().all(|it| it.is_ascii_digit() || it == b'-')
+        && serde_json::from_str::<f64>(number)
+            .is_ok_and(|it| significant(&format!("{it:e}")) != own)
+}
+
+/// Whether a number is an integer, in the one notation that JSON has for it, that does not fit into 64 bits.
+fn is_long_integer(number: &str) -> bool {
     let digits = number.strip_prefix('-').unwrap_or(number);
     digits.len() > SHORT
         && digits.bytes().all(|it| it.is_ascii_digit())
@@ -248,7 +292,7 @@ fn is_long(number: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{has_long_run, of, parse, put, take, unmarked, written};
+    use super::{has_long_run, integers, of, parse, parse_integers, put, take, unmarked, written};
 
     const LONG: &str = "123456789012345678901234567890";
 
@@ -271,7 +315,40 @@ mod tests {
             ]
         );
         assert_eq!(read[format!("in a text \" {LONG}")], LONG);
+        let decimal = format!("{LONG}.5");
+        assert_eq!(of(&read["f"]), Some(decimal.as_str()));
+        let read = parse_integers(&text).unwrap();
         assert!(read["f"].is_f64() && read["e"].is_f64());
+    }
+
+    #[test]
+    fn decimals_keep_their_digits_where_a_double_has_others() {
+        for (number, is_kept) in [
+            ("3.14159265358979323846", true),
+            ("-0.12345678901234567", true),
+            ("0.12345678901234568", false),
+            ("1.5e300", false),
+            ("123456789.12345678", false),
+            ("0.10000000000000000000", false),
+            ("6.02214076000000000001e23", true),
+        ] {
+            let mut read = parse(&format!("[{number}]")).unwrap();
+            assert_eq!(of(&read[0]).is_some(), is_kept, "{number}");
+            assert_eq!(
+                parse_integers(number).unwrap(),
+                number.parse::<f64>().unwrap()
+            );
+            if is_kept {
+                let text = read.to_string();
+                assert_eq!(written(&text), format!("[{number}]"));
+                assert_eq!(unmarked(&text), format!("[{number}]"));
+                let digits = take(&mut read);
+                assert_eq!(read[0].as_f64(), number.parse().ok());
+                assert!(integers(&digits).is_empty());
+                put(&mut read, &digits);
+                assert_eq!(of(&read[0]), Some(number));
+            }
+        }
     }
 
     #[test]
@@ -293,7 +370,7 @@ mod tests {
         for before in 0..40 {
             for length in 0..30 {
                 let text = format!("{}{}x", "a".repeat(before), "7".repeat(length));
-                assert_eq!(has_long_run(text.as_bytes()), length > 18, "{text}");
+                assert_eq!(has_long_run(text.as_bytes()), length > 16, "{text}");
             }
         }
     }

@@ -251,6 +251,10 @@ pub(super) fn publish(
     let Err(failure) = written else {
         tidy(found.runs(), options, console);
         print(&shown, reports.printed, output, console);
+        if reports.printed == Format::Json {
+            // A program reads it, perhaps with what is said beside it; the document says where all of it lies.
+            return Ok(exit);
+        }
         if reports.pages {
             console.note(&format!("Report: {}", folder.join(INDEX).display()));
         } else {

@@ -14,7 +14,7 @@ pub struct ToolCall {
     /// The tool's name on that server.
     pub tool: String,
     pub arguments: Object,
-    /// The digits of integers in the arguments that are too long for 64 bits.
+    /// The digits of numbers in the arguments that 64 bits cannot hold.
     pub digits: Digits,
     pub outcome: Outcome,
     /// What the same request was answered when recording asked it again right after, in order; never stored, only learned from.
@@ -43,7 +43,7 @@ pub struct Answer {
     pub content: Vec<Value>,
     /// `structuredContent` as served.
     pub structured_content: Option<Value>,
-    /// The digits of integers in `structured_content` that are too long for 64 bits.
+    /// The digits of numbers in `structured_content` that 64 bits cannot hold.
     pub digits: Digits,
     /// Members of the result that have no field of their own here, `_meta` among them.
     pub other: Object,

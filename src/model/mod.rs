@@ -46,5 +46,5 @@ pub mod usage;
 /// A JSON object, keys in the order they came.
 pub type Object = serde_json::Map<String, serde_json::Value>;
 
-/// The digits of integers too long for 64 bits, by where they stand (JSON pointers).
+/// The digits of numbers that 64 bits cannot hold, by where they stand (JSON pointers).
 pub type Digits = std::collections::BTreeMap<String, String>;

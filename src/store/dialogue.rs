@@ -209,6 +209,10 @@ fn answer(text: &mut String, call: &ToolCall) {
                 .as_ref()
                 .filter(|_| repeats.is_none())
             {
+                let mut structured = structured.clone();
+                digits::put(&mut structured, &answer.digits);
+                let structured = structured.to_string();
+                let structured = digits::unmarked(&structured);
                 block(text, label, &format!("structured {structured}"));
             }
             if answer.content.is_empty() && answer.structured_content.is_none() {

@@ -227,7 +227,9 @@ fn unsteady_servers_may_be_let_pass_or_not_be_asked_again() {
     let result = project.result(0, &["compare"]);
     assert_eq!(result["scenarios"][0]["status"], "inconclusive");
     let project = scripted_answers(&json!({ "confirm": 2 }));
-    project.expect(2, &["validate"]).says("expected 0 or 1, found 2");
+    project
+        .expect(2, &["validate"])
+        .says("expected 0 or 1, found 2");
     let project = scripted_answers(&json!({ "confirm": 0 }));
     project.file("answer", "starting\napproved\n");
     project.expect(1, &["compare"]);

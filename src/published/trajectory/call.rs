@@ -17,7 +17,7 @@ pub(super) struct Call<'a> {
     pub(super) server: Option<Cow<'a, str>>,
     pub(super) tool: Cow<'a, str>,
     pub(super) arguments: Cow<'a, Object>,
-    /// The digits of integers in the arguments that are too long for 64 bits, by JSON pointer.
+    /// The digits of numbers in the arguments that 64 bits cannot hold, by JSON pointer.
     #[serde(default, skip_serializing_if = "no_digits")]
     pub(super) digits: Cow<'a, Digits>,
     pub(super) outcome: Outcome<'a>,
@@ -47,7 +47,7 @@ pub(super) struct Outcome<'a> {
     /// `structuredContent` as served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     structured_content: Option<Cow<'a, Value>>,
-    /// The digits of integers in `structured_content` that are too long for 64 bits, by JSON pointer.
+    /// The digits of numbers in `structured_content` that 64 bits cannot hold, by JSON pointer.
     #[serde(default, skip_serializing_if = "no_digits")]
     digits: Cow<'a, Digits>,
     /// Other members of the result, as served.

@@ -53,8 +53,9 @@ fn answer(was: &Answer, now: &Answer) -> Vec<String> {
 /// The structured content with its long integers digit for digit.
 fn structured(answer: &Answer) -> Option<Cow<'_, Value>> {
     let mut structured = Cow::Borrowed(answer.structured_content.as_ref()?);
-    if !answer.digits.is_empty() {
-        digits::put(structured.to_mut(), &answer.digits);
+    let digits = digits::integers(&answer.digits);
+    if !digits.is_empty() {
+        digits::put(structured.to_mut(), &digits);
     }
     Some(structured)
 }

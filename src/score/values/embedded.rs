@@ -20,7 +20,7 @@ const NAME: usize = 96;
 /// The JSON object or list a text consists of, long integers as [`digits`] marks them.
 pub(in crate::score) fn embedded(text: &str) -> Option<Value> {
     (looks_like_json(text) && !is_too_dense(text))
-        .then(|| digits::parse(text).ok())
+        .then(|| digits::parse_integers(text).ok())
         .flatten()
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::digits;
+use crate::model::Digits;
 use crate::model::trajectory::{Outcome, Step, ToolCall, Trajectory};
 
 /// Two sides of a comparison. Where only one of them kept digits, the other may have had as many: neither has them then.
@@ -25,12 +26,12 @@ pub(in crate::score) fn exact(trajectory: &Trajectory) -> Cow<'_, Trajectory> {
     let mut trajectory = trajectory.clone();
     for step in &mut trajectory.steps {
         let Step::ToolCall(call) = step else { continue };
-        digits::put_into(&mut call.arguments, &call.digits);
+        digits::put_into(&mut call.arguments, &digits::integers(&call.digits));
         for outcome in std::iter::once(&mut call.outcome).chain(&mut call.again) {
             if let Outcome::Answer(answer) = outcome
                 && let Some(structured) = &mut answer.structured_content
             {
-                digits::put(structured, &answer.digits);
+                digits::put(structured, &digits::integers(&answer.digits));
             }
         }
     }
@@ -40,8 +41,9 @@ pub(in crate::score) fn exact(trajectory: &Trajectory) -> Cow<'_, Trajectory> {
 fn has_digits(trajectory: &Trajectory) -> bool {
     let of_call = |call: &ToolCall| {
         let mut outcomes = std::iter::once(&call.outcome).chain(&call.again);
-        let in_answer = |it: &Outcome| matches!(it, Outcome::Answer(it) if !it.digits.is_empty());
-        !call.digits.is_empty() || outcomes.any(in_answer)
+        let has_any = |digits: &Digits| !digits::integers(digits).is_empty();
+        let in_answer = |it: &Outcome| matches!(it, Outcome::Answer(it) if has_any(&it.digits));
+        has_any(&call.digits) || outcomes.any(in_answer)
     };
     trajectory.calls().any(of_call)
 }

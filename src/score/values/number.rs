@@ -163,7 +163,7 @@ pub(in crate::score) fn of_text(text: &str) -> Option<Value> {
     };
     let digits = amount.trim_start_matches('0');
     let is_integer = digits.len() > 18 && digits.bytes().all(|it| it.is_ascii_digit());
-    let long = is_integer.then(|| digits::parse(&format!("{sign}{digits}")).ok());
+    let long = is_integer.then(|| digits::parse_integers(&format!("{sign}{digits}")).ok());
     long.flatten().or_else(|| parse(text).map(Value::Number))
 }
 
