@@ -3,10 +3,13 @@
 use rmcp::model::{
     ClientConfig, ClientResult, CustomResult, ErrorData, ServerNotification, ServerRequest,
 };
-use rmcp::service::{NotificationContext, RequestContext, RoleClient, Service};
+use rmcp::service::{NotificationContext, RequestContext, RoleClient, RunningService, Service};
 use serde_json::Value;
 
 use super::observed::Observed;
+
+/// rmcp's side of a session.
+pub(super) type Connection = RunningService<RoleClient, Answering>;
 
 /// A client that answers as another one did; where nothing is known of one, as a client that can do nothing.
 pub(super) struct Answering {

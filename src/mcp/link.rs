@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
-use rmcp::service::{ClientCacheConfig, ClientInitializeError, RoleClient, RunningService};
+use rmcp::service::{ClientCacheConfig, ClientInitializeError, RoleClient};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
 };
 use rmcp::{ServiceExt, transport::Transport};
 
-use crate::mcp::answering::Answering;
+use crate::mcp::answering::{Answering, Connection};
 use crate::mcp::child::{self, LONGEST_LINE};
 use crate::mcp::headers::{header_map, with_token};
 use crate::mcp::http::WatchedHttp;
@@ -35,12 +35,9 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a server that did not take a message of Streamable HTTP may take to show that it speaks the older transport.
 const SHOWING_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// rmcp's side of a session.
-pub(super) type Service = RunningService<RoleClient, Answering>;
-
 /// A connection over which a session goes.
 pub(super) struct Link {
-    pub(super) service: Service,
+    pub(super) service: Connection,
     pub(super) wire: Arc<Wire>,
     child: Option<tokio::sync::Mutex<Child>>,
     stream_end: StreamEnd,
@@ -123,7 +120,7 @@ impl<'a> Linking<'a> {
     /// # Errors
     ///
     /// Why that fails, in words that follow the name of the server.
-    pub(super) async fn begin(&mut self) -> Result<Service, String> {
+    pub(super) async fn begin(&mut self) -> Result<Connection, String> {
         let target = self.target;
         let what = target.launch.describe();
         let begun = match &target.launch {
@@ -139,7 +136,7 @@ impl<'a> Linking<'a> {
         Ok(service)
     }
 
-    pub(super) fn into_link(self, service: Service) -> Link {
+    pub(super) fn into_link(self, service: Connection) -> Link {
         Link {
             service,
             wire: self.wire,
@@ -182,7 +179,7 @@ impl<'a> Linking<'a> {
         }
     }
 
-    async fn start(&mut self, command: &ChildCommand, what: &str) -> Result<Service, NotBegun> {
+    async fn start(&mut self, command: &ChildCommand, what: &str) -> Result<Connection, NotBegun> {
         let (started, stdout, stdin) = child::start(command, Arc::clone(&self.wire))
             .map_err(|error| NotBegun::Unasked(format!("cannot be started: {what}: {error}")))?;
         self.child = Some(started);
@@ -192,7 +189,7 @@ impl<'a> Linking<'a> {
     }
 
     /// Tries again while the server refuses connections, where it may be starting.
-    async fn over_http(&mut self, what: &str) -> Result<Service, NotBegun> {
+    async fn over_http(&mut self, what: &str) -> Result<Connection, NotBegun> {
         let mut pauses = PAUSES_MS.into_iter();
         loop {
             let begun = self.over_http_once().await;
@@ -210,7 +207,7 @@ impl<'a> Linking<'a> {
         }
     }
 
-    async fn over_http_once(&mut self) -> Result<Service, NotBegun> {
+    async fn over_http_once(&mut self) -> Result<Connection, NotBegun> {
         let Target {
             name,
             launch,
@@ -273,7 +270,7 @@ impl<'a> Linking<'a> {
         headers: &[(String, String)],
         bearer_token: Option<&str>,
         showing: Option<Duration>,
-    ) -> Result<Service, NotBegun> {
+    ) -> Result<Connection, NotBegun> {
         let headers = with_token(headers, bearer_token).map_err(NotBegun::Unasked)?;
         let (connect, tool) = (self.target.connect_timeout, self.target.tool_timeout);
         let opening = legacy::open(url, &headers, connect, legacy::taking(connect, tool));
@@ -294,7 +291,7 @@ impl<'a> Linking<'a> {
     async fn serve(
         &self,
         transport: impl Transport<RoleClient> + 'static,
-    ) -> Result<Service, NotBegun> {
+    ) -> Result<Connection, NotBegun> {
         let transport = Noting::new(transport, Arc::clone(&self.wire));
         let client = Answering::new(client(), &self.target.observed);
         let served = client.serve(transport).await;

@@ -57,7 +57,10 @@ impl Observed {
             .filter(|(index, it)| it.method == method && (!is_other(it) || given[*index] == 0))
             .min_by_key(|(index, it)| (is_other(it), given[*index]));
         let Some((index, answer)) = best else {
-            self.0.unanswered.lock().get_or_insert(method.to_owned());
+            // Other questions, such as that for roots, come when a server likes, and are part of no call.
+            if matches!(method, "elicitation/create" | "sampling/createMessage") {
+                self.0.unanswered.lock().get_or_insert(method.to_owned());
+            }
             return Some(Err(()));
         };
         given[index] += 1;

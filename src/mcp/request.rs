@@ -10,8 +10,8 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
 
 use crate::digits;
+use crate::mcp::answering::Connection;
 use crate::mcp::legacy::LegacyError;
-use crate::mcp::link::Service;
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Digits;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
@@ -44,7 +44,7 @@ pub(super) enum Refused {
 
 /// Sends a request and returns the result exactly as it came over the wire, long integers as [`digits`] marks them.
 pub(super) async fn request_raw(
-    service: &Service,
+    service: &Connection,
     wire: &Wire,
     request: ClientRequest,
     timeout: Duration,

@@ -11,7 +11,8 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 use crate::digits;
-use crate::mcp::link::{Link, Linking, Service};
+use crate::mcp::answering::Connection;
+use crate::mcp::link::{Link, Linking};
 use crate::mcp::problem::{no_answer, setup_error};
 use crate::mcp::request::{CLOSED, LOST_SESSION, Refused, excerpt, failure, outcome, request_raw};
 use crate::mcp::target::{OnProgress, Target};
@@ -292,7 +293,7 @@ impl Listing {
 
 /// Reads all pages of the server's tools.
 async fn list_tools(
-    service: &Service,
+    service: &Connection,
     wire: &Wire,
     timeout: Duration,
 ) -> Result<Vec<Tool>, String> {

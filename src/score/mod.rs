@@ -64,7 +64,6 @@ pub use learn::{
     let_vary, varies_beyond_time, ways_to_ignore,
 };
 pub use pairing::call::only_reads;
-pub use pairing::polls::{Poll, polls};
 pub use response::breach::mark_breaches;
 pub use response::in_band::in_band_error;
 pub use runs::compare::{compare, compare_until, compare_variants, compare_variants_until};
@@ -75,6 +74,7 @@ pub use runs::repeated::{gate, is_more_relevant, summarise};
 pub use runs::sign_test;
 pub use runs::statistics;
 pub use runs::unsteady::unsteady;
+pub use scores::polls::{Poll, polls};
 pub use scores::settled::has_settled;
 pub use scores::status::{call_failure, status};
 pub use values::same::same;

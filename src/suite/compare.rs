@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::confirm::ask_once_more;
+use super::confirm::{Comparison, ask_once_more};
 use super::error::Error;
 use super::execute::Reads;
 use super::finished::Finished;
@@ -18,12 +18,9 @@ use super::replay;
 use super::run_context::RunContext;
 use super::settings::Settings;
 use crate::evaluate::Accepted;
-use crate::model::redacted::Redacted;
-use crate::model::rules::Rules;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::Servers;
 use crate::model::suite::{ScenarioResult, Status};
-use crate::model::trajectory::Trajectory;
 use crate::store::Baselines;
 
 /// Runs scenarios again and scores them against their baselines. Needs a runtime with several threads.
@@ -143,18 +140,6 @@ async fn compare_one(
         result.notes.extend(unkept.map(|error| error.to_string()));
     }
     result
-}
-
-/// What each run of a scenario is compared with, and how.
-pub(super) struct Comparison<'a> {
-    pub(super) scenario: &'a Scenario,
-    pub(super) accepted: &'a [Redacted<Trajectory>],
-    /// The main one of those: what a replay plays.
-    pub(super) main: Option<&'a Arc<Redacted<Trajectory>>>,
-    pub(super) rules: &'a Rules,
-    pub(super) allow_changed: bool,
-    /// Which reads are asked again, for what varies in an answer that may become the baseline's.
-    reads: Reads,
 }
 
 impl Attempt for Comparison<'_> {

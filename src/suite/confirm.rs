@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::compare::Comparison;
 use super::evaluating::Evaluating;
 use super::execute::Reads;
 use super::judge::{judge, judge_executed};
@@ -13,7 +12,7 @@ use crate::evaluate::Accepted;
 use crate::model::evaluation::Gate;
 use crate::model::learned::Learned;
 use crate::model::redacted::Redacted;
-use crate::model::rules;
+use crate::model::rules::{self, Rules};
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Step, Trajectory};
@@ -22,6 +21,18 @@ use crate::score;
 
 /// How many scenarios of a command may fail before no more of them are asked once more: so many do not fail by chance.
 const MOST: usize = 20;
+
+/// What each run of a scenario is compared with, and how.
+pub(super) struct Comparison<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) accepted: &'a [Redacted<Trajectory>],
+    /// The main one of those: what a replay plays.
+    pub(super) main: Option<&'a Arc<Redacted<Trajectory>>>,
+    pub(super) rules: &'a Rules,
+    pub(super) allow_changed: bool,
+    /// Which reads are asked again, for what varies in an answer that may become the baseline's.
+    pub(super) reads: Reads,
+}
 
 /// Asks once more what is about to fail, without models and judges. Where everything passes then, or has a third value, nobody is to blame.
 /// Returns the run that was made for that, where one was, and the result stays as it is.

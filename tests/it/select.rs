@@ -406,8 +406,9 @@ fn what_a_scenario_is_read_from_and_started_with_counts() {
     for (file, concerned) in [
         ("servers.json", &["configured", "whole"][..]),
         ("mcp_servers.json", &["usual", "whole"]),
-        ("tools/server.sh", &["script", "whole"]),
-        ("tools/reset.sh", &["hooked", "whole"]),
+        // A command counts with the folder of what it names.
+        ("tools/server.sh", &["hooked", "script", "whole"]),
+        ("tools/reset.sh", &["hooked", "script", "whole"]),
         ("image/Dockerfile", &["built", "whole"]),
         ("seed/one/two", &["mounted", "whole"]),
         ("src/main.go", &["made", "whole"]),

@@ -455,8 +455,11 @@ fn a_stream_that_ends_in_the_middle_of_a_call_is_the_end_of_the_run() {
         let told = scenario["problem"]["message"].as_str().unwrap();
         assert!(told.contains(why), "{mode:?} {told}");
         let outcomes = outcomes(&project, &scenario);
-        assert_eq!(outcomes[0]["status"], "disconnected");
-        let sessions = if mode == Mode::ForgetsAlways { 2 } else { 1 };
+        let (status, sessions) = match mode {
+            Mode::ForgetsAlways => ("transport_error", 2),
+            _ => ("disconnected", 1),
+        };
+        assert_eq!(outcomes[0]["status"], status);
         assert_eq!(server.gets(), sessions, "{mode:?}");
     }
 }

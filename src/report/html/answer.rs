@@ -17,7 +17,7 @@ use crate::text::aligned::aligned;
 
 use super::content::{self, Content, Part};
 use super::diff::DiffTemplate;
-use super::embedded;
+use super::render::embedded;
 use super::sides::Sides;
 
 /// One call on one side.

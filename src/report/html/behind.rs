@@ -15,8 +15,8 @@ use crate::report::diff::Known;
 
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::content::{self, Part};
-use super::embedded;
 use super::excerpt::Excerpt;
+use super::render::embedded;
 use super::sides::Sides;
 
 /// What was heard behind one call, or before the first.

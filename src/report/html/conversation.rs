@@ -20,10 +20,10 @@ use crate::text::{line, shorten};
 
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::behind::{Behind, BehindView};
-use super::embedded;
 use super::excerpt::Excerpt;
 use super::message::{self, MessageRow};
 use super::parameter::{self, ParameterView};
+use super::render::embedded;
 use super::sides::Sides;
 use super::track::{Track, TrackReader};
 use super::turn::Turn;

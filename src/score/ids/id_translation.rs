@@ -7,6 +7,7 @@ use serde_json::{Number, Value};
 
 use crate::model::Object;
 use crate::model::trajectory::{Answer, Outcome};
+use crate::score::response::stable::Terms;
 use crate::score::text::generated::is_generated;
 
 use super::binding::{stands_alone, text_of};
@@ -168,6 +169,16 @@ impl IdTranslation {
 fn is_unmistakable(value: &Value) -> bool {
     let is_long = |it: &str| it.len() >= LONG_ENOUGH && !it.contains(char::is_whitespace);
     is_generated(value) || value.as_str().is_some_and(is_long)
+}
+
+impl Terms for IdTranslation {
+    fn given_back(&self, value: &mut Value) {
+        self.value(value, &HashSet::new());
+    }
+
+    fn text_given_back(&self, text: &str) -> Option<String> {
+        self.text(text, &HashSet::new())
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::model::learned::{Repeat, TokenKind};
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
+use crate::score::response::outcome::Broken;
 use crate::score::text::token::{LONG, tokens};
 use crate::score::values::embedded::embedded;
 use crate::score::values::path::escape;
@@ -19,15 +20,6 @@ const IDS: usize = 100_000;
 
 /// A place in the answer to a call.
 type Place = (usize, String);
-
-/// What was equal and is not any more, in the answer to a call of the baseline.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::score) struct Broken {
-    /// Where it should be repeated.
-    pub(in crate::score) repeat: Repeat,
-    /// The id that is not there.
-    pub(in crate::score) id: String,
-}
 
 /// The ids of a run: where each was first, and where else it is.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::digits;
 use crate::model::Object;
@@ -14,7 +14,7 @@ use crate::score::text::excerpt;
 use crate::score::text::made_up_keys;
 use crate::score::text::watch;
 use crate::score::values::embedded::embedded;
-use crate::score::values::kind;
+use crate::score::values::kind::{self, reduced};
 use crate::score::values::number;
 use crate::score::values::path::escape;
 use crate::score::values::same::{DEPTH, same};
@@ -491,15 +491,6 @@ fn seen_of(values: impl Iterator<Item = Value>) -> Vec<Value> {
         Vec::new()
     } else {
         kept
-    }
-}
-
-/// A value without what is in it: lists and objects only say whether anything is.
-pub(in crate::score) fn reduced(value: &Value) -> Value {
-    match value {
-        Value::Array(items) if !items.is_empty() => json!(["…"]),
-        Value::Object(members) if !members.is_empty() => json!({ "…": "…" }),
-        _ => value.clone(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Answers that hold all that they held before, and more that an effect has made.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use crate::model::learned::{Variation, Varying};
@@ -13,9 +15,14 @@ use crate::score::values::number;
 use crate::score::values::path::escape;
 use crate::score::values::same::{DEPTH, same};
 
-use super::left_behind::{Found, Made};
 use super::own_values::{Look, within};
 use super::wording;
+
+/// A value, empty where a call was refused, and the place of the effect that it comes from.
+pub(super) type Found = (String, usize);
+
+/// Values that effects sent or got, and the first that did.
+pub(super) type Made = HashMap<String, usize>;
 
 /// What grew since an earlier take.
 pub(super) struct Growth<'m> {

@@ -6,16 +6,15 @@ use crate::model::learned::Varying;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, FailureKind, Outcome, ToolCall, Trajectory};
 use crate::score::pairing::call::{is_same_request, only_reads, request_key};
-use crate::score::pairing::polls::view;
+use crate::score::pairing::tries::view;
 use crate::score::response::in_band::in_band_error;
 use crate::score::text::excerpt;
 use crate::score::values::embedded::embedded;
 
-use super::answer;
-use super::growth::Growth;
+use super::growth::{Found, Growth, Made};
 use super::known::add;
 use super::own_values::{Look, of_answer, of_call};
-use super::takes::Take;
+use super::takes::{Take, answer};
 
 /// Something that an effect of one take made, and that a call of a later take found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,12 +40,6 @@ pub(super) struct Leftovers {
     /// The answers that grew, without what is new in them, by the takes that have them.
     pub(super) undone: HashMap<(usize, usize), Outcome>,
 }
-
-/// A value, empty where a call was refused, and the place of the effect that it comes from.
-pub(super) type Found = (String, usize);
-
-/// Values that effects sent or got, and the first that did.
-pub(super) type Made = HashMap<String, usize>;
 
 /// What later takes found of the first.
 pub(super) fn left_behind(

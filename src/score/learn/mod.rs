@@ -35,7 +35,7 @@ use crate::score::ids::repeats;
 use crate::score::ids::translate::translate;
 use crate::score::ids::translated_run::TranslatedRun;
 use crate::score::pairing::call::{is_same_request, only_reads};
-use crate::score::pairing::polls::Polled;
+use crate::score::scores::polls::Polled;
 use crate::score::values::exact::exact;
 use crate::score::values::path::covers_path;
 use crate::score::values::secrets::by_name;
@@ -43,10 +43,9 @@ use crate::score::work::{Cancelled, Work};
 
 use self::differing::Differing;
 use self::left_behind::{holds_only_first, left_behind};
-use self::takes::{Take, settled};
+use self::takes::{Take, answer, answered_error, settled};
 use self::upstream::learn_upstream;
 
-pub(in crate::score) use self::differing::reduced;
 pub use self::ignored::{let_vary, ways_to_ignore};
 pub use self::known::{carry_over, follow, varies_beyond_time};
 pub use self::left_behind::LeftBehind;
@@ -314,21 +313,6 @@ fn varying_sources<'t>(
             .map(|path| Varying::new(path, Variation::SameType)),
     );
     varies
-}
-
-fn answer(outcome: &Outcome) -> Option<&Answer> {
-    match outcome {
-        Outcome::Answer(answer) if !outcome.is_failure() => Some(answer),
-        _ => None,
-    }
-}
-
-/// An error that the tool itself answered.
-fn answered_error(outcome: &Outcome) -> Option<&Answer> {
-    match outcome {
-        Outcome::Answer(answer) if answer.is_error => Some(answer),
-        _ => None,
-    }
 }
 
 /// Removes places that lie beneath others, and duplicates. If too many are left, their last steps are removed until they are few enough.

@@ -1,8 +1,8 @@
 //! The calls of one take that are learned from.
 
-use crate::model::trajectory::{ToolCall, Trajectory};
+use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use crate::score::pairing::call::request_key;
-use crate::score::pairing::polls::Polled;
+use crate::score::scores::polls::Polled;
 
 /// One of the other takes: its calls in the terms of the first take, and as they were made.
 pub(super) struct Take<'a> {
@@ -19,4 +19,20 @@ pub(super) fn settled<'a>(take: &'a Trajectory, polled: &Polled) -> Vec<(usize, 
         calls.push((index + 1, call));
     }
     calls
+}
+
+/// The answer, where it is no error.
+pub(super) fn answer(outcome: &Outcome) -> Option<&Answer> {
+    match outcome {
+        Outcome::Answer(answer) if !outcome.is_failure() => Some(answer),
+        _ => None,
+    }
+}
+
+/// An error that the tool itself answered.
+pub(super) fn answered_error(outcome: &Outcome) -> Option<&Answer> {
+    match outcome {
+        Outcome::Answer(answer) if answer.is_error => Some(answer),
+        _ => None,
+    }
 }

@@ -10,7 +10,7 @@ use crate::score::values::same;
 use crate::score::work::Work;
 
 use super::call::{self, Call};
-use super::polls;
+use super::tries;
 
 /// How much work the alignment of calls may be: this many steps, and this many times the weight of all arguments.
 const BUDGET: usize = 1 << 16;
@@ -76,7 +76,7 @@ impl<'a> Calls<'a> {
             }
             .summary()
         };
-        polls::other_try(&b.tries, &c.tries).map(|(b, c)| (said(b), said(c)))
+        tries::other_try(&b.tries, &c.tries).map(|(b, c)| (said(b), said(c)))
     }
 
     /// The longer of the two sides.

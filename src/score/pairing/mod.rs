@@ -4,7 +4,7 @@
 //!
 //! - `call`: one call, with everything the comparison asks of it alone. `calls`: those of both sides, aligned in order.
 //! - `moved`: equal calls that are out of order. `matching`: the ways to match calls that a scenario can choose.
-//! - `polls`: one read made again until its answer changed.
+//! - `tries`: what a read was answered while something was waited for.
 //! - `partners`: calls paired before any value is known to stand for another.
 
 pub(super) mod call;
@@ -12,4 +12,4 @@ pub(super) mod calls;
 pub(super) mod matching;
 pub(super) mod moved;
 pub(super) mod partners;
-pub(super) mod polls;
+pub(super) mod tries;

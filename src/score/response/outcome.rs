@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use crate::model::Object;
 use crate::model::comparison::{ContractChange, Difference, ResponseScore, THOUGH_THE_SAME};
+use crate::model::learned::Repeat;
 use crate::model::rules::Responses;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
-use crate::score::ids::repeats::Broken;
 use crate::score::lists::align;
 use crate::score::lists::leftover::{self, Counted};
 use crate::score::lists::plan::Plan;
@@ -32,6 +32,15 @@ const INVALID_PARAMS: i64 = -32602;
 
 /// The least similarity of an answer that differs from the recorded one only by additions.
 const LEAST_WITH_ADDITIONS: f64 = 0.9;
+
+/// What was equal and is not any more, in the answer to a call of the baseline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::score) struct Broken {
+    /// Where it should be repeated.
+    pub(in crate::score) repeat: Repeat,
+    /// The id that is not there.
+    pub(in crate::score) id: String,
+}
 
 /// One side's response.
 #[derive(Debug, Clone, Copy)]

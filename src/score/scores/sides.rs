@@ -16,12 +16,12 @@ use crate::score::lists::align::Pairs;
 use crate::score::pairing::call::Call;
 use crate::score::pairing::calls::Calls;
 use crate::score::pairing::moved::MOVED;
-use crate::score::pairing::polls::Polled;
 use crate::score::request::effect;
 use crate::score::response::json::Context;
 use crate::score::response::outcome;
-use crate::score::response::stable::Known;
+use crate::score::response::stable::{Known, Terms};
 use crate::score::response::varying::Tree;
+use crate::score::scores::polls::Polled;
 use crate::score::text::clock::Clock;
 use crate::score::values::embedded::Documents;
 use crate::score::values::path::{self, Pattern};
@@ -265,7 +265,7 @@ impl<'a> Sides<'a> {
             ignore: &self.ignore,
             sources,
             given: &self.given,
-            back: self.back.as_ref(),
+            back: self.back.as_ref().map(|it| it as &dyn Terms),
             is_live: self.is_live(),
             exact: self.responses == Responses::Exact,
             work: self.work,

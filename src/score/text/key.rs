@@ -41,6 +41,10 @@ const DURATIONS: [&str; 19] = [
     "retry after",
     "milli",
 ];
+/// What lengths of time are counted in.
+const UNITS: [&str; 10] = [
+    "time", "ms", "seconds", "secs", "minutes", "mins", "hours", "days", "weeks", "months",
+];
 /// Words of settings, which are no measurements.
 const LIMITS: [&str; 7] = [
     "max", "min", "maximum", "minimum", "limit", "timeout", "interval",
@@ -72,7 +76,8 @@ pub(in crate::score) fn is_duration(key: &str) -> bool {
 
 /// Whether the key says that its value is how long something is still there.
 pub(in crate::score) fn is_left(key: &str) -> bool {
-    says(key, &["left", "until"])
+    // Of what else is left, such as pieces in a shop, somebody has taken one.
+    says(key, &["until"]) || (says(key, &["left"]) && says(key, &UNITS))
 }
 
 /// Whether the key says that its value is when something was last touched.

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::token::{Token, position};
-use super::variation::{Found, What};
 
 /// Two texts in tokens, and which stand for which: the recorded ones, the current ones, and whether they may vary.
 pub(super) struct Aligned<'a> {
@@ -13,6 +12,27 @@ pub(super) struct Aligned<'a> {
     pub(super) recorded: &'a [Token<'a>],
     pub(super) current: &'a [Token<'a>],
     pub(super) matches: Vec<(Range<usize>, Range<usize>, bool)>,
+}
+
+/// A difference, and where it is in each of the texts, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::score) struct Found {
+    pub(in crate::score) what: What,
+    pub(in crate::score) b: usize,
+    pub(in crate::score) c: usize,
+}
+
+/// What a difference is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::score) enum What {
+    /// What did not vary is another.
+    Changed,
+    /// What varies is as it never was.
+    Never(&'static str),
+    /// It is shown, and passes.
+    Shown(&'static str),
+    /// The same of a time that moved.
+    Moved(&'static str),
 }
 
 const SHOWN: What = What::Shown("white space changed");

@@ -9,6 +9,7 @@ use crate::model::learned::{StandsFor, TokenKind, VaryingToken};
 use super::clock::{Clock, Moved};
 use super::key;
 use super::spaces::{self, Aligned};
+pub(in crate::score) use super::spaces::{Found, What};
 use super::token::{LONG, Token, may_have_wholes, pieces, position, span, tokens};
 use super::watch::{self, Watched};
 
@@ -40,27 +41,6 @@ pub(in crate::score) struct How<'a> {
     pub(in crate::score) is_used: bool,
     /// What the run itself said, given text in the baseline's terms.
     pub(in crate::score) said: &'a dyn Fn(&str) -> Option<String>,
-}
-
-/// A difference, and where it is in each of the texts, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::score) struct Found {
-    pub(in crate::score) what: What,
-    pub(in crate::score) b: usize,
-    pub(in crate::score) c: usize,
-}
-
-/// What a difference is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::score) enum What {
-    /// What did not vary is another.
-    Changed,
-    /// What varies is as it never was.
-    Never(&'static str),
-    /// It is shown, and passes.
-    Shown(&'static str),
-    /// The same of a time that moved.
-    Moved(&'static str),
 }
 
 impl<'a> How<'a> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::digits;
 
@@ -38,4 +38,31 @@ pub(in crate::score) fn has_other_kinds(known: &Value, list: &Value) -> bool {
     let kinds = |it: &Value| of_elements(it.as_array().map_or(&[], Vec::as_slice));
     let known = kinds(known);
     !known.is_empty() && !kinds(list).is_subset(&known)
+}
+
+/// A value without what is in it: lists and objects only say whether anything is.
+pub(in crate::score) fn reduced(value: &Value) -> Value {
+    match value {
+        Value::Array(items) if !items.is_empty() => json!(["…"]),
+        Value::Object(members) if !members.is_empty() => json!({ "…": "…" }),
+        _ => value.clone(),
+    }
+}
+
+/// Whether a value is of the kind of another; empty lists and objects are kinds of their own, and so are texts of blanks.
+pub(in crate::score) fn is_of_kind(seen: &Value, value: &Value) -> bool {
+    if digits::of(seen).is_some() || digits::of(value).is_some() {
+        return kind(seen) == kind(value);
+    }
+    kind(seen) == kind(value) && is_empty(&reduced(seen)) == is_empty(value)
+}
+
+/// Whether nothing is in a list, an object or a text.
+pub(in crate::score) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::String(text) => text.trim().is_empty(),
+        _ => false,
+    }
 }

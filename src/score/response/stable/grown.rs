@@ -12,11 +12,6 @@ use crate::score::values::number;
 use super::Walk;
 use super::spot::At;
 
-/// Whether more than was recorded may stand there.
-pub(super) fn may_grow(at: &At<'_>) -> bool {
-    Tree::variation(at) == Some(&Variation::Grew)
-}
-
 impl<'a> Walk<'a> {
     pub(super) fn at_least(&mut self, b: &Value, c: &Value) {
         let is_less = match (b, c) {

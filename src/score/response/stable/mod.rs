@@ -33,7 +33,7 @@ use crate::score::text::made_up_keys;
 use crate::score::text::variation::{self, How, What};
 use crate::score::text::watch::{self, Watched};
 use crate::score::values::embedded::is_too_dense;
-use crate::score::values::kind::{article, kind};
+use crate::score::values::kind::{article, is_of_kind, kind};
 use crate::score::values::number;
 use crate::score::values::path::{Place, Step};
 use crate::score::values::same::{self, View, same};
@@ -41,13 +41,13 @@ use crate::score::values::same::{self, View, same};
 use self::elements::CELLS;
 use self::hashes::Hashes;
 use self::notes::Notes;
-use self::spot::{At, Spot};
+use self::spot::{At, Spot, may_grow};
 use super::finding::Findings;
 use super::parts::{Part, parts};
 use super::varying::Tree;
 
 pub(in crate::score) use self::notes::Apart;
-pub(in crate::score) use self::spot::Known;
+pub(in crate::score) use self::spot::{Known, Terms};
 
 /// How many times a text may hold JSON that again holds a text that holds JSON.
 const EMBEDDINGS: usize = 4;
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
             Part::Structured(_) => Tree::under(&root, "structuredContent"),
         };
         let content = Tree::under(&root, "content");
-        if Tree::varying(&content).is_some() && !grown::may_grow(&content) {
+        if Tree::varying(&content).is_some() && !may_grow(&content) {
             b_parts.retain(|it| matches!(it, Part::Structured(_)));
             c_parts.retain(|it| matches!(it, Part::Structured(_)));
         }
@@ -136,7 +136,7 @@ impl<'a> Walk<'a> {
         }
         for (part, _) in c_parts.iter().zip(paired_c).filter(|(_, paired)| !paired) {
             let what = match part {
-                Part::Block(..) if grown::may_grow(&content) => continue,
+                Part::Block(..) if may_grow(&content) => continue,
                 Part::Block(..) => "added block",
                 Part::Structured(_) => "added structured content",
             };
@@ -245,7 +245,7 @@ impl<'a> Walk<'a> {
         if self.excused.contains(&std::ptr::from_ref(c)) {
             return;
         }
-        let is_odd = |seen: &Value| varied::is_of_kind(seen, c) && !varied::is_of_kind(b, c);
+        let is_odd = |seen: &Value| is_of_kind(seen, c) && !is_of_kind(b, c);
         if self.spot.was_odd("", is_odd) {
             return self.tolerated(TWO_WAYS, b, c);
         }
@@ -362,7 +362,7 @@ impl<'a> Walk<'a> {
             clock: &self.spot.known.clock,
             is_live: self.spot.known.is_live,
             is_used: self.spot.is_source(),
-            said: &|text| back?.text(text, &HashSet::new()),
+            said: &|text| back?.text_given_back(text),
         };
         let found = variation::compare(b, c, &how);
         let is_excused =
@@ -495,7 +495,7 @@ impl<'a> Walk<'a> {
     /// Notes elements that are new beside so many recorded ones, but for as many as are known to come and go: for each there is a place after
     /// the last recorded element where anything may stand. Where the new ones stand makes no difference.
     fn added_elements(&mut self, new: Vec<usize>, (recorded, c): (usize, &[Value]), at: &At<'a>) {
-        if grown::may_grow(at) {
+        if may_grow(at) {
             return;
         }
         let may_come = |it: &usize| {

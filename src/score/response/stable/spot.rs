@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use crate::model::learned::{Learned, Variation, Varying};
-use crate::score::ids::id_translation::IdTranslation;
 use crate::score::response::varying::Tree;
 use crate::score::text::clock::Clock;
 use crate::score::text::key;
@@ -11,6 +10,13 @@ use crate::score::values::embedded::Documents;
 use crate::score::values::path::{Pattern, Place, Step};
 use crate::score::values::same::same;
 use crate::score::work::Work;
+
+/// Other terms that a value can be given in: the ids of the run in the place of those of the baseline.
+pub(in crate::score) trait Terms: std::fmt::Debug {
+    fn given_back(&self, value: &mut Value);
+    /// A text in them; `None` where it is the same.
+    fn text_given_back(&self, text: &str) -> Option<String>;
+}
 
 /// What is known of a recorded answer, and the rules for comparing with it.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +32,7 @@ pub(in crate::score) struct Known<'a> {
     /// Recorded ids and what this run's server has given in their place.
     pub(in crate::score) given: &'a [(Value, Value)],
     /// From the baseline's terms back to what the run itself said.
-    pub(in crate::score) back: Option<&'a IdTranslation>,
+    pub(in crate::score) back: Option<&'a dyn Terms>,
     /// Servers answered, and not a recording.
     pub(in crate::score) is_live: bool,
     /// Additions are changes, too.
@@ -107,4 +113,9 @@ impl<'a> Spot<'a> {
         self.place.leave();
         result
     }
+}
+
+/// Whether more than was recorded may stand there.
+pub(super) fn may_grow(at: &At<'_>) -> bool {
+    Tree::variation(at) == Some(&Variation::Grew)
 }

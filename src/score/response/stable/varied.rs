@@ -1,17 +1,13 @@
 //! Values at places where the takes had others, held against what these were.
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
-use crate::digits;
 use crate::model::learned::{TokenKind, Variation, Varying};
-use crate::score::learn::reduced;
 use crate::score::response::varying::Tree;
 use crate::score::text::excerpt;
 use crate::score::text::token::tokens;
 use crate::score::text::watch::{self, Watched};
-use crate::score::values::kind::{article, has_other_kinds, kind};
+use crate::score::values::kind::{article, has_other_kinds, is_empty, is_of_kind, kind};
 use crate::score::values::number;
 use crate::score::values::path::Step;
 
@@ -262,25 +258,8 @@ impl<'a> Walk<'a> {
     fn said(&self, c: &Value) -> Value {
         let mut said = c.clone();
         if let Some(back) = self.spot.known.back {
-            back.value(&mut said, &HashSet::new());
+            back.given_back(&mut said);
         }
         said
-    }
-}
-
-/// Whether a value is of the kind of another; empty lists and objects are kinds of their own, and so are texts of blanks.
-pub(super) fn is_of_kind(seen: &Value, value: &Value) -> bool {
-    if digits::of(seen).is_some() || digits::of(value).is_some() {
-        return kind(seen) == kind(value);
-    }
-    kind(seen) == kind(value) && is_empty(&reduced(seen)) == is_empty(value)
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
-        Value::String(text) => text.trim().is_empty(),
-        _ => false,
     }
 }

@@ -6,10 +6,9 @@ use crate::model::binding::Binding;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 use crate::score::ids::binding::resolve;
-use crate::score::values::mask;
-use crate::score::values::same::{self, View};
-
-use super::call::{is_same_request, only_reads, request_key};
+use crate::score::pairing::call::{is_same_request, only_reads, request_key};
+use crate::score::pairing::tries::view;
+use crate::score::values::same;
 
 /// A poll: calls by their numbers, the last of which had the final answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,48 +111,5 @@ fn gives_another(binding: &Binding, call: &ToolCall, last: &ToolCall) -> bool {
             resolve(binding, was, now).is_some_and(|it| !same::same(&it, &binding.value))
         }
         _ => false,
-    }
-}
-
-/// An answer that a poll was given while it waited, and that was none of those it was given while the baseline was recorded: one of those,
-/// and this one. Numbers may count up or down while something is waited for.
-pub(super) fn other_try<'a>(
-    recorded: &[&'a ToolCall],
-    now: &[&'a ToolCall],
-) -> Option<(&'a ToolCall, &'a ToolCall)> {
-    let first = recorded.first()?;
-    let known: HashSet<(bool, String)> = recorded.iter().map(|it| without_numbers(it)).collect();
-    let other = now
-        .iter()
-        .find(|it| !known.contains(&without_numbers(it)))?;
-    Some((first, other))
-}
-
-/// What an answer says, apart from what varies by nature and from its numbers.
-fn without_numbers(call: &ToolCall) -> (bool, String) {
-    let said = match &call.outcome {
-        Outcome::Answer(answer) => match &answer.structured_content {
-            Some(structured) => structured.to_string(),
-            None => answer.text(),
-        },
-        Outcome::Failure(failure) => failure.message.clone(),
-    };
-    let words = mask::text(&said).replace(|it: char| it.is_ascii_digit(), "");
-    (call.outcome.is_failure(), words)
-}
-
-/// What an answer says, apart from what varies by nature.
-pub(in crate::score) fn view(call: &ToolCall) -> (bool, Vec<u64>) {
-    let hash = |it| same::hash(it, View::Masked);
-    match &call.outcome {
-        Outcome::Answer(answer) => {
-            let content = answer.content.iter().map(hash);
-            let structured = answer.structured_content.iter().map(hash);
-            (
-                call.outcome.is_failure(),
-                content.chain(structured).collect(),
-            )
-        }
-        Outcome::Failure(failure) => (true, vec![hash(&failure.message.clone().into())]),
     }
 }
