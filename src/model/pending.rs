@@ -1,5 +1,7 @@
 //! A run that waits for somebody to accept it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::evaluation::EvaluationStatus;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;
@@ -16,11 +18,12 @@ pub struct PendingRun {
 }
 
 /// What an evaluator found while a run still stood.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Found {
     /// What the evaluator is called.
     pub evaluator: String,
     /// What tells it from another one of that name; `None` where an older version has not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
     pub status: EvaluationStatus,
     pub score: Option<f64>,

@@ -1,16 +1,20 @@
 //! What several runs of one scenario came to.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::interval::Interval;
 use crate::model::number::fixed;
 use crate::model::status::Status;
 use crate::model::usage::TotalUse;
 
-/// How many of some runs passed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// How often a recorded version reproduced its trajectory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tally {
-    /// The runs that have a verdict.
+    /// How many runs were made, at least 1.
+    #[schemars(range(min = 1))]
     pub runs: usize,
-    /// Those that passed; never more than there are.
+    /// How many of them were, by the scenario's rules, as good as the one that is kept.
     pub passed: usize,
 }
 

@@ -15,7 +15,7 @@ use crate::model::measurement::MeasuredDocument;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Repeated;
 use crate::model::scenario::Places;
-use crate::model::stamp::GitStamp;
+use crate::model::stamp::Git;
 pub use crate::model::status::Status;
 use crate::model::trajectory::Trajectory;
 use crate::model::trouble::Trouble;
@@ -43,7 +43,7 @@ pub struct SuiteResult {
     /// Wall time in milliseconds.
     pub duration_ms: f64,
     /// The repository the command was started in.
-    pub git: GitStamp,
+    pub git: Git,
     /// Somebody stopped the command; scenarios that had not finished are [`Status::Interrupted`].
     pub interrupted: bool,
     /// How it was called; `None` where nobody called it from a command line.

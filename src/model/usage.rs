@@ -1,41 +1,50 @@
 //! What a model was asked, how often, and what it took.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::agent::Price;
 use crate::model::number::{MOST_PLACES, fixed, is_at_most, places_apart};
 
-/// Tokens. Each is counted once: `input` holds those that were neither read from a cache nor written to one. `None` is unknown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Tokens, each counted once; null where the API does not tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "TokenUsage", expecting = "struct TokenUsage")]
 pub struct Usage {
+    /// Tokens of the request that were neither read from a cache nor written to one.
+    #[serde(rename = "input_tokens")]
     pub input: Option<u64>,
+    #[serde(rename = "output_tokens")]
     pub output: Option<u64>,
+    #[serde(rename = "cache_read_tokens")]
     pub cache_read: Option<u64>,
+    #[serde(rename = "cache_write_tokens")]
     pub cache_write: Option<u64>,
 }
 
-/// One step of an agent that thinks: a request to its model, with every attempt it took.
-#[derive(Debug, Clone, PartialEq)]
+/// One request to the agent's model, with every attempt it took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelRequest {
-    /// How many steps the trajectory had before it.
+    /// How many of the steps came before it.
     pub after_steps: usize,
-    /// The model that answered, as the API names it.
+    /// The model that answered, as the API names it, or null.
     pub model: Option<String>,
-    /// Why the model stopped, in the API's own word.
+    /// Why the model stopped, in the API's own word, or null.
     pub stop_reason: Option<String>,
     pub usage: Usage,
-    /// In the currency of the price, or as the agent reckons; `None` where neither is known, or the usage is not.
+    /// What it cost, in the currency of the scenario's price, or null.
     pub cost: Option<f64>,
     pub attempts: Vec<Attempt>,
 }
 
 /// One attempt at a request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {
     /// Milliseconds from the start of the run.
     pub start_ms: f64,
     pub duration_ms: f64,
-    /// The HTTP status; `None` when no response came, or an agent that asks by itself does not report it.
+    /// The HTTP status; `null` when no response came, or an agent that asks by itself does not tell.
     pub status: Option<u16>,
-    /// Why it gave no answer; `None` when it did.
+    /// Why it gave no answer; `null` when it did.
     pub problem: Option<String>,
 }
 

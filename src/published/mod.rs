@@ -10,17 +10,11 @@
 //! | [`history`] | the results of scenarios over time |
 //! | [`measured`] | what searches and scanners were measured to do: `report.json` |
 //! | [`evaluator`] | what a program that judges a run is given, and what it answers |
-//! | [`stamp`] | what a run ran on: repositories, an image, whose servers |
-//! | [`call`] | what became of a call, and a place in its answer |
 //! | [`ending`] | how a run ended |
-//! | [`attempt`] | one attempt at a request to a model |
 
-pub mod attempt;
-pub mod call;
 pub mod ending;
 pub mod evaluator;
 pub mod history;
 pub mod measured;
 pub mod result;
-pub mod stamp;
 pub mod trajectory;

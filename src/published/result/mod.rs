@@ -31,6 +31,7 @@ mod suite;
 mod upstream;
 mod usage;
 
+pub use crate::model::evaluation::EvaluationStatus;
 pub use bisected::{Bisected, Commit, SkippedCommit};
 pub use called::{Called, CalledOption, Selection};
 pub use cause::{Cause, CauseCall, CauseKind, CausePlace, Whose};
@@ -40,9 +41,7 @@ pub use comparison::{
 };
 pub use dataset::Dataset;
 pub use direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
-pub use evaluation::{
-    DimensionScore, Evaluation, EvaluationStatus, EvaluationSummary, EvaluatorRole, Judge,
-};
+pub use evaluation::{DimensionScore, Evaluation, EvaluationSummary, EvaluatorRole, Judge};
 pub use link::Link;
 pub use matrix::{Cell, Matrix, MatrixCell, MatrixPair, Setting};
 pub use repeated::{
@@ -69,7 +68,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::json::{self, JsonError};
-use crate::published::stamp::Git;
+use crate::model::stamp::Git;
 
 /// The version this program writes; it reads the earlier ones, too.
 pub const FORMAT_VERSION: u32 = 2;

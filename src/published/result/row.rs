@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::model::binding::Source;
+use crate::model::call_status::CallStatus;
 use crate::model::label::labelled;
-use crate::published::call::{CallStatus, Source};
 
 /// One line of the alignment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,10 +5,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::stamp::Servers;
 use crate::model::suite::SUCCEEDS;
 use crate::model::unsteady::Unsteady;
 use crate::published::measured::Measured;
-use crate::published::stamp::Servers;
 
 use super::Cell;
 use super::{

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::number::tidy;
+use crate::model::usage::Attempt;
 use crate::model::usage::{self, Usage, cost_words, total_cost, total_usage};
-use crate::published::attempt::Attempt;
 
 /// What the agent's model used in one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,7 +76,7 @@ impl ModelUse {
                     stop_reason: it.stop_reason.clone(),
                     tokens: it.usage.into(),
                     cost: it.cost.map(tidy),
-                    attempts: it.attempts.iter().map(Into::into).collect(),
+                    attempts: it.attempts.clone(),
                 })
                 .collect(),
         })

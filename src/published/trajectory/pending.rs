@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{TrajectoryDocument, TrajectoryError};
 use crate::json;
-use crate::model::evaluation::EvaluationStatus;
-use crate::model::pending::{self, Origin, PendingRun};
+use crate::model::pending::{Found, Origin, PendingRun};
 use crate::model::repeated::Tally;
 
 #[derive(Serialize)]
@@ -26,73 +25,10 @@ struct Pending {
     compared_with: String,
     /// How many of the runs passed that it is one of; absent where it is the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    attempts: Option<Attempts>,
+    attempts: Option<Tally>,
     /// What evaluators found that cannot look at the run any more; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     found: Vec<Found>,
-}
-
-/// What an evaluator found.
-#[derive(Serialize, Deserialize)]
-struct Found {
-    evaluator: String,
-    /// What tells it from another one of that name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    definition: Option<String>,
-    status: Status,
-    score: Option<f64>,
-    message: String,
-}
-
-/// How an evaluator came out that was asked.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Status {
-    Passed,
-    Failed,
-    Skipped,
-    Error,
-}
-
-impl Found {
-    fn of(found: &pending::Found) -> Self {
-        Self {
-            evaluator: found.evaluator.clone(),
-            definition: found.definition.clone(),
-            status: match found.status {
-                EvaluationStatus::Passed => Status::Passed,
-                EvaluationStatus::Failed => Status::Failed,
-                EvaluationStatus::Error => Status::Error,
-                EvaluationStatus::Skipped => Status::Skipped,
-            },
-            score: found.score,
-            message: found.message.clone(),
-        }
-    }
-}
-
-impl From<Found> for pending::Found {
-    fn from(found: Found) -> Self {
-        Self {
-            evaluator: found.evaluator,
-            definition: found.definition,
-            status: match found.status {
-                Status::Passed => EvaluationStatus::Passed,
-                Status::Failed => EvaluationStatus::Failed,
-                Status::Skipped => EvaluationStatus::Skipped,
-                Status::Error => EvaluationStatus::Error,
-            },
-            score: found.score,
-            message: found.message,
-        }
-    }
-}
-
-/// Several runs of one scenario.
-#[derive(Serialize, Deserialize)]
-struct Attempts {
-    runs: usize,
-    passed: usize,
 }
 
 /// The run as JSON text. Whoever reads trajectories reads it as one.
@@ -108,11 +44,8 @@ pub fn to_json(pending: &PendingRun) -> String {
             run,
             variant,
             compared_with: fingerprint,
-            attempts: tally.map(|it| Attempts {
-                runs: it.runs,
-                passed: it.passed,
-            }),
-            found: pending.found.iter().map(Found::of).collect(),
+            attempts: tally,
+            found: pending.found.to_vec(),
         },
         trajectory: (&*pending.trajectory).into(),
     };
@@ -126,7 +59,7 @@ pub fn to_json(pending: &PendingRun) -> String {
 /// # Errors
 ///
 /// A [`TrajectoryError`] where the text does not say so.
-pub fn origin(text: &[u8]) -> Result<(Origin, Vec<pending::Found>), TrajectoryError> {
+pub fn origin(text: &[u8]) -> Result<(Origin, Vec<Found>), TrajectoryError> {
     #[derive(Deserialize)]
     struct Head {
         pending: Option<Pending>,
@@ -145,10 +78,7 @@ pub fn origin(text: &[u8]) -> Result<(Origin, Vec<pending::Found>), TrajectoryEr
         run: pending.run,
         variant: pending.variant,
         fingerprint: pending.compared_with,
-        tally: pending.attempts.map(|it| Tally {
-            runs: it.runs,
-            passed: it.passed,
-        }),
+        tally: pending.attempts,
     };
-    Ok((origin, pending.found.into_iter().map(Into::into).collect()))
+    Ok((origin, pending.found))
 }

@@ -10,7 +10,6 @@ use crate::model::label::Labels;
 use crate::model::points;
 use crate::model::points::finite;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
-use crate::published::call::Source;
 use crate::published::result;
 
 use super::shown::{VALUE_DEPTH, outcome, shallow, shallow_object};
@@ -316,10 +315,7 @@ fn response(response: &ResponseScore) -> result::ResponseComparison {
 fn bound(bound: &Bound) -> result::Bound {
     result::Bound {
         path: bound.path.clone(),
-        from: Source {
-            call: bound.from.call,
-            path: bound.from.path.clone(),
-        },
+        from: bound.from.clone(),
         expected: bound.baseline.clone(),
         got: bound.current.clone(),
     }

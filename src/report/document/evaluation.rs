@@ -1,6 +1,6 @@
 //! What evaluators found, as it is published.
 
-use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate, Overall};
+use crate::model::evaluation::{Evaluation, Gate, Overall};
 use crate::model::evaluator::Role;
 use crate::model::points::finite;
 use crate::model::ruling::Ruling;
@@ -15,12 +15,7 @@ pub(super) fn evaluation(it: &Evaluation) -> result::Evaluation {
             Role::Advisory => result::EvaluatorRole::Advisory,
         },
         weight: it.weight,
-        status: match it.status {
-            EvaluationStatus::Passed => result::EvaluationStatus::Passed,
-            EvaluationStatus::Failed => result::EvaluationStatus::Failed,
-            EvaluationStatus::Skipped => result::EvaluationStatus::Skipped,
-            EvaluationStatus::Error => result::EvaluationStatus::Error,
-        },
+        status: it.status,
         score: it.score.and_then(finite),
         message: it.message.clone(),
         details: it.details.clone(),

@@ -16,13 +16,13 @@ use crate::model::called::Called;
 use crate::model::catalogue::ServerCatalogue;
 use crate::model::cell::Cell;
 use crate::model::experiment::ExperimentChange;
+use crate::model::learned::VolatilePlaces;
 use crate::model::points::finite;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Places;
 use crate::model::stamp::Stamp;
 use crate::model::suite::{CheckState, Retried, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
-use crate::published::call::VolatilePlaces;
 use crate::published::ending;
 use crate::published::measured::Measured;
 use crate::published::result;
@@ -52,7 +52,7 @@ pub fn of_suite<R: Deref<Target = ScenarioResult>>(
         started_at: suite.started_at.to_string(),
         duration_ms: finite(suite.duration_ms),
         interrupted: suite.interrupted,
-        git: (&suite.git).into(),
+        git: suite.git.clone(),
         called: suite.called.as_ref().map(Into::into),
         selection: (suite.called.as_ref())
             .and_then(|it| it.selection.as_ref())
@@ -325,7 +325,7 @@ fn side(trajectory: &Trajectory) -> result::Side {
             .map(|it| result::BindingSummary {
                 call: it.call,
                 path: it.path.clone(),
-                from: (&it.from).into(),
+                from: it.from.clone(),
             })
             .collect(),
         repeated: trajectory.repeated.map(Into::into),
@@ -338,11 +338,11 @@ fn stamp(stamp: &Stamp) -> result::SideStamp {
         mcp_eval: stamp.mcp_eval.clone(),
         agent: stamp.agent.clone(),
         agent_hash: stamp.agent_hash.clone(),
-        servers: stamp.servers.into(),
+        servers: stamp.servers,
         model: stamp.model.clone(),
-        scenarios: (&stamp.scenarios).into(),
-        source: stamp.source.as_ref().map(Into::into),
-        image: stamp.image.as_ref().map(Into::into),
+        scenarios: stamp.scenarios.clone(),
+        source: stamp.source.clone(),
+        image: stamp.image.clone(),
     }
 }
 

@@ -5,10 +5,10 @@ use jiff::Timestamp;
 use super::cell::Record;
 use super::time::{rewritten, written};
 use crate::json;
+use crate::model::stamp::{Git, GitCommit};
 use crate::model::status::Status as ModelStatus;
 use crate::model::suite::SuiteResult;
 use crate::published::result::{Called, ResultDocument, Summary};
-use crate::published::stamp::Git;
 
 /// A run as a whole: what is known when it begins, and more when it has ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,7 +122,7 @@ impl RunHead {
                 recorded: count(ModelStatus::Recorded),
                 ..Summary::default()
             },
-            git: Some((&suite.git).into()),
+            git: Some(suite.git.clone()),
             called: None,
             quarantined: Vec::new(),
             is_end_of_search: false,
@@ -237,7 +237,7 @@ pub(super) fn git(of: &'static str, git: Option<&Git>) -> Record {
     };
     let [id, brief, on, described, about, at, changed, from] = columns;
     match git {
-        Some(Git::Known {
+        Some(Git::Known(GitCommit {
             commit,
             short,
             branch,
@@ -246,7 +246,7 @@ pub(super) fn git(of: &'static str, git: Option<&Git>) -> Record {
             committed_at,
             dirty,
             remote,
-        }) => Record::default()
+        })) => Record::default()
             .with(id, commit.as_str())
             .with(brief, short.as_str())
             .with(on, branch.as_deref())

@@ -14,11 +14,11 @@ use super::head::git;
 use super::ids::{result_id, scenario_of};
 use super::time::written;
 use crate::json;
+use crate::model::call_status::CallStatus;
 use crate::model::redacted::Redacted;
+use crate::model::stamp::Servers;
 use crate::model::trajectory::{ToolCall, Trajectory};
-use crate::published::call::CallStatus;
 use crate::published::result::{Evaluation, Judge, Scenario, Side, Status, TotalUse};
-use crate::published::stamp::Servers;
 use crate::store::{Runs, load};
 
 /// A scenario that has its result.
