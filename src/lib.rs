@@ -69,7 +69,7 @@
 //! - Nothing a scenario, tool or model said reaches HTML unescaped, or a terminal with its control characters.
 //! - What is stored, reported or logged is [`Redacted`](model::redacted::Redacted), which only `redact` and readers of our own files make.
 //! - Nothing is written in place: write beside, then rename.
-//! - Published JSON has its own structs and a `format_version`; inner types never leak into it.
+//! - Published JSON has a `format_version`. What of it `model` has, too, is one type there; what it does not tell is never serialized.
 //! - rmcp's types stay inside `mcp`; what is stored comes from the wire, not from its typed model.
 
 pub mod agent;

@@ -9,6 +9,7 @@ use crate::model::Object;
 /// Everything the servers of one run offered, in the order the scenario names the servers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(inline, description = "")]
 pub struct Catalogue {
     pub servers: Vec<ServerCatalogue>,
     /// The agent's own tools, which are no server's, by name: as it lists them itself, or as its kind is known to have them. Empty where

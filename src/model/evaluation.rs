@@ -82,6 +82,7 @@ impl EvaluationStatus {
             Self::Error => "error",
         }
     }
+
     /// A sign that tells it without colour.
     pub fn symbol(self) -> &'static str {
         match self {

@@ -183,20 +183,6 @@ impl TokenKind {
     }
 }
 
-impl VaryingToken {
-    /// Tokens of which no more is known than what stands for them.
-    pub fn new(token: usize, tokens: usize, stands_for: StandsFor) -> Self {
-        Self {
-            token,
-            tokens,
-            stands_for,
-            examples: Vec::new(),
-            seen: Vec::new(),
-            offsets: Vec::new(),
-        }
-    }
-}
-
 impl StandsFor {
     /// The kind, where just one token stands there.
     pub fn kind(&self) -> Option<TokenKind> {
@@ -204,19 +190,6 @@ impl StandsFor {
             Self::One(kind) => Some(*kind),
             Self::Run { .. } => None,
         }
-    }
-
-    /// Whether a token of this kind may stand there.
-    pub fn may_be(&self, kind: TokenKind) -> bool {
-        match self {
-            Self::One(only) => *only == kind,
-            Self::Run { kinds, .. } => kinds.contains(&kind),
-        }
-    }
-
-    /// Whether another token may follow there, with or without white space between.
-    pub fn may_go_on(&self, is_joined: bool) -> bool {
-        matches!(self, Self::Run { joined, .. } if is_joined || !joined)
     }
 }
 

@@ -31,14 +31,16 @@ pub struct Found {
 }
 
 /// Where a pending run comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The id of the run, which names its report.
     pub run: String,
     /// Which of the accepted trajectories it was compared with, the main one being 1.
     pub variant: usize,
     /// The SHA-256 of that one, in hexadecimal.
+    #[serde(rename = "compared_with")]
     pub fingerprint: String,
     /// How many of the runs passed that it is one of, where there were several.
+    #[serde(default, rename = "attempts", skip_serializing_if = "Option::is_none")]
     pub tally: Option<Tally>,
 }

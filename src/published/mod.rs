@@ -1,7 +1,7 @@
 //! The forms in which trajectories and results leave the program: versioned, with a JSON Schema each.
 //!
-//! The structs are published ones, so that the inner types may change without breaking anybody's script or stored baseline. What a
-//! trajectory and a result both tell has one type and one spelling, in the files of this folder:
+//! What is published as it is known has its one type in `model`, which may change as the version of its format allows: it is in stored
+//! baselines and in other people's scripts. What is told otherwise has a type here:
 //!
 //! | module | what it is the form of |
 //! |---|---|

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TotalUse;
 use crate::model::evaluation::EvaluationStatus;
+use crate::model::evaluator::Role;
 use crate::model::number::{apart, fixed};
 use crate::model::pending::Found;
 
@@ -18,7 +19,7 @@ pub struct Evaluation {
     /// Its type, as scenario files spell it.
     #[serde(rename = "type")]
     pub kind: String,
-    pub role: EvaluatorRole,
+    pub role: Role,
     /// What its score counts for among the gating ones.
     pub weight: f64,
     pub status: EvaluationStatus,
@@ -91,16 +92,6 @@ pub struct EvaluationSummary {
     pub passed: bool,
 }
 
-/// Whether a run fails for an evaluator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum EvaluatorRole {
-    /// It does.
-    Gating,
-    /// What it finds is only shown.
-    Advisory,
-}
-
 /// As it is kept with a run.
 impl From<Evaluation> for Found {
     fn from(it: Evaluation) -> Self {
@@ -121,7 +112,7 @@ impl Evaluation {
     }
 
     pub fn gates(&self) -> bool {
-        self.role == EvaluatorRole::Gating
+        self.role == Role::Gating
     }
 
     /// Whether there is something to say of it besides that it passed.

@@ -6,7 +6,6 @@ use super::cell::Record;
 use super::time::{rewritten, written};
 use crate::json;
 use crate::model::stamp::{Git, GitCommit};
-use crate::model::status::Status as ModelStatus;
 use crate::model::suite::SuiteResult;
 use crate::published::result::{Called, ResultDocument, Summary};
 
@@ -97,7 +96,6 @@ impl RunHead {
 
     /// Of a run whose scenarios have all come out, before anything is made of that.
     pub fn played(suite: &SuiteResult) -> Self {
-        let count = |status| suite.count(status);
         Self {
             run: suite.run_id.clone(),
             command: suite.command.clone(),
@@ -110,18 +108,7 @@ impl RunHead {
             },
             duration_ms: Some(suite.duration_ms),
             exit_code: None,
-            summary: Summary {
-                selected: suite.selected,
-                passed: count(ModelStatus::Passed),
-                failed: count(ModelStatus::Failed),
-                inconclusive: count(ModelStatus::Inconclusive),
-                error: count(ModelStatus::Error),
-                timeout: count(ModelStatus::Timeout),
-                interrupted: count(ModelStatus::Interrupted),
-                skipped: count(ModelStatus::Skipped),
-                recorded: count(ModelStatus::Recorded),
-                ..Summary::default()
-            },
+            summary: Summary::by_status(suite.selected, |status| suite.count(status)),
             git: Some(suite.git.clone()),
             called: None,
             quarantined: Vec::new(),

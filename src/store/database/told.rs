@@ -391,15 +391,13 @@ fn attempt_records(scenario: &Scenario, made: &BTreeMap<usize, Made<'_>>) -> Vec
     });
     let attempts = scenario.repeated.iter().flat_map(|it| &it.attempts);
     let attempts = (1..).zip(attempts).map(|(number, it)| {
-        let used = made
-            .get(&number)
-            .and_then(|it| crate::model::usage::TotalUse::of(&it.requests));
+        let used = made.get(&number).and_then(|it| TotalUse::of(&it.requests));
         record(false, number, it.status)
             .with("score", it.score)
             .with("duration_ms", it.duration_ms)
             .with("reason", it.reason.as_deref())
             .with("changes", it.changes)
-            .and(usage(used.map(TotalUse::from).as_ref()))
+            .and(usage(used.as_ref()))
     });
     retried.chain(attempts).collect()
 }

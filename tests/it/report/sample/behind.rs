@@ -403,6 +403,7 @@ fn change(call: usize, what: &str, fails: bool) -> Change {
         baseline: Some(call),
         current: Some(call),
         tool: Some("mcp__proxy__call_tool_write".to_owned()),
+        label: None,
         path: None,
         what: what.to_owned(),
         was: None,
