@@ -8,6 +8,7 @@
 //! | [`trajectory`] | a recorded run: `baseline.json`, and the runs kept beside a report |
 //! | [`result`] | what a command found: `result.json` |
 //! | [`history`] | the results of scenarios over time |
+//! | [`kept`] | what the results database has of results and runs |
 //! | [`measured`] | what searches and scanners were measured to do: `report.json` |
 //! | [`evaluator`] | what a program that judges a run is given, and what it answers |
 //! | [`ending`] | how a run ended |
@@ -15,6 +16,7 @@
 pub mod ending;
 pub mod evaluator;
 pub mod history;
+pub mod kept;
 pub mod measured;
 pub mod result;
 pub mod trajectory;
