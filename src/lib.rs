@@ -33,7 +33,7 @@
 //! | 0 | [`json_schema`] | JSON Schemas that others wrote, validated against without asking anybody |
 //! | 0 | [`input`] | files that somebody names, read only where they are files |
 //! | 0 | [`text`] | texts from outside made safe to look at |
-//! | 0 | [`digits`] | integers too long for 64 bits, digit for digit |
+//! | 0 | [`digits`] | numbers that 64 bits cannot hold, digit for digit |
 //! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out; what varies by nature, which arguments are taken from earlier answers, what several runs say together |
 //! | 1 | [`redact`] | secrets out of any value before it is stored or shown, and back in where what was recorded is sent again |
 //! | 1 | [`http_client`] | how servers are asked over HTTP |
@@ -69,7 +69,7 @@
 //! - Nothing a scenario, tool or model said reaches HTML unescaped, or a terminal with its control characters.
 //! - What is stored, reported or logged is [`Redacted`](model::redacted::Redacted), which only `redact` and readers of our own files make.
 //! - Nothing is written in place: write beside, then rename.
-//! - Published JSON has its own structs and a `format_version`; inner types never leak into it.
+//! - Published JSON has a `format_version`. What of it `model` has, too, is one type there; what it does not tell is never serialized.
 //! - rmcp's types stay inside `mcp`; what is stored comes from the wire, not from its typed model.
 
 pub mod agent;

@@ -123,6 +123,7 @@ impl Options {
             options: self.0,
             baselines,
             keeps_pending: false,
+            report: None,
             selection: None,
         }
     }

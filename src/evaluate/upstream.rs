@@ -108,7 +108,7 @@ pub(super) fn never_forwarded(headers: &[String], run: &UpstreamLane) -> State {
 fn forwarded(header: &str, server: &str, run: &UpstreamLane) -> Option<String> {
     let is_it = |name: &str| name.eq_ignore_ascii_case(header);
     let mut calls = (1..).zip(&run.calls).filter(|(_, it)| {
-        it.call.server.as_deref() == Some(server) && it.headers.iter().any(|it| is_it(&it.0))
+        it.call.server.as_deref() == Some(server) && it.headers.iter().any(|it| is_it(&it.name))
     });
     let Some((number, first)) = calls.next() else {
         let mut others = run.headers.iter();

@@ -7,15 +7,15 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
 use super::open;
-use crate::model::stamp::{GitCommit, GitStamp};
+use crate::model::stamp::{Git, GitCommit};
 
 /// The repository around `path`, as it stands.
 ///
 /// `ours` are folders mcp-eval writes to, such as the baselines: changes in them do not make the repository dirty, or recording
-/// twice would give two different stamps. Never fails: a state that cannot be determined is [`GitStamp::Unknown`], with a reason that
+/// twice would give two different stamps. Never fails: a state that cannot be determined is [`Git::Unknown`], with a reason that
 /// holds no absolute path.
-pub fn stamp(path: &Path, ours: &[&Path]) -> GitStamp {
-    read(path, ours).map_or_else(|reason| GitStamp::Unknown { reason }, GitStamp::Known)
+pub fn stamp(path: &Path, ours: &[&Path]) -> Git {
+    read(path, ours).map_or_else(|reason| Git::Unknown { reason }, Git::Known)
 }
 
 fn read(path: &Path, ours: &[&Path]) -> Result<GitCommit, String> {
@@ -157,19 +157,19 @@ mod tests {
     use git2::{Repository, Signature};
 
     use super::{stamp, without_access};
-    use crate::model::stamp::{GitCommit, GitStamp};
+    use crate::model::stamp::{Git, GitCommit};
 
     fn known(path: &Path, ours: &[&Path]) -> GitCommit {
         match stamp(path, ours) {
-            GitStamp::Known(commit) => commit,
-            GitStamp::Unknown { reason } => panic!("unknown: {reason}"),
+            Git::Known(commit) => commit,
+            Git::Unknown { reason } => panic!("unknown: {reason}"),
         }
     }
 
     fn unknown(path: &Path) -> String {
         match stamp(path, &[]) {
-            GitStamp::Known(commit) => panic!("known: {commit:?}"),
-            GitStamp::Unknown { reason } => reason,
+            Git::Known(commit) => panic!("known: {commit:?}"),
+            Git::Unknown { reason } => reason,
         }
     }
 

@@ -7,7 +7,7 @@ use crate::import::clock::{Clock, time};
 use crate::import::error::ImportError;
 use crate::import::steps::{Source, kind, steps};
 use crate::import::tools::{catalogue, servers};
-use crate::model::stamp::{GitCommit, GitStamp, Servers, Stamp};
+use crate::model::stamp::{Git, GitCommit, Servers, Stamp};
 use crate::model::trajectory::{Ending, Trajectory};
 
 /// Reads a `detailed_log.json`; `id` becomes the scenario's id.
@@ -62,7 +62,7 @@ pub fn original(text: &str, id: &str) -> Result<Trajectory, ImportError> {
             agent_parts: std::collections::BTreeMap::new(),
             servers: Servers::Live,
             model: None,
-            scenarios: GitStamp::Unknown {
+            scenarios: Git::Unknown {
                 reason: "imported from a recording of the original tool".to_owned(),
             },
             source: log.get("mcpproxy_git_info").and_then(source),
@@ -120,11 +120,11 @@ fn ending(log: &Value, messages: &[Value]) -> Ending {
 }
 
 /// The commit of the system under test. The log does not say whether files differed from it.
-fn source(info: &Value) -> Option<GitStamp> {
+fn source(info: &Value) -> Option<Git> {
     let field = |name: &str| info.get(name).and_then(Value::as_str).map(str::to_owned);
     let commit = field("git_hash")?;
     let committed_at = field("commit_date").unwrap_or_default();
-    Some(GitStamp::Known(GitCommit {
+    Some(Git::Known(GitCommit {
         short: field("git_hash_short").unwrap_or_else(|| commit.chars().take(7).collect()),
         branch: field("branch"),
         describe: None,

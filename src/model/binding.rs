@@ -2,16 +2,16 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// An argument, or a part of one, that a call takes from the answer to an earlier call: an id, a token, a path the server made up.
-///
-/// Calls are numbered from 1 among the scored calls of their trajectory.
-#[derive(Debug, Clone, PartialEq)]
+/// An argument, or a part of one, that comes from an earlier answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Binding {
-    /// The call whose argument it is.
+    /// The call whose argument it is, counted from 1 among the scored calls.
     pub call: usize,
-    /// JSON pointer (RFC 6901) to it in the arguments.
+    /// JSON pointer to it in the arguments.
     pub path: String,
     /// The recorded value: the whole argument, or the part of a text that is bound.
     pub value: Value,
@@ -19,12 +19,11 @@ pub struct Binding {
 }
 
 /// A place in an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Source {
-    /// The call that was answered.
+    /// The call that was answered, counted from 1 among the scored calls of its trajectory; in a comparison, of the baseline.
     pub call: usize,
-    /// Where in the answer. `/id` is a JSON pointer into its structured content or, without it, into its text as JSON; what begins
-    /// with `/content` or `/structuredContent` is a path into the answer itself, as reports have it: `/content/1/text`.
+    /// JSON pointer into the structured content or the text as JSON; from `/content` or `/structuredContent` on a path into the answer.
     pub path: String,
 }
 

@@ -2,31 +2,37 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::model::outcome::StoredOutcome;
 use crate::model::{Digits, Object};
 
-/// One tool call and what became of it.
-#[derive(Debug, Clone, PartialEq)]
+/// A tool call with its outcome.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "Call", expecting = "struct Call")]
 pub struct ToolCall {
-    /// The server it was routed to; `None` for a tool that is not an MCP tool (kept, never scored).
+    /// The server, or null for a tool that is not an MCP tool.
     pub server: Option<String>,
-    /// The tool's name on that server.
     pub tool: String,
     pub arguments: Object,
-    /// The digits of numbers in the arguments that 64 bits cannot hold.
+    /// The digits of numbers in the arguments that 64 bits cannot hold, by JSON pointer.
+    #[serde(default, skip_serializing_if = "Digits::is_empty")]
     pub digits: Digits,
     pub outcome: Outcome,
     /// What the same request was answered when recording asked it again right after, in order; never stored, only learned from.
+    #[serde(skip)]
     pub again: Vec<Outcome>,
-    /// Milliseconds from the start of the run to the request; `None` where it was not recorded.
+    /// Offset from the start of the run in milliseconds, or null.
     pub start_ms: Option<f64>,
-    /// Milliseconds from request to outcome; `None` where it was not recorded.
+    /// Time to the outcome in milliseconds, or null.
     pub duration_ms: Option<f64>,
 }
 
 /// What became of a tool call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "StoredOutcome<'static>")]
 pub enum Outcome {
     /// The server answered; its answer may itself report an error.
     Answer(Answer),

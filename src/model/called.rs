@@ -1,32 +1,46 @@
 //! How a command was called, as far as that decides what its result says.
 
-/// How a command was called: enough to call it again, and to know what it was not asked about.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a command was called, as far as that decides what the result says: enough to call it again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Called {
-    /// The folder that it was called in, as seen from the root of its repository, and empty there; `None` outside of any repository.
+    /// The folder that it was called in, as seen from the root of its repository, and empty there; `null` outside of any repository.
+    #[serde(default)]
     pub folder: Option<String>,
-    /// The paths of scenarios that it was given; empty for the usual folder.
+    /// The paths of scenarios that it was given; empty for `scenarios/`.
+    #[serde(default)]
     pub paths: Vec<String>,
     /// The options that decide what is run, and how it is judged.
+    #[serde(default)]
     pub options: Vec<CalledOption>,
-    /// The folder of baselines, where it is not the usual one.
+    /// The folder of baselines, where it is not `baselines/`.
+    #[serde(default)]
     pub baselines: Option<String>,
     /// Whether what failed or changed waits for review beside its baseline.
+    #[serde(default)]
     pub keeps_pending: bool,
-    /// What part of the scenarios it was about; `None` for all.
+    /// The folder of the pages where they were first written, with both sides of each comparison; `null` where there were none.
+    #[serde(default)]
+    pub report: Option<String>,
+    /// What part of the scenarios it was about; `None` for all. A document tells it beside.
+    #[serde(skip)]
     pub selection: Option<Selection>,
 }
 
 /// An option of the command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CalledOption {
-    /// `--threshold`.
+    /// Its name: `--threshold`.
     pub name: String,
+    /// Its value; `null` for one that takes none.
+    #[serde(default)]
     pub value: Option<String>,
 }
 
-/// A part of the scenarios.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What part of the scenarios was chosen, by paths, by options, or because `--watch` saw nothing change for the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Selection {
     /// How many were chosen, without disabled ones.
     pub chosen: usize,

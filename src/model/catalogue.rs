@@ -7,32 +7,36 @@ use serde_json::Value;
 use crate::model::Object;
 
 /// Everything the servers of one run offered, in the order the scenario names the servers.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline, description = "")]
 pub struct Catalogue {
     pub servers: Vec<ServerCatalogue>,
     /// The agent's own tools, which are no server's, by name: as it lists them itself, or as its kind is known to have them. Empty where
-    /// nobody knows of any.
+    /// nobody knows of any. They have a place of their own in what is stored.
+    #[serde(skip)]
     pub own: Vec<String>,
 }
 
-/// What one server said of itself and its tools.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// What one server offered.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerCatalogue {
-    /// The name the scenario gives the server.
     pub server: String,
-    /// `serverInfo` of its `initialize` answer, as served.
+    /// `serverInfo` as served.
     pub info: Option<Value>,
-    /// The protocol revision the two sides agreed on.
     pub protocol_version: Option<String>,
-    /// `capabilities` of that answer, as served; `None` where they were not recorded.
+    /// What the server says that it is able to, as served; absent where that was not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Value>,
-    /// Usage instructions the server hands to models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// Its tools, in the order served.
+    /// The tools as served by `tools/list`.
     pub tools: Vec<Tool>,
-    /// The names of tools that it listed only later in the run, sorted.
+    /// The names of tools that it listed only later in the run; absent where there are none.
+    #[serde(default, rename = "later_tools", skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<String>,
-    /// The client that was not ours, and what it answered when the server asked it something.
+    /// The client that made the calls, and what it answered when the server asked it something; absent where it could be asked nothing.
+    #[serde(default, skip_serializing_if = "Client::can_nothing")]
     pub client: Client,
 }
 
@@ -67,7 +71,9 @@ impl Client {
 }
 
 /// One tool, exactly as `tools/list` served it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline, description = "")]
 pub struct Tool {
     pub served: Object,
 }
@@ -91,6 +97,10 @@ impl ServerCatalogue {
 }
 
 impl Catalogue {
+    pub(super) fn has_no_server(&self) -> bool {
+        self.servers.is_empty()
+    }
+
     /// Whether there is a tool of this name, bare or full: of a server, be it listed only later in the run, or one of the agent's own.
     pub fn offers(&self, name: &str) -> bool {
         let is_own = self.own.iter().any(|it| it == name);

@@ -2,19 +2,21 @@
 
 use std::fmt::Write as _;
 
-/// A scenario with one combination of settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A scenario that was run with one of several combinations of settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
-    /// The id of the scenario without it.
+    /// The id of the scenario without the cell, which is the same in all cells.
     pub scenario: String,
-    /// In the order in which they were asked for; never empty.
     pub settings: Vec<Setting>,
 }
 
 /// What one axis of the matrix has in a cell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
-    /// What is set: `model`.
+    /// `agent` or `model`.
     pub name: String,
     pub value: String,
 }

@@ -1,7 +1,10 @@
 //! What comparing a run with its baseline found, every number with the rule that led to it.
 
 use std::borrow::Cow;
+use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::binding::Source;
@@ -77,28 +80,29 @@ pub struct UpstreamRow {
     pub fails: bool,
 }
 
-/// A header of the agent's side that arrived at a server behind, or arrived there before.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A header of the agent's side that was passed on to a server behind, on one side only or with another value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UpstreamHeader {
     /// The server behind.
     pub server: String,
     /// In lower case.
     pub name: String,
-    /// Its value on each side; `None` where it was not passed on.
+    /// Its value in the baseline; `null` where it was not passed on.
     pub was: Option<String>,
+    /// Its value in the run; `null` where it was not passed on.
     pub now: Option<String>,
 }
 
 /// The numbers of a comparison, each 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scores {
-    /// The score the gate looks at.
+    /// The score the gate looks at: `calls * status_factor - count_penalty`, at least 0.
     pub overall: f64,
     /// Argument similarity alone, over the longer of the two sides.
     pub trajectory: f64,
     /// Mean of the call scores, over the longer of the two sides.
     pub calls: f64,
-    /// What the overall score is multiplied by because the run went worse as a whole.
+    /// What the mean is multiplied by because the run went worse as a whole.
     pub status_factor: f64,
     /// What is taken off because the numbers of calls differ by more than 2.
     pub count_penalty: f64,
@@ -106,8 +110,11 @@ pub struct Scores {
     pub threshold: f64,
 }
 
-/// The overall score in a word, with the verdict in mind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// The overall score in a word; at most `acceptable` of what failed, and `degraded` where an answer or an effect changed.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum Band {
     /// Below 0.3.
     Broken,
@@ -120,7 +127,10 @@ pub enum Band {
 }
 
 /// How the calls of one run went, as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum ExecutionStatus {
     /// A critical call failed and the run ended early.
     Blocked,
@@ -167,20 +177,22 @@ pub struct Pair {
     pub unseen: Vec<String>,
 }
 
-/// An argument, or a part of one, with the value each side's own server gave for it.
-#[derive(Debug, Clone, PartialEq)]
+/// An argument, or a part of one, that comes from an earlier answer; each side has the value its own server gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bound {
     /// JSON pointer to it in the arguments.
     pub path: String,
-    /// The place in the baseline's answers.
     pub from: Source,
+    /// The baseline's value.
+    #[serde(rename = "expected")]
     pub baseline: Value,
-    /// `None` where the run's answer has no such value.
+    /// The value in the run's answer; `null` where that has none, and the baseline's value was all there was to use.
+    #[serde(rename = "got")]
     pub current: Option<Value>,
 }
 
 /// How often the two sides of a poll asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Polled {
     pub baseline: usize,
     pub current: usize,
@@ -196,16 +208,16 @@ pub struct RequestScore {
     pub differences: Vec<ArgumentDifference>,
 }
 
-/// A place in the arguments of an effect that differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A place in the arguments of a call that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArgumentDifference {
     /// JSON pointer into the arguments.
     pub path: String,
-    /// What was given there, shortened; `None` for nothing.
+    /// What was given there, shortened; `null` for nothing.
     pub was: Option<String>,
-    /// What is given now.
+    /// What is given now; `null` for nothing.
     pub now: Option<String>,
-    /// It is another wording of the same thing, and no other effect.
+    /// It is another wording of the same thing.
     pub worded: bool,
 }
 
@@ -244,7 +256,7 @@ pub struct ResponseScore {
 }
 
 /// A change that a consumer of the answer would trip over.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractChange {
     /// Where in the answer, as a path like `/content/0/json/servers/3/id`.
     pub path: String,
@@ -253,14 +265,15 @@ pub struct ContractChange {
 }
 
 /// One place where two answers differ.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
     /// Where in the answer, as a path like `/content/0/json/servers/3/id`.
     pub path: String,
-    /// What the baseline has there, shortened for reading; `None` where it has nothing.
+    /// What the baseline has there, shortened for reading; `null` where it has nothing.
     pub expected: Option<String>,
-    /// What the run has there, shortened for reading; `None` where it has nothing.
+    /// What the run has there, shortened for reading; `null` where it has nothing.
     pub got: Option<String>,
+    /// 0 to 1.
     pub similarity: f64,
     /// The rule that decided, in words.
     pub rule: Cow<'static, str>,
@@ -290,14 +303,18 @@ impl Difference {
 const REST: &str = " smaller differences";
 
 /// A place where points were lost.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Loss {
     pub points: f64,
-    /// The calls concerned: number in the baseline, number in the run.
+    /// The number of the call concerned in the baseline.
     pub baseline: Option<usize>,
+    /// The number of the call concerned in the run.
     pub current: Option<usize>,
     /// The tool's full name, where a call is concerned.
     pub tool: Option<String>,
+    /// What the call is for, where its tool only passes calls on; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// The argument or the path into the response, such as `arguments/query` or `response/content/0/text`.
     pub path: Option<String>,
     pub expected: Option<String>,
@@ -307,22 +324,27 @@ pub struct Loss {
 }
 
 /// What changed in one tool the servers offer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
     pub server: String,
     pub tool: String,
-    /// What changed, in words: ``parameter `limit` of `retrieve_tools` became a string``.
+    /// What changed, in words.
     pub what: String,
     /// A call that the baseline recorded would be refused now.
     pub breaking: bool,
     /// The baseline calls this tool.
     pub used: bool,
-    /// Calls of the baseline, by their numbers, that would be refused now.
+    /// The numbers of the baseline's calls that would be refused now.
+    #[serde(default)]
     pub refused: Vec<usize>,
     /// Where in the tool it is, such as `description` or `inputSchema/properties/limit`; empty for the tool as a whole.
+    #[serde(default)]
     pub path: String,
-    /// What was there, and what is now, shortened around the difference; `None` where there is nothing.
+    /// What was there, shortened around the difference; `null` where there was nothing.
+    #[serde(default)]
     pub was: Option<String>,
+    /// What is there now; `null` where there is nothing.
+    #[serde(default)]
     pub now: Option<String>,
 }
 
@@ -336,29 +358,35 @@ pub struct SlowerCall {
 }
 
 /// One thing that differs between baseline and run, whether it fails the gate or not.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     pub kind: ChangeKind,
-    /// The call concerned: its number in the baseline, and in the run.
+    /// The number of the call concerned in the baseline.
     pub baseline: Option<usize>,
+    /// The number of the call concerned in the run.
     pub current: Option<usize>,
     /// The full name of the tool concerned.
     pub tool: Option<String>,
-    /// Where: `arguments/query`, `response/content/0/json/total`, `description`, `inputSchema/properties/limit`; `None` for a call as a
-    /// whole.
+    /// What the call is for, where its tool only passes calls on: `everything:echo`; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Where: `arguments/query`, `response/content/0/json/total`, `description`, `inputSchema/properties/limit`; `null` for a call as a whole.
     pub path: Option<String>,
     /// What happened there, in words: `changed`, `is new`, `took much longer`.
     pub what: String,
-    /// What it was, shortened around the difference; `None` where there was nothing.
+    /// What it was, shortened around the difference; `null` where there was nothing.
     pub was: Option<String>,
-    /// What it is now.
+    /// What it is now; `null` where there is nothing.
     pub now: Option<String>,
     /// The run failed for it.
     pub fails: bool,
 }
 
 /// What kind of thing a change is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
     /// A call was not made, is new, or stands elsewhere.
     Call,
@@ -392,13 +420,17 @@ pub struct Verdict {
     pub warnings: Vec<Reason>,
 }
 
-/// One failed condition, in words.
-#[derive(Debug, Clone, PartialEq)]
+/// One condition that failed or is worth a warning, in words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
     pub kind: ReasonKind,
-    /// The calls concerned: number in the baseline, number in the run.
+    /// The number of the call concerned in the baseline.
     pub baseline: Option<usize>,
+    /// The number of the call concerned in the run.
     pub current: Option<usize>,
+    /// The line of the scenario's file that says to make, or to expect, the call concerned; absent where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
     /// The whole sentence, tool included.
     pub text: String,
     pub expected: Option<String>,
@@ -406,11 +438,13 @@ pub struct Reason {
     /// What explains it, where the tool catalogue does.
     pub cause: Option<String>,
     /// What else failed because of this; none of them has such itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub follows: Vec<Self>,
 }
 
 /// Which condition failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum ReasonKind {
     /// The overall score is below the threshold.
     Threshold,
@@ -424,7 +458,7 @@ pub enum ReasonKind {
     Slower,
     /// The model used many more tokens.
     Tokens,
-    /// A `scoring.match` mode that is all or nothing does not hold.
+    /// A match mode that is all or nothing does not hold.
     Match,
     /// An expectation of the scenario is not met.
     Expectation,
@@ -441,12 +475,25 @@ impl Reason {
             kind,
             baseline: None,
             current: None,
+            line: None,
             text,
             expected: None,
             got: None,
             cause: None,
             follows: Vec::new(),
         }
+    }
+
+    /// The sentence with all that was expected and got, however long.
+    pub fn whole(&self) -> String {
+        let values = match (&self.expected, &self.got) {
+            (Some(expected), Some(got)) => format!(": expected {expected}, got {got}"),
+            (Some(expected), None) => format!(": expected {expected}, got nothing"),
+            (None, Some(got)) => format!(": got {got}"),
+            (None, None) => String::new(),
+        };
+        let cause = self.cause.as_ref().map(|it| format!(" ({it})"));
+        format!("{}{values}{}", self.text, cause.unwrap_or_default())
     }
 }
 
@@ -522,13 +569,6 @@ impl ChangeKind {
     }
 }
 
-impl Comparison {
-    /// The changes that do not fail the gate.
-    pub fn tolerated(&self) -> impl Iterator<Item = &Change> {
-        self.changes.iter().filter(|it| !it.fails)
-    }
-}
-
 impl ExecutionStatus {
     pub fn name(self) -> &'static str {
         match self {
@@ -540,19 +580,36 @@ impl ExecutionStatus {
     }
 }
 
-impl ReasonKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Threshold => "threshold",
-            Self::ServerRegression => "server_regression",
-            Self::EffectChange => "effect_change",
-            Self::Drift => "drift",
-            Self::Slower => "slower",
-            Self::Tokens => "tokens",
-            Self::Match => "match",
-            Self::Expectation => "expectation",
-            Self::Strict => "strict",
-            Self::Upstream => "upstream",
+impl fmt::Display for Bound {
+    /// `/id ← call 1 response /id: "a" became "b"`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            path,
+            from,
+            baseline: expected,
+            current: got,
+        } = self;
+        write!(f, "{path} ← call {} response {}: ", from.call, from.path)?;
+        match got {
+            Some(got) if got == expected => write!(f, "{got}"),
+            Some(got) => write!(f, "{expected} became {got}"),
+            None => write!(f, "not in the answer now, {expected} when recorded"),
         }
+    }
+}
+
+impl fmt::Display for Polled {
+    /// `asked 5 times until the answer changed (3 in the baseline)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let times = if self.current == 1 { "once" } else { "times" };
+        match self.current {
+            1 => f.write_str("asked ")?,
+            all => write!(f, "asked {all} ")?,
+        }
+        write!(
+            f,
+            "{times}, {} in the baseline: only the last answer counts",
+            self.baseline
+        )
     }
 }

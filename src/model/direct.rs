@@ -1,5 +1,8 @@
 //! What a proxy does to the answers of the servers behind it: calls made through it, beside the same calls made straight at those servers.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// What came of the calls of one run, both ways.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Direct {
@@ -9,43 +12,59 @@ pub struct Direct {
     pub tools: Vec<DirectTool>,
 }
 
-/// One call behind the proxy, and the agent's that caused it.
-#[derive(Debug, Clone, PartialEq)]
+/// One call behind the servers under test, and the agent's that caused it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DirectCall {
-    /// The agent's call: its number from 1, and the full name of its tool.
+    /// The number of the agent's call in the run.
     pub call: usize,
+    /// The full name of the agent's tool.
     pub tool: String,
-    /// The server behind, and the tool that was called there.
+    /// The server behind.
     pub server: String,
+    /// The tool's name there.
     pub upstream_tool: String,
-    /// What the proxy did to the answer, in words; empty where it passed it on as it was, and where another call's answer is what the agent
-    /// got.
+    /// What became of the answer on its way, a sentence each; empty where it was passed on as it was, and where the agent got the answer of
+    /// another call.
     pub findings: Vec<String>,
-    /// What the agent's call cost, through the proxy.
+    /// What the agent's call cost.
     pub through: Cost,
-    /// What the same cost straight at the server behind.
-    pub direct: Cost,
+    /// What the call cost straight at the server behind.
+    pub straight: Cost,
 }
 
-/// What one call cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+/// What calls cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
-    /// Milliseconds from request to answer; `None` where it was not measured.
+    /// Milliseconds from request to answer; `null` where it was not measured.
     pub ms: Option<f64>,
-    /// The answer as JSON, in bytes: through the proxy what the agent got of it, straight what the server behind gave.
+    /// The answer as JSON, in bytes.
     pub bytes: usize,
     /// About how many tokens a model reads of it: a quarter of the characters.
     pub tokens: usize,
 }
 
-/// One tool of a server behind the proxy.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One tool of a server behind those under test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DirectTool {
-    /// The server behind, and what it calls the tool.
+    /// The server behind.
     pub server: String,
+    /// The tool's name there.
     pub tool: String,
-    /// What the proxy lists it as; `None` where it does not list it, because it is found or called in another way.
+    /// What the servers under test list it as; `null` where they do not list it, because it is found or called in another way.
     pub listed_as: Option<String>,
-    /// What the proxy did to what is said of it, in words.
+    /// What they changed in what is said of it, a sentence each; empty where nothing.
     pub findings: Vec<String>,
+}
+
+impl Cost {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let ms = [self.ms, other.ms].into_iter().flatten();
+        Self {
+            ms: ms.reduce(|a, b| a + b),
+            bytes: self.bytes + other.bytes,
+            tokens: self.tokens + other.tokens,
+        }
+    }
 }

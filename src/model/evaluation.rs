@@ -1,5 +1,8 @@
 //! What came of the evaluators of a run.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::evaluator::Role;
 use crate::model::ruling::Ruling;
 
@@ -33,11 +36,12 @@ pub struct Evaluation {
 }
 
 /// How an evaluator came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum EvaluationStatus {
     Passed,
     Failed,
-    /// There is nothing in this run that it could judge.
+    /// There was nothing that it could judge.
     Skipped,
     /// It could not judge.
     Error,
@@ -76,6 +80,16 @@ impl EvaluationStatus {
             Self::Failed => "failed",
             Self::Skipped => "skipped",
             Self::Error => "error",
+        }
+    }
+
+    /// A sign that tells it without colour.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Passed => "✓",
+            Self::Failed => "✗",
+            Self::Skipped => "?",
+            Self::Error => "!",
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What was learned of the answer to one call.
@@ -20,26 +22,37 @@ pub struct Learned {
     pub repeats: Vec<Repeat>,
 }
 
-/// Ids that a server makes up in one answer and repeats in another place.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// Ids that are made up in one answer and repeated in another place: they must be equal there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Repeat {
-    /// Where it is repeated, as in reports; `*` stands for any index, and a text for all that is in it.
+    /// Where they are repeated, as reports write it; `*` stands for any index.
     pub path: String,
-    /// The number of the call that was answered with it first.
+    /// The call, counted from 1, that was answered with them first.
     pub call: usize,
     /// Where in that answer.
     pub from: String,
 }
 
-/// A place where not all takes agreed in kind, and most did.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A place where most takes agreed in kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Odd {
-    /// Where, as in reports; empty for the whole answer.
+    /// Where, as reports write it; empty for the whole answer.
     pub path: String,
     /// How many takes agreed.
     pub agreed: usize,
-    /// What the others had there, as in [`Varying::seen`]; null where they had nothing.
+    /// What the others had there, which may stand there, too; null where they had nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<Value>,
+}
+
+/// Places in the answer to one call that vary by nature.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VolatilePlaces {
+    /// The number of the call, counted from 1 among the scored calls.
+    pub call: usize,
+    /// Paths into the response, such as `/content/0/json/servers/3/id`.
+    pub paths: Vec<String>,
 }
 
 /// A place in an answer that varied.
@@ -127,8 +140,11 @@ pub enum StandsFor {
     },
 }
 
-/// The kinds of tokens that texts are made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The kinds of tokens.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum TokenKind {
     /// Letters.
     Word,
@@ -170,20 +186,6 @@ impl TokenKind {
     }
 }
 
-impl VaryingToken {
-    /// Tokens of which no more is known than what stands for them.
-    pub fn new(token: usize, tokens: usize, stands_for: StandsFor) -> Self {
-        Self {
-            token,
-            tokens,
-            stands_for,
-            examples: Vec::new(),
-            seen: Vec::new(),
-            offsets: Vec::new(),
-        }
-    }
-}
-
 impl StandsFor {
     /// The kind, where just one token stands there.
     pub fn kind(&self) -> Option<TokenKind> {
@@ -191,19 +193,6 @@ impl StandsFor {
             Self::One(kind) => Some(*kind),
             Self::Run { .. } => None,
         }
-    }
-
-    /// Whether a token of this kind may stand there.
-    pub fn may_be(&self, kind: TokenKind) -> bool {
-        match self {
-            Self::One(only) => *only == kind,
-            Self::Run { kinds, .. } => kinds.contains(&kind),
-        }
-    }
-
-    /// Whether another token may follow there, with or without white space between.
-    pub fn may_go_on(&self, is_joined: bool) -> bool {
-        matches!(self, Self::Run { joined, .. } if is_joined || !joined)
     }
 }
 

@@ -125,14 +125,6 @@ impl Measurement {
         }
     }
 
-    /// What it is about, in words.
-    pub fn words(&self) -> &'static str {
-        match self {
-            Self::Retrieval(_) => "a tool search",
-            Self::Security(_) => "scanners",
-        }
-    }
-
     /// Whether what is accepted of it is held against what comes of it.
     pub fn has_baseline(&self) -> bool {
         matches!(self, Self::Retrieval(it) if it.baseline.is_none())

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod binding;
 pub mod call;
+pub mod call_status;
 pub mod called;
 pub mod catalogue;
 pub mod cell;
@@ -21,6 +22,7 @@ pub mod label;
 pub mod learned;
 pub mod measurement;
 pub mod number;
+mod outcome;
 pub mod pending;
 pub mod placeholder;
 pub mod points;

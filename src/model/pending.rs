@@ -1,5 +1,7 @@
 //! A run that waits for somebody to accept it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::evaluation::EvaluationStatus;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;
@@ -16,11 +18,12 @@ pub struct PendingRun {
 }
 
 /// What an evaluator found while a run still stood.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Found {
     /// What the evaluator is called.
     pub evaluator: String,
     /// What tells it from another one of that name; `None` where an older version has not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
     pub status: EvaluationStatus,
     pub score: Option<f64>,
@@ -28,14 +31,16 @@ pub struct Found {
 }
 
 /// Where a pending run comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The id of the run, which names its report.
     pub run: String,
     /// Which of the accepted trajectories it was compared with, the main one being 1.
     pub variant: usize,
     /// The SHA-256 of that one, in hexadecimal.
+    #[serde(rename = "compared_with")]
     pub fingerprint: String,
     /// How many of the runs passed that it is one of, where there were several.
+    #[serde(default, rename = "attempts", skip_serializing_if = "Option::is_none")]
     pub tally: Option<Tally>,
 }

@@ -1,16 +1,20 @@
 //! What several runs of one scenario came to.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::interval::Interval;
 use crate::model::number::fixed;
 use crate::model::status::Status;
 use crate::model::usage::TotalUse;
 
-/// How many of some runs passed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// How often a recorded version reproduced its trajectory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tally {
-    /// The runs that have a verdict.
+    /// How many runs were made, at least 1.
+    #[schemars(range(min = 1))]
     pub runs: usize,
-    /// Those that passed; never more than there are.
+    /// How many of them were, by the scenario's rules, as good as the one that is kept.
     pub passed: usize,
 }
 
@@ -62,17 +66,17 @@ pub struct Attempt {
 }
 
 /// How values spread.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     pub mean: f64,
-    /// That of a sample (divided by n - 1); `None` for a single value.
+    /// That of a sample, divided by n - 1; `null` for a single value.
     pub standard_deviation: Option<f64>,
     pub min: f64,
     pub max: f64,
 }
 
 /// A chance that depends on how many runs are made.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OfRuns {
     pub k: usize,
     /// 0 to 1.
@@ -140,6 +144,21 @@ impl Difference {
     }
 }
 
+impl Spread {
+    /// For people: `0.91 ± 0.05 (0.82–0.97)`.
+    pub fn words(&self) -> String {
+        let deviation = self
+            .standard_deviation
+            .map(|it| format!(" ± {}", fixed(it, 2)));
+        format!(
+            "{}{} ({}–{})",
+            fixed(self.mean, 2),
+            deviation.unwrap_or_default(),
+            fixed(self.min, 2),
+            fixed(self.max, 2)
+        )
+    }
+}
 /// A share for people: `70 %`, but never `100 %` for less than all or `0 %` for more than none.
 pub fn percent(share: f64) -> String {
     let digits = (0..4).find(|digits| {

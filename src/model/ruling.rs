@@ -145,7 +145,7 @@ impl Ruling {
     /// Who was asked, and what that took.
     pub fn took_words(&self) -> String {
         let TotalUse {
-            usage,
+            tokens,
             cost,
             requests,
             attempts,
@@ -160,7 +160,7 @@ impl Ruling {
         if attempts > requests {
             let _ = write!(said, " in {attempts} attempts");
         }
-        let _ = match usage.total() {
+        let _ = match tokens.total_tokens {
             Some(tokens) => write!(said, ", {tokens} tokens"),
             None => write!(said, ", tokens unknown"),
         };

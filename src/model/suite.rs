@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::model::called::Called;
 use crate::model::cell::Cell;
-use crate::model::comparison::{Comparison, Reason};
+use crate::model::comparison::Comparison;
 use crate::model::direct::Direct;
 use crate::model::evaluation::{Evaluation, Overall};
 use crate::model::experiment::ExperimentChange;
@@ -15,7 +17,7 @@ use crate::model::measurement::MeasuredDocument;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Repeated;
 use crate::model::scenario::Places;
-use crate::model::stamp::GitStamp;
+use crate::model::stamp::Git;
 pub use crate::model::status::Status;
 use crate::model::trajectory::Trajectory;
 use crate::model::trouble::Trouble;
@@ -43,7 +45,7 @@ pub struct SuiteResult {
     /// Wall time in milliseconds.
     pub duration_ms: f64,
     /// The repository the command was started in.
-    pub git: GitStamp,
+    pub git: Git,
     /// Somebody stopped the command; scenarios that had not finished are [`Status::Interrupted`].
     pub interrupted: bool,
     /// How it was called; `None` where nobody called it from a command line.
@@ -55,7 +57,7 @@ pub struct SuiteResult {
 }
 
 /// The outcome of one scenario.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ScenarioResult {
     pub id: String,
     pub name: String,
@@ -126,54 +128,30 @@ impl ScenarioResult {
             id: id.into(),
             name: name.into(),
             path: path.into(),
-            places: Places::default(),
-            description: None,
-            user_intent: None,
-            row_of: None,
-            cell: None,
-            tags: Vec::new(),
-            experiment_changes: Vec::new(),
             status,
-            duration_ms: None,
-            problem: None,
-            checks: Vec::new(),
-            evaluations: Vec::new(),
-            evaluation: None,
-            comparison: None,
-            labels: Labels::default(),
-            baseline: None,
-            current: None,
-            compared_with: None,
-            notes: Vec::new(),
-            failing: Vec::new(),
-            idle_rules: Vec::new(),
-            without_rules: false,
-            repeated: None,
-            trouble: None,
-            retried: Vec::new(),
-            unsteady: None,
-            judging: None,
-            direct: None,
-            measured: None,
+            ..Self::default()
         }
     }
 }
 
-/// A try that could not be run or judged, so that another one was made.
-#[derive(Debug, Clone, PartialEq)]
+/// A try at a scenario that could not be run or judged, so that another one was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Retried {
     pub status: Status,
+    /// What stood in the way: `transport`, `rate_limit` or `timeout`.
+    #[schemars(with = "String")]
     pub trouble: Trouble,
-    /// What stood in the way, in a sentence.
+    /// The same in a sentence.
     pub reason: String,
-    /// Wall time in milliseconds; `None` when nothing ran.
+    /// Wall time in milliseconds; `null` when nothing ran.
     pub duration_ms: Option<f64>,
-    /// What models took for it, judges included; `None` where none was asked.
+    /// What models took for it, judges included; absent where none was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TotalUse>,
 }
 
 /// Something that stood in the way.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
     pub message: String,
     /// What to try.
@@ -227,21 +205,5 @@ impl SuiteResult {
             .iter()
             .filter(|it| it.status == status)
             .count()
-    }
-}
-
-impl std::fmt::Display for Reason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)?;
-        match (&self.expected, &self.got) {
-            (Some(expected), Some(got)) => write!(f, ": expected {expected}, got {got}")?,
-            (Some(expected), None) => write!(f, ": expected {expected}, got nothing")?,
-            (None, Some(got)) => write!(f, ": got {got}")?,
-            (None, None) => {}
-        }
-        match &self.cause {
-            Some(cause) => write!(f, " ({cause})"),
-            None => Ok(()),
-        }
     }
 }

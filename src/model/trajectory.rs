@@ -2,6 +2,9 @@
 
 use std::collections::HashSet;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::binding::Binding;
 use crate::model::catalogue::Catalogue;
 use crate::model::learned::Learned;
@@ -41,16 +44,14 @@ pub struct Trajectory {
 }
 
 /// One thing that happened.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Step {
-    /// A message of the person the agent works for.
-    User {
-        text: String,
-    },
+    /// A message of the user.
+    User { text: String },
     /// A message of the agent.
-    Assistant {
-        text: String,
-    },
+    Assistant { text: String },
+    /// A tool call with its outcome.
     ToolCall(Box<ToolCall>),
 }
 

@@ -1,7 +1,10 @@
 //! Why a run could not be made or judged, where another try may well go otherwise.
 
+use serde::{Deserialize, Serialize};
+
 /// Why a run could not be made or judged, where another try may well go otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Trouble {
     /// A server, or the API of a model, could not be reached, or went away.
     Transport,

@@ -1,65 +1,86 @@
 //! What the servers behind the one under test heard in a run: the second lane of its trajectory. A proxy is seen from both of its sides so.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::call::ToolCall;
 use crate::model::catalogue::Catalogue;
 
-/// What all servers behind the one under test heard in one run.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// What the servers behind the one under test heard in the run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "Upstream", expecting = "struct Upstream")]
 pub struct UpstreamLane {
-    /// The tools that they offer.
-    pub catalogue: Catalogue,
-    /// The calls that arrived there, in the order they arrived; numbered from 1.
+    /// The calls that arrived there, in the order they arrived; they are counted from 1.
     pub calls: Vec<UpstreamCall>,
-    /// Headers of the agent's side that arrived with anything else than a call, such as the handshake; each once, sorted.
+    /// Headers of the agent's side that arrived with anything else than a call, such as the handshake; each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<PassedOn>,
-    /// Places in the arguments that were another in each take of the baseline, because the proxy makes something up there.
+    /// Places in the arguments that were another in each take of the baseline, because the server under test makes something up there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub varies: Vec<VaryingArgument>,
-    /// Tools that were called at another moment, or another number of times, in each take of the baseline.
+    /// Tools that the server under test calls on its own account: at another moment, or another number of times, in each take of the
+    /// baseline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub irregular: Vec<IrregularTool>,
-    /// Numbers of the calls whose answer was another in each take of the baseline, in ascending order.
+    /// The calls, counted from 1, whose answer was another in each take of the baseline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_answers: Vec<usize>,
+    /// What each of these servers offered, in the order served.
+    #[serde(default, skip_serializing_if = "Catalogue::has_no_server")]
+    pub catalogue: Catalogue,
 }
 
-/// One call that arrived at a server behind the one under test.
-#[derive(Debug, Clone, PartialEq)]
+/// A call that arrived at a server behind the one under test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UpstreamCall {
-    /// The call of the agent during which, or after which, it arrived: its number from 1 among the scored ones. `None` before the first.
+    /// The call of the agent during or after which it arrived, counted from 1 among the scored calls; null before the first.
     pub cause: Option<usize>,
-    /// The call as it arrived and what it was answered; its server is the one behind. Times are those of the run.
+    #[serde(flatten)]
     pub call: ToolCall,
-    /// Headers that the agent's side sent to the server under test and that arrived here with the same value: names in lower case, sorted.
-    pub headers: Vec<(String, String)>,
+    /// Headers that the agent's side sent to the server under test and that arrived here with the same value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<Header>,
+}
+
+/// A header of a request.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub struct Header {
+    /// In lower case.
+    pub name: String,
+    pub value: String,
 }
 
 /// A header of the agent's side that arrived at a server behind the one under test.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct PassedOn {
-    /// The server behind that got it.
+    /// The server that got it.
     pub server: String,
     /// In lower case.
     pub name: String,
     pub value: String,
 }
 
-/// A place in the arguments of a call that is another in each run by nature.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// A place in the arguments of a call that is another in each run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct VaryingArgument {
-    /// The number of the call in its lane, from 1.
+    /// The call, counted from 1 among those that arrived.
     pub call: usize,
-    /// JSON pointer into its arguments (RFC 6901).
+    /// JSON pointer into its arguments.
     pub path: String,
     /// In some takes there was nothing at all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_lack: bool,
 }
 
-/// A tool behind the server under test that it calls on its own account, such as in the background.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// A tool that the server under test calls on its own account.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct IrregularTool {
     /// The server behind that offers it.
     pub server: String,
-    /// Its name there.
     pub tool: String,
-    /// How often it was called in all, in each take; `None` where that was another number in each, so that it is not compared.
+    /// How often it was called in all, in each take; null where that was another number in each.
     pub in_all: Option<usize>,
 }
 

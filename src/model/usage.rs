@@ -1,49 +1,62 @@
 //! What a model was asked, how often, and what it took.
 
-use crate::model::agent::Price;
-use crate::model::number::{MOST_PLACES, fixed, is_at_most, places_apart};
+use std::fmt::Write as _;
 
-/// Tokens. Each is counted once: `input` holds those that were neither read from a cache nor written to one. `None` is unknown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::agent::Price;
+use crate::model::number::{MOST_PLACES, fixed, is_at_most, places_apart, tidy};
+
+/// Tokens, each counted once; null where the API does not tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "TokenUsage", expecting = "struct TokenUsage")]
 pub struct Usage {
+    /// Tokens of the request that were neither read from a cache nor written to one.
+    #[serde(rename = "input_tokens")]
     pub input: Option<u64>,
+    #[serde(rename = "output_tokens")]
     pub output: Option<u64>,
+    #[serde(rename = "cache_read_tokens")]
     pub cache_read: Option<u64>,
+    #[serde(rename = "cache_write_tokens")]
     pub cache_write: Option<u64>,
 }
 
-/// One step of an agent that thinks: a request to its model, with every attempt it took.
-#[derive(Debug, Clone, PartialEq)]
+/// One request to the agent's model, with every attempt it took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelRequest {
-    /// How many steps the trajectory had before it.
+    /// How many of the steps came before it.
     pub after_steps: usize,
-    /// The model that answered, as the API names it.
+    /// The model that answered, as the API names it, or null.
     pub model: Option<String>,
-    /// Why the model stopped, in the API's own word.
+    /// Why the model stopped, in the API's own word, or null.
     pub stop_reason: Option<String>,
     pub usage: Usage,
-    /// In the currency of the price, or as the agent reckons; `None` where neither is known, or the usage is not.
+    /// What it cost, in the currency of the scenario's price, or null.
     pub cost: Option<f64>,
     pub attempts: Vec<Attempt>,
 }
 
 /// One attempt at a request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {
     /// Milliseconds from the start of the run.
     pub start_ms: f64,
     pub duration_ms: f64,
-    /// The HTTP status; `None` when no response came, or an agent that asks by itself does not report it.
+    /// The HTTP status; `null` when no response came, or an agent that asks by itself does not tell.
     pub status: Option<u16>,
-    /// Why it gave no answer; `None` when it did.
+    /// Why it gave no answer; `null` when it did.
     pub problem: Option<String>,
 }
 
-/// What the models of one or more runs took together.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What models used in several runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TotalUse {
-    pub usage: Usage,
-    /// `None` where that of a request is unknown.
+    /// All requests of all runs together.
+    #[serde(flatten)]
+    pub tokens: Tokens,
+    /// What all requests cost, in the currency of the scenario's price; `null` where that of one is unknown.
     pub cost: Option<f64>,
     /// How many requests were made.
     pub requests: usize,
@@ -51,14 +64,27 @@ pub struct TotalUse {
     pub attempts: usize,
 }
 
+/// Tokens, each counted once; `null` where the API does not tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tokens {
+    /// Tokens of requests that were neither read from a cache nor written to one.
+    pub input_tokens: Option<u64>,
+    pub output_tokens: Option<u64>,
+    pub cache_read_tokens: Option<u64>,
+    pub cache_write_tokens: Option<u64>,
+    /// The sum of those that are known.
+    pub total_tokens: Option<u64>,
+}
+
 impl TotalUse {
     /// What is taken where nobody is asked.
     pub const NOTHING: Self = Self {
-        usage: Usage {
-            input: None,
-            output: None,
-            cache_read: None,
-            cache_write: None,
+        tokens: Tokens {
+            input_tokens: None,
+            output_tokens: None,
+            cache_read_tokens: None,
+            cache_write_tokens: None,
+            total_tokens: None,
         },
         cost: Some(0.0),
         requests: 0,
@@ -68,7 +94,7 @@ impl TotalUse {
     /// What these requests took; `None` where there are none.
     pub fn of(requests: &[ModelRequest]) -> Option<Self> {
         Some(Self {
-            usage: total_usage(requests)?,
+            tokens: total_usage(requests)?.into(),
             cost: total_cost(requests),
             requests: requests.len(),
             attempts: requests.iter().map(|it| it.attempts.len()).sum(),
@@ -79,10 +105,82 @@ impl TotalUse {
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
-            usage: self.usage.and(other.usage),
+            tokens: self.tokens.and(other.tokens),
             cost: self.cost.zip(other.cost).map(|(a, b)| a + b),
             requests: self.requests + other.requests,
             attempts: self.attempts + other.attempts,
+        }
+    }
+
+    /// Several uses as one; `None` where there are none. The cost is known where each is.
+    pub fn sum(uses: impl Iterator<Item = Self>) -> Option<Self> {
+        uses.reduce(|a, b| {
+            let both = a.and(b);
+            Self {
+                cost: both.cost.map(tidy),
+                ..both
+            }
+        })
+    }
+
+    /// For people: `2 requests, 1234 tokens in, 56 out, cost 0.0045`.
+    pub fn words(&self) -> String {
+        let count = self.requests;
+        let noun = if count == 1 { "request" } else { "requests" };
+        let again = match self.attempts.saturating_sub(count) {
+            0 => String::new(),
+            1 => " (1 more attempt)".to_owned(),
+            again => format!(" ({again} more attempts)"),
+        };
+        let mut words = format!("{count} {noun}{again}, {}", self.tokens.words());
+        if let Some(cost) = self.cost {
+            let _ = write!(words, ", cost {}", cost_words(cost));
+        }
+        words
+    }
+}
+
+impl Tokens {
+    /// The tokens of both; what one of them does not know counts as none there.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            input_tokens: sum([self.input_tokens, other.input_tokens]),
+            output_tokens: sum([self.output_tokens, other.output_tokens]),
+            cache_read_tokens: sum([self.cache_read_tokens, other.cache_read_tokens]),
+            cache_write_tokens: sum([self.cache_write_tokens, other.cache_write_tokens]),
+            total_tokens: sum([self.total_tokens, other.total_tokens]),
+        }
+    }
+
+    /// For people: `1234 tokens in, 56 out, 200 from cache`.
+    pub fn words(&self) -> String {
+        let number = |tokens: Option<u64>| tokens.map_or("?".to_owned(), |it| it.to_string());
+        let mut words = format!(
+            "{} tokens in, {} out",
+            number(self.input_tokens),
+            number(self.output_tokens)
+        );
+        for (tokens, how) in [
+            (self.cache_read_tokens, "from cache"),
+            (self.cache_write_tokens, "to cache"),
+        ] {
+            if let Some(tokens) = tokens.filter(|it| *it > 0) {
+                let _ = write!(words, ", {tokens} {how}");
+            }
+        }
+        words
+    }
+}
+
+impl From<Usage> for Tokens {
+    fn from(it: Usage) -> Self {
+        Self {
+            input_tokens: it.input,
+            output_tokens: it.output,
+            cache_read_tokens: it.cache_read,
+            cache_write_tokens: it.cache_write,
+            total_tokens: it.total(),
         }
     }
 }

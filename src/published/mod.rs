@@ -1,26 +1,22 @@
 //! The forms in which trajectories and results leave the program: versioned, with a JSON Schema each.
 //!
-//! The structs are published ones, so that the inner types may change without breaking anybody's script or stored baseline. What a
-//! trajectory and a result both tell has one type and one spelling, in the files of this folder:
+//! What is published as it is known has its one type in `model`, which may change as the version of its format allows: it is in stored
+//! baselines and in other people's scripts. What is told otherwise has a type here:
 //!
 //! | module | what it is the form of |
 //! |---|---|
 //! | [`trajectory`] | a recorded run: `baseline.json`, and the runs kept beside a report |
 //! | [`result`] | what a command found: `result.json` |
 //! | [`history`] | the results of scenarios over time |
+//! | [`kept`] | what the results database has of results and runs |
 //! | [`measured`] | what searches and scanners were measured to do: `report.json` |
 //! | [`evaluator`] | what a program that judges a run is given, and what it answers |
-//! | [`stamp`] | what a run ran on: repositories, an image, whose servers |
-//! | [`call`] | what became of a call, and a place in its answer |
 //! | [`ending`] | how a run ended |
-//! | [`attempt`] | one attempt at a request to a model |
 
-pub mod attempt;
-pub mod call;
 pub mod ending;
 pub mod evaluator;
 pub mod history;
+pub mod kept;
 pub mod measured;
 pub mod result;
-pub mod stamp;
 pub mod trajectory;

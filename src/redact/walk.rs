@@ -8,10 +8,10 @@ use crate::model::binding::Binding;
 use crate::model::catalogue::Catalogue;
 use crate::model::learned::{Learned, Odd, Repeat, Variation, Varying};
 use crate::model::redacted::Redacted;
-use crate::model::stamp::{GitStamp, ImageStamp};
+use crate::model::stamp::{Git, ImageStamp};
 use crate::model::texts;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
-use crate::model::upstream::UpstreamLane;
+use crate::model::upstream::{Header, UpstreamLane};
 
 impl Redactor {
     /// A trajectory without secrets in anything it holds.
@@ -43,7 +43,7 @@ impl Redactor {
         if let Some(lane) = &mut trajectory.upstream {
             for it in &mut lane.calls {
                 each_text_mut(&mut it.call, &mut hide);
-                it.headers.iter_mut().for_each(|(_, value)| hide(value));
+                it.headers.iter_mut().for_each(|it| hide(&mut it.value));
             }
             lane.headers.iter_mut().for_each(|it| hide(&mut it.value));
         }
@@ -195,7 +195,7 @@ impl Redactor {
         } = lane;
         for it in calls {
             self.called(&mut it.call);
-            for (name, value) in &mut it.headers {
+            for Header { name, value } in &mut it.headers {
                 self.header(name, value);
             }
         }
@@ -293,9 +293,9 @@ impl Redactor {
     }
 
     /// So was what a repository says of itself.
-    pub(super) fn git(&self, stamp: &mut GitStamp) {
+    pub(super) fn git(&self, stamp: &mut Git) {
         match stamp {
-            GitStamp::Known(commit) => {
+            Git::Known(commit) => {
                 for text in [
                     &mut commit.commit,
                     &mut commit.short,
@@ -308,7 +308,7 @@ impl Redactor {
                 let optional = optional.into_iter().flatten();
                 optional.for_each(|it| self.words(it));
             }
-            GitStamp::Unknown { reason } => self.words(reason),
+            Git::Unknown { reason } => self.words(reason),
         }
     }
 
@@ -356,9 +356,9 @@ mod tests {
     use super::Redactor;
     use crate::model::catalogue::Catalogue;
     use crate::model::learned::{Learned, Odd, Variation, Varying};
-    use crate::model::stamp::{GitCommit, GitStamp, ImageStamp, Servers, Stamp};
+    use crate::model::stamp::{Git, GitCommit, ImageStamp, Servers, Stamp};
     use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
-    use crate::model::upstream::{PassedOn, UpstreamCall, UpstreamLane, VaryingArgument};
+    use crate::model::upstream::{Header, PassedOn, UpstreamCall, UpstreamLane, VaryingArgument};
     use crate::model::{Digits, Object};
 
     /// A trajectory of these steps.
@@ -376,7 +376,7 @@ mod tests {
                 agent_parts: std::collections::BTreeMap::new(),
                 servers: Servers::Live,
                 model: None,
-                scenarios: GitStamp::Unknown {
+                scenarios: Git::Unknown {
                     reason: "no folder".to_owned(),
                 },
                 source: None,
@@ -414,13 +414,19 @@ mod tests {
     #[test]
     fn a_header_whose_name_says_so_is_hidden_behind_a_proxy() {
         let lane = |headers: &[(&str, &str)]| {
-            let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-            let headers: Vec<(String, String)> = headers.iter().map(owned).collect();
-            let passed_on = headers.iter().cloned().map(|(name, value)| PassedOn {
-                server: "s".to_owned(),
-                name,
-                value,
-            });
+            let owned = |(name, value): &(&str, &str)| Header {
+                name: (*name).to_owned(),
+                value: (*value).to_owned(),
+            };
+            let headers: Vec<Header> = headers.iter().map(owned).collect();
+            let passed_on = headers
+                .iter()
+                .cloned()
+                .map(|Header { name, value }| PassedOn {
+                    server: "s".to_owned(),
+                    name,
+                    value,
+                });
             UpstreamLane {
                 headers: passed_on.collect(),
                 calls: vec![UpstreamCall {
@@ -467,7 +473,10 @@ mod tests {
                 UpstreamCall {
                     cause: Some(1),
                     call: tool_call(&json!({ "text": said }), json!({ "said": said })),
-                    headers: vec![("x-trace".to_owned(), said.clone())],
+                    headers: vec![Header {
+                        name: "x-trace".to_owned(),
+                        value: said.clone(),
+                    }],
                 },
                 UpstreamCall {
                     cause: Some(1),
@@ -575,10 +584,10 @@ mod tests {
         }))]);
         trajectory.name = format!("Use {token}");
         let stamp = &mut trajectory.stamp;
-        stamp.scenarios = GitStamp::Unknown {
+        stamp.scenarios = Git::Unknown {
             reason: format!("{token} is no folder"),
         };
-        stamp.source = Some(GitStamp::Known(GitCommit {
+        stamp.source = Some(Git::Known(GitCommit {
             commit: "c0ffee".repeat(7),
             short: "c0ffeec".to_owned(),
             branch: Some(format!("with-{token}")),

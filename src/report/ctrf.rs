@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::json;
+use crate::model::stamp::{Git, GitCommit};
 use crate::published::result::{ResultDocument, Scenario, Status};
-use crate::published::stamp::Git;
 use crate::report::attention;
 use crate::text::line;
 
@@ -137,7 +137,7 @@ pub fn ctrf(result: &ResultDocument) -> String {
         ..Summary::default()
     };
     let environment = match &result.git {
-        Git::Known { commit, branch, .. } => Environment {
+        Git::Known(GitCommit { commit, branch, .. }) => Environment {
             commit: Some(commit.clone()),
             branch_name: branch.clone(),
         },

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use crate::digits;
 use crate::model::catalogue::Client;
 use crate::model::trajectory::{Failure, FailureKind, Outcome};
-use crate::model::upstream::PassedOn;
+use crate::model::upstream::{Header, PassedOn};
 use crate::model::{Digits, Object};
 use crate::run::stop::SetupError;
 
@@ -65,7 +65,7 @@ pub(super) struct RecordedCall {
     pub(super) server: String,
     pub(super) tool: String,
     pub(super) arguments: Object,
-    /// Of integers in the arguments that are too long for 64 bits.
+    /// Of numbers in the arguments that 64 bits cannot hold.
     pub(super) digits: Digits,
     pub(super) begun: Instant,
     /// Its outcome, and how long that took; `None` while it is under way.
@@ -75,7 +75,7 @@ pub(super) struct RecordedCall {
     /// From when to when it was asked again; `None` where it was not.
     pub(super) asked: Option<(Instant, Instant)>,
     /// Headers that were passed on with it, where they are looked for: names in lower case, sorted.
-    pub(super) headers: Vec<(String, String)>,
+    pub(super) headers: Vec<Header>,
 }
 
 /// A call under way. Dropped without an end, it is recorded as disconnected.
@@ -207,7 +207,7 @@ impl CallRecorder {
 impl PendingCall {
     /// These headers were passed on with it: names in lower case, sorted.
     #[must_use]
-    pub fn with_headers(self, headers: Vec<(String, String)>) -> Self {
+    pub fn with_headers(self, headers: Vec<Header>) -> Self {
         self.recorder.lock().calls[self.index].headers = headers;
         self
     }

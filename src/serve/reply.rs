@@ -34,7 +34,7 @@ pub(super) fn of(
 ) -> Redacted<RunReply> {
     result.derive(|result| {
         let current = result.current.as_deref();
-        let status = Status::from(result.status);
+        let status = result.status;
         let began = current.map_or_else(Timestamp::now, |it| it.stamp.recorded_at);
         RunReply {
             test_case: (*case.asked).clone(),
@@ -217,7 +217,7 @@ fn against(result: &ScenarioResult) -> Vec<String> {
     });
     let verdict = result.comparison.iter().map(|it| &it.verdict);
     let reasons = verdict.filter(|it| !it.passed).flat_map(|it| &it.reasons);
-    let reasons = reasons.map(|it| sentence(&it.to_string()));
+    let reasons = reasons.map(|it| sentence(&it.whole()));
     problem
         .chain(checks)
         .chain(evaluations)

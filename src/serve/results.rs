@@ -15,15 +15,11 @@ use super::problem::Problem;
 use super::reply;
 use super::server::Server;
 use super::wire::reply::{RunReply, ToolCall, Verdict};
-use super::wire::results::{
-    PageQuery, ResultEntry, ResultList, ResultQuery, RunEntry, RunList, Statistics,
-};
+use super::wire::results::{PageQuery, ResultList, ResultQuery, RunList};
 use crate::input;
-use crate::published::result::{self, ResultDocument, Status};
-use crate::store::database::{
-    Database, DatabaseError, ResultDetail, ResultFilter, ResultRow, RunRow, ToolCallRow,
-    id_in_files,
-};
+use crate::published::kept::{ResultDetail, ResultEntry, RunEntry, Statistics, ToolCallRow};
+use crate::published::result::{self, ResultDocument};
+use crate::store::database::{Database, DatabaseError, ResultFilter, id_in_files};
 use crate::store::{self, RESULT, Runs};
 
 /// How many are told at once, unless it is said.
@@ -69,7 +65,7 @@ pub(super) async fn list(
     };
     let page = database(&server)?.results(&filter).await?;
     Ok(Json(ResultList {
-        results: page.rows.into_iter().map(entry).collect(),
+        results: page.rows,
         total: page.total,
         limit,
         offset,
@@ -78,32 +74,6 @@ pub(super) async fn list(
 
 fn index(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
-}
-
-fn entry(row: ResultRow) -> ResultEntry {
-    ResultEntry {
-        result_id: row.id,
-        run_id: row.run,
-        command: row.command,
-        scenario: row.scenario,
-        name: row.name,
-        prompt: row.prompt,
-        tags: row.tags,
-        success: row.status == Status::Passed,
-        status: row.status,
-        reason: row.reason,
-        verdict: row.verdict,
-        expected_tools: row.expected_tools,
-        actual_tools: row.actual_tools,
-        score: row.score,
-        duration: row.duration_ms,
-        timestamp: row.created_at,
-        agent: row.agent,
-        model: row.model,
-        flaky: row.flaky,
-        total_tokens: row.usage.total_tokens,
-        cost: row.usage.cost,
-    }
 }
 
 /// `GET /api/test/results/{id}`.
@@ -124,14 +94,14 @@ fn replied(found: ResultDetail, server: &Server) -> RunReply {
         result, tool_calls, ..
     } = found;
     // Retention may have removed the files, and what the database has stays.
-    let runs = Runs::open(&server.options.settings.runs, &result.run);
-    let own = id_in_files(&result.run, &result.scenario, &result.id);
+    let runs = Runs::open(&server.options.settings.runs, &result.run_id);
+    let own = id_in_files(&result.run_id, &result.scenario, &result.result_id);
     let run = tokio::task::block_in_place(|| store::load(&runs.path(&own)).ok());
     let (calls, began) = if let Some(run) = &run {
         (reply::calls(run), run.stamp.recorded_at.to_string())
     } else {
         let calls = tool_calls.into_iter().map(call).collect();
-        (calls, result.created_at.clone())
+        (calls, result.timestamp.clone())
     };
     RunReply {
         test_case: json!({
@@ -141,17 +111,17 @@ fn replied(found: ResultDetail, server: &Server) -> RunReply {
         }),
         tool_calls: calls,
         verdict: verdict(&result),
-        duration: result.duration_ms,
-        success: result.status == Status::Passed,
+        duration: result.duration,
+        success: result.success,
         timestamp: began,
-        result_id: result.id,
-        run_id: result.run,
+        result_id: result.result_id,
+        run_id: result.run_id,
         scenario: result.scenario,
         status: result.status,
     }
 }
 
-fn verdict(result: &ResultRow) -> Verdict {
+fn verdict(result: &ResultEntry) -> Verdict {
     let said = &result.verdict;
     let text = |key: &str| said.get(key).and_then(Value::as_str).map(str::to_owned);
     let number = |key: &str| said.get(key).and_then(Value::as_f64);
@@ -192,7 +162,7 @@ pub(super) async fn runs(
     let (limit, offset) = (query.limit.unwrap_or(LIMIT), query.offset.unwrap_or(0));
     let page = database(&server)?.runs(index(limit), index(offset)).await?;
     Ok(Json(RunList {
-        runs: page.rows.into_iter().map(run_entry).collect(),
+        runs: page.rows,
         total: page.total,
         limit,
         offset,
@@ -207,7 +177,7 @@ pub(super) async fn run(
     let id = named(id)?;
     let found = database(&server)?.run(&id).await?;
     let none = || Problem::unknown(format!("there is no run `{}`", shown(&id)));
-    Ok(Json(run_entry(found.ok_or_else(none)?)))
+    found.map(Json).ok_or_else(none)
 }
 
 /// `GET /api/test/runs/{id}/document`.
@@ -236,48 +206,7 @@ pub(super) async fn document(
     ))
 }
 
-fn run_entry(row: RunRow) -> RunEntry {
-    let (commit, branch) = match row.git {
-        Some(git) => (Some(git.commit), git.branch),
-        None => (None, None),
-    };
-    RunEntry {
-        run_id: row.id,
-        command: row.command,
-        status: row.status,
-        started_at: row.started_at,
-        completed_at: row.completed_at,
-        duration: row.duration_ms,
-        exit_code: row.exit_code,
-        total: row.total,
-        passed: row.passed,
-        failed: row.failed,
-        inconclusive: row.inconclusive,
-        errors: row.errors + row.timeouts + row.interrupted,
-        skipped: row.skipped,
-        recorded: row.recorded,
-        commit,
-        branch,
-    }
-}
-
 /// `GET /api/test/stats`.
 pub(super) async fn stats(State(server): State<Arc<Server>>) -> Result<Json<Statistics>, Problem> {
-    let stats = database(&server)?.stats().await?;
-    Ok(Json(Statistics {
-        runs: stats.runs,
-        results: stats.results,
-        scenarios: stats.scenarios,
-        tool_calls: stats.tool_calls,
-        passed: stats.passed,
-        failed: stats.failed,
-        inconclusive: stats.inconclusive,
-        errors: stats.errors,
-        recorded: stats.recorded,
-        pass_rate: stats.pass_rate,
-        mean_duration: stats.mean_duration_ms,
-        known_cost: stats.known_cost,
-        first_at: stats.first_at,
-        last_at: stats.last_at,
-    }))
+    Ok(Json(database(&server)?.stats().await?))
 }

@@ -13,7 +13,6 @@ use super::server::Server;
 use super::wire::reply::RunReply;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
-use crate::model::status;
 use crate::model::suite::ScenarioResult;
 use crate::published::result::Status;
 use crate::redact::{Redactor, Secrets};
@@ -117,8 +116,8 @@ impl Observer for Watching {
                 "command": self.command,
                 "scenario": scenario_of(&it.id),
                 "name": it.name,
-                "status": Status::from(it.status),
-                "success": it.status == status::Status::Passed,
+                "status": it.status,
+                "success": it.status == Status::Passed,
                 "duration": it.duration_ms,
                 "score": it.comparison.as_ref().map(|it| it.scores.overall),
                 "reason": reply::first_against(it),
@@ -230,8 +229,7 @@ impl ScenarioObserver for One {
         })
     }
 
-    fn attempted(&self, number: u16, of: u16, status: status::Status) {
-        let status = Status::from(status);
+    fn attempted(&self, number: u16, of: u16, status: Status) {
         self.tell(
             "step",
             json!({ "doing": format!("attempt {number} of {of}"), "status": status }),

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::digits;
 use crate::model::binding::{Binding, Source};
+use crate::model::call_status::CallStatus;
 use crate::model::learned::Learned;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
-use crate::model::upstream::{UpstreamCall, UpstreamLane};
-use crate::published::call::CallStatus;
+use crate::model::upstream::{Header, UpstreamCall, UpstreamLane};
 use crate::text::{block as visible_block, line as visible_line, shorten};
 
 /// The longest answer that is written out; the whole of it is in the JSON file.
@@ -123,7 +123,7 @@ fn heard(text: &mut String, lead: &str, lane: &UpstreamLane, number: usize, it: 
         became(&call.outcome)
     );
     let _ = writeln!(text, "  {}", visible_line(&said));
-    for (name, value) in &it.headers {
+    for Header { name, value } in &it.headers {
         let said = header(name, value);
         let _ = writeln!(text, "    passed on: {}", visible_line(&said));
     }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{Held, StoreError, write};
 use super::runs::{RESULT, Runs};
+use crate::model::stamp::Git;
 use crate::published::result::{self, Gate, Summary};
-use crate::published::stamp::Git;
 
 /// The file, in the folder of the runs.
 const INDEX: &str = "index.jsonl";

@@ -20,6 +20,7 @@ use super::settings::Settings;
 use super::source;
 use super::versions::{Against, LaidOut, Versions};
 use crate::git::{self, Commit};
+use crate::model::comparison::Reason;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status};
@@ -369,7 +370,7 @@ fn reason(result: &ScenarioResult) -> String {
     let verdict = result.comparison.iter().flat_map(|it| &it.verdict.reasons);
     let unmet = result.checks.iter().filter(|it| it.fails());
     let mut reasons = verdict
-        .map(ToString::to_string)
+        .map(Reason::whole)
         .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))
         .chain(evaluating::reasons(&result.evaluations, result.evaluation));
     reasons.next().unwrap_or_default()

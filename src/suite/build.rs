@@ -10,7 +10,7 @@ use crate::git;
 use crate::model::container::{Build, Image};
 use crate::model::scenario::Scenario;
 use crate::model::source::Prepare;
-use crate::model::stamp::{DIRTY, GitStamp, Servers};
+use crate::model::stamp::{DIRTY, Git, Servers};
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
@@ -169,8 +169,8 @@ impl SuiteContext {
 }
 
 /// What the labels of an image say of the source it is made from.
-fn labels(source: &GitStamp) -> Vec<(String, String)> {
-    let GitStamp::Known(commit) = source else {
+fn labels(source: &Git) -> Vec<(String, String)> {
+    let Git::Known(commit) = source else {
         return Vec::new();
     };
     let dirty = if commit.dirty == Some(true) {

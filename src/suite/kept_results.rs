@@ -90,7 +90,7 @@ impl<'a> KeptResults<'a> {
             return Vec::new();
         };
         database.head(suite.derive(|it| RunHead {
-            called: it.called.as_ref().map(Into::into),
+            called: it.called.clone(),
             ..RunHead::played(it)
         }));
         database.flush().await

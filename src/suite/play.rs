@@ -29,7 +29,7 @@ use crate::docker::{Guard, Session};
 use crate::model::called::Called;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
-use crate::model::stamp::GitStamp;
+use crate::model::stamp::Git;
 use crate::model::suite::{DISABLED, NOT_STARTED, ScenarioResult, Status, SuiteResult};
 use crate::published::result::{self, ResultDocument};
 use crate::run::Budget;
@@ -374,7 +374,7 @@ fn keep_begun(
         mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
         started_at,
         duration_ms: 0.0,
-        git: GitStamp::Unknown {
+        git: Git::Unknown {
             reason: "the run has not ended".to_owned(),
         },
         called,

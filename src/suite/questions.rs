@@ -287,7 +287,7 @@ impl Writer<'_> {
         })?;
         let price = self.settings.asked.price.as_ref();
         let cost = price.and_then(|it| response.usage.cost(it));
-        used.usage = used.usage.and(response.usage);
+        used.tokens = used.tokens.and(response.usage.into());
         used.cost = cost_before.zip(cost).map(|(a, b)| a + b);
         if let Some(budget) = &self.budget {
             budget.spend(cost).map_err(spent)?;

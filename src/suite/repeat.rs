@@ -1,6 +1,7 @@
 //! Several runs of one scenario, one after another, and one result of them all.
 
 use crate::evaluate::{self, CallTimes, Subject};
+use crate::model::comparison::Reason;
 use crate::model::evaluation::Gate;
 use crate::model::evaluator::{Evaluator, EvaluatorKind};
 use crate::model::repeated::{self, Tally};
@@ -348,7 +349,7 @@ fn reason(result: &ScenarioResult) -> Option<String> {
     let verdict = result.comparison.iter().flat_map(|it| &it.verdict.reasons);
     let unmet = result.checks.iter().filter(|it| it.fails());
     problem
-        .chain(verdict.map(ToString::to_string))
+        .chain(verdict.map(Reason::whole))
         .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))
         .chain(evaluating::reasons(&result.evaluations, result.evaluation))
         .next()

@@ -24,7 +24,7 @@ use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::repeated::Tally;
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::stamp::GitStamp;
+use crate::model::stamp::Git;
 use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
@@ -183,7 +183,7 @@ impl Waiting {
     pub fn judged(&self) -> Redacted<SuiteResult> {
         let mut secrets = Secrets::default();
         let shown = self.judged_against(self.compared_with(), &mut secrets);
-        let nowhere = GitStamp::Unknown {
+        let nowhere = Git::Unknown {
             reason: "the run was made earlier".to_owned(),
         };
         let suite = SuiteResult {

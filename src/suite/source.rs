@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::model::container::{Container, Image};
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::stamp::{DIRTY, GitStamp, Stamp};
+use crate::model::stamp::{DIRTY, Git, Stamp};
 use crate::run::SetupError;
 use crate::scenario_file::{self, SOURCE_DIR};
 
@@ -55,7 +55,7 @@ fn variable(name: &str) -> Option<String> {
 /// was not, or that is not known.
 pub(crate) fn other_than_image(stamp: &Stamp) -> Option<String> {
     let image = stamp.image.as_ref()?;
-    let Some(GitStamp::Known(source)) = &stamp.source else {
+    let Some(Git::Known(source)) = &stamp.source else {
         return None;
     };
     let revision = image.revision.as_deref()?;

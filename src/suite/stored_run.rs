@@ -45,9 +45,9 @@ pub struct Told {
     pub path: String,
     #[serde(default)]
     pub tags: Vec<String>,
-    status: result::Status,
+    status: Status,
     #[serde(default)]
-    problem: Option<result::Problem>,
+    problem: Option<Problem>,
     #[serde(default)]
     current: Option<Side>,
     #[serde(default)]
@@ -73,7 +73,7 @@ pub(super) struct Repeated {
 /// What came of one of several runs.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Attempt {
-    status: result::Status,
+    status: Status,
     #[serde(default)]
     reason: Option<String>,
 }
@@ -146,7 +146,7 @@ impl StoredRun {
 
     /// Whether scenarios were run in it, or were to be: it is none that scored other runs, or only measured.
     pub fn is_made(&self) -> bool {
-        let is_to_score = |it: &Told| it.measured.is_none() && it.status != result::Status::Skipped;
+        let is_to_score = |it: &Told| it.measured.is_none() && it.status != Status::Skipped;
         self.told.iter().any(is_to_score) && !self.told.iter().any(|it| it.elsewhere().is_some())
     }
 
@@ -167,10 +167,10 @@ impl StoredRun {
 
     /// Why the trajectory that this run has of a scenario does not stand for it; `None` where it does.
     pub(super) fn untold(&self, id: &str) -> Option<String> {
-        use result::Status::{Error, Interrupted, Timeout};
+        use Status::{Error, Interrupted, Timeout};
         let told = self.of_scenario(id)?;
         let attempts = &told.repeated()?.attempts;
-        let is_open = |it: result::Status| matches!(it, Error | Timeout | Interrupted);
+        let is_open = |it: Status| matches!(it, Error | Timeout | Interrupted);
         let open = attempts.iter().filter(|it| is_open(it.status)).count();
         (open > 0 && is_open(told.status)).then(|| {
             format!(
@@ -189,13 +189,13 @@ impl Told {
 
     fn is_disabled(&self) -> bool {
         let problem = self.problem.as_ref();
-        self.status == result::Status::Skipped && problem.is_some_and(|it| it.message == DISABLED)
+        self.status == Status::Skipped && problem.is_some_and(|it| it.message == DISABLED)
     }
 
     /// Several runs of which each counts; what was recorded is one of them.
     pub(super) fn repeated(&self) -> Option<&Repeated> {
         let several = self.repeated.as_ref();
-        several.filter(|it| self.status != result::Status::Recorded && !it.attempts.is_empty())
+        several.filter(|it| self.status != Status::Recorded && !it.attempts.is_empty())
     }
 
     /// The trajectory of another run that was scored.
@@ -210,8 +210,8 @@ impl Told {
     pub(super) fn measured(&self) -> Option<ScenarioResult> {
         self.measured.as_ref()?;
         let (status, why) = match self.status {
-            result::Status::Passed | result::Status::Recorded => (Status::Skipped, None),
-            other => (other.into(), Some(other.name())),
+            Status::Passed | Status::Recorded => (Status::Skipped, None),
+            other => (other, Some(other.name())),
         };
         let why = why.map_or_else(
             || problem(MEASURED),
@@ -225,25 +225,18 @@ impl Told {
 
     /// What there is to say of it where its trajectory is not at hand: as it was, where nothing was known of it then either.
     pub(super) fn without(&self, file: &Path, attempt: Option<&Attempt>) -> ScenarioResult {
-        use result::Status::{Error, Failed, Inconclusive, Interrupted, Passed};
-        use result::Status::{Recorded, Skipped, Timeout};
+        use Status::{Error, Failed, Inconclusive, Interrupted, Passed};
+        use Status::{Recorded, Skipped, Timeout};
         let (status, then) = match attempt {
-            None => (
-                self.status,
-                self.problem.as_ref().map(|it| Problem {
-                    message: it.message.clone(),
-                    hint: it.hint.clone(),
-                    details: it.details.clone(),
-                }),
-            ),
+            None => (self.status, self.problem.clone()),
             Some(it) => (it.status, it.reason.as_deref().map(problem)),
         };
         let (status, why) = match status {
             Error | Timeout | Interrupted | Skipped => {
                 let words = format!("nothing is known of it but that it was: {}", status.name());
-                (status.into(), then.unwrap_or_else(|| problem(words)))
+                (status, then.unwrap_or_else(|| problem(words)))
             }
-            Passed | Failed | Inconclusive | Recorded => (Status::Error, self.gone(file)),
+            Passed | Failed | Inconclusive | Recorded => (Error, self.gone(file)),
         };
         ScenarioResult {
             problem: Some(why),
@@ -283,7 +276,7 @@ impl Told {
 
 impl Attempt {
     pub(super) fn has_passed(&self) -> bool {
-        self.status == result::Status::Passed
+        self.status == Status::Passed
     }
 
     /// A result that seems to pass, as what evaluators found then lets it be: they cannot look at it again.
@@ -291,7 +284,7 @@ impl Attempt {
         let reason = self.reason.as_deref();
         let reason = reason.unwrap_or("nothing more is known of what evaluators found in it");
         ScenarioResult {
-            status: self.status.into(),
+            status: self.status,
             problem: Some(problem(format!("as it was judged then: {reason}"))),
             ..result
         }

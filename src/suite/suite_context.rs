@@ -19,7 +19,7 @@ use crate::git;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::scenario::{Scenario, Server};
-use crate::model::stamp::{GitStamp, Servers, Stamp};
+use crate::model::stamp::{Git, Servers, Stamp};
 use crate::model::suite::ScenarioResult;
 use crate::model::suite_file::Retries;
 use crate::model::trajectory::Trajectory;
@@ -48,7 +48,7 @@ pub(crate) struct SuiteContext {
     pub(crate) takes_apart: Option<Duration>,
     /// How many scenarios were about to fail so far.
     failing: AtomicUsize,
-    stamps: Mutex<HashMap<PathBuf, GitStamp>>,
+    stamps: Mutex<HashMap<PathBuf, Git>>,
     /// What its scenarios, by id, with their servers and agents were given so far.
     secrets: Mutex<BTreeMap<String, Secrets>>,
 }
@@ -170,7 +170,7 @@ impl SuiteContext {
     }
 
     /// The state of the repository around a folder; asked once per command, so that all runs of it carry the same.
-    pub(crate) fn git(&self, folder: &Path) -> GitStamp {
+    pub(crate) fn git(&self, folder: &Path) -> Git {
         let mut stamps = self.stamps.lock();
         let ours: Vec<&Path> = self.ours.iter().map(PathBuf::as_path).collect();
         stamps

@@ -12,7 +12,7 @@ use mcp_eval::evaluate::{self, Subject};
 use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::scenario::Scenario;
-use mcp_eval::model::stamp::{GitStamp, Servers, Stamp};
+use mcp_eval::model::stamp::{Git, Servers, Stamp};
 use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 use mcp_eval::model::{Digits, Object};
 use mcp_eval::{scenario_file, score};
@@ -86,7 +86,7 @@ fn run(number: usize) -> Trajectory {
             agent_parts: std::collections::BTreeMap::new(),
             servers: Servers::Live,
             model: None,
-            scenarios: GitStamp::Unknown {
+            scenarios: Git::Unknown {
                 reason: "not asked".to_owned(),
             },
             source: None,

@@ -13,9 +13,9 @@ use mcp_eval::agent::Answers;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::stamp::{GitStamp, Servers, Stamp};
+use mcp_eval::model::stamp::{Git, Servers, Stamp};
 use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
-use mcp_eval::model::upstream::{UpstreamCall, UpstreamLane};
+use mcp_eval::model::upstream::{Header, UpstreamCall, UpstreamLane};
 use mcp_eval::model::{Digits, Object};
 use mcp_eval::score;
 use serde_json::{Value, json};
@@ -285,7 +285,7 @@ fn trajectory(steps: Vec<Step>) -> Trajectory {
             agent_parts: std::collections::BTreeMap::new(),
             servers: Servers::Live,
             model: None,
-            scenarios: GitStamp::Unknown {
+            scenarios: Git::Unknown {
                 reason: "not asked".to_owned(),
             },
             source: None,
@@ -511,7 +511,10 @@ mod upstream_10000 {
         let calls = lane.calls().zip(1..).map(|(call, number)| UpstreamCall {
             cause: Some(number),
             call: call.clone(),
-            headers: vec![("authorization".to_owned(), "Bearer abc".to_owned())],
+            headers: vec![Header {
+                name: "authorization".to_owned(),
+                value: "Bearer abc".to_owned(),
+            }],
         });
         let lane = UpstreamLane {
             calls: calls.collect(),

@@ -9,7 +9,7 @@ use mcp_eval::model::call::{Failure, FailureKind, Outcome};
 use mcp_eval::model::scenario::{Criterion, Scenario, Start, Transport};
 use mcp_eval::model::suite::CheckState;
 use mcp_eval::model::trajectory::{Step, Trajectory};
-use mcp_eval::model::upstream::{PassedOn, UpstreamCall, UpstreamLane};
+use mcp_eval::model::upstream::{Header, PassedOn, UpstreamCall, UpstreamLane};
 use mcp_eval::scenario_file::{self, Loaded, Options, Session, session_scenario};
 use serde_json::{Value, json};
 
@@ -187,7 +187,10 @@ fn heard(calls: &[(&str, &str, &[&str], Option<usize>)]) -> UpstreamLane {
                     cause: *cause,
                     call: *call,
                     headers: headers
-                        .map(|it| ((*it).to_owned(), "v".to_owned()))
+                        .map(|it| Header {
+                            name: (*it).to_owned(),
+                            value: "v".to_owned(),
+                        })
                         .collect(),
                 }
             })

@@ -3,7 +3,7 @@
 use std::fs;
 
 use mcp_eval::import::{ImportError, original};
-use mcp_eval::model::stamp::GitStamp;
+use mcp_eval::model::stamp::Git;
 use mcp_eval::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 use serde_json::{Value, json};
 
@@ -251,7 +251,7 @@ fn what_is_no_recording_is_told_apart() {
     }
     let odd =
         greeting(|log| log["mcpproxy_git_info"] = json!({ "git_hash": "ab", "commit_date": "?" }));
-    let Some(GitStamp::Known(commit)) = odd.unwrap().stamp.source else {
+    let Some(Git::Known(commit)) = odd.unwrap().stamp.source else {
         panic!("the commit is lost");
     };
     assert_eq!(

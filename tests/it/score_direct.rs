@@ -69,17 +69,20 @@ fn an_answer_is_held_beside_the_one_that_was_heard_behind() {
     let first = &direct.calls[0];
     assert_eq!(first.tool, "mcp__p__files__read");
     assert_eq!((&*first.server, &*first.upstream_tool), ("files", "read"));
-    assert_eq!((first.through.ms, first.direct.ms), (Some(9.0), Some(2.0)));
+    assert_eq!(
+        (first.through.ms, first.straight.ms),
+        (Some(9.0), Some(2.0))
+    );
     let text = json!({ "content": [{ "type": "text", "text": "it is noon" }] }).to_string();
     assert_eq!(
-        (first.through.bytes, first.direct.bytes),
+        (first.through.bytes, first.straight.bytes),
         (text.len(), text.len())
     );
     assert_eq!(first.through.tokens, text.len().div_ceil(4));
     // What was not made straight is told all the same, but for its time.
     let unasked = score::direct(&run, &[]);
     assert_eq!(found(&unasked), expected);
-    assert_eq!(unasked.calls[0].direct.ms, None);
+    assert_eq!(unasked.calls[0].straight.ms, None);
 }
 
 #[test]

@@ -8,9 +8,9 @@ use std::path::Path;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::{Comparison, Pair, Row};
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::stamp::{GitStamp, Servers, Stamp};
+use mcp_eval::model::stamp::{Git, Servers, Stamp};
 use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
-use mcp_eval::model::upstream::{UpstreamCall, UpstreamLane};
+use mcp_eval::model::upstream::{Header, UpstreamCall, UpstreamLane};
 use mcp_eval::model::{Digits, Object};
 use mcp_eval::score;
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ pub(crate) fn trajectory(calls: &[Value]) -> Trajectory {
 
 /// The same without a catalogue, as an imported recording has none.
 pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
-    let unknown = GitStamp::Unknown {
+    let unknown = Git::Unknown {
         reason: "not asked".to_owned(),
     };
     Trajectory {
@@ -110,7 +110,10 @@ pub(crate) fn with_lane(trajectory: Trajectory, heard: &[Value]) -> Trajectory {
         cause: (heard["cause"].as_u64()).map(|it| usize::try_from(it).unwrap()),
         call: call.clone(),
         headers: (object(&heard["headers"]).iter())
-            .map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned()))
+            .map(|(name, value)| Header {
+                name: name.clone(),
+                value: value.as_str().unwrap().to_owned(),
+            })
             .collect(),
     });
     let lane = UpstreamLane {

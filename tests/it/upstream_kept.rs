@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::redacted::Redacted;
-use mcp_eval::model::stamp::{GitStamp, Servers, Stamp};
+use mcp_eval::model::stamp::{Git, Servers, Stamp};
 use mcp_eval::model::trajectory::{
     Answer, Ending, Failure, FailureKind, Outcome, Step, ToolCall, Trajectory,
 };
 use mcp_eval::model::upstream::{
-    IrregularTool, PassedOn, UpstreamCall, UpstreamLane, VaryingArgument,
+    Header, IrregularTool, PassedOn, UpstreamCall, UpstreamLane, VaryingArgument,
 };
 use mcp_eval::model::{Digits, Object};
 use mcp_eval::published::trajectory;
@@ -60,7 +60,7 @@ fn with(lane: Option<UpstreamLane>) -> Trajectory {
             agent_parts: std::collections::BTreeMap::new(),
             servers: Servers::Live,
             model: None,
-            scenarios: GitStamp::Unknown {
+            scenarios: Git::Unknown {
                 reason: "no folder".to_owned(),
             },
             source: None,
@@ -87,7 +87,10 @@ fn lane() -> UpstreamLane {
     let arrived = |cause, call| UpstreamCall {
         cause,
         call,
-        headers: vec![("x-trace".to_owned(), "t-1".to_owned())],
+        headers: vec![Header {
+            name: "x-trace".to_owned(),
+            value: "t-1".to_owned(),
+        }],
     };
     let write = json!({ "path": "/a", "text": "two\nlines", "request_id": "r-1" });
     UpstreamLane {
@@ -373,7 +376,8 @@ fn arrived() -> impl Strategy<Value = UpstreamCall> {
             duration_ms,
         },
     );
-    let headers = prop::collection::vec(("[a-z-]{0,8}", ".{0,12}"), 0..3);
+    let headers = ("[a-z-]{0,8}", ".{0,12}").prop_map(|(name, value)| Header { name, value });
+    let headers = prop::collection::vec(headers, 0..3);
     (prop::option::of(1..=CALLS), call, headers).prop_map(|(cause, call, headers)| UpstreamCall {
         cause,
         call,

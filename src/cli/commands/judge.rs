@@ -189,7 +189,7 @@ fn told(file: &Path, checked: &CheckedJudge, gate: &Gate) -> String {
         ));
     }
     let took = &checked.took;
-    let tokens = took.usage.total();
+    let tokens = took.tokens.total_tokens;
     lines.push(format!(
         "{}, {}, {}{}",
         plural(took.requests, "request"),

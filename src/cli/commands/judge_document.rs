@@ -128,8 +128,8 @@ pub(super) fn document(checked: &CheckedJudge, gate: &Gate) -> JudgeDocument {
         usage: UsageDocument {
             requests: took.requests,
             attempts: took.attempts,
-            input_tokens: took.usage.input,
-            output_tokens: took.usage.output,
+            input_tokens: took.tokens.input_tokens,
+            output_tokens: took.tokens.output_tokens,
             cost: took.cost,
             cached_votes: checked.cached,
         },

@@ -18,7 +18,7 @@ use crate::git;
 use crate::json;
 use crate::model::measurement::Measurement;
 use crate::model::scenario::{Agent, Criterion, Scenario, is_prose};
-use crate::model::stamp::GitStamp;
+use crate::model::stamp::Git;
 use crate::model::suite::CheckState;
 use crate::model::trajectory::Trajectory;
 use crate::scenario_file;
@@ -216,8 +216,8 @@ fn source_of(scenario: &Scenario) -> Option<Source> {
     });
     let repo = short.unwrap_or(own).display().to_string();
     let commit = match folder.map(|it| git::stamp(&it, &[])) {
-        Some(GitStamp::Known(commit)) => Some(commit),
-        Some(GitStamp::Unknown { .. }) | None => None,
+        Some(Git::Known(commit)) => Some(commit),
+        Some(Git::Unknown { .. }) | None => None,
     };
     Some(Source {
         repo,

@@ -130,11 +130,6 @@ impl Judge {
         })
     }
 
-    /// How long a ruling of so many votes may take.
-    pub fn longest(&self, votes: u32) -> Duration {
-        self.settings.vote_timeout().saturating_mul(votes)
-    }
-
     /// Asks about a run.
     pub async fn rule(&self, asked: &LlmJudge, case: &Case) -> Ruling {
         let mut ruling = Ruling {
@@ -262,7 +257,7 @@ impl Judge {
         let usage = response.as_ref().map(|it| it.usage).unwrap_or_default();
         let price = self.settings.asked.price.as_ref();
         let cost = price.and_then(|it| usage.cost(it));
-        took.usage = took.usage.and(usage);
+        took.tokens = took.tokens.and(usage.into());
         took.cost = cost_before.zip(cost).map(|(a, b)| a + b);
         if let Some(budget) = &self.budget {
             budget.spend(cost).map_err(|it| {

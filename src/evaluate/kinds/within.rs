@@ -72,7 +72,7 @@ pub(in crate::evaluate) fn look_at(it: &Within, subject: Subject<'_>, times: Tim
         _ => "the agent does not say what it used".to_owned(),
     };
     if let Some(most) = it.tokens {
-        kept.push(match used.and_then(|it| it.usage.total()) {
+        kept.push(match used.and_then(|it| it.tokens.total_tokens) {
             Some(tokens) if tokens <= most => {
                 Kept::Yes(format!("{tokens} of at most {most} tokens"))
             }

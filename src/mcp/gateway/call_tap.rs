@@ -18,7 +18,7 @@ use crate::mcp::wire::{Message, Reply, key, read_bytes};
 use crate::model::Object;
 use crate::model::catalogue::ClientAnswer;
 use crate::model::trajectory::Outcome;
-use crate::model::upstream::PassedOn;
+use crate::model::upstream::{Header, PassedOn};
 use crate::run::{CallRecorder, PendingCall, SetupError};
 
 /// The calls of one server.
@@ -211,8 +211,8 @@ impl CallTap {
     }
 
     /// These headers were passed on with a request in which there is no call.
-    fn arrived(&self, headers: Vec<(String, String)>) {
-        for (name, value) in headers {
+    fn arrived(&self, headers: Vec<Header>) {
+        for Header { name, value } in headers {
             let server = self.server.clone();
             self.recorder.passed_on(PassedOn {
                 server,

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 
 use crate::mcp::headers::with_token;
 use crate::mcp::target::{Launch, Target};
+use crate::model::upstream::Header;
 
 /// A shorter value may be the same by chance under another name.
 const TELLING: usize = 8;
@@ -45,7 +46,7 @@ impl SentHeaders {
     }
 
     /// Those that have arrived with a request, by the names they were sent with: sorted, each once.
-    pub(super) fn among(&self, arrived: &HeaderMap) -> Vec<(String, String)> {
+    pub(super) fn among(&self, arrived: &HeaderMap) -> Vec<Header> {
         let sent = self.0.lock();
         let has_arrived = |(name, value): &&(HeaderName, HeaderValue)| {
             let told = telling(value);
@@ -55,9 +56,9 @@ impl SentHeaders {
         };
         let passed_on = sent.iter().filter(has_arrived);
         passed_on
-            .map(|(name, value)| {
-                let value = String::from_utf8_lossy(value.as_bytes());
-                (name.as_str().to_owned(), value.into_owned())
+            .map(|(name, value)| Header {
+                name: name.as_str().to_owned(),
+                value: String::from_utf8_lossy(value.as_bytes()).into_owned(),
             })
             .collect()
     }

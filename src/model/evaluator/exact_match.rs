@@ -29,17 +29,6 @@ pub enum Likeness {
     Partial,
 }
 
-impl Likeness {
-    /// As scenario files spell it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Deep => "deep",
-            Self::Partial => "partial",
-        }
-    }
-}
-
 impl ExactMatch {
     pub(super) fn words(&self) -> String {
         let what = match &self.answer {

@@ -1,5 +1,8 @@
 //! An evaluator, and the kinds there are.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::command::CommandEvaluator;
 use super::compared::EvaluatorText;
 use super::exact_match::ExactMatch;
@@ -30,12 +33,13 @@ pub struct Evaluator {
 }
 
 /// Whether a run fails for an evaluator.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "EvaluatorRole", rename_all = "snake_case")]
 pub enum Role {
     /// It does.
     #[default]
     Gating,
-    /// What comes of it is only shown.
+    /// What it finds is only shown.
     Advisory,
 }
 

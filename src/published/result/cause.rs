@@ -143,17 +143,6 @@ impl Whose {
             Self::Experiment => "another experiment",
         }
     }
-
-    /// The value as the document spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::Server => "server",
-            Self::Catalogue => "catalogue",
-            Self::Behind => "behind",
-            Self::Experiment => "experiment",
-        }
-    }
 }
 
 impl Cause {

@@ -2,84 +2,13 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::model::comparison::{Change, ChangeKind};
 use crate::model::label::labelled;
 use crate::text::shorten;
 use crate::text::word_diff::around_difference;
 
 /// The longest value in a line that tells of a change.
 const VALUE_CHARS: usize = 100;
-
-/// One thing that differs between baseline and run, whether it fails the gate or not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Change {
-    pub kind: ChangeKind,
-    /// The number of the call concerned in the baseline.
-    pub baseline: Option<usize>,
-    /// The number of the call concerned in the run.
-    pub current: Option<usize>,
-    /// The full name of the tool concerned.
-    pub tool: Option<String>,
-    /// What the call is for, where its tool only passes calls on: `everything:echo`; absent for others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
-    /// Where: `arguments/query`, `response/content/0/json/total`, `description`, `inputSchema/properties/limit`; `null` for a call as a whole.
-    pub path: Option<String>,
-    /// What happened there, in words: `changed`, `is new`, `took much longer`.
-    pub what: String,
-    /// What it was, shortened around the difference; `null` where there was nothing.
-    pub was: Option<String>,
-    /// What it is now; `null` where there is nothing.
-    pub now: Option<String>,
-    /// The run failed for it.
-    pub fails: bool,
-}
-
-/// What kind of thing a change is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ChangeKind {
-    /// A call was not made, is new, or stands elsewhere.
-    Call,
-    /// A read was asked otherwise.
-    Request,
-    /// An effect was made with something else, or worded otherwise.
-    Effect,
-    /// An answer says something else.
-    Answer,
-    /// An answer says more than it did.
-    Addition,
-    /// An error is worded otherwise, came, or went.
-    Error,
-    /// The tool catalogue drifted.
-    Drift,
-    /// A call took much longer.
-    Slower,
-    /// The model used many more tokens.
-    Tokens,
-    /// A server behind the one under test heard something else.
-    Upstream,
-}
-
-impl ChangeKind {
-    /// The kind as the document spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Call => "call",
-            Self::Request => "request",
-            Self::Effect => "effect",
-            Self::Answer => "answer",
-            Self::Addition => "addition",
-            Self::Error => "error",
-            Self::Drift => "drift",
-            Self::Slower => "slower",
-            Self::Tokens => "tokens",
-            Self::Upstream => "upstream",
-        }
-    }
-}
 
 impl Change {
     /// The call in words: `call 3`, `call 3 → 2`; `None` where no call is concerned.

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TotalUse;
-use crate::model::evaluation as model;
+use crate::model::evaluation::EvaluationStatus;
+use crate::model::evaluator::Role;
 use crate::model::number::{apart, fixed};
 use crate::model::pending::Found;
 
@@ -18,7 +19,7 @@ pub struct Evaluation {
     /// Its type, as scenario files spell it.
     #[serde(rename = "type")]
     pub kind: String,
-    pub role: EvaluatorRole,
+    pub role: Role,
     /// What its score counts for among the gating ones.
     pub weight: f64,
     pub status: EvaluationStatus,
@@ -91,67 +92,13 @@ pub struct EvaluationSummary {
     pub passed: bool,
 }
 
-/// Whether a run fails for an evaluator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum EvaluatorRole {
-    /// It does.
-    Gating,
-    /// What it finds is only shown.
-    Advisory,
-}
-
-/// How an evaluator came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum EvaluationStatus {
-    Passed,
-    Failed,
-    /// There was nothing that it could judge.
-    Skipped,
-    /// It could not judge.
-    Error,
-}
-
-impl From<EvaluationStatus> for model::EvaluationStatus {
-    fn from(it: EvaluationStatus) -> Self {
-        match it {
-            EvaluationStatus::Passed => Self::Passed,
-            EvaluationStatus::Failed => Self::Failed,
-            EvaluationStatus::Skipped => Self::Skipped,
-            EvaluationStatus::Error => Self::Error,
-        }
-    }
-}
-
-impl EvaluationStatus {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-            Self::Error => "error",
-        }
-    }
-
-    /// A sign that tells it without colour.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Self::Passed => "✓",
-            Self::Failed => "✗",
-            Self::Skipped => "?",
-            Self::Error => "!",
-        }
-    }
-}
-
 /// As it is kept with a run.
 impl From<Evaluation> for Found {
     fn from(it: Evaluation) -> Self {
         Self {
             evaluator: it.name,
             definition: it.definition,
-            status: it.status.into(),
+            status: it.status,
             score: it.score,
             message: it.message,
         }
@@ -165,7 +112,7 @@ impl Evaluation {
     }
 
     pub fn gates(&self) -> bool {
-        self.role == EvaluatorRole::Gating
+        self.role == Role::Gating
     }
 
     /// Whether there is something to say of it besides that it passed.

@@ -3,23 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Interval;
-
-/// A scenario that was run with one of several combinations of settings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Cell {
-    /// The id of the scenario without the cell, which is the same in all cells.
-    pub scenario: String,
-    pub settings: Vec<Setting>,
-}
-
-/// What one axis of the matrix has in a cell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Setting {
-    /// `agent` or `model`.
-    pub name: String,
-    pub value: String,
-}
+use super::{Interval, Setting};
 
 /// The cells of a matrix side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

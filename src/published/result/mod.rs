@@ -1,8 +1,7 @@
 //! The published result, format version 2: what `result.json` holds.
 //!
-//! Its structs are its own, so that the inner types may change without breaking anybody's script. Numbers that are
-//! not known are `null`, never 0. Within a version members may be added; a member never changes its meaning and
-//! never goes away.
+//! Numbers that are not known are `null`, never 0. Within a version members may be added; a member never changes its
+//! meaning and never goes away.
 //!
 //! | version | what is new |
 //! |---|---|
@@ -12,7 +11,6 @@
 //! But for these spellings, which are read, version 2 only adds to version 1, so the same structs read both.
 
 mod bisected;
-mod called;
 mod cause;
 mod change;
 mod comparison;
@@ -26,41 +24,40 @@ mod row;
 mod scenario;
 mod shard;
 mod side;
-mod status;
 mod suite;
 mod upstream;
 mod usage;
 
+pub use crate::model::called::{Called, CalledOption, Selection};
+pub use crate::model::cell::{Cell, Setting};
+pub use crate::model::comparison::{
+    ArgumentDifference, Band, Bound, Change, ChangeKind, ContractChange, Difference, Drift,
+    ExecutionStatus, Loss, Polled, Reason, ReasonKind, Scores, UpstreamHeader,
+};
+pub use crate::model::direct::{Cost, DirectCall, DirectTool};
+pub use crate::model::evaluation::EvaluationStatus;
+pub use crate::model::evaluator::Role;
+pub use crate::model::repeated::{OfRuns, Spread};
+pub use crate::model::status::Status;
+pub use crate::model::suite::{Problem, Retried};
+pub use crate::model::usage::{Tokens, TotalUse};
 pub use bisected::{Bisected, Commit, SkippedCommit};
-pub use called::{Called, CalledOption, Selection};
 pub use cause::{Cause, CauseCall, CauseKind, CausePlace, Whose};
-pub use change::{Change, ChangeKind, names_values};
-pub use comparison::{
-    Band, Comparison, Drift, ExecutionStatus, Loss, Reason, ReasonKind, Scores, Slower,
-};
+pub use change::names_values;
+pub use comparison::{Comparison, Slower};
 pub use dataset::Dataset;
-pub use direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
-pub use evaluation::{
-    DimensionScore, Evaluation, EvaluationStatus, EvaluationSummary, EvaluatorRole, Judge,
-};
+pub use direct::{Direct, DirectTotals};
+pub use evaluation::{DimensionScore, Evaluation, EvaluationSummary, Judge};
 pub use link::Link;
-pub use matrix::{Cell, Matrix, MatrixCell, MatrixPair, Setting};
-pub use repeated::{
-    BaselineRate, Interval, OfRuns, PassRate, RateDifference, Repeated, Run, Spread,
-};
-pub use row::{
-    Bound, Call, ContractChange, Difference, Parameter, Polled, RequestComparison,
-    ResponseComparison, Row, RowKind,
-};
-pub use scenario::{Check, ExperimentChange, ExperimentPart, Problem, Scenario, UNCHANGED};
+pub use matrix::{Matrix, MatrixCell, MatrixPair};
+pub use repeated::{BaselineRate, Interval, PassRate, RateDifference, Repeated, Run};
+pub use row::{Call, Parameter, RequestComparison, ResponseComparison, Row, RowKind};
+pub use scenario::{Check, ExperimentChange, ExperimentPart, Scenario, UNCHANGED};
 pub use shard::{Merged, MergedShard, PlannedScenario, Shard, ShardPlan};
 pub use side::{BindingSummary, CallLabel, LearnedSummary, ServerSummary, Side, SideStamp};
-pub use status::Status;
-pub use suite::{GateKind, GateState, Quarantine, QuarantineOf, Retried, SuiteGate, SuiteOf};
-pub use upstream::{
-    ArgumentDifference, Causes, Upstream, UpstreamCall, UpstreamHeader, UpstreamRow,
-};
-pub use usage::{ModelUse, RequestUse, Tokens, TotalUse};
+pub use suite::{GateKind, GateState, Quarantine, QuarantineOf, SuiteGate, SuiteOf};
+pub use upstream::{Causes, Upstream, UpstreamCall, UpstreamRow};
+pub use usage::{ModelUse, RequestUse};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -69,7 +66,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::json::{self, JsonError};
-use crate::published::stamp::Git;
+use crate::model::stamp::Git;
 
 /// The version this program writes; it reads the earlier ones, too.
 pub const FORMAT_VERSION: u32 = 2;
@@ -345,11 +342,6 @@ impl ResultDocument {
     pub fn scenario(&self, id: &str) -> Option<&Scenario> {
         self.scenarios.iter().find(|it| it.id == id)
     }
-
-    /// The scenario of this id, to add to it what only the writer of files knows.
-    pub fn scenario_mut(&mut self, id: &str) -> Option<&mut Scenario> {
-        self.scenarios.iter_mut().find(|it| it.id == id)
-    }
 }
 
 impl Summary {
@@ -359,9 +351,19 @@ impl Summary {
         let counted = || scenarios.iter().filter(is_counted);
         let count = |status| counted().filter(|it| it.status == status).count();
         Self {
+            changed: scenarios.iter().filter(|it| it.is_changed()).count(),
+            recorded_failing: scenarios.iter().filter(|it| it.is_failing()).count(),
+            flaky: scenarios.iter().filter(|it| it.flaky).count(),
+            quarantined: scenarios.iter().filter(|it| it.is_tolerated()).count(),
+            ..Self::by_status(selected, count)
+        }
+    }
+
+    /// Counts by the status alone, which `count` knows.
+    pub(crate) fn by_status(selected: usize, count: impl Fn(Status) -> usize) -> Self {
+        Self {
             selected,
             passed: count(Status::Passed),
-            changed: scenarios.iter().filter(|it| it.is_changed()).count(),
             failed: count(Status::Failed),
             inconclusive: count(Status::Inconclusive),
             error: count(Status::Error),
@@ -369,9 +371,7 @@ impl Summary {
             interrupted: count(Status::Interrupted),
             skipped: count(Status::Skipped),
             recorded: count(Status::Recorded),
-            recorded_failing: scenarios.iter().filter(|it| it.is_failing()).count(),
-            flaky: scenarios.iter().filter(|it| it.flaky).count(),
-            quarantined: scenarios.iter().filter(|it| it.is_tolerated()).count(),
+            ..Self::default()
         }
     }
 

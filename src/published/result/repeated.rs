@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Status, TotalUse};
-use crate::model::number::{fixed, signed};
+use super::{OfRuns, Spread, Status, TotalUse};
+use crate::model::number::signed;
 use crate::model::repeated::{Tally, percent};
 
 /// Several runs of one scenario, made with `--repeat`.
@@ -92,24 +92,6 @@ pub struct Interval {
     pub high: f64,
     /// How sure that is: 0.95.
     pub confidence: f64,
-}
-
-/// How values spread.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Spread {
-    pub mean: f64,
-    /// That of a sample, divided by n - 1; `null` for a single value.
-    pub standard_deviation: Option<f64>,
-    pub min: f64,
-    pub max: f64,
-}
-
-/// A chance that depends on how many runs are made.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OfRuns {
-    pub k: usize,
-    /// 0 to 1.
-    pub chance: f64,
 }
 
 /// The pass rate now less that of the baseline.
@@ -210,21 +192,5 @@ impl Interval {
     pub fn words(&self) -> String {
         let low = percent(self.low);
         format!("{}–{}", low.trim_end_matches(" %"), percent(self.high))
-    }
-}
-
-impl Spread {
-    /// For people: `0.91 ± 0.05 (0.82–0.97)`.
-    pub fn words(&self) -> String {
-        let deviation = self
-            .standard_deviation
-            .map(|it| format!(" ± {}", fixed(it, 2)));
-        format!(
-            "{}{} ({}–{})",
-            fixed(self.mean, 2),
-            deviation.unwrap_or_default(),
-            fixed(self.min, 2),
-            fixed(self.max, 2)
-        )
     }
 }

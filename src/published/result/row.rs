@@ -4,11 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::model::call_status::CallStatus;
+use crate::model::comparison::{Bound, ContractChange, Difference, Polled};
 use crate::model::label::labelled;
-use crate::published::call::{CallStatus, Source};
 
 /// One line of the alignment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
     pub kind: RowKind,
     /// The server the call was routed to; `null` when the trajectory was not at hand.
@@ -51,63 +52,11 @@ pub struct Row {
     pub behind: Vec<usize>,
 }
 
-/// An argument, or a part of one, that comes from an earlier answer; each side has the value its own server gave.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Bound {
-    /// JSON pointer to it in the arguments.
-    pub path: String,
-    pub from: Source,
-    /// The baseline's value.
-    pub expected: Value,
-    /// The value in the run's answer; `null` where that has none, and the baseline's value was all there was to use.
-    pub got: Option<Value>,
-}
-
-/// How often the two sides of a poll asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Polled {
-    pub baseline: usize,
-    pub current: usize,
-}
-
-impl std::fmt::Display for Bound {
-    /// `/id ← call 1 response /id: "a" became "b"`.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            path,
-            from,
-            expected,
-            got,
-        } = self;
-        write!(f, "{path} ← call {} response {}: ", from.call, from.path)?;
-        match got {
-            Some(got) if got == expected => write!(f, "{got}"),
-            Some(got) => write!(f, "{expected} became {got}"),
-            None => write!(f, "not in the answer now, {expected} when recorded"),
-        }
-    }
-}
-
-impl std::fmt::Display for Polled {
-    /// `asked 5 times until the answer changed (3 in the baseline)`.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let times = if self.current == 1 { "once" } else { "times" };
-        match self.current {
-            1 => f.write_str("asked ")?,
-            all => write!(f, "asked {all} ")?,
-        }
-        write!(
-            f,
-            "{times}, {} in the baseline: only the last answer counts",
-            self.baseline
-        )
-    }
-}
-
 /// Whether a call has a partner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RowKind {
+    #[default]
     Pair,
     /// The baseline has it, the run does not.
     Missing,
@@ -179,32 +128,6 @@ pub struct ResponseComparison {
     pub contract_changes: Vec<ContractChange>,
     /// Every place where the two answers differ, contract changes among them.
     pub differences: Vec<Difference>,
-}
-
-/// A change that a consumer of the answer would trip over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ContractChange {
-    /// Where in the answer, as a path like `/content/0/json/servers/3/id`.
-    pub path: String,
-    /// What happened, in words: `became an error`, `missing`, `renamed to "server_id"`.
-    pub what: String,
-}
-
-/// One place where two answers differ.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Difference {
-    /// Where in the answer, as a path like `/content/0/json/servers/3/id`.
-    pub path: String,
-    /// What the baseline has there, shortened for reading; `null` where it has nothing.
-    pub expected: Option<String>,
-    /// What the run has there, shortened for reading; `null` where it has nothing.
-    pub got: Option<String>,
-    /// 0 to 1.
-    pub similarity: f64,
-    /// The rule that decided, in words.
-    pub rule: String,
-    /// The share of the response's similarity lost here; the shares of one response add up to 1 − its similarity.
-    pub loss: f64,
 }
 
 impl Row {

@@ -5,14 +5,14 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::stamp::Servers;
 use crate::model::suite::SUCCEEDS;
 use crate::model::unsteady::Unsteady;
 use crate::published::measured::Measured;
-use crate::published::stamp::Servers;
 
 use super::Cell;
 use super::{
-    Band, CauseCall, Change, Comparison, Direct, Evaluation, EvaluationSummary, GateKind,
+    Band, CauseCall, Change, Comparison, Direct, Evaluation, EvaluationSummary, GateKind, Problem,
     Quarantine, Reason, Repeated, Retried, Side, Status, TotalUse,
 };
 
@@ -148,16 +148,6 @@ pub enum ExperimentPart {
     Scenario,
 }
 
-/// Something that stood in the way.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Problem {
-    pub message: String,
-    /// What to try.
-    pub hint: Option<String>,
-    /// Last lines of a server's stderr and the like.
-    pub details: Vec<String>,
-}
-
 /// One expectation of the scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
@@ -191,15 +181,6 @@ impl Check {
         self.call?;
         let (_, named) = self.name.split_once('`')?;
         named.strip_suffix(SUCCEEDS)?.trim_end().strip_suffix('`')
-    }
-
-    /// Whether it holds, in words.
-    pub fn state(&self) -> &'static str {
-        match (self.passed, self.unchecked) {
-            (true, _) => "met",
-            (false, true) => "unchecked",
-            (false, false) => "not met",
-        }
     }
 }
 

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ModelUse, PassRate};
-use crate::published::call::{Source, VolatilePlaces};
+use crate::model::binding::Source;
+use crate::model::learned::VolatilePlaces;
+use crate::model::stamp::{Git, ImageStamp, Servers};
 use crate::published::ending::EndingKind;
-use crate::published::stamp::{Git, Image, Servers};
 
 /// One trajectory, without its steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -86,7 +87,7 @@ pub struct SideStamp {
     pub source: Option<Git>,
     /// The image of the container the server under test ran in, where there was one.
     #[serde(default)]
-    pub image: Option<Image>,
+    pub image: Option<ImageStamp>,
 }
 
 /// One server of a run.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ResultDocument, Status, TotalUse};
+use super::{ResultDocument, Status};
 
 /// The suite file that the command followed, and what became of its gates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,21 +79,6 @@ pub struct Quarantine {
     /// That day had passed, so the scenario decided as any other; absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_over: bool,
-}
-
-/// A try at a scenario that could not be run or judged, so that another one was made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Retried {
-    pub status: Status,
-    /// What stood in the way: `transport`, `rate_limit` or `timeout`.
-    pub trouble: String,
-    /// The same in a sentence.
-    pub reason: String,
-    /// Wall time in milliseconds; `null` when nothing ran.
-    pub duration_ms: Option<f64>,
-    /// What models took for it, judges included; absent where none was asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<TotalUse>,
 }
 
 impl ResultDocument {

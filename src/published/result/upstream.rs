@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Row, RowKind};
-use crate::published::call::CallStatus;
+use super::{ArgumentDifference, Row, RowKind, UpstreamHeader};
+use crate::model::call_status::CallStatus;
 
 /// What the servers behind the one under test heard on both sides.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,32 +58,6 @@ pub struct UpstreamCall {
     pub error: Option<String>,
     /// Milliseconds from request to outcome.
     pub duration_ms: Option<f64>,
-}
-
-/// A place in the arguments of a call that differs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ArgumentDifference {
-    /// JSON pointer into the arguments.
-    pub path: String,
-    /// What was given there, shortened; `null` for nothing.
-    pub was: Option<String>,
-    /// What is given now; `null` for nothing.
-    pub now: Option<String>,
-    /// It is another wording of the same thing.
-    pub worded: bool,
-}
-
-/// A header of the agent's side that was passed on to a server behind, on one side only or with another value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct UpstreamHeader {
-    /// The server behind.
-    pub server: String,
-    /// In lower case.
-    pub name: String,
-    /// Its value in the baseline; `null` where it was not passed on.
-    pub was: Option<String>,
-    /// Its value in the run; `null` where it was not passed on.
-    pub now: Option<String>,
 }
 
 impl UpstreamRow {

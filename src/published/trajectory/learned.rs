@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::learned::{self, StandsFor, Variation};
-use crate::published::call::VolatilePlaces;
+use crate::model::learned::{self, Odd, Repeat, StandsFor, TokenKind, Variation, VolatilePlaces};
 
 use super::call::there_are;
 
@@ -29,30 +28,6 @@ pub(super) struct Learned {
     /// Where it repeated ids that the server had made up just before; absent where it did not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     repeats: Vec<Repeat>,
-}
-
-/// Ids that are made up in one answer and repeated in another place: they must be equal there.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Repeat {
-    /// Where they are repeated, as reports write it; `*` stands for any index.
-    path: String,
-    /// The call, counted from 1, that was answered with them first.
-    call: usize,
-    /// Where in that answer.
-    from: String,
-}
-
-/// A place where most takes agreed in kind.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct Odd {
-    /// Where, as reports write it; empty for the whole answer.
-    path: String,
-    /// How many takes agreed.
-    agreed: usize,
-    /// What the others had there, which may stand there, too; null where they had nothing.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    seen: Vec<Value>,
 }
 
 /// A place in an answer that varied: take it away to have it held, or add one to have it let go.
@@ -142,26 +117,6 @@ struct VaryingToken {
     /// Of times: how many seconds after its call each of them was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     offsets: Vec<i64>,
-}
-
-/// The kinds of tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum TokenKind {
-    /// Letters.
-    Word,
-    /// Digits, with sign, decimals, thousands separators and exponent.
-    Number,
-    /// Any other character.
-    Sign,
-    /// A date, a time of day, or both.
-    Time,
-    /// A UUID, a memory address, a hexadecimal run, or another mix of letters and digits that looks made up.
-    Id,
-    /// How long something took: `88 ms`.
-    Duration,
-    /// How long ago something was: `2 minutes ago`.
-    Ago,
 }
 
 const fn one() -> usize {
@@ -256,7 +211,7 @@ impl Varying {
         let mut tokens: Vec<&VaryingToken> = self.parts.iter().collect();
         tokens.sort_by_key(|it| it.token);
         if let Some(it) = tokens.iter().find(|it| it.may_be.is_empty()) {
-            let kinds: Vec<&str> = learned::TokenKind::ALL.iter().map(|it| it.name()).collect();
+            let kinds: Vec<&str> = TokenKind::ALL.iter().map(|it| it.name()).collect();
             return Err(format!(
                 "token {} `may_be` of no kind: name some of {}",
                 it.token,
@@ -294,8 +249,8 @@ impl From<&learned::Learned> for Learned {
             call: it.call,
             takes: it.takes,
             varies: it.varies.iter().map(Into::into).collect(),
-            odd: it.odd.iter().map(Into::into).collect(),
-            repeats: it.repeats.iter().map(Into::into).collect(),
+            odd: it.odd.clone(),
+            repeats: it.repeats.clone(),
         }
     }
 }
@@ -306,48 +261,8 @@ impl From<Learned> for learned::Learned {
             call: it.call,
             takes: it.takes,
             varies: it.varies.into_iter().map(Into::into).collect(),
-            odd: it.odd.into_iter().map(Into::into).collect(),
-            repeats: it.repeats.into_iter().map(Into::into).collect(),
-        }
-    }
-}
-
-impl From<&learned::Repeat> for Repeat {
-    fn from(it: &learned::Repeat) -> Self {
-        Self {
-            path: it.path.clone(),
-            call: it.call,
-            from: it.from.clone(),
-        }
-    }
-}
-
-impl From<Repeat> for learned::Repeat {
-    fn from(it: Repeat) -> Self {
-        Self {
-            path: it.path,
-            call: it.call,
-            from: it.from,
-        }
-    }
-}
-
-impl From<&learned::Odd> for Odd {
-    fn from(it: &learned::Odd) -> Self {
-        Self {
-            path: it.path.clone(),
-            agreed: it.agreed,
-            seen: it.seen.clone(),
-        }
-    }
-}
-
-impl From<Odd> for learned::Odd {
-    fn from(it: Odd) -> Self {
-        Self {
-            path: it.path,
-            agreed: it.agreed,
-            seen: it.seen,
+            odd: it.odd,
+            repeats: it.repeats,
         }
     }
 }
@@ -411,7 +326,7 @@ impl From<&learned::VaryingToken> for VaryingToken {
         Self {
             token: it.token,
             tokens: it.tokens,
-            may_be: kinds.into_iter().map(Into::into).collect(),
+            may_be: kinds,
             run,
             joined,
             may_be_empty,
@@ -424,14 +339,13 @@ impl From<&learned::VaryingToken> for VaryingToken {
 
 impl From<VaryingToken> for learned::VaryingToken {
     fn from(it: VaryingToken) -> Self {
-        let kinds: Vec<learned::TokenKind> = it.may_be.into_iter().map(Into::into).collect();
         Self {
             token: it.token,
             tokens: it.tokens,
-            stands_for: match kinds.as_slice() {
+            stands_for: match it.may_be.as_slice() {
                 [only] if !it.run => StandsFor::One(*only),
                 _ => StandsFor::Run {
-                    kinds,
+                    kinds: it.may_be,
                     joined: it.joined,
                     may_be_empty: it.may_be_empty,
                 },
@@ -439,34 +353,6 @@ impl From<VaryingToken> for learned::VaryingToken {
             examples: it.heard,
             seen: it.seen,
             offsets: it.offsets,
-        }
-    }
-}
-
-impl From<learned::TokenKind> for TokenKind {
-    fn from(it: learned::TokenKind) -> Self {
-        match it {
-            learned::TokenKind::Word => Self::Word,
-            learned::TokenKind::Number => Self::Number,
-            learned::TokenKind::Sign => Self::Sign,
-            learned::TokenKind::Time => Self::Time,
-            learned::TokenKind::Id => Self::Id,
-            learned::TokenKind::Duration => Self::Duration,
-            learned::TokenKind::Ago => Self::Ago,
-        }
-    }
-}
-
-impl From<TokenKind> for learned::TokenKind {
-    fn from(it: TokenKind) -> Self {
-        match it {
-            TokenKind::Word => Self::Word,
-            TokenKind::Number => Self::Number,
-            TokenKind::Sign => Self::Sign,
-            TokenKind::Time => Self::Time,
-            TokenKind::Id => Self::Id,
-            TokenKind::Duration => Self::Duration,
-            TokenKind::Ago => Self::Ago,
         }
     }
 }

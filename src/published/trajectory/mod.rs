@@ -9,34 +9,32 @@
 //!   `later_tools`, tools of the agent's own and those that were listed only later in the run.
 
 mod call;
-mod catalogue;
 mod convert;
 mod learned;
 mod pending;
-mod request;
 mod upstream;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
 use crate::json::{self, JsonError};
+use crate::model::binding::Binding;
+use crate::model::catalogue::Catalogue;
+use crate::model::learned::VolatilePlaces;
 use crate::model::redacted::Redacted;
-use crate::model::trajectory::Trajectory;
-use crate::published::call::{Source, VolatilePlaces};
+use crate::model::repeated::Tally;
+use crate::model::stamp::Stamp;
+use crate::model::trajectory::{Step, ToolCall, Trajectory};
+use crate::model::upstream::UpstreamLane;
+use crate::model::usage::ModelRequest;
 use crate::published::ending::EndingKind;
-use crate::published::stamp::{Git, Image, Servers};
 use crate::text::shorten;
-use call::{Call, check_call_durations};
-use catalogue::ServerCatalogue;
+use call::check_call_durations;
 use learned::Learned;
-use request::ModelRequest;
-use upstream::Upstream;
 
 pub use pending::{origin, to_json as pending_to_json};
 
@@ -50,16 +48,16 @@ struct TrajectoryDocument<'a> {
     /// The version of this format: 2.
     format_version: u32,
     scenario: ScenarioRef,
-    stamp: Stamp,
+    stamp: Cow<'a, Stamp>,
     /// How the run ended. Only `completed` and `blocked` runs are ever scored.
     ending: Ending,
     /// Wall time of the run in milliseconds, or null.
     duration_ms: Option<f64>,
     /// What happened, in order.
-    steps: Vec<Step<'a>>,
+    steps: Cow<'a, [Step]>,
     /// What the agent asked its model.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    requests: Vec<ModelRequest>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    requests: Cow<'a, [ModelRequest]>,
     /// Version 1: places in answers that varied between takes of the same request.
     #[serde(default, skip_serializing)]
     #[schemars(skip)]
@@ -68,19 +66,24 @@ struct TrajectoryDocument<'a> {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     learned: Vec<Learned>,
     /// What the calls take from earlier answers: a replay uses what its own server gives there instead.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    bindings: Vec<Binding<'a>>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    bindings: Cow<'a, [Binding]>,
     /// How often the version it was recorded with reproduced it; absent where it was recorded once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     repeated: Option<Tally>,
     /// What each server offered, in the order served.
-    catalogue: Vec<ServerCatalogue<'a>>,
+    catalogue: Cow<'a, Catalogue>,
     /// The agent's own tools, by name; absent where nobody knows of any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     agent_tools: Vec<String>,
     /// What the servers behind the one under test heard; absent where nobody listened there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    upstream: Option<Upstream<'a>>,
+    upstream: Option<Cow<'a, UpstreamLane>>,
+}
+
+#[expect(clippy::ptr_arg, reason = "serde asks for it so")]
+fn is_empty<T: Clone>(list: &Cow<'_, [T]>) -> bool {
+    list.is_empty()
 }
 
 /// The scenario that was run.
@@ -93,41 +96,6 @@ struct ScenarioRef {
     hash: Option<String>,
 }
 
-/// What the run ran on.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct Stamp {
-    /// When the run began (RFC 3339).
-    #[schemars(with = "String")]
-    recorded_at: Timestamp,
-    /// How far the local time of the machine was ahead of UTC then, in seconds; absent where nobody knows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    utc_offset: Option<i32>,
-    /// The version of mcp-eval.
-    mcp_eval: String,
-    /// The kind of agent.
-    agent: String,
-    /// SHA-256 of the calls it was to play, or of how its model was to be asked; absent where neither is known, and for a replay.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    agent_hash: Option<String>,
-    /// The first 16 digits of such hashes for each part of how a model is asked or a program is started, by its name; absent where it is
-    /// neither.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    agent_parts: BTreeMap<String, String>,
-    /// Whether the servers themselves answered; absent where they did.
-    #[serde(default, skip_serializing_if = "Servers::are_live")]
-    servers: Servers,
-    /// The model it was to ask, or, where none was named, the one that answered first; absent for an agent without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    model: Option<String>,
-    /// The repository of the scenario file.
-    scenarios: Git,
-    /// The repository of the system under test, or null where the scenario names none.
-    source: Option<Git>,
-    /// The image of the container the server under test ran in, where there was one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    image: Option<Image>,
-}
-
 /// How a run ended.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct Ending {
@@ -138,44 +106,6 @@ struct Ending {
     /// Last lines of a server's stderr and the like.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     details: Vec<String>,
-}
-
-/// One thing that happened.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "tool calls are most of the steps, so boxing them would save nothing"
-)]
-enum Step<'a> {
-    /// A message of the user.
-    User { text: Cow<'a, str> },
-    /// A message of the agent.
-    Assistant { text: Cow<'a, str> },
-    /// A tool call with its outcome.
-    ToolCall(Call<'a>),
-}
-
-/// An argument, or a part of one, that comes from an earlier answer.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct Binding<'a> {
-    /// The call whose argument it is, counted from 1 among the scored calls.
-    call: usize,
-    /// JSON pointer to it in the arguments.
-    path: String,
-    /// The recorded value: the whole argument, or the part of a text that is bound.
-    value: Cow<'a, Value>,
-    from: Source,
-}
-
-/// How often a recorded version reproduced its trajectory.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct Tally {
-    /// How many runs were made, at least 1.
-    #[schemars(range(min = 1))]
-    runs: usize,
-    /// How many of them were, by the scenario's rules, as good as the one that is kept.
-    passed: usize,
 }
 
 /// The trajectory as JSON text: pretty, in a stable key order, ending with a line break.
@@ -249,16 +179,16 @@ impl TrajectoryDocument<'_> {
         check_id(&self.scenario.id)?;
         check_repeated(self.repeated.as_ref())?;
         check_durations(self)?;
-        let is_scored = |it: &&Call<'_>| it.server.is_some();
+        let is_scored = |it: &&ToolCall| it.server.is_some();
         let calls = self.calls().filter(is_scored).count();
         learned::check(&self.learned, calls)?;
-        self.upstream.as_ref().map_or(Ok(()), |it| it.check(calls))
+        (self.upstream.as_ref()).map_or(Ok(()), |it| upstream::check(it, calls))
     }
 
     /// The calls of the agent, in order.
-    fn calls(&self) -> impl Iterator<Item = &Call<'_>> {
+    fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.steps.iter().filter_map(|it| match it {
-            Step::ToolCall(call) => Some(call),
+            Step::ToolCall(call) => Some(&**call),
             Step::User { .. } | Step::Assistant { .. } => None,
         })
     }

@@ -4,9 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{TrajectoryDocument, TrajectoryError};
 use crate::json;
-use crate::model::evaluation::EvaluationStatus;
-use crate::model::pending::{self, Origin, PendingRun};
-use crate::model::repeated::Tally;
+use crate::model::pending::{Found, Origin, PendingRun};
 
 #[derive(Serialize)]
 struct PendingDocument<'a> {
@@ -18,101 +16,19 @@ struct PendingDocument<'a> {
 /// Where it comes from.
 #[derive(Serialize, Deserialize)]
 struct Pending {
-    /// The id of the run.
-    run: String,
-    /// The accepted trajectory that it was compared with, the main one being 1.
-    variant: usize,
-    /// The SHA-256 of that one.
-    compared_with: String,
-    /// How many of the runs passed that it is one of; absent where it is the only one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    attempts: Option<Attempts>,
+    #[serde(flatten)]
+    origin: Origin,
     /// What evaluators found that cannot look at the run any more; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     found: Vec<Found>,
 }
 
-/// What an evaluator found.
-#[derive(Serialize, Deserialize)]
-struct Found {
-    evaluator: String,
-    /// What tells it from another one of that name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    definition: Option<String>,
-    status: Status,
-    score: Option<f64>,
-    message: String,
-}
-
-/// How an evaluator came out that was asked.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Status {
-    Passed,
-    Failed,
-    Skipped,
-    Error,
-}
-
-impl Found {
-    fn of(found: &pending::Found) -> Self {
-        Self {
-            evaluator: found.evaluator.clone(),
-            definition: found.definition.clone(),
-            status: match found.status {
-                EvaluationStatus::Passed => Status::Passed,
-                EvaluationStatus::Failed => Status::Failed,
-                EvaluationStatus::Error => Status::Error,
-                EvaluationStatus::Skipped => Status::Skipped,
-            },
-            score: found.score,
-            message: found.message.clone(),
-        }
-    }
-}
-
-impl From<Found> for pending::Found {
-    fn from(found: Found) -> Self {
-        Self {
-            evaluator: found.evaluator,
-            definition: found.definition,
-            status: match found.status {
-                Status::Passed => EvaluationStatus::Passed,
-                Status::Failed => EvaluationStatus::Failed,
-                Status::Skipped => EvaluationStatus::Skipped,
-                Status::Error => EvaluationStatus::Error,
-            },
-            score: found.score,
-            message: found.message,
-        }
-    }
-}
-
-/// Several runs of one scenario.
-#[derive(Serialize, Deserialize)]
-struct Attempts {
-    runs: usize,
-    passed: usize,
-}
-
 /// The run as JSON text. Whoever reads trajectories reads it as one.
 pub fn to_json(pending: &PendingRun) -> String {
-    let Origin {
-        run,
-        variant,
-        fingerprint,
-        tally,
-    } = pending.origin.clone();
     let document = PendingDocument {
         pending: Pending {
-            run,
-            variant,
-            compared_with: fingerprint,
-            attempts: tally.map(|it| Attempts {
-                runs: it.runs,
-                passed: it.passed,
-            }),
-            found: pending.found.iter().map(Found::of).collect(),
+            origin: pending.origin.clone(),
+            found: pending.found.to_vec(),
         },
         trajectory: (&*pending.trajectory).into(),
     };
@@ -126,7 +42,7 @@ pub fn to_json(pending: &PendingRun) -> String {
 /// # Errors
 ///
 /// A [`TrajectoryError`] where the text does not say so.
-pub fn origin(text: &[u8]) -> Result<(Origin, Vec<pending::Found>), TrajectoryError> {
+pub fn origin(text: &[u8]) -> Result<(Origin, Vec<Found>), TrajectoryError> {
     #[derive(Deserialize)]
     struct Head {
         pending: Option<Pending>,
@@ -136,19 +52,10 @@ pub fn origin(text: &[u8]) -> Result<(Origin, Vec<pending::Found>), TrajectoryEr
     let Some(pending) = head.pending else {
         return Err(invalid("it has no `pending`".to_owned()));
     };
-    if pending.variant == 0 {
+    if pending.origin.variant == 0 {
         return Err(invalid(
             "its `variant` is 0, and variants are counted from 1".to_owned(),
         ));
     }
-    let origin = Origin {
-        run: pending.run,
-        variant: pending.variant,
-        fingerprint: pending.compared_with,
-        tally: pending.attempts.map(|it| Tally {
-            runs: it.runs,
-            passed: it.passed,
-        }),
-    };
-    Ok((origin, pending.found.into_iter().map(Into::into).collect()))
+    Ok((pending.origin, pending.found))
 }

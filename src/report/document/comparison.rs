@@ -3,14 +3,12 @@
 use serde_json::Value;
 
 use crate::model::comparison::{
-    Band, Bound, Change, ChangeKind, Comparison, ExecutionStatus, Pair, ParameterScore, Reason,
-    ReasonKind, RequestScore, ResponseScore, Row, Scores,
+    Change, Comparison, Difference, Loss, Pair, ParameterScore, RequestScore, ResponseScore, Row,
 };
 use crate::model::label::Labels;
 use crate::model::points;
 use crate::model::points::finite;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
-use crate::published::call::Source;
 use crate::published::result;
 
 use super::shown::{VALUE_DEPTH, outcome, shallow, shallow_object};
@@ -37,15 +35,15 @@ pub(super) fn comparison(
     };
     let mut document = result::Comparison {
         passed: comparison.verdict.passed,
-        scores: scores(comparison.scores),
-        band: band(comparison.band),
+        scores: comparison.scores,
+        band: comparison.band,
         advice: comparison.band.advice().to_owned(),
-        baseline_status: execution_status(comparison.baseline_status),
-        current_status: execution_status(comparison.current_status),
+        baseline_status: comparison.baseline_status,
+        current_status: comparison.current_status,
         improved: comparison.improved,
         variant: comparison.variant,
-        reasons: comparison.verdict.reasons.iter().map(reason).collect(),
-        warnings: comparison.verdict.warnings.iter().map(reason).collect(),
+        reasons: comparison.verdict.reasons.clone(),
+        warnings: comparison.verdict.warnings.clone(),
         rows: comparison
             .rows
             .iter()
@@ -61,33 +59,13 @@ pub(super) fn comparison(
         losses: comparison
             .losses
             .iter()
-            .map(|it| result::Loss {
+            .map(|it| Loss {
                 points: points::plain(it.points),
-                baseline: it.baseline,
-                current: it.current,
-                tool: it.tool.clone(),
                 label: label(it.baseline, it.current),
-                path: it.path.clone(),
-                expected: it.expected.clone(),
-                got: it.got.clone(),
-                rule: it.rule.to_string(),
+                ..it.clone()
             })
             .collect(),
-        drift: comparison
-            .drift
-            .iter()
-            .map(|it| result::Drift {
-                server: it.server.clone(),
-                tool: it.tool.clone(),
-                what: it.what.clone(),
-                breaking: it.breaking,
-                used: it.used,
-                refused: it.refused.clone(),
-                path: it.path.clone(),
-                was: it.was.clone(),
-                now: it.now.clone(),
-            })
-            .collect(),
+        drift: comparison.drift.clone(),
         slower: comparison
             .slower
             .iter()
@@ -99,9 +77,9 @@ pub(super) fn comparison(
             })
             .collect(),
         changes: (comparison.changes.iter())
-            .map(|it| result::Change {
+            .map(|it| Change {
                 label: label(it.baseline, it.current),
-                ..change(it)
+                ..it.clone()
             })
             .collect(),
         upstream: None,
@@ -112,17 +90,6 @@ pub(super) fn comparison(
         document.upstream = Some(upstream);
     }
     document
-}
-
-fn scores(scores: Scores) -> result::Scores {
-    result::Scores {
-        overall: scores.overall,
-        trajectory: scores.trajectory,
-        calls: scores.calls,
-        status_factor: scores.status_factor,
-        count_penalty: scores.count_penalty,
-        threshold: scores.threshold,
-    }
 }
 
 fn row(row: &Row, before: &[&ToolCall], now: &[&ToolCall]) -> result::Row {
@@ -160,11 +127,8 @@ fn pair_row(pair: &Pair, before: &[&ToolCall], now: &[&ToolCall]) -> result::Row
         call: pair.call,
         takes: Some(pair.takes),
         unseen: pair.unseen.clone(),
-        bound: pair.bound.iter().map(bound).collect(),
-        polled: pair.polled.map(|it| result::Polled {
-            baseline: it.baseline,
-            current: it.current,
-        }),
+        bound: pair.bound.clone(),
+        polled: pair.polled,
         ..row_of(pair.effect, right.or(left))
     }
 }
@@ -180,22 +144,10 @@ fn lonely(effect: bool, call: Option<&ToolCall>) -> result::Row {
 /// A row with the facts of one call, to be completed by the caller.
 fn row_of(effect: bool, call: Option<&ToolCall>) -> result::Row {
     result::Row {
-        kind: result::RowKind::Pair,
         server: call.and_then(|it| it.server.clone()),
         tool: call.map(|it| it.tool.clone()),
-        label: None,
         effect,
-        baseline: None,
-        current: None,
-        arguments: None,
-        request: None,
-        response: None,
-        call: 0.0,
-        bound: Vec::new(),
-        polled: None,
-        takes: None,
-        unseen: Vec::new(),
-        behind: Vec::new(),
+        ..result::Row::default()
     }
 }
 
@@ -290,106 +242,14 @@ fn response(response: &ResponseScore) -> result::ResponseComparison {
     result::ResponseComparison {
         similarity: response.similarity,
         identical: None,
-        contract_changes: response
-            .contract_changes
-            .iter()
-            .map(|it| result::ContractChange {
-                path: it.path.clone(),
-                what: it.what.clone(),
-            })
-            .collect(),
+        contract_changes: response.contract_changes.clone(),
         differences: response
             .differences
             .iter()
-            .map(|it| result::Difference {
-                path: it.path.clone(),
-                expected: it.expected.clone(),
-                got: it.got.clone(),
-                similarity: it.similarity,
-                rule: it.rule.to_string(),
+            .map(|it| Difference {
                 loss: points::plain(it.loss),
+                ..it.clone()
             })
             .collect(),
-    }
-}
-
-fn bound(bound: &Bound) -> result::Bound {
-    result::Bound {
-        path: bound.path.clone(),
-        from: Source {
-            call: bound.from.call,
-            path: bound.from.path.clone(),
-        },
-        expected: bound.baseline.clone(),
-        got: bound.current.clone(),
-    }
-}
-
-fn reason(reason: &Reason) -> result::Reason {
-    result::Reason {
-        line: None,
-        kind: match reason.kind {
-            ReasonKind::Threshold => result::ReasonKind::Threshold,
-            ReasonKind::ServerRegression => result::ReasonKind::ServerRegression,
-            ReasonKind::EffectChange => result::ReasonKind::EffectChange,
-            ReasonKind::Drift => result::ReasonKind::Drift,
-            ReasonKind::Slower => result::ReasonKind::Slower,
-            ReasonKind::Tokens => result::ReasonKind::Tokens,
-            ReasonKind::Match => result::ReasonKind::Match,
-            ReasonKind::Expectation => result::ReasonKind::Expectation,
-            ReasonKind::Strict => result::ReasonKind::Strict,
-            ReasonKind::Upstream => result::ReasonKind::Upstream,
-        },
-        baseline: reason.baseline,
-        current: reason.current,
-        text: reason.text.clone(),
-        expected: reason.expected.clone(),
-        got: reason.got.clone(),
-        cause: reason.cause.clone(),
-        follows: reason.follows.iter().map(self::reason).collect(),
-    }
-}
-
-fn change(change: &Change) -> result::Change {
-    result::Change {
-        kind: match change.kind {
-            ChangeKind::Call => result::ChangeKind::Call,
-            ChangeKind::Request => result::ChangeKind::Request,
-            ChangeKind::Effect => result::ChangeKind::Effect,
-            ChangeKind::Answer => result::ChangeKind::Answer,
-            ChangeKind::Addition => result::ChangeKind::Addition,
-            ChangeKind::Error => result::ChangeKind::Error,
-            ChangeKind::Drift => result::ChangeKind::Drift,
-            ChangeKind::Slower => result::ChangeKind::Slower,
-            ChangeKind::Tokens => result::ChangeKind::Tokens,
-            ChangeKind::Upstream => result::ChangeKind::Upstream,
-        },
-        baseline: change.baseline,
-        current: change.current,
-        tool: change.tool.clone(),
-        label: None,
-        path: change.path.clone(),
-        what: change.what.clone(),
-        was: change.was.clone(),
-        now: change.now.clone(),
-        fails: change.fails,
-    }
-}
-
-fn band(band: Band) -> result::Band {
-    match band {
-        Band::Good => result::Band::Good,
-        Band::Acceptable => result::Band::Acceptable,
-        Band::Degraded => result::Band::Degraded,
-        Band::Broken => result::Band::Broken,
-    }
-}
-
-fn execution_status(status: ExecutionStatus) -> result::ExecutionStatus {
-    match status {
-        ExecutionStatus::Success => result::ExecutionStatus::Success,
-        ExecutionStatus::Partial => result::ExecutionStatus::Partial,
-        ExecutionStatus::Failed => result::ExecutionStatus::Failed,
-        ExecutionStatus::Blocked => result::ExecutionStatus::Blocked,
     }
 }

@@ -1,7 +1,6 @@
 //! What evaluators found, as it is published.
 
-use crate::model::evaluation::{Evaluation, EvaluationStatus, Gate, Overall};
-use crate::model::evaluator::Role;
+use crate::model::evaluation::{Evaluation, Gate, Overall};
 use crate::model::points::finite;
 use crate::model::ruling::Ruling;
 use crate::published::result;
@@ -10,17 +9,9 @@ pub(super) fn evaluation(it: &Evaluation) -> result::Evaluation {
     result::Evaluation {
         name: it.name.clone(),
         kind: it.kind.to_owned(),
-        role: match it.role {
-            Role::Gating => result::EvaluatorRole::Gating,
-            Role::Advisory => result::EvaluatorRole::Advisory,
-        },
+        role: it.role,
         weight: it.weight,
-        status: match it.status {
-            EvaluationStatus::Passed => result::EvaluationStatus::Passed,
-            EvaluationStatus::Failed => result::EvaluationStatus::Failed,
-            EvaluationStatus::Skipped => result::EvaluationStatus::Skipped,
-            EvaluationStatus::Error => result::EvaluationStatus::Error,
-        },
+        status: it.status,
         score: it.score.and_then(finite),
         message: it.message.clone(),
         details: it.details.clone(),
@@ -51,7 +42,7 @@ fn judge(ruling: &Ruling) -> result::Judge {
         votes: ruling.votes.iter().map(|it| it.clone().ok()).collect(),
         spread: ruling.spread().map(|(lowest, highest)| highest - lowest),
         cached_votes: ruling.cached,
-        usage: ruling.took.into(),
+        usage: ruling.took,
     }
 }
 

@@ -14,15 +14,14 @@ use serde::Deserialize;
 
 use crate::model::called::Called;
 use crate::model::catalogue::ServerCatalogue;
-use crate::model::cell::Cell;
 use crate::model::experiment::ExperimentChange;
+use crate::model::learned::VolatilePlaces;
 use crate::model::points::finite;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Places;
 use crate::model::stamp::Stamp;
-use crate::model::suite::{CheckState, Retried, ScenarioResult, Status, SuiteResult};
+use crate::model::suite::{CheckState, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
-use crate::published::call::VolatilePlaces;
 use crate::published::ending;
 use crate::published::measured::Measured;
 use crate::published::result;
@@ -52,15 +51,12 @@ pub fn of_suite<R: Deref<Target = ScenarioResult>>(
         started_at: suite.started_at.to_string(),
         duration_ms: finite(suite.duration_ms),
         interrupted: suite.interrupted,
-        git: (&suite.git).into(),
-        called: suite.called.as_ref().map(Into::into),
-        selection: (suite.called.as_ref())
-            .and_then(|it| it.selection.as_ref())
-            .map(|it| result::Selection {
-                chosen: it.chosen,
-                of: it.of,
-                not_passed: it.not_passed,
-            }),
+        git: suite.git.clone(),
+        called: suite.called.clone().map(|it| Called {
+            selection: None,
+            ..it
+        }),
+        selection: suite.called.as_ref().and_then(|it| it.selection),
         summary: result::Summary::of(&scenarios, suite.selected),
         links: Vec::new(),
         gate: None,
@@ -82,17 +78,6 @@ pub fn of_scenario(result: &Redacted<ScenarioResult>, command: &str) -> result::
     scenario(result, command)
 }
 
-fn cell(it: &Cell) -> result::Cell {
-    let settings = it.settings.iter().map(|it| result::Setting {
-        name: it.name.clone(),
-        value: it.value.clone(),
-    });
-    result::Cell {
-        scenario: it.scenario.clone(),
-        settings: settings.collect(),
-    }
-}
-
 fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
     let baseline = result.baseline.as_deref().map(|it| &**it);
     let current = result.current.as_deref().map(|it| &**it);
@@ -106,15 +91,11 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         description: result.description.clone(),
         user_intent: result.user_intent.clone(),
         row_of: result.row_of.clone(),
-        cell: result.cell.as_deref().map(cell),
+        cell: result.cell.as_deref().cloned(),
         experiment_changes: result.experiment_changes.iter().map(Into::into).collect(),
-        status: result.status.into(),
+        status: result.status,
         duration_ms: result.duration_ms.and_then(finite),
-        problem: result.problem.as_ref().map(|it| result::Problem {
-            message: it.message.clone(),
-            hint: it.hint.clone(),
-            details: it.details.clone(),
-        }),
+        problem: result.problem.clone(),
         compared_with: result.compared_with.clone(),
         notes: result.notes.clone(),
         failing: result.failing.clone(),
@@ -151,8 +132,8 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         flaky: result.unsteady.is_some()
             || (result.status == Status::Passed && !result.retried.is_empty()),
         unsteady: result.unsteady.clone(),
-        retried: result.retried.iter().map(Into::into).collect(),
-        judging: result.judging.map(Into::into),
+        retried: result.retried.clone(),
+        judging: result.judging,
         quarantine: None,
         within_gate: None,
         left_to_merge: None,
@@ -220,35 +201,6 @@ fn place(reason: &mut result::Reason, places: &Places, is_expected: bool, script
     reason.line = expected.or(played);
     for follows in &mut reason.follows {
         place(follows, places, is_expected, scripted);
-    }
-}
-
-impl From<&Called> for result::Called {
-    fn from(called: &Called) -> Self {
-        let options = called.options.iter().map(|it| result::CalledOption {
-            name: it.name.clone(),
-            value: it.value.clone(),
-        });
-        Self {
-            folder: called.folder.clone(),
-            paths: called.paths.clone(),
-            options: options.collect(),
-            baselines: called.baselines.clone(),
-            keeps_pending: called.keeps_pending,
-            report: None,
-        }
-    }
-}
-
-impl From<&Retried> for result::Retried {
-    fn from(retried: &Retried) -> Self {
-        Self {
-            status: retried.status.into(),
-            trouble: retried.trouble.name().to_owned(),
-            reason: retried.reason.clone(),
-            duration_ms: retried.duration_ms.and_then(finite),
-            usage: retried.usage.map(Into::into),
-        }
     }
 }
 
@@ -325,7 +277,7 @@ fn side(trajectory: &Trajectory) -> result::Side {
             .map(|it| result::BindingSummary {
                 call: it.call,
                 path: it.path.clone(),
-                from: (&it.from).into(),
+                from: it.from.clone(),
             })
             .collect(),
         repeated: trajectory.repeated.map(Into::into),
@@ -338,11 +290,11 @@ fn stamp(stamp: &Stamp) -> result::SideStamp {
         mcp_eval: stamp.mcp_eval.clone(),
         agent: stamp.agent.clone(),
         agent_hash: stamp.agent_hash.clone(),
-        servers: stamp.servers.into(),
+        servers: stamp.servers,
         model: stamp.model.clone(),
-        scenarios: (&stamp.scenarios).into(),
-        source: stamp.source.as_ref().map(Into::into),
-        image: stamp.image.as_ref().map(Into::into),
+        scenarios: stamp.scenarios.clone(),
+        source: stamp.source.clone(),
+        image: stamp.image.clone(),
     }
 }
 

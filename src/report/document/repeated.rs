@@ -2,7 +2,7 @@
 
 use crate::model::interval::Interval;
 use crate::model::points::finite;
-use crate::model::repeated::{Attempt, OfRuns, Repeated, Spread, Tally};
+use crate::model::repeated::{Attempt, Repeated, Tally};
 use crate::model::usage::TotalUse;
 use crate::published::result;
 
@@ -18,13 +18,13 @@ pub(super) fn repeated(it: &Repeated) -> result::Repeated {
         pass_threshold: it.pass_threshold,
         flaky: it.is_flaky(),
         reason: it.reason.clone(),
-        score: it.score.map(spread),
-        duration_ms: it.duration_ms.map(spread),
-        pass_at_k: it.pass_at_k.iter().map(of_runs).collect(),
-        pass_hat_k: it.pass_hat_k.iter().map(of_runs).collect(),
+        score: it.score,
+        duration_ms: it.duration_ms,
+        pass_at_k: it.pass_at_k.clone(),
+        pass_hat_k: it.pass_hat_k.clone(),
         shown: it.shown,
         attempts: it.attempts.iter().map(attempt).collect(),
-        usage: usage.reduce(TotalUse::and).map(Into::into),
+        usage: usage.reduce(TotalUse::and),
         baseline: it.baseline.map(|tally| result::BaselineRate {
             tally: tally.into(),
             interval: it.baseline_interval.map(interval),
@@ -40,7 +40,7 @@ pub(super) fn repeated(it: &Repeated) -> result::Repeated {
 
 fn attempt(it: &Attempt) -> result::Run {
     result::Run {
-        status: it.status.into(),
+        status: it.status,
         score: it.score.and_then(finite),
         duration_ms: it.duration_ms.and_then(finite),
         reason: it.reason.clone(),
@@ -54,22 +54,6 @@ fn interval(it: Interval) -> result::Interval {
         low: it.low,
         high: it.high,
         confidence: 0.95,
-    }
-}
-
-fn spread(it: Spread) -> result::Spread {
-    result::Spread {
-        mean: it.mean,
-        standard_deviation: it.standard_deviation,
-        min: it.min,
-        max: it.max,
-    }
-}
-
-fn of_runs(it: &OfRuns) -> result::OfRuns {
-    result::OfRuns {
-        k: it.k,
-        chance: it.chance,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::model::call_status::CallStatus;
 use crate::model::trajectory::Outcome;
-use crate::published::call::CallStatus;
 use crate::text::shorten;
 
 /// The longest failure text kept in the document; the trajectory holds the whole.

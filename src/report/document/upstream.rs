@@ -1,8 +1,6 @@
 //! What the servers behind the one under test heard, published.
 
-use crate::model::comparison::{
-    ArgumentDifference, UpstreamComparison, UpstreamHeader, UpstreamRow,
-};
+use crate::model::comparison::{UpstreamComparison, UpstreamRow};
 use crate::model::points::finite;
 use crate::model::trajectory::Trajectory;
 use crate::model::upstream::{UpstreamCall, UpstreamLane};
@@ -29,7 +27,7 @@ impl<'a> Lanes<'a> {
 pub(super) fn upstream(comparison: &UpstreamComparison, lanes: &Lanes<'_>) -> result::Upstream {
     result::Upstream {
         rows: comparison.rows.iter().map(|it| row(it, lanes)).collect(),
-        headers: comparison.headers.iter().map(header).collect(),
+        headers: comparison.headers.clone(),
     }
 }
 
@@ -69,8 +67,8 @@ fn row(row: &UpstreamRow, lanes: &Lanes<'_>) -> result::UpstreamRow {
         baseline: before.map(|(number, it)| call(number, it)),
         current: now.map(|(number, it)| call(number, it)),
         arguments: lonely.map(|it| shallow_object(&it.call.arguments, VALUE_DEPTH)),
-        differences: row.differences.iter().map(difference).collect(),
-        headers: row.headers.iter().map(header).collect(),
+        differences: row.differences.clone(),
+        headers: row.headers.clone(),
         answered_otherwise: row.answered_otherwise,
         fails: row.fails,
     }
@@ -88,23 +86,5 @@ fn call(number: usize, made: Option<&UpstreamCall>) -> result::UpstreamCall {
         outcome,
         error: error.flatten(),
         duration_ms: made.and_then(|it| it.call.duration_ms).and_then(finite),
-    }
-}
-
-fn difference(it: &ArgumentDifference) -> result::ArgumentDifference {
-    result::ArgumentDifference {
-        path: it.path.clone(),
-        was: it.was.clone(),
-        now: it.now.clone(),
-        worded: it.worded,
-    }
-}
-
-fn header(it: &UpstreamHeader) -> result::UpstreamHeader {
-    result::UpstreamHeader {
-        server: it.server.clone(),
-        name: it.name.clone(),
-        was: it.was.clone(),
-        now: it.now.clone(),
     }
 }

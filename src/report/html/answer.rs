@@ -9,8 +9,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::model::Object;
+use crate::model::call_status::CallStatus;
 use crate::model::trajectory::{Outcome, ToolCall};
-use crate::published::call::CallStatus;
+use crate::model::upstream::Header;
 use crate::report::diff::{self, Diff, Known};
 use crate::report::duration;
 use crate::text::aligned::aligned;
@@ -555,10 +556,10 @@ pub(super) fn arguments(arguments: &Object) -> Part<'static> {
 }
 
 /// Headers that came with a call, one in a line.
-pub(super) fn headers(headers: &[(String, String)]) -> Part<'static> {
+pub(super) fn headers(headers: &[Header]) -> Part<'static> {
     let lines = headers
         .iter()
-        .map(|(name, value)| format!("{name}: {value}"));
+        .map(|Header { name, value }| format!("{name}: {value}"));
     Part::text("passed-on headers", lines.collect::<Vec<_>>().join("\n"))
 }
 

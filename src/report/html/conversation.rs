@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use askama::Template;
 use askama::filters::Safe;
 
+use crate::model::call_status::CallStatus;
 use crate::model::label::labelled;
 use crate::model::learned::{Learned, Variation};
 use crate::model::trajectory::{ToolCall, Trajectory};
-use crate::published::call::CallStatus;
 use crate::published::result::{
     Call, Change, ChangeKind, ContractChange, Difference, ResponseComparison, ResultDocument, Row,
     RowKind, Scenario,

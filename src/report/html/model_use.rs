@@ -1,7 +1,7 @@
 //! What the model was asked, request by request.
 
+use crate::model::usage::Attempt;
 use crate::model::usage::cost_words;
-use crate::published::attempt::Attempt;
 use crate::published::result::{RequestUse, Side};
 use crate::report::duration;
 

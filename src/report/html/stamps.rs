@@ -1,7 +1,7 @@
 //! What the two sides ran on, row by row.
 
+use crate::model::stamp::{Git, GitCommit, Servers};
 use crate::published::result::{ModelUse, ServerSummary, Side};
-use crate::published::stamp::{Git, Servers};
 use crate::report::{duration, moment};
 
 /// One row of the table: a subject and what it was on either side.
@@ -104,7 +104,7 @@ pub(super) fn rows(baseline: Option<&Side>, current: Option<&Side>) -> Vec<Stamp
 /// A git stamp in lines: where it stood, what the commit says, when it was made.
 pub(super) fn git_words(stamp: &Git) -> Vec<String> {
     match stamp {
-        Git::Known {
+        Git::Known(GitCommit {
             commit: _,
             short,
             branch,
@@ -113,7 +113,7 @@ pub(super) fn git_words(stamp: &Git) -> Vec<String> {
             committed_at,
             dirty,
             remote: _,
-        } => {
+        }) => {
             let branch = match branch {
                 Some(branch) => format!("on {branch}"),
                 None => "on a detached head".to_owned(),
@@ -129,7 +129,7 @@ pub(super) fn git_words(stamp: &Git) -> Vec<String> {
                 format!("“{subject}”, {}", moment::words(committed_at)),
             ]
         }
-        Git::Unknown { unknown } => vec![format!("unknown: {unknown}")],
+        Git::Unknown { reason } => vec![format!("unknown: {reason}")],
     }
 }
 

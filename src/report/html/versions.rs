@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::model::stamp::DIRTY;
+use crate::model::stamp::{Git, GitCommit, ImageStamp};
 use crate::published::result::{ResultDocument, Side};
-use crate::published::stamp::{Git, Image};
 use crate::report::moment;
 use crate::report::repository::Repository;
 
@@ -168,7 +168,7 @@ fn system(side: &Side, now: &str) -> Option<Version> {
 }
 
 fn of_git(stamp: &Git, now: &str) -> Option<Version> {
-    let Git::Known {
+    let Git::Known(GitCommit {
         commit,
         short,
         branch,
@@ -177,7 +177,7 @@ fn of_git(stamp: &Git, now: &str) -> Option<Version> {
         committed_at,
         dirty,
         remote,
-    } = stamp
+    }) = stamp
     else {
         return None;
     };
@@ -199,7 +199,7 @@ fn is_after_tag(describe: &str, commit: &str) -> bool {
     })
 }
 
-fn of_image(image: &Image) -> Version {
+fn of_image(image: &ImageStamp) -> Version {
     let is_id = |it: &str| it.bytes().all(|it| it.is_ascii_hexdigit());
     let revision = image.revision.as_deref();
     let (commit, is_dirty) = match revision.map(|it| (it, it.strip_suffix(DIRTY))) {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::model::stamp::{Git, GitCommit};
 use crate::published::result::{Gate, ResultDocument};
-use crate::published::stamp::Git;
 use crate::report::{advice, attention, counts, duration};
 
 use super::escape::{Place, code, fence, theirs};
@@ -46,12 +46,12 @@ pub(super) fn head(result: &ResultDocument) -> String {
         let of = code(&it.scenario, Place::Text);
         format!("{of}: {}", it.words(counts::verb(&result.command)))
     }));
-    if let Git::Known {
+    if let Git::Known(GitCommit {
         short,
         branch,
         dirty,
         ..
-    } = &result.git
+    }) = &result.git
     {
         let mut commit = format!("commit {}", code(short, Place::Text));
         if let Some(branch) = branch {

@@ -48,7 +48,7 @@ pub fn direct(run: &Trajectory, straight: &[Option<(Outcome, f64)>]) -> Direct {
             upstream_tool: heard.call.tool.clone(),
             findings: findings(answered, &call.outcome),
             through: cost(&call.outcome, call.duration_ms),
-            direct: cost(answered, straight.as_ref().map(|(_, ms)| *ms)),
+            straight: cost(answered, straight.as_ref().map(|(_, ms)| *ms)),
         };
         refusals.push(refusal(
             &heard.call.outcome,

@@ -71,6 +71,7 @@ pub(in crate::score) fn loss(points: f64, rule: impl Into<Cow<'static, str>>) ->
         baseline: None,
         current: None,
         tool: None,
+        label: None,
         path: None,
         expected: None,
         got: None,

@@ -141,6 +141,7 @@ impl Finding {
             baseline: self.baseline,
             current: self.current,
             tool: self.tool.clone(),
+            label: None,
             path: None,
             what: self.what.clone(),
             was: self.was.clone(),

@@ -4,17 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::model::comparison::UpstreamHeader;
 use crate::model::placeholder::{Alike, placeholders};
-use crate::model::upstream::{PassedOn, UpstreamLane};
+use crate::model::upstream::{Header, PassedOn, UpstreamLane};
 use crate::score::values::mask;
 
 /// The headers that two calls to a server were passed on with and that differ, by name.
-pub(super) fn of_calls(
-    server: &str,
-    was: &[(String, String)],
-    now: &[(String, String)],
-) -> Vec<UpstreamHeader> {
-    let all = |headers: &[(String, String)]| -> Vec<PassedOn> {
-        let headers = headers.iter().map(|(name, value)| PassedOn {
+pub(super) fn of_calls(server: &str, was: &[Header], now: &[Header]) -> Vec<UpstreamHeader> {
+    let all = |headers: &[Header]| -> Vec<PassedOn> {
+        let headers = headers.iter().map(|Header { name, value }| PassedOn {
             server: server.to_owned(),
             name: name.clone(),
             value: value.clone(),
@@ -49,7 +45,7 @@ pub(super) fn known(lane: &UpstreamLane) -> HashSet<(&str, &str)> {
     let apart = apart.map(|it| (it.server.as_str(), it.name.as_str()));
     let with_calls = lane.calls.iter().flat_map(|it| {
         let server = it.call.server.as_deref().unwrap_or_default();
-        let names = it.headers.iter().map(|(name, _)| name.as_str());
+        let names = it.headers.iter().map(|it| it.name.as_str());
         names.map(move |name| (server, name))
     });
     apart.chain(with_calls).collect()

@@ -69,6 +69,7 @@ impl Heard {
             baseline: None,
             current: None,
             tool: None,
+            label: None,
             path: None,
             what: it.text.clone(),
             was: None,

@@ -135,6 +135,7 @@ fn change(kind: ChangeKind, what: &str) -> Change {
         baseline: None,
         current: None,
         tool: None,
+        label: None,
         path: None,
         what: what.to_owned(),
         was: None,

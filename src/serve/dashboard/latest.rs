@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::bounded;
 use super::reply::sentence;
+use crate::published::kept::ResultEntry;
 use crate::published::result::Status;
-use crate::report::html::dashboard::ResultLine;
 use crate::serve::server::Server;
 use crate::store::database::ResultFilter;
 
@@ -20,7 +20,7 @@ pub(super) const NOT_KEPT: &str =
     "Results are not kept, because the server was started with `--no-db`.";
 
 pub(super) struct Latest {
-    pub(super) results: Vec<ResultLine>,
+    pub(super) results: Vec<ResultEntry>,
     /// How many there are in all.
     pub(super) total: u64,
     /// The latest of each scenario, by their ids: how it came out, and the id of the result.
@@ -44,19 +44,10 @@ pub(super) async fn latest(server: &Server) -> Result<Latest, String> {
     let page = page.map_err(|why| sentence(&why))?;
     let mut of = HashMap::new();
     for row in &page.rows {
-        let latest = || (row.status, row.id.clone());
+        let latest = || (row.status, row.result_id.clone());
         of.entry(row.scenario.clone()).or_insert_with(latest);
     }
-    let results = page.rows.into_iter().take(SHOWN).map(|row| ResultLine {
-        id: row.id,
-        status: row.status,
-        name: row.name,
-        reason: row.reason,
-        score: row.score,
-        duration_ms: row.duration_ms,
-        command: row.command,
-        at: row.created_at,
-    });
+    let results = page.rows.into_iter().take(SHOWN);
     Ok(Latest {
         results: results.collect(),
         total: page.total,

@@ -11,13 +11,13 @@ use super::latest::NOT_KEPT;
 use super::reply::{elsewhere, frame, own_page, refused};
 use super::runs::{Lies, lies};
 use super::served::history;
-use crate::report::html::dashboard::{self, CallLine, EvaluatorLine, ResultFacts};
+use crate::report::html::dashboard;
 use crate::report::html::{link, page_name};
 use crate::serve::folder::shown;
 use crate::serve::problem::Problem;
 use crate::serve::server::Server;
 use crate::serve::sessions::Visitor;
-use crate::store::database::{ResultDetail, id_in_files};
+use crate::store::database::id_in_files;
 
 pub(super) async fn get(
     State(server): State<Arc<Server>>,
@@ -38,8 +38,8 @@ pub(super) async fn get(
         }
         Err(why) => return refuse(Problem::new(StatusCode::SERVICE_UNAVAILABLE, why)),
     };
-    let run = found.result.run.clone();
-    let scenario = id_in_files(&run, &found.result.scenario, &found.result.id);
+    let run = found.result.run_id.clone();
+    let scenario = id_in_files(&run, &found.result.scenario, &found.result.result_id);
     let page = format!("/runs/{}/{}", link(&run), link(&page_name(&scenario)));
     let looking = Arc::clone(&server);
     let there = bounded::read(move || lies(&looking, &run, &scenario)).await;
@@ -57,49 +57,6 @@ pub(super) async fn get(
     let frame = frame(&visitor, said.as_deref());
     own_page(
         StatusCode::OK,
-        dashboard::result(frame, &facts(found), gone),
+        dashboard::result(frame, &found, &history(&found.result.scenario), gone),
     )
-}
-
-fn facts(found: ResultDetail) -> ResultFacts {
-    let ResultDetail {
-        result,
-        evaluators,
-        tool_calls,
-        ..
-    } = found;
-    let driver = [result.agent, result.model].into_iter().flatten();
-    ResultFacts {
-        history: history(&result.scenario),
-        name: result.name,
-        path: result.path,
-        tags: result.tags,
-        status: result.status,
-        reason: result.reason,
-        score: result.score,
-        duration_ms: result.duration_ms,
-        at: result.created_at,
-        command: result.command,
-        run: result.run,
-        driver: driver.collect::<Vec<_>>().join(" "),
-        prompt: result.prompt,
-        evaluators: (evaluators.into_iter())
-            .map(|it| EvaluatorLine {
-                name: it.name,
-                status: it.status,
-                message: it.message,
-                gates: it.gates,
-            })
-            .collect(),
-        calls: (tool_calls.into_iter())
-            .map(|it| CallLine {
-                number: it.number,
-                server: it.server.unwrap_or_default(),
-                tool: it.tool,
-                status: it.status,
-                duration_ms: it.duration_ms,
-                answer_bytes: usize::try_from(it.answer_bytes).unwrap_or(usize::MAX),
-            })
-            .collect(),
-    }
 }

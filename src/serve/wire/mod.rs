@@ -18,7 +18,6 @@ pub use self::cases::{CaseDocument, CaseEntry, CaseList, NewCase, WrittenCase};
 pub use self::error::{ErrorReply, Misfit};
 pub use self::health::{Connection, Connections, Health, Status};
 pub use self::reply::{RunReply, ToolCall, Verdict};
-pub use self::results::{
-    PageQuery, ResultEntry, ResultList, ResultQuery, RunEntry, RunList, Statistics,
-};
+pub use self::results::{PageQuery, ResultList, ResultQuery, RunList};
 pub use self::server::ServerConfig;
+pub use crate::published::kept::{ResultEntry, RunEntry, Statistics};

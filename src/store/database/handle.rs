@@ -19,12 +19,13 @@ use super::place::Place;
 use super::prune::{self, Pruned};
 use super::rebuild::{self, Rebuilt};
 use super::results;
-use super::rows::{Health, Info, Page, ResultDetail, ResultFilter, ResultRow, RunRow, Stats};
+use super::rows::{Health, Info, Page, ResultFilter};
 use super::settle::settle;
 use super::shape::damage;
 use super::told::FinishedScenario;
 use super::worker::{Task, Worker};
 use crate::model::redacted::Redacted;
+use crate::published::kept::{ResultDetail, ResultEntry, RunEntry, Statistics};
 
 /// How long anything that is asked may take, with all that is still to be written before.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -183,7 +184,7 @@ impl Database {
     /// # Errors
     ///
     /// When the database cannot be asked.
-    pub async fn results(&self, filter: &ResultFilter) -> Result<Page<ResultRow>, DatabaseError> {
+    pub async fn results(&self, filter: &ResultFilter) -> Result<Page<ResultEntry>, DatabaseError> {
         let filter = filter.clone();
         self.ask(PATIENCE, move |connection| {
             results::page(connection, &filter)
@@ -207,7 +208,7 @@ impl Database {
     /// # Errors
     ///
     /// When the database cannot be asked.
-    pub async fn runs(&self, limit: usize, offset: usize) -> Result<Page<RunRow>, DatabaseError> {
+    pub async fn runs(&self, limit: usize, offset: usize) -> Result<Page<RunEntry>, DatabaseError> {
         self.ask(PATIENCE, move |connection| {
             results::runs(connection, limit, offset)
         })
@@ -219,7 +220,7 @@ impl Database {
     /// # Errors
     ///
     /// When the database cannot be asked.
-    pub async fn run(&self, id: &str) -> Result<Option<RunRow>, DatabaseError> {
+    pub async fn run(&self, id: &str) -> Result<Option<RunEntry>, DatabaseError> {
         let id = id.to_owned();
         self.ask(PATIENCE, move |connection| results::run(connection, &id))
             .await
@@ -230,7 +231,7 @@ impl Database {
     /// # Errors
     ///
     /// When the database cannot be asked.
-    pub async fn stats(&self) -> Result<Stats, DatabaseError> {
+    pub async fn stats(&self) -> Result<Statistics, DatabaseError> {
         self.ask(PATIENCE, |connection| results::stats(connection))
             .await
     }

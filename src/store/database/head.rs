@@ -5,10 +5,9 @@ use jiff::Timestamp;
 use super::cell::Record;
 use super::time::{rewritten, written};
 use crate::json;
-use crate::model::status::Status as ModelStatus;
+use crate::model::stamp::{Git, GitCommit};
 use crate::model::suite::SuiteResult;
 use crate::published::result::{Called, ResultDocument, Summary};
-use crate::published::stamp::Git;
 
 /// A run as a whole: what is known when it begins, and more when it has ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,7 +96,6 @@ impl RunHead {
 
     /// Of a run whose scenarios have all come out, before anything is made of that.
     pub fn played(suite: &SuiteResult) -> Self {
-        let count = |status| suite.count(status);
         Self {
             run: suite.run_id.clone(),
             command: suite.command.clone(),
@@ -110,19 +108,8 @@ impl RunHead {
             },
             duration_ms: Some(suite.duration_ms),
             exit_code: None,
-            summary: Summary {
-                selected: suite.selected,
-                passed: count(ModelStatus::Passed),
-                failed: count(ModelStatus::Failed),
-                inconclusive: count(ModelStatus::Inconclusive),
-                error: count(ModelStatus::Error),
-                timeout: count(ModelStatus::Timeout),
-                interrupted: count(ModelStatus::Interrupted),
-                skipped: count(ModelStatus::Skipped),
-                recorded: count(ModelStatus::Recorded),
-                ..Summary::default()
-            },
-            git: Some((&suite.git).into()),
+            summary: Summary::by_status(suite.selected, |status| suite.count(status)),
+            git: Some(suite.git.clone()),
             called: None,
             quarantined: Vec::new(),
             is_end_of_search: false,
@@ -237,7 +224,7 @@ pub(super) fn git(of: &'static str, git: Option<&Git>) -> Record {
     };
     let [id, brief, on, described, about, at, changed, from] = columns;
     match git {
-        Some(Git::Known {
+        Some(Git::Known(GitCommit {
             commit,
             short,
             branch,
@@ -246,7 +233,7 @@ pub(super) fn git(of: &'static str, git: Option<&Git>) -> Record {
             committed_at,
             dirty,
             remote,
-        }) => Record::default()
+        })) => Record::default()
             .with(id, commit.as_str())
             .with(brief, short.as_str())
             .with(on, branch.as_deref())

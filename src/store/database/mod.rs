@@ -4,7 +4,7 @@
 //! ```text
 //! suite ─ RunHead, FinishedScenario ─► Database ─ thread ─► Worker ─ Rows ─► Connection: Sqlite | Postgres
 //! cli, serve ─ ResultFilter ─────────►     │                    └ a damaged file is set aside, and made anew by `rebuild`
-//!             ◄─ ResultRow, RunRow, Stats ─┘
+//!             ◄─ ResultEntry, RunEntry, … ─┘
 //! ```
 //!
 //! | file | what is there |
@@ -57,8 +57,5 @@ pub use self::options::{DEFAULT, Options};
 pub use self::place::Place;
 pub use self::prune::Pruned;
 pub use self::rebuild::Rebuilt;
-pub use self::rows::{
-    AttemptRow, EvaluatorRow, GitRow, Health, Info, Page, ResultDetail, ResultFilter, ResultRow,
-    RunRow, Stats, ToolCallRow, UsageRow,
-};
+pub use self::rows::{Health, Info, Page, ResultFilter};
 pub use self::told::{Declared, FinishedScenario};

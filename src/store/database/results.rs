@@ -3,11 +3,11 @@
 use super::cell::{Cell, Row};
 use super::connection::{Connection, transaction};
 use super::error::Fault;
-use super::rows::{
-    AttemptRow, EvaluatorRow, GitRow, Page, ResultDetail, ResultFilter, ResultRow, RunRow, Stats,
-    ToolCallRow, UsageRow,
-};
+use super::rows::{Page, ResultFilter};
 use super::time::written;
+use crate::published::kept::{
+    EvaluatorRow, ResultDetail, ResultEntry, RunEntry, Statistics, ToolCallRow,
+};
 use crate::published::result::Status;
 
 /// Conditions with their values, joined by `AND`.
@@ -69,7 +69,7 @@ impl Where {
 pub(super) fn page(
     connection: &mut dyn Connection,
     filter: &ResultFilter,
-) -> Result<Page<ResultRow>, Fault> {
+) -> Result<Page<ResultEntry>, Fault> {
     let mut filtered = Where::default();
     filtered.and_that("is_final = 1");
     for (condition, value) in [
@@ -99,7 +99,7 @@ pub(super) fn page(
     );
     let found = connection.query(&sql, &filtered.cells(&[filter.limit, filter.offset]))?;
     Ok(Page {
-        rows: found.iter().map(result_row).collect(),
+        rows: found.iter().map(entry).collect(),
         total,
     })
 }
@@ -119,16 +119,11 @@ pub(super) fn detail(
     let Some(result) = found.first() else {
         return Ok(None);
     };
-    let attempts = "SELECT * FROM attempts WHERE result_id = $1 ORDER BY is_retried DESC, number";
     let evaluations = "SELECT * FROM evaluations WHERE result_id = $1 ORDER BY number";
     let calls = "SELECT * FROM tool_calls WHERE result_id = $1 ORDER BY attempt, number";
     Ok(Some(ResultDetail {
-        result: result_row(result),
-        attempts: connection
-            .query(attempts, &id)?
-            .iter()
-            .map(attempt_row)
-            .collect(),
+        result: entry(result),
+        path: result.string("path"),
         evaluators: connection
             .query(evaluations, &id)?
             .iter()
@@ -169,7 +164,7 @@ pub(super) fn runs(
     connection: &mut dyn Connection,
     limit: usize,
     offset: usize,
-) -> Result<Page<RunRow>, Fault> {
+) -> Result<Page<RunEntry>, Fault> {
     let all = Where::default();
     let total = count(connection, "SELECT COUNT(*) AS count FROM runs", &[])?;
     let sql = format!(
@@ -178,19 +173,19 @@ pub(super) fn runs(
     );
     let found = connection.query(&sql, &all.cells(&[limit, offset]))?;
     Ok(Page {
-        rows: found.iter().map(run_row).collect(),
+        rows: found.iter().map(run_entry).collect(),
         total,
     })
 }
 
 /// One run.
-pub(super) fn run(connection: &mut dyn Connection, id: &str) -> Result<Option<RunRow>, Fault> {
+pub(super) fn run(connection: &mut dyn Connection, id: &str) -> Result<Option<RunEntry>, Fault> {
     let found = connection.query("SELECT * FROM runs WHERE id = $1", &[id.into()])?;
-    Ok(found.first().map(run_row))
+    Ok(found.first().map(run_entry))
 }
 
 /// All final results in numbers.
-pub(super) fn stats(connection: &mut dyn Connection) -> Result<Stats, Fault> {
+pub(super) fn stats(connection: &mut dyn Connection) -> Result<Statistics, Fault> {
     let of_results = "SELECT COUNT(*) AS results, COUNT(DISTINCT scenario_id) AS scenarios, \
          CAST(SUM(CASE WHEN status = 'passed' THEN 1 ELSE 0 END) AS BIGINT) AS passed, \
          CAST(SUM(CASE WHEN status = 'failed' THEN 1 ELSE 0 END) AS BIGINT) AS failed, \
@@ -200,10 +195,10 @@ pub(super) fn stats(connection: &mut dyn Connection) -> Result<Stats, Fault> {
          AVG(duration_ms) AS mean_duration_ms, SUM(cost) AS known_cost, MIN(created_at) AS first_at, MAX(created_at) AS last_at \
          FROM results WHERE is_final = 1";
     let found = connection.query(of_results, &[])?;
-    let mut stats = Stats {
+    let mut stats = Statistics {
         runs: count(connection, "SELECT COUNT(*) AS count FROM runs", &[])?,
         tool_calls: count(connection, "SELECT COUNT(*) AS count FROM tool_calls", &[])?,
-        ..Stats::default()
+        ..Statistics::default()
     };
     if let Some(row) = found.first() {
         let count = |column| row.count(column).unwrap_or(0);
@@ -215,7 +210,7 @@ pub(super) fn stats(connection: &mut dyn Connection) -> Result<Stats, Fault> {
         stats.errors = count("errors");
         stats.recorded = count("recorded");
         stats.pass_rate = rate(stats.passed, stats.passed + stats.failed);
-        stats.mean_duration_ms = row.real("mean_duration_ms");
+        stats.mean_duration = row.real("mean_duration_ms");
         stats.known_cost = row.real("known_cost");
         stats.first_at = row.text("first_at");
         stats.last_at = row.text("last_at");
@@ -234,137 +229,77 @@ fn rate(passed: u64, judged: u64) -> Option<f64> {
 
 /// The status of this name; what somebody else has written there is an error.
 pub(super) fn status(name: &str) -> Status {
-    [
-        Status::Passed,
-        Status::Failed,
-        Status::Inconclusive,
-        Status::Timeout,
-        Status::Interrupted,
-        Status::Skipped,
-        Status::Recorded,
-    ]
-    .into_iter()
-    .find(|it| it.name() == name)
-    .unwrap_or(Status::Error)
+    serde_json::from_value(name.into()).unwrap_or(Status::Error)
 }
 
-fn result_row(row: &Row) -> ResultRow {
-    ResultRow {
-        id: row.string("id"),
-        run: row.string("run_id"),
+fn entry(row: &Row) -> ResultEntry {
+    let status = status(&row.string("status"));
+    ResultEntry {
+        result_id: row.string("id"),
+        run_id: row.string("run_id"),
         command: row.string("command"),
         scenario: row.string("scenario_id"),
         name: row.string("test_name"),
-        path: row.string("path"),
         prompt: row.text("prompt"),
         tags: row.texts("tags"),
-        row_of: row.text("row_of"),
-        status: status(&row.string("status")),
+        status,
+        success: status == Status::Passed,
         reason: row.text("reason"),
+        verdict: row.json("verdict"),
         expected_tools: row.texts("expected_tools"),
         actual_tools: row.texts("actual_tools"),
-        verdict: row.json("verdict"),
         score: row.real("score"),
-        changes: row.count("changes").unwrap_or(0),
-        calls: row.count("calls"),
-        failed_calls: row.count("failed_calls"),
-        duration_ms: row.real("duration_ms"),
-        created_at: row.string("created_at"),
+        duration: row.real("duration_ms"),
+        timestamp: row.string("created_at"),
         agent: row.text("agent"),
         model: row.text("model"),
-        attempts: row.count("attempts").unwrap_or(0),
-        attempts_passed: row.count("attempts_passed").unwrap_or(0),
-        attempts_judged: row.count("attempts_judged").unwrap_or(0),
         flaky: row.flag("flaky").unwrap_or(false),
-        usage: usage_row(row),
-        git: git_row(row, "source", true).or_else(|| git_row(row, "scenarios", false)),
-    }
-}
-
-fn usage_row(row: &Row) -> UsageRow {
-    UsageRow {
-        input_tokens: row.count("input_tokens"),
-        output_tokens: row.count("output_tokens"),
-        cache_read_tokens: row.count("cache_read_tokens"),
-        cache_write_tokens: row.count("cache_write_tokens"),
         total_tokens: row.count("total_tokens"),
         cost: row.real("cost"),
-        requests: row.count("requests"),
-    }
-}
-
-fn git_row(row: &Row, of: &str, is_source: bool) -> Option<GitRow> {
-    let column = |name: &str| format!("{of}_{name}");
-    Some(GitRow {
-        commit: row.text(&column("commit"))?,
-        short: row.string(&column("short")),
-        branch: row.text(&column("branch")),
-        subject: row.string(&column("subject")),
-        dirty: row.flag(&column("dirty")),
-        is_source,
-    })
-}
-
-fn attempt_row(row: &Row) -> AttemptRow {
-    AttemptRow {
-        number: row.count("number").unwrap_or(0),
-        is_retried: row.flag("is_retried").unwrap_or(false),
-        status: status(&row.string("status")),
-        score: row.real("score"),
-        duration_ms: row.real("duration_ms"),
-        reason: row.text("reason"),
-        usage: usage_row(row),
     }
 }
 
 fn evaluator_row(row: &Row) -> EvaluatorRow {
     EvaluatorRow {
         name: row.string("name"),
-        kind: row.string("kind"),
         gates: row.flag("gating").unwrap_or(false),
         status: row.string("status"),
-        score: row.real("score"),
         message: row.string("message"),
-        duration_ms: row.real("duration_ms"),
     }
 }
 
 fn tool_call_row(row: &Row) -> ToolCallRow {
     ToolCallRow {
-        attempt: row.count("attempt").unwrap_or(0),
         number: row.count("number").unwrap_or(0),
         server: row.text("server"),
         tool: row.string("tool"),
         status: row.string("status"),
-        start_ms: row.real("start_ms"),
         duration_ms: row.real("duration_ms"),
-        arguments_bytes: row.count("arguments_bytes").unwrap_or(0),
-        answer_bytes: row.count("answer_bytes").unwrap_or(0),
+        answer_bytes: row
+            .count("answer_bytes")
+            .map_or(0, |it| it.try_into().unwrap_or(usize::MAX)),
     }
 }
 
-fn run_row(row: &Row) -> RunRow {
+fn run_entry(row: &Row) -> RunEntry {
     let count = |column| row.count(column).unwrap_or(0);
-    RunRow {
-        id: row.string("id"),
-        name: row.string("name"),
+    let commit = row.text("git_commit");
+    RunEntry {
+        run_id: row.string("id"),
         command: row.string("command"),
         status: row.string("status"),
         started_at: row.string("started_at"),
         completed_at: row.text("completed_at"),
-        duration_ms: row.real("duration_ms"),
+        duration: row.real("duration_ms"),
         exit_code: row.count("exit_code").and_then(|it| it.try_into().ok()),
         total: count("total"),
         passed: count("passed"),
         failed: count("failed"),
         inconclusive: count("inconclusive"),
-        errors: count("errors"),
-        timeouts: count("timeouts"),
-        interrupted: count("interrupted"),
+        errors: count("errors") + count("timeouts") + count("interrupted"),
         skipped: count("skipped"),
         recorded: count("recorded"),
-        git: git_row(row, "git", false),
-        host: row.text("host"),
-        who: row.text("who"),
+        branch: commit.as_ref().and_then(|_| row.text("git_branch")),
+        commit,
     }
 }

@@ -14,11 +14,11 @@ use super::head::git;
 use super::ids::{result_id, scenario_of};
 use super::time::written;
 use crate::json;
+use crate::model::call_status::CallStatus;
 use crate::model::redacted::Redacted;
+use crate::model::stamp::Servers;
 use crate::model::trajectory::{ToolCall, Trajectory};
-use crate::published::call::CallStatus;
 use crate::published::result::{Evaluation, Judge, Scenario, Side, Status, TotalUse};
-use crate::published::stamp::Servers;
 use crate::store::{Runs, load};
 
 /// A scenario that has its result.
@@ -391,15 +391,13 @@ fn attempt_records(scenario: &Scenario, made: &BTreeMap<usize, Made<'_>>) -> Vec
     });
     let attempts = scenario.repeated.iter().flat_map(|it| &it.attempts);
     let attempts = (1..).zip(attempts).map(|(number, it)| {
-        let used = made
-            .get(&number)
-            .and_then(|it| crate::model::usage::TotalUse::of(&it.requests));
+        let used = made.get(&number).and_then(|it| TotalUse::of(&it.requests));
         record(false, number, it.status)
             .with("score", it.score)
             .with("duration_ms", it.duration_ms)
             .with("reason", it.reason.as_deref())
             .with("changes", it.changes)
-            .and(usage(used.map(TotalUse::from).as_ref()))
+            .and(usage(used.as_ref()))
     });
     retried.chain(attempts).collect()
 }

@@ -18,7 +18,7 @@ use crate::discovery::security::{doubts, problems, status};
 use crate::model::measurement::Measurement;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
-use crate::model::stamp::GitStamp;
+use crate::model::stamp::Git;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::published::measured::retrieval::Report;
 use crate::published::measured::{self, FORMAT_VERSION, security};
@@ -370,8 +370,8 @@ fn named_scanners(report: security::Report) -> security::Report {
 }
 
 /// A commit in short, and whether something has changed since.
-fn commit(stamp: &GitStamp) -> Option<String> {
-    let GitStamp::Known(commit) = stamp else {
+fn commit(stamp: &Git) -> Option<String> {
+    let Git::Known(commit) = stamp else {
         return None;
     };
     Some(if commit.dirty == Some(true) {

@@ -272,7 +272,7 @@ fn a_failed_scenario_is_never_called_good() {
     suite.scenarios[0].status = Status::Failed;
     let document = sample::document(&suite);
     let scenario = &document.scenarios[0];
-    assert_eq!(scenario.band(), Some(document::Band::Acceptable));
+    assert_eq!(scenario.band(), Some(Band::Acceptable));
     assert_eq!(scenario.advice(), Some("review"));
     for text in [
         terminal(&document, PLAIN),

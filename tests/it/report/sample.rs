@@ -203,6 +203,7 @@ fn passed() -> ScenarioResult {
                 baseline: Some(1),
                 current: Some(1),
                 tool: Some("mcp__proxy__retrieve_tools".to_owned()),
+                label: None,
                 path: Some("arguments/query".to_owned()),
                 expected: Some("environment variables".to_owned()),
                 got: Some("env vars".to_owned()),

@@ -729,7 +729,10 @@ fn it_answers_by_filters(place: &Place) {
             (first.total, first.passed, first.failed, first.exit_code),
             (2, 1, 1, Some(1))
         );
-        assert_eq!(database.run(&first.id).await.unwrap().as_ref(), Some(first));
+        assert_eq!(
+            database.run(&first.run_id).await.unwrap().as_ref(),
+            Some(first)
+        );
         assert_eq!(database.run("none").await.unwrap(), None);
         let of = |filter: ResultFilter| {
             let database = database.clone();
@@ -775,7 +778,7 @@ fn it_answers_by_filters(place: &Place) {
         assert_eq!(
             of(ResultFilter {
                 scenario: name,
-                run: Some(first.id.clone()),
+                run: Some(first.run_id.clone()),
                 ..all.clone()
             })
             .await
@@ -793,7 +796,7 @@ fn it_answers_by_filters(place: &Place) {
             0
         );
         let page = database.results(&all).await.unwrap();
-        let since = page.rows[0].created_at.parse().ok();
+        let since = page.rows[0].timestamp.parse().ok();
         assert_eq!(
             of(ResultFilter {
                 since,
@@ -803,7 +806,7 @@ fn it_answers_by_filters(place: &Place) {
             (vec!["tea".to_owned()], 1),
             "the moment itself is in it"
         );
-        let id = result_id(&first.id, "bad");
+        let id = result_id(&first.run_id, "bad");
         let detail = database.result_of(&id).await.unwrap().unwrap();
         assert_eq!(detail.result.status, Status::Failed);
         assert_eq!(detail.result.tags, ["shop", "nightly"]);

@@ -17,7 +17,6 @@ use crate::discovery::questions::golden;
 use crate::json;
 use crate::model::agent::{ModelAgent, ModelApi};
 use crate::model::judge::{JudgeSettings, MAX_INPUT_CHARS, VerdictForm};
-use crate::published::result::TotalUse;
 use crate::redact;
 use crate::scenario_file::{self, LoadedJudge};
 use crate::store;
@@ -116,7 +115,7 @@ fn model(args: &GenQueriesArgs) -> Result<LoadedJudge, Failure> {
 /// Says what was asked, and what it cost.
 fn tell_use(written: &Written, console: Console) {
     if let Some(took) = written.took {
-        console.note(&TotalUse::from(took).words());
+        console.note(&took.words());
     }
 }
 

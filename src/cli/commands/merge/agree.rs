@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::parts::Part;
 use crate::cli::failure::Failure;
+use crate::model::stamp::{Git, GitCommit};
 use crate::published::result::{CalledOption, PlannedScenario};
-use crate::published::stamp::Git;
 
 /// How many scenarios one line names.
 pub(super) const NAMED: usize = 20;
@@ -187,7 +187,7 @@ fn option(option: &CalledOption) -> String {
 /// The commit that a command was started at, as far as that is known.
 fn commit(git: &Git) -> String {
     match git {
-        Git::Known { commit, .. } => commit.clone(),
+        Git::Known(GitCommit { commit, .. }) => commit.clone(),
         Git::Unknown { .. } => "unknown".to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::frame::Frame;
 use super::pending::Pending;
-use crate::model::number::fixed;
+use crate::published::kept::ResultEntry;
 use crate::published::result::Status;
 use crate::report::html::render::render;
 use crate::report::html::script;
@@ -22,7 +22,7 @@ pub struct Home<'a> {
     /// What could not be run at all, lately.
     pub troubles: Vec<String>,
     /// The latest first; or why they are not known.
-    pub results: Result<Vec<ResultLine>, String>,
+    pub results: Result<Vec<ResultEntry>, String>,
     /// How many there are in all.
     pub total: u64,
     pub pending: Vec<Pending>,
@@ -84,28 +84,6 @@ impl Waits {
             1 => format!("{runs}, 1 waits"),
             several => format!("{runs}, {several} wait"),
         }
-    }
-}
-
-/// One of the latest results.
-#[derive(Debug)]
-pub struct ResultLine {
-    pub id: String,
-    pub status: Status,
-    pub name: String,
-    /// The first thing that speaks against it.
-    pub reason: Option<String>,
-    /// 0 to 1; `None` where nothing was compared.
-    pub score: Option<f64>,
-    pub duration_ms: Option<f64>,
-    pub command: String,
-    /// RFC 3339.
-    pub at: String,
-}
-
-impl ResultLine {
-    fn score_words(&self) -> String {
-        self.score.map_or_else(String::new, |it| fixed(it, 2))
     }
 }
 

@@ -10,9 +10,9 @@ mod style;
 
 pub use self::around::Around;
 pub use self::frame::Frame;
-pub use self::home::{Broken, Home, ResultLine, Running, ScenarioLine, Waits, home, script_hash};
+pub use self::home::{Broken, Home, Running, ScenarioLine, Waits, home, script_hash};
 pub use self::pending::Pending;
-pub use self::result::{CallLine, EvaluatorLine, ResultFacts, result};
+pub use self::result::result;
 pub use self::small::{problem, sign_in};
 pub use self::style::style_hash;
 

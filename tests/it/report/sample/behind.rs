@@ -7,7 +7,7 @@ use mcp_eval::model::comparison::{
 };
 use mcp_eval::model::suite::{ScenarioResult, Status, SuiteResult};
 use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, ToolCall, Trajectory};
-use mcp_eval::model::upstream::{PassedOn, UpstreamCall, UpstreamLane};
+use mcp_eval::model::upstream::{Header, PassedOn, UpstreamCall, UpstreamLane};
 use serde_json::{Value, json};
 
 use super::comparisons::{comparison, pair, parameter, reason, request, same_response};
@@ -206,7 +206,7 @@ fn finding(outcome: Outcome) -> UpstreamCall {
             outcome,
             ..made.call
         },
-        headers: vec![("x-trace".to_owned(), "t-1".to_owned())],
+        headers: vec![sent("x-trace", "t-1")],
         ..made
     }
 }
@@ -235,7 +235,7 @@ pub(crate) fn hostile_lane() -> UpstreamLane {
             )
             .call
         },
-        headers: vec![(SCRIPT.to_owned(), outside.clone())],
+        headers: vec![sent(SCRIPT, &outside)],
     };
     UpstreamLane {
         catalogue: Catalogue::default(),
@@ -300,7 +300,7 @@ fn listing() -> UpstreamCall {
 
 /// The write that the agent's first call becomes, with these headers of the agent's side.
 fn writing(headers: &[&str]) -> UpstreamCall {
-    let value = |name: &&str| ((*name).to_owned(), "Bearer open-sesame-3".to_owned());
+    let value = |name: &&str| sent(name, "Bearer open-sesame-3");
     UpstreamCall {
         headers: headers.iter().map(value).collect(),
         ..heard(
@@ -309,6 +309,13 @@ fn writing(headers: &[&str]) -> UpstreamCall {
             "write",
             &json!({ "path": "/list.txt", "text": "lamps" }),
         )
+    }
+}
+
+fn sent(name: &str, value: &str) -> Header {
+    Header {
+        name: name.to_owned(),
+        value: value.to_owned(),
     }
 }
 
@@ -396,6 +403,7 @@ fn change(call: usize, what: &str, fails: bool) -> Change {
         baseline: Some(call),
         current: Some(call),
         tool: Some("mcp__proxy__call_tool_write".to_owned()),
+        label: None,
         path: None,
         what: what.to_owned(),
         was: None,

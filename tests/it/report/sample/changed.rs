@@ -97,6 +97,7 @@ fn change(kind: ChangeKind, call: Option<usize>, what: &str) -> Change {
         baseline: call,
         current: call,
         tool: Some("mcp__shop__get_price".to_owned()),
+        label: None,
         path: None,
         what: what.to_owned(),
         was: None,

@@ -21,7 +21,7 @@ pub(crate) fn direct() -> SuiteResult {
         ),
         call(2, "files", "read", &[]),
     ];
-    calls[1].direct.ms = None;
+    calls[1].straight.ms = None;
     let lost = "`annotations` was lost";
     let changing = Direct {
         calls,
@@ -70,7 +70,7 @@ fn call(call: usize, server: &str, upstream_tool: &str, findings: &[&str]) -> Di
             bytes: 340,
             tokens: 85,
         },
-        direct: Cost {
+        straight: Cost {
             ms: Some(1.1),
             bytes: 310,
             tokens: 78,

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use mcp_eval::model::stamp::{GitCommit, GitStamp, Servers, Stamp};
+use mcp_eval::model::stamp::{Git, GitCommit, Servers, Stamp};
 use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 use mcp_eval::model::{Digits, Object};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ pub(crate) fn stamp() -> Stamp {
         agent_parts: std::collections::BTreeMap::new(),
         servers: Servers::Live,
         model: None,
-        scenarios: GitStamp::Unknown {
+        scenarios: Git::Unknown {
             reason: "not a git repository".to_owned(),
         },
         source: Some(commit("a1b2c3d", "main", "Release 0.9.1", false)),
@@ -57,8 +57,8 @@ pub(crate) fn stamp() -> Stamp {
     }
 }
 
-pub(crate) fn commit(short: &str, branch: &str, subject: &str, dirty: bool) -> GitStamp {
-    GitStamp::Known(GitCommit {
+pub(crate) fn commit(short: &str, branch: &str, subject: &str, dirty: bool) -> Git {
+    Git::Known(GitCommit {
         commit: format!("{short}{}", "0".repeat(33)),
         short: short.to_owned(),
         branch: Some(branch.to_owned()),

@@ -1,10 +1,9 @@
-//! What became of a call, and a place in its answer.
+//! How a call went, in a word.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::binding;
-use crate::model::trajectory::{FailureKind, Outcome};
+use crate::model::call::{FailureKind, Outcome};
 
 /// What became of a tool call.
 ///
@@ -86,42 +85,6 @@ impl From<&Outcome> for CallStatus {
             },
         }
     }
-}
-
-/// A place in an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Source {
-    /// The call that was answered, counted from 1 among the scored calls of its trajectory; in a comparison, of the baseline.
-    pub call: usize,
-    /// JSON pointer into the structured content or the text as JSON; from `/content` or `/structuredContent` on a path into the answer.
-    pub path: String,
-}
-
-impl From<&binding::Source> for Source {
-    fn from(it: &binding::Source) -> Self {
-        Self {
-            call: it.call,
-            path: it.path.clone(),
-        }
-    }
-}
-
-impl From<Source> for binding::Source {
-    fn from(it: Source) -> Self {
-        Self {
-            call: it.call,
-            path: it.path,
-        }
-    }
-}
-
-/// Places in the answer to one call that vary by nature.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct VolatilePlaces {
-    /// The number of the call, counted from 1 among the scored calls.
-    pub call: usize,
-    /// Paths into the response, such as `/content/0/json/servers/3/id`.
-    pub paths: Vec<String>,
 }
 
 #[cfg(test)]
