@@ -186,6 +186,21 @@ impl TokenKind {
     }
 }
 
+#[cfg(test)]
+impl VaryingToken {
+    /// Tokens of which no more is known than what stands for them.
+    pub fn new(token: usize, tokens: usize, stands_for: StandsFor) -> Self {
+        Self {
+            token,
+            tokens,
+            stands_for,
+            examples: Vec::new(),
+            seen: Vec::new(),
+            offsets: Vec::new(),
+        }
+    }
+}
+
 impl StandsFor {
     /// The kind, where just one token stands there.
     pub fn kind(&self) -> Option<TokenKind> {

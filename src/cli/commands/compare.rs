@@ -140,7 +140,7 @@ fn one(
     let is_of_baselines = against.is_none() && !args.direct && args.servers == ServersChoice::Live;
     let keep_pending = args.pending || !is_ci();
     let called = Called {
-        selection: to_run.selection.clone(),
+        selection: to_run.selection,
         keeps_pending: keep_pending && is_of_baselines,
         ..called::compare(args)
     };

@@ -67,7 +67,7 @@ fn one(
         return dry_run::print("run", &to_run, &args.execute, console);
     }
     let called = Called {
-        selection: to_run.selection.clone(),
+        selection: to_run.selection,
         ..called::run(args)
     };
     to_run.tell_idle(&args.execute, &args.score, console);
