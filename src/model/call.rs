@@ -1,12 +1,12 @@
 //! One tool call and what became of it.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::model::outcome::StoredOutcome;
 use crate::model::{Digits, Object};
 
 /// A tool call with its outcome.
@@ -150,5 +150,229 @@ impl Answer {
             .filter_map(|block| block.get("text").and_then(Value::as_str))
             .collect::<Vec<_>>()
             .join("\n")
+    }
+}
+
+/// What became of a tool call.
+///
+/// Results of earlier programs spell two of them otherwise; those spellings are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CallStatus {
+    /// The server answered, and the tool did not say that it failed.
+    #[serde(alias = "answer")]
+    Ok,
+    /// The tool answered that it failed (`isError`).
+    ToolError,
+    /// The server returned a JSON-RPC error.
+    RpcError,
+    /// No answer within the tool timeout.
+    Timeout,
+    /// The connection ended before the answer came.
+    Disconnected,
+    /// An answer came that is no tool result.
+    InvalidResponse,
+    /// `structuredContent` breaks the tool's own `outputSchema`.
+    InvalidStructuredContent,
+    /// The HTTP exchange failed.
+    #[serde(alias = "transport")]
+    TransportError,
+    /// What the agent asked for is no call that could be made.
+    NotSent,
+}
+
+impl CallStatus {
+    /// The status in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Ok => "answered",
+            Self::ToolError => "tool error",
+            Self::RpcError => "JSON-RPC error",
+            Self::Timeout => "no answer in time",
+            Self::Disconnected => "connection ended",
+            Self::InvalidResponse => "invalid response",
+            Self::InvalidStructuredContent => "invalid structured content",
+            Self::TransportError => "HTTP exchange failed",
+            Self::NotSent => "not sent",
+        }
+    }
+
+    pub fn is_failure(self) -> bool {
+        self != Self::Ok
+    }
+
+    /// The kind of failure; `None` where the server gave an answer, be it good or bad.
+    pub(crate) fn failure(self) -> Option<FailureKind> {
+        match self {
+            Self::Ok | Self::ToolError | Self::InvalidStructuredContent => None,
+            Self::RpcError => Some(FailureKind::Rpc),
+            Self::Timeout => Some(FailureKind::Timeout),
+            Self::Disconnected => Some(FailureKind::Disconnected),
+            Self::InvalidResponse => Some(FailureKind::InvalidResponse),
+            Self::TransportError => Some(FailureKind::Transport),
+            Self::NotSent => Some(FailureKind::NotSent),
+        }
+    }
+}
+
+impl From<&Outcome> for CallStatus {
+    fn from(it: &Outcome) -> Self {
+        match it {
+            Outcome::Answer(answer) => match (&answer.breach, answer.is_error) {
+                (Some(_), _) => Self::InvalidStructuredContent,
+                (None, true) => Self::ToolError,
+                (None, false) => Self::Ok,
+            },
+            Outcome::Failure(failure) => match failure.kind {
+                FailureKind::Rpc => Self::RpcError,
+                FailureKind::Timeout => Self::Timeout,
+                FailureKind::Disconnected => Self::Disconnected,
+                FailureKind::InvalidResponse => Self::InvalidResponse,
+                FailureKind::Transport => Self::TransportError,
+                FailureKind::NotSent => Self::NotSent,
+            },
+        }
+    }
+}
+
+#[expect(clippy::ptr_arg, reason = "serde asks for it so")]
+fn no_digits(digits: &Cow<'_, Digits>) -> bool {
+    digits.is_empty()
+}
+
+#[expect(clippy::ptr_arg, reason = "serde asks for it so")]
+fn no_members(members: &Cow<'_, Object>) -> bool {
+    members.is_empty()
+}
+
+/// What became of a call.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "Outcome", expecting = "struct Outcome")]
+struct StoredOutcome<'a> {
+    status: CallStatus,
+    /// Content blocks as served; absent without an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    content: Option<Cow<'a, [Value]>>,
+    /// `structuredContent` as served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    structured_content: Option<Cow<'a, Value>>,
+    /// The digits of numbers in `structured_content` that 64 bits cannot hold, by JSON pointer.
+    #[serde(default, skip_serializing_if = "no_digits")]
+    digits: Cow<'a, Digits>,
+    /// Other members of the result, as served.
+    #[serde(default, skip_serializing_if = "no_members")]
+    other: Cow<'a, Object>,
+    /// Why there is no usable answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<CallError<'a>>,
+}
+
+/// Why there is no usable answer.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct CallError<'a> {
+    message: Cow<'a, str>,
+    /// JSON-RPC error code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    code: Option<i64>,
+    /// JSON-RPC error data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    data: Option<Cow<'a, Value>>,
+}
+
+impl<'a> From<&'a Outcome> for StoredOutcome<'a> {
+    fn from(it: &'a Outcome) -> Self {
+        let status = it.into();
+        match it {
+            Outcome::Answer(answer) => Self {
+                status,
+                content: Some(Cow::Borrowed(&answer.content)),
+                structured_content: answer.structured_content.as_ref().map(Cow::Borrowed),
+                digits: Cow::Borrowed(&answer.digits),
+                other: Cow::Borrowed(&answer.other),
+                error: answer.breach.as_deref().map(|message| CallError {
+                    message: message.into(),
+                    code: None,
+                    data: None,
+                }),
+            },
+            Outcome::Failure(failure) => Self {
+                status,
+                content: None,
+                structured_content: None,
+                digits: Cow::Owned(Digits::new()),
+                other: Cow::Owned(Object::new()),
+                error: Some(CallError {
+                    message: (&failure.message).into(),
+                    code: failure.code,
+                    data: failure.data.as_ref().map(Cow::Borrowed),
+                }),
+            },
+        }
+    }
+}
+
+impl From<StoredOutcome<'_>> for Outcome {
+    fn from(it: StoredOutcome<'_>) -> Self {
+        let (message, code, data) = it
+            .error
+            .map(|it| {
+                (
+                    it.message.into_owned(),
+                    it.code,
+                    it.data.map(Cow::into_owned),
+                )
+            })
+            .unwrap_or_default();
+        match it.status.failure() {
+            Some(kind) => Self::Failure(Failure {
+                kind,
+                message,
+                code,
+                data,
+            }),
+            None => Self::Answer(Answer {
+                is_error: it.status == CallStatus::ToolError,
+                content: it.content.unwrap_or_default().into_owned(),
+                structured_content: it.structured_content.map(Cow::into_owned),
+                digits: it.digits.into_owned(),
+                other: it.other.into_owned(),
+                breach: (it.status == CallStatus::InvalidStructuredContent).then_some(message),
+            }),
+        }
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        StoredOutcome::from(self).serialize(to)
+    }
+}
+
+impl JsonSchema for Outcome {
+    fn schema_name() -> Cow<'static, str> {
+        StoredOutcome::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        StoredOutcome::json_schema(generator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CallStatus;
+
+    #[test]
+    fn earlier_spellings_are_read_and_one_is_written() {
+        for (read, written) in [
+            ("answer", "ok"),
+            ("ok", "ok"),
+            ("transport", "transport_error"),
+            ("transport_error", "transport_error"),
+            ("tool_error", "tool_error"),
+        ] {
+            let status: CallStatus = serde_json::from_value(read.into()).expect("it is known");
+            assert_eq!(serde_json::to_value(status).expect("it is plain"), written);
+        }
     }
 }

@@ -3,7 +3,6 @@
 pub mod agent;
 pub mod binding;
 pub mod call;
-pub mod call_status;
 pub mod called;
 pub mod catalogue;
 pub mod cell;
@@ -22,7 +21,6 @@ pub mod label;
 pub mod learned;
 pub mod measurement;
 pub mod number;
-mod outcome;
 pub mod pending;
 pub mod placeholder;
 pub mod points;

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::call_status::CallStatus;
+use crate::model::call::CallStatus;
 use crate::published::ending::EndingKind;
 use crate::published::result::{
     Call, Change, ChangeKind, Comparison, Row, RowKind, Scenario, Side, Status, UNCHANGED,

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::digits;
 use crate::model::binding::{Binding, Source};
-use crate::model::call_status::CallStatus;
+use crate::model::call::CallStatus;
 use crate::model::learned::Learned;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::model::upstream::{Header, UpstreamCall, UpstreamLane};

@@ -504,7 +504,7 @@ mod edited_10000 {
 
 /// What a server behind the one under test heard of 10,000 calls, beside the calls themselves.
 mod upstream_10000 {
-    use super::{Bencher, Trajectory, UpstreamCall, UpstreamLane, calls, trajectory};
+    use super::{Bencher, Header, Trajectory, UpstreamCall, UpstreamLane, calls, trajectory};
 
     fn side(take: usize, heard: usize) -> Trajectory {
         let lane = trajectory(calls(heard, take));

@@ -108,7 +108,7 @@ fn a_tool_that_nobody_knows_cannot_be_judged() {
     ];
     for (evaluator, meant) in misspelt {
         // What a tool is required for cannot have been met.
-        let is_required = !evaluator["required"].is_null();
+        let is_required = evaluator["required"][0].is_string();
         let (code, expected) = if is_required {
             (1, "failed")
         } else {

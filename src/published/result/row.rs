@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::call_status::CallStatus;
+use crate::model::call::CallStatus;
 use crate::model::comparison::{Bound, ContractChange, Difference, Polled};
 use crate::model::label::labelled;
 

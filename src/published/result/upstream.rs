@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{ArgumentDifference, Row, RowKind, UpstreamHeader};
-use crate::model::call_status::CallStatus;
+use crate::model::call::CallStatus;
 
 /// What the servers behind the one under test heard on both sides.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

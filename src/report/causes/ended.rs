@@ -1,6 +1,6 @@
 //! Where a run ended before it came to all its calls: those are nobody's doing, and follow from what ended it.
 
-use crate::model::call_status::CallStatus;
+use crate::model::call::CallStatus;
 use crate::model::comparison::EXPECTED_AS_CALL;
 use crate::published::ending::EndingKind;
 use crate::published::result::{Call, CauseCall, Change, Reason, ReasonKind, RowKind, Scenario};

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::call_status::CallStatus;
+use crate::model::call::CallStatus;
 use crate::model::trajectory::Outcome;
 use crate::text::shorten;
 

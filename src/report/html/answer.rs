@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::model::Object;
-use crate::model::call_status::CallStatus;
+use crate::model::call::CallStatus;
 use crate::model::trajectory::{Outcome, ToolCall};
 use crate::model::upstream::Header;
 use crate::report::diff::{self, Diff, Known};

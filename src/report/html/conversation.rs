@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use askama::Template;
 use askama::filters::Safe;
 
-use crate::model::call_status::CallStatus;
+use crate::model::call::CallStatus;
 use crate::model::label::labelled;
 use crate::model::learned::{Learned, Variation};
 use crate::model::trajectory::{ToolCall, Trajectory};

@@ -14,7 +14,7 @@ use super::head::git;
 use super::ids::{result_id, scenario_of};
 use super::time::written;
 use crate::json;
-use crate::model::call_status::CallStatus;
+use crate::model::call::CallStatus;
 use crate::model::redacted::Redacted;
 use crate::model::stamp::Servers;
 use crate::model::trajectory::{ToolCall, Trajectory};
