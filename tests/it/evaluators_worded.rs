@@ -45,7 +45,7 @@ fn whatever_speaks_against_a_run_has_its_line() {
         let project = shop(more);
         let told = project.expect(code, &["run", "--format", "github"]);
         let (_, place) = told.stdout.split_once("::error file=").unwrap();
-        let (place, _) = place.split_once(",col=").unwrap();
+        let (place, _) = place.split_once(",title=").unwrap();
         place.replace(",line=", ":")
     };
     let evaluators = "evaluators:\n  - { type: text, contains: paid }\n";

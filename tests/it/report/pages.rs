@@ -234,7 +234,7 @@ fn the_whole_of_a_long_answer_lies_beside_the_page() {
 fn what_is_new_finds_room_however_much_is_the_same() {
     let mut suite = sample::compared();
     let text =
-        |at: usize| json!({"type": "text", "text": format!("{at} {}", "words ".repeat(9_000))});
+        |at: usize| json!({"type": "text", "text": format!("{at} {}", "words ".repeat(2_600))});
     let answering = |content: Vec<Value>| {
         let mut trajectory = sample::searching("environment variables", "4a1f");
         if let Some(Step::ToolCall(call)) = trajectory.steps.get_mut(1) {
@@ -245,7 +245,7 @@ fn what_is_new_finds_room_however_much_is_the_same() {
         }
         Some(sample::kept(trajectory))
     };
-    let equal: Vec<Value> = (0..90).map(text).collect();
+    let equal: Vec<Value> = (0..99).map(text).collect();
     // Longer than what the equal ones leave of theirs.
     let fresh = format!("never said before {}", "words ".repeat(2_660));
     let fresh = json!({"type": "text", "text": fresh});
