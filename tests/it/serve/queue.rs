@@ -114,6 +114,7 @@ async fn requests_wait_for_what_others_use_and_for_nothing_else() {
     let elsewhere = url.replace("127.0.0.1", "localhost");
     let scenario = |name: &str, server: Value, script: &str, before: Value| {
         let text = json!({ "name": name, "servers": { "s": server }, "user_intent": "work", "before": before,
+            "evaluators": [{ "type": "within", "duration": "1h" }],
             "agent": { "kind": "command", "command": ["sh", "-c", script], "cwd": ".." } });
         project.file(&format!("scenarios/{name}.yaml"), text.to_string());
     };
