@@ -204,7 +204,7 @@ pub(super) async fn events(mut response: Response, last: impl Fn(&Value) -> bool
             }
         }
     };
-    let read = tokio::time::timeout(Duration::from_secs(40), reading).await;
+    let read = tokio::time::timeout(Duration::from_secs(240), reading).await;
     assert!(read.is_ok(), "{} events, and not the last", events.len());
     events
 }

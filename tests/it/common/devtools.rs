@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::Project;
 
 /// How long anything may take: far more than it should.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// A browser with one page, until it is dropped.
 pub(crate) struct Browser {

@@ -20,7 +20,7 @@ pub(crate) use self::ports::free_port;
 pub(crate) use self::terminal::in_terminal;
 
 /// How long any command of a test may take: far more than it should, far less than for ever.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A folder with scenarios, in which the program runs offline and with a clean environment.
 pub(crate) struct Project {
