@@ -679,7 +679,13 @@ fn trajectories_that_an_interruption_left_unscored_are_in_the_result() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_millis(400));
+    // It has begun when its folder is there.
+    let begun = Instant::now();
+    while fs::read_dir(project.path(".mcp-eval/runs")).is_err() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "nothing runs");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(200));
     let id = child.id().to_string();
     let asked = Command::new("kill").args(["-INT", &id]).status();
     assert!(asked.unwrap().success());
