@@ -679,14 +679,19 @@ fn trajectories_that_an_interruption_left_unscored_are_in_the_result() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // It has begun when its folder is there.
+    let id = child.id().to_string();
+    // It has begun when it listens to interruptions.
+    let listens = || {
+        let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+        let caught = status.lines().find_map(|it| it.strip_prefix("SigCgt:"));
+        let caught = caught.and_then(|it| u64::from_str_radix(it.trim(), 16).ok());
+        caught.is_some_and(|it| it & 0b10 != 0)
+    };
     let begun = Instant::now();
-    while fs::read_dir(project.path(".mcp-eval/runs")).is_err() {
+    while !listens() {
         assert!(begun.elapsed() < Duration::from_secs(60), "nothing runs");
         std::thread::sleep(Duration::from_millis(20));
     }
-    std::thread::sleep(Duration::from_millis(200));
-    let id = child.id().to_string();
     let asked = Command::new("kill").args(["-INT", &id]).status();
     assert!(asked.unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
