@@ -28,7 +28,7 @@ const DOUBLE: usize = 15;
 ///
 /// As `serde_json`.
 pub fn parse(text: &str) -> serde_json::Result<Value> {
-    read(text, is_long)
+    read(text, DOUBLE + 2, is_long)
 }
 
 /// The same, but decimals are read as usual.
@@ -37,11 +37,13 @@ pub fn parse(text: &str) -> serde_json::Result<Value> {
 ///
 /// As `serde_json`.
 pub fn parse_integers(text: &str) -> serde_json::Result<Value> {
-    read(text, is_long_integer)
+    read(text, SHORT + 1, is_long_integer)
 }
 
-fn read(text: &str, is_long: fn(&str) -> bool) -> serde_json::Result<Value> {
-    match marked(text, is_long) {
+/// `least` is how many digits and points a long number has in a row.
+fn read(text: &str, least: usize, is_long: fn(&str) -> bool) -> serde_json::Result<Value> {
+    let may_have = has_long_run(text.as_bytes(), least);
+    match may_have.then(|| marked(text, is_long)).flatten() {
         Some(marked) => serde_json::from_str(&marked),
         None => serde_json::from_str(text),
     }
@@ -55,9 +57,9 @@ pub fn integers(digits: &Digits) -> Digits {
         .collect()
 }
 
-/// Whether a text may hold long numbers; cheap.
+/// Whether a text may hold long integers; cheap.
 pub fn are_in(text: &str) -> bool {
-    has_long_run(text.as_bytes())
+    has_long_run(text.as_bytes(), SHORT + 1)
 }
 
 /// The digits of a marked value, with a sign where it is negative.
@@ -192,9 +194,6 @@ fn below(path: &mut String, step: &str, inside: impl FnOnce(&mut String)) {
 /// The text with every long number outside of its strings written as a marked string; `None` where it has none.
 fn marked(text: &str, is_long: fn(&str) -> bool) -> Option<String> {
     let bytes = text.as_bytes();
-    if !has_long_run(bytes) {
-        return None;
-    }
     let mut marked = String::new();
     let (mut at, mut copied) = (0, 0);
     while at < bytes.len() {
@@ -221,10 +220,9 @@ fn marked(text: &str, is_long: fn(&str) -> bool) -> Option<String> {
     (copied > 0).then_some(marked)
 }
 
-/// Whether more digits than fit stand in a row anywhere, a point counting as one: only then is a closer look needed. Looks at few of the
-/// bytes.
-fn has_long_run(bytes: &[u8]) -> bool {
-    let stride = DOUBLE + 2;
+/// Whether at least so many digits stand in a row anywhere, a point counting as one: only then is a closer look needed. Looks at few of
+/// the bytes.
+fn has_long_run(bytes: &[u8], stride: usize) -> bool {
     let is_digit = |it: &&u8| it.is_ascii_digit() || **it == b'.';
     let mut at = stride - 1;
     while at < bytes.len() {
@@ -269,9 +267,11 @@ fn is_long_decimal(number: &str) -> bool {
         let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
         digits.trim_matches('0').to_owned()
     };
+    if number.len() <= DOUBLE || number.bytes().all(|it| it.is_ascii_digit() || it == b'-') {
+        return false;
+    }
     let own = significant(number);
     own.len() > DOUBLE
-        && !number.bytes().all(|it| it.is_ascii_digit() || it == b'-')
         && serde_json::from_str::<f64>(number)
             .is_ok_and(|it| significant(&format!("{it:e}")) != own)
 }
@@ -370,7 +370,10 @@ mod tests {
         for before in 0..40 {
             for length in 0..30 {
                 let text = format!("{}{}x", "a".repeat(before), "7".repeat(length));
-                assert_eq!(has_long_run(text.as_bytes()), length > 16, "{text}");
+                for least in [17, 19] {
+                    let found = has_long_run(text.as_bytes(), least);
+                    assert_eq!(found, length >= least, "{text}");
+                }
             }
         }
     }

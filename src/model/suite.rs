@@ -117,6 +117,15 @@ pub struct ScenarioResult {
 }
 
 impl ScenarioResult {
+    /// Nothing judged it, or its servers are unsteady, so that it decides as what could not be judged does.
+    pub fn is_undecided(&self) -> bool {
+        let is_asked = match &self.unsteady {
+            Some(unsteady) => unsteady.gates,
+            None => self.problem.is_some() && self.measured.is_none(),
+        };
+        self.status == Status::Inconclusive && is_asked
+    }
+
     /// A result of which no more is known than what it is of, and how it came out.
     pub fn new(
         id: impl Into<String>,

@@ -75,12 +75,11 @@ fn evaluators_fail(result: &ScenarioResult) -> bool {
 
 /// Whether a run leaves nothing behind that a second one would meet: everything is reset, or recording saw that it is so.
 fn plays_again(result: &ScenarioResult, scenario: &Scenario, run_context: &RunContext) -> bool {
-    let baseline = result.baseline.as_ref();
     let is_known = || {
-        let has_left_nothing = |it: &Trajectory| {
+        let baseline = result.baseline.as_ref();
+        baseline.is_some_and(|it| {
             it.answered_once().is_empty() && !it.learned.iter().any(Learned::grew)
-        };
-        baseline.is_some_and(|it| has_left_nothing(it))
+        })
     };
     usual_takes(scenario, run_context) > 1
         && (run_context.suite.is_all_reset(scenario) || is_known())

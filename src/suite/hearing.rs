@@ -116,6 +116,9 @@ impl<'a> Comparison<'a> {
         result.notes.extend(known.notes);
         if result.status == Status::Passed {
             answers.extend(known.varies_anew);
+        } else {
+            let varies = known.varies_anew.iter().map(ToString::to_string);
+            result.notes.extend(varies);
         }
         let mut second = None;
         for (number, it) in (2..).zip(again) {
@@ -435,7 +438,7 @@ struct Known {
     notes: Vec<String>,
     /// What one of the versions answers in two ways.
     in_two_ways: Vec<TwoAnswers>,
-    /// What varies in this version alone: were it to vary in the other one, too, it would pass.
+    /// What varies in this version alone: a run that passes because of that says nothing.
     varies_anew: Vec<TwoAnswers>,
 }
 

@@ -215,13 +215,7 @@ where
         if let Ok((index, result, laid_down, _place)) = done {
             // `--fail-fast` stops only after results that make the command fail.
             let stops = match result.status {
-                Status::Inconclusive => {
-                    let is_undecided = match &result.unsteady {
-                        Some(unsteady) => unsteady.gates,
-                        None => result.problem.is_some() && result.measured.is_none(),
-                    };
-                    is_undecided || settings.judging.strict_statistics
-                }
+                Status::Inconclusive => result.is_undecided() || settings.judging.strict_statistics,
                 _ => !is_fine(&result),
             };
             let decides = !settings.quarantined.contains(&result.id);

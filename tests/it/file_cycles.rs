@@ -12,7 +12,6 @@ use std::path::Path;
 type Steps = Vec<String>;
 
 #[test]
-#[ignore = "left to .ci/run, which has the time"]
 fn no_files_of_a_folder_import_each_other_in_a_circle() {
     let files = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     let circles = circles(&edges(&files));
@@ -20,7 +19,6 @@ fn no_files_of_a_folder_import_each_other_in_a_circle() {
 }
 
 #[test]
-#[ignore = "left to .ci/run, which has the time"]
 fn no_rooms_import_each_other_in_a_circle() {
     let files = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     let room = |it: &Steps| it[..it.len().min(2)].to_vec();

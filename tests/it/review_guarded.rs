@@ -90,7 +90,6 @@ fn what_somebody_else_has_decided_is_not_decided_again() {
 }
 
 #[test]
-#[ignore = "left to .ci/run, which has the time"]
 fn of_two_who_decide_at_once_one_does() {
     let project = Project::new();
     changed_shop(&project);

@@ -70,8 +70,9 @@ pub(super) use watch::WatchArgs;
                   judge       models that judge runs, and how good they are\n  \
                   containers  servers in containers that are reset before every run\n  \
                   serve       the test server: routes, test cases, what requests may do\n\n\
-                  Exit codes: 0 all passed, or inconclusive · 1 something failed its gate · 2 wrong usage or an\n\
-                  invalid file · 3 something could not be run or judged, or nothing ran · 130 interrupted\n\n\
+                  Exit codes: 0 all passed, or chance may explain what failed · 1 something failed its gate ·\n\
+                  2 wrong usage or an invalid file · 3 something could not be run, nothing judged it, its servers\n\
+                  are unsteady, or nothing ran · 130 interrupted\n\n\
                   A first look: `mcp-eval init --server \"COMMAND\"` makes a scenario and a baseline of a server of\n\
                   yours, and `mcp-eval compare` runs it again."
 )]

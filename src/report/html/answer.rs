@@ -189,7 +189,7 @@ const PICTURE: usize = 700_000;
 const PICTURES: usize = 5_000_000;
 /// How much all answers of a page may take: what changed is not kept out by what did not.
 const CHANGED: usize = 6_000_000;
-const EQUAL: usize = 3_000_000;
+const EQUAL: usize = 4_000_000;
 
 impl<'p> Answers<'p> {
     pub(super) fn new(folder: &'p str, titles: [&'static str; 2], has_files: bool) -> Self {

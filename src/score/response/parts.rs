@@ -79,7 +79,7 @@ fn repeats(block: &Value, structured: &Value) -> bool {
     let only_member = (structured.as_object())
         .filter(|it| it.len() == 1)
         .and_then(|it| it.values().next());
-    let parsed: Option<Value> = embedded(text).or_else(|| digits::parse(text).ok());
+    let parsed: Option<Value> = embedded(text).or_else(|| digits::parse_integers(text).ok());
     // The structured content may lack the digits of its long integers.
     let nearest = parsed.as_ref().filter(|_| digits::are_in(text)).map(|it| {
         let mut nearest = it.clone();

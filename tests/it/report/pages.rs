@@ -233,8 +233,9 @@ fn the_whole_of_a_long_answer_lies_beside_the_page() {
 #[ignore = "left to .ci/run, which has the time"]
 fn what_is_new_finds_room_however_much_is_the_same() {
     let mut suite = sample::compared();
-    let text =
-        |at: usize| json!({"type": "text", "text": format!("{at} {}", "words ".repeat(2_600))});
+    // Lines take room, too.
+    let lines = format!("{}\n", "words ".repeat(8)).repeat(290);
+    let text = |at: usize| json!({"type": "text", "text": format!("{at} {lines}")});
     let answering = |content: Vec<Value>| {
         let mut trajectory = sample::searching("environment variables", "4a1f");
         if let Some(Step::ToolCall(call)) = trajectory.steps.get_mut(1) {
