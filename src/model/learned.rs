@@ -7,18 +7,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What was learned of the answer to one call.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Learned {
-    /// The number of the call, counted from 1 among the scored calls.
+    /// The call, counted from 1 among the scored calls.
     pub call: usize,
-    /// How many answers to this request were received. From 2 on, what is not listed here was the same in all of them and must stay so; 1
-    /// says that places are known to vary, and nothing else of the answer is known to be stable.
+    /// How many answers to this request were heard. From 2 on, whatever is not listed below must stay as it was.
+    #[schemars(range(min = 1))]
     pub takes: usize,
-    /// What varied; empty where nothing did.
+    /// The places that varied; absent where none did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub varies: Vec<Varying>,
-    /// Where some of the takes had another kind of thing, and nothing was learned from those.
+    /// The places where a few takes had another kind of thing, from which nothing was learned; absent where none had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub odd: Vec<Odd>,
-    /// Where it repeated what the server had made up just before.
+    /// Where it repeated ids that the server had made up just before; absent where it did not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<Repeat>,
 }
 
@@ -55,21 +59,33 @@ pub struct VolatilePlaces {
     pub paths: Vec<String>,
 }
 
-/// A place in an answer that varied.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A place in an answer that varied: take it away to have it held, or add one to have it let go.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Varying {
-    /// Where, as in reports: `/content/0/json/servers/3/id`, `/content/0/text`; `*` stands for any index.
+    /// Where, as reports write it: `/content/0/json/servers/3/id`, `/content/0/text`; `*` stands for any index.
     pub path: String,
+    /// What may stand there; `tokens` unless given.
+    #[serde(
+        rename = "may_be",
+        default,
+        skip_serializing_if = "Variation::is_tokens"
+    )]
     pub by: Variation,
-    /// Values that the answers had there, shortened, for people.
-    pub examples: Vec<String>,
-    /// The values themselves, by which another one is judged: one for each take that had one, or, where `*` is in the path, for some of the
-    /// elements. Lists and objects are only told apart from empty ones; of a list that varies as a whole, its lengths. Empty where they are
-    /// not known, or too long to be kept.
+    /// Where only parts of a text varied: these. They were once `tokens`, which is what secrets are kept under.
+    #[serde(default, alias = "tokens", skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<VaryingToken>,
+    /// What was heard there, shortened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub heard: Vec<String>,
+    /// What the takes had there, by which another value is judged: lists and objects without what is in them, of a list its lengths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<Value>,
     /// Of times: how many seconds after its call each of them was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offsets: Vec<i64>,
-    /// The text is padded with blanks, so that their number varies with what varies.
+    /// The text is padded with blanks, so that their number varies, too.
+    #[serde(default, skip_serializing_if = "is_false")]
     pub pads: bool,
 }
 
@@ -79,65 +95,80 @@ impl Varying {
         Self {
             path,
             by,
-            examples: Vec::new(),
-            seen: Vec::new(),
-            offsets: Vec::new(),
-            pads: false,
+            ..Self::default()
         }
     }
 }
 
-/// How a place varies: what the recorded value stands for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What may stand in a place that varied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "MayBe")]
 pub enum Variation {
+    /// The recorded text with other tokens where it says so.
+    #[default]
+    Tokens,
     /// Any value of the JSON type that is recorded there.
     SameType,
     /// The recorded elements in any order; what varies in them is listed with `*` for the element.
     AnyOrder,
-    /// Any list that has elements of the kinds that are recorded there. What its elements have in common is listed with `*` for the element.
-    /// Of a text, any lines.
+    /// Any list that has elements of the kinds that are recorded there; what they have in common is listed with `*` for the element. Of a
+    /// text, any lines.
     AnyElements,
-    /// A list that keeps its length and the order of what is in it; what varies in it is listed place by place.
+    /// A list that keeps its length and the order of what is in it; what varies is listed place by place.
     Row,
     /// The recorded elements, or lines of a text, in their order, and any others; what varies in them is listed beneath.
     Grew,
     /// The recorded number or a greater one; of a text, its numbers.
     AtLeast,
-    /// The recorded text, in which some tokens stand for others.
-    Tokens(Vec<VaryingToken>),
-    /// Anything, also nothing: the place is not looked at.
+    /// Anything, also nothing: nobody looks at it.
     Anything,
 }
 
-/// Tokens of a text that stand for others.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VaryingToken {
-    /// The first of them, counted from 1 among the tokens of the recorded text, where an id counts as the words and numbers it is made of.
-    pub token: usize,
-    /// How many of the recorded text's tokens it is about; may be 0 where some take had something and the recorded one had nothing.
-    pub tokens: usize,
-    pub stands_for: StandsFor,
-    /// What the answers had there, shortened, for people.
-    pub examples: Vec<String>,
-    /// What each take had there, by which another token is judged; empty where it is not known.
-    pub seen: Vec<String>,
-    /// Of times: how many seconds after its call each of them was.
-    pub offsets: Vec<i64>,
+impl Variation {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it so")]
+    fn is_tokens(&self) -> bool {
+        *self == Self::Tokens
+    }
 }
 
-/// What stands in the place of a varying token.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StandsFor {
-    /// One token of this kind.
-    One(TokenKind),
-    /// Tokens of these kinds, as many as there are.
-    Run {
-        kinds: Vec<TokenKind>,
-        /// No white space stands between them.
-        joined: bool,
-        /// There may be none at all.
-        may_be_empty: bool,
-    },
+/// Tokens of a text that stand for others. A token is a word, a number, a sign, or what people read as one thing: a time, an id, a duration.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "baselines are written and corrected so"
+)]
+pub struct VaryingToken {
+    /// The first of them, counted from 1; an id of letters and digits counts as the words and numbers it is made of.
+    #[schemars(range(min = 1))]
+    pub token: usize,
+    /// How many of the recorded text's tokens it is about; 1 unless given, and 0 where only another take had something.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub tokens: usize,
+    /// The kinds of tokens that may stand there.
+    pub may_be: Vec<TokenKind>,
+    /// Whether as many as there are may stand there; exactly one otherwise.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub run: bool,
+    /// Of a run: whether no white space may stand in it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub joined: bool,
+    /// Of a run: whether it may be empty.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub may_be_empty: bool,
+    /// Of a run: whether it is what was recorded, cut at its commas, in any order.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub any_order: bool,
+    /// What was heard there, shortened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub heard: Vec<String>,
+    /// What the takes had there, by which another token is judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<String>,
+    /// Of times: how many seconds after its call each of them was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offsets: Vec<i64>,
 }
 
 /// The kinds of tokens.
@@ -186,29 +217,44 @@ impl TokenKind {
     }
 }
 
-#[cfg(test)]
 impl VaryingToken {
-    /// Tokens of which no more is known than what stands for them.
-    pub fn new(token: usize, tokens: usize, stands_for: StandsFor) -> Self {
+    /// One token of a kind, of which no more is known.
+    pub fn one(token: usize, tokens: usize, kind: TokenKind) -> Self {
         Self {
             token,
             tokens,
-            stands_for,
-            examples: Vec::new(),
-            seen: Vec::new(),
-            offsets: Vec::new(),
+            may_be: vec![kind],
+            ..Self::default()
         }
+    }
+
+    /// The kind, where just one token stands there.
+    pub fn only(&self) -> Option<TokenKind> {
+        match self.may_be.as_slice() {
+            [kind] if !self.run => Some(*kind),
+            _ => None,
+        }
+    }
+
+    /// Whether the same may stand there as in another place.
+    pub fn may_be_as(&self, other: &Self) -> bool {
+        let said = |it: &Self| (it.run, it.joined, it.may_be_empty, it.any_order);
+        self.may_be == other.may_be && said(self) == said(other)
     }
 }
 
-impl StandsFor {
-    /// The kind, where just one token stands there.
-    pub fn kind(&self) -> Option<TokenKind> {
-        match self {
-            Self::One(kind) => Some(*kind),
-            Self::Run { .. } => None,
-        }
-    }
+const fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it so")]
+const fn is_one(it: &usize) -> bool {
+    *it == 1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it so")]
+const fn is_false(it: &bool) -> bool {
+    !*it
 }
 
 impl Learned {
@@ -246,7 +292,7 @@ impl Varying {
             Variation::SameType => {
                 self.path.starts_with("/content/") && self.path.ends_with("/text")
             }
-            Variation::Tokens(_)
+            Variation::Tokens
             | Variation::AnyOrder
             | Variation::Row
             | Variation::Grew
@@ -259,7 +305,7 @@ impl fmt::Display for Varying {
     /// `/content/0/json/took: any value of its type (heard 3, 5)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.path)?;
-        match &self.by {
+        match self.by {
             Variation::SameType => f.write_str("any value of its type")?,
             Variation::AnyOrder => f.write_str("its elements in any order")?,
             Variation::AnyElements => f.write_str("any elements of their kinds")?,
@@ -267,8 +313,8 @@ impl fmt::Display for Varying {
             Variation::Grew => f.write_str("all that was recorded, and more")?,
             Variation::AtLeast => f.write_str("the recorded number or more")?,
             Variation::Anything => f.write_str("anything")?,
-            Variation::Tokens(tokens) => {
-                for (index, it) in tokens.iter().enumerate() {
+            Variation::Tokens => {
+                for (index, it) in self.parts.iter().enumerate() {
                     let comma = if index == 0 { "" } else { ", " };
                     write!(f, "{comma}{it}")?;
                 }
@@ -276,7 +322,7 @@ impl fmt::Display for Varying {
             }
         }
         let seen = self.seen.iter().map(ToString::to_string);
-        let heard = distinct(seen.chain(self.examples.iter().cloned()));
+        let heard = distinct(seen.chain(self.heard.iter().cloned()));
         if !heard.is_empty() {
             write!(f, " (heard {heard})")?;
         }
@@ -287,14 +333,16 @@ impl fmt::Display for Varying {
 impl fmt::Display for VaryingToken {
     /// `any number for 88.31, 97.02`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.stands_for {
-            StandsFor::One(kind) => write!(f, "any {}", kind.name())?,
-            StandsFor::Run { kinds, .. } => {
-                let kinds: Vec<String> = kinds.iter().map(|it| format!("{}s", it.name())).collect();
+        match self.only() {
+            Some(kind) => write!(f, "any {}", kind.name())?,
+            None if self.any_order => f.write_str("the same in any order")?,
+            None => {
+                let kinds = self.may_be.iter().map(|it| format!("{}s", it.name()));
+                let kinds: Vec<String> = kinds.collect();
                 write!(f, "any {}", kinds.join(" and "))?;
             }
         }
-        let seen = self.seen.iter().chain(&self.examples);
+        let seen = self.seen.iter().chain(&self.heard);
         let seen = seen.map(|it| if it.is_empty() { "nothing" } else { it });
         write!(f, " for {}", distinct(seen.map(str::to_owned)))
     }

@@ -6,7 +6,7 @@ use super::{Origin, Redactor};
 use crate::digits;
 use crate::model::binding::Binding;
 use crate::model::catalogue::Catalogue;
-use crate::model::learned::{Learned, Odd, Repeat, Variation, Varying};
+use crate::model::learned::{Learned, Odd, Repeat, Varying};
 use crate::model::redacted::Redacted;
 use crate::model::stamp::{Git, ImageStamp};
 use crate::model::texts;
@@ -129,25 +129,24 @@ impl Redactor {
             } = learned;
             for Varying {
                 path,
-                by,
-                examples,
+                by: _,
+                parts,
+                heard,
                 seen,
                 offsets: _,
                 pads: _,
             } in varies
             {
                 self.name(path);
-                for it in examples {
+                for it in heard {
                     self.words(it);
                 }
                 for it in seen {
                     self.any(it, Origin::Ours, None);
                 }
-                if let Variation::Tokens(tokens) = by {
-                    let texts = tokens.iter_mut();
-                    let texts = texts.flat_map(|it| it.examples.iter_mut().chain(&mut it.seen));
-                    texts.for_each(|it| self.words(it));
-                }
+                let texts = parts.iter_mut();
+                let texts = texts.flat_map(|it| it.heard.iter_mut().chain(&mut it.seen));
+                texts.for_each(|it| self.words(it));
             }
             for Odd {
                 path,
@@ -533,7 +532,7 @@ mod tests {
             call: 1,
             takes: 3,
             varies: vec![Varying {
-                examples: vec![format!("with {token}")],
+                heard: vec![format!("with {token}")],
                 seen: vec![json!(format!("with {token}"))],
                 ..Varying::new(path.clone(), Variation::SameType)
             }],

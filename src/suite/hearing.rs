@@ -498,12 +498,11 @@ fn add_what_varies(
 
 /// What this version answered in two ways at a place that varies.
 fn two_answers(number: usize, call: &ToolCall, varying: &Varying) -> TwoAnswers {
-    let seen: Vec<String> = match &varying.by {
-        Variation::Tokens(tokens) => tokens
-            .iter()
+    let seen: Vec<String> = match varying.by {
+        Variation::Tokens => (varying.parts.iter())
             .find_map(|it| (it.seen.len() > 1).then(|| it.seen.clone()))
             .unwrap_or_default(),
-        _ if varying.seen.is_empty() => varying.examples.clone(),
+        _ if varying.seen.is_empty() => varying.heard.clone(),
         _ => varying.seen.iter().map(ToString::to_string).collect(),
     };
     let mut seen = seen.into_iter();

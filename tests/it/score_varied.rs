@@ -1,7 +1,7 @@
 //! What several takes show to vary, and how far: what varies may be another thing of its sort again, and everything beside it is held.
 
 use mcp_eval::model::comparison::Comparison;
-use mcp_eval::model::learned::{Learned, StandsFor, TokenKind, Variation, Varying, VaryingToken};
+use mcp_eval::model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::trajectory::Trajectory;
 use mcp_eval::score;
@@ -158,48 +158,33 @@ fn what_was_learned_piece_by_piece_is_compared_piece_by_piece() {
         baseline.learned = vec![Learned {
             call: 1,
             takes: 2,
-            varies: vec![Varying::new(
-                "/content/0/text".to_owned(),
-                Variation::Tokens(learned),
-            )],
+            varies: vec![Varying {
+                parts: learned,
+                ..Varying::new("/content/0/text".to_owned(), Variation::Tokens)
+            }],
             ..Learned::default()
         }];
         baseline
     };
-    let token = |token, tokens, stands_for| VaryingToken {
-        token,
-        tokens,
-        stands_for,
-        examples: Vec::new(),
-        seen: Vec::new(),
-        offsets: Vec::new(),
-    };
+    let number = |token| VaryingToken::one(token, 1, TokenKind::Number);
     let passes = |baseline: &Trajectory, text: &str| {
         score::compare(baseline, &read(&json!(text)), &Rules::default())
             .verdict
             .passed
     };
-    let numbers = with_varying(
-        vec![
-            token(3, 1, StandsFor::One(TokenKind::Number)),
-            token(5, 1, StandsFor::One(TokenKind::Number)),
-        ],
-        "commit e77b695 ok",
-    );
+    let numbers = with_varying(vec![number(3), number(5)], "commit e77b695 ok");
     assert!(passes(&numbers, "commit e8b6462 ok"));
     assert!(!passes(&numbers, "commit e8b6462 bad"));
-    let run = StandsFor::Run {
-        kinds: vec![TokenKind::Word, TokenKind::Number, TokenKind::Id],
+    let run = VaryingToken {
+        may_be: vec![TokenKind::Word, TokenKind::Number, TokenKind::Id],
+        run: true,
         joined: true,
-        may_be_empty: false,
+        ..VaryingToken::one(2, 4, TokenKind::Id)
     };
-    let whole = with_varying(vec![token(2, 4, run)], "commit e77b695 ok");
+    let whole = with_varying(vec![run], "commit e77b695 ok");
     assert!(passes(&whole, "commit 3f9a12c ok"));
     assert!(!passes(&whole, "commit 3f9a12c bad"));
-    let after = with_varying(
-        vec![token(6, 1, StandsFor::One(TokenKind::Number))],
-        "commit e77b695 7",
-    );
+    let after = with_varying(vec![number(6)], "commit e77b695 7");
     assert!(passes(&after, "commit e77b695 8"));
     assert!(!passes(&after, "commit e77b696 7"));
 }

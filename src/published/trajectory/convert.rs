@@ -23,7 +23,7 @@ impl<'a> From<&'a Trajectory> for TrajectoryDocument<'a> {
             steps: Cow::Borrowed(&it.steps),
             requests: Cow::Borrowed(&it.requests),
             volatile: Vec::new(),
-            learned: it.learned.iter().map(Into::into).collect(),
+            learned: it.learned.clone(),
             bindings: Cow::Borrowed(&it.bindings),
             repeated: it.repeated,
             catalogue: Cow::Borrowed(&it.catalogue),
@@ -45,7 +45,7 @@ impl From<TrajectoryDocument<'_>> for Trajectory {
             steps: it.steps.into_owned(),
             requests: it.requests.into_owned(),
             learned: (it.volatile.into_iter().map(Into::into))
-                .chain(it.learned.into_iter().map(Into::into))
+                .chain(it.learned)
                 .collect(),
             bindings: it.bindings.into_owned(),
             repeated: it.repeated,

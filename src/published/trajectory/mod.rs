@@ -24,7 +24,7 @@ use thiserror::Error;
 use crate::json::{self, JsonError};
 use crate::model::binding::Binding;
 use crate::model::catalogue::Catalogue;
-use crate::model::learned::VolatilePlaces;
+use crate::model::learned::{Learned, VolatilePlaces};
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;
 use crate::model::stamp::Stamp;
@@ -34,7 +34,6 @@ use crate::model::usage::ModelRequest;
 use crate::published::ending::EndingKind;
 use crate::text::shorten;
 use call::check_call_durations;
-use learned::Learned;
 
 pub use pending::{origin, to_json as pending_to_json};
 

@@ -373,10 +373,7 @@ impl<'a> Maker<'a> {
         let number = row.baseline.as_ref().map(|it| it.number);
         let learned = self.learned.iter().filter(|it| Some(it.call) == number);
         let varies = || learned.clone().flat_map(|it| &it.varies);
-        let tokens = varies().filter_map(|it| match &it.by {
-            Variation::Tokens(tokens) => Some(tokens),
-            _ => None,
-        });
+        let tokens = varies().flat_map(|it| &it.parts);
         // A text of which parts vary may differ in the others; where nothing is objected to in it, only those differ.
         let objected: Vec<Objected> = response.map_or_else(Vec::new, objected_to);
         let is_fine = |place: &Vec<String>| !objected.iter().any(|it| it.is_about(place));
@@ -384,15 +381,15 @@ impl<'a> Maker<'a> {
             let place = Known::steps(&it.path);
             let is_whole = !matches!(
                 it.by,
-                Variation::Tokens(_) | Variation::Grew | Variation::AtLeast
+                Variation::Tokens | Variation::Grew | Variation::AtLeast
             );
             (is_whole || is_fine(&place)).then_some(place)
         });
         Known {
             all: is_as_good && !self.answered_otherwise.contains(&calls(row)),
             places: places.collect(),
-            words: (tokens.flatten())
-                .flat_map(|it| it.examples.iter().chain(&it.seen).cloned())
+            words: tokens
+                .flat_map(|it| it.heard.iter().chain(&it.seen).cloned())
                 .collect(),
         }
     }

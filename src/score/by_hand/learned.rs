@@ -27,10 +27,10 @@ pub fn check_tokens(trajectory: &Trajectory) -> Result<(), String> {
     for (learned, answer) in of_answers(trajectory) {
         let places = Places::new(learned, answer);
         for it in &learned.varies {
-            let (Variation::Tokens(varying), Some(texts)) = (&it.by, places.texts(it)) else {
+            let Some(texts) = places.texts(it).filter(|_| it.by == Variation::Tokens) else {
                 continue;
             };
-            check(varying, texts).map_err(|problem| {
+            check(&it.parts, texts).map_err(|problem| {
                 format!("`learned`, call {}, `{}`: {problem}", learned.call, it.path)
             })?;
         }
@@ -44,7 +44,7 @@ pub fn unknown_places(trajectory: &Trajectory) -> Vec<String> {
     let mut unknown = Vec::new();
     for (learned, answer) in of_answers(trajectory) {
         let places = Places::new(learned, answer);
-        let comes_and_goes = |it: &Varying| it.examples.iter().any(|it| it == NOTHING);
+        let comes_and_goes = |it: &Varying| it.heard.iter().any(|it| it == NOTHING);
         let lost = |it: &&Varying| places.texts(it).is_none() && !comes_and_goes(it);
         for it in learned.varies.iter().filter(lost) {
             let path = &it.path;
@@ -81,7 +81,7 @@ pub(in crate::score) fn place_texts(of: &Varying, answer: &Answer) -> Option<Vec
     let places = Places::new(&learned, answer);
     let own = &learned.varies[0];
     places.texts(own)?;
-    places.said.get(&std::ptr::from_ref(&own.by)).cloned()
+    places.said.get(&std::ptr::from_ref(own)).cloned()
 }
 
 /// How many tokens each text of a place has. A text that is too long to be cut into tokens passes with any number.
@@ -105,9 +105,9 @@ fn check(varying: &[VaryingToken], texts: &Texts) -> Result<(), String> {
 
 /// The places of one answer that are said to vary, as far as it has them.
 struct Places {
-    seen: HashMap<*const Variation, Texts>,
+    seen: HashMap<*const Varying, Texts>,
     /// The same texts.
-    said: HashMap<*const Variation, Vec<String>>,
+    said: HashMap<*const Varying, Vec<String>>,
 }
 
 impl Places {
@@ -131,12 +131,12 @@ impl Places {
 
     /// The texts of a place; `None` where the answer has no such place.
     fn texts(&self, of: &Varying) -> Option<&Texts> {
-        self.seen.get(&std::ptr::from_ref(&of.by))
+        self.seen.get(&std::ptr::from_ref(of))
     }
 
-    fn note(&mut self, at: &[&Tree<'_>]) -> Vec<*const Variation> {
-        let here = at.iter().filter_map(|it| Tree::variation(&[*it]));
-        let here: Vec<*const Variation> = here.map(std::ptr::from_ref).collect();
+    fn note(&mut self, at: &[&Tree<'_>]) -> Vec<*const Varying> {
+        let here = at.iter().filter_map(|it| Tree::varying(&[*it]));
+        let here: Vec<*const Varying> = here.map(std::ptr::from_ref).collect();
         for it in &here {
             self.seen.entry(*it).or_default();
             self.said.entry(*it).or_default();

@@ -155,14 +155,15 @@ fn follow<'a>(
     let places = places.unwrap_or_default();
     let covers = |it: &&Varying| places.iter().any(|place| covers_path(&it.path, place));
     let varying = learned.and_then(|it| it.varies.iter().find(covers));
+    let wording = varying.filter(|it| it.by == Variation::Tokens);
     // What is no value of the learned kind stands for nothing, so that it is compared with the recorded one wherever it is.
-    let is_of_its_kind = |found: &Value| match (varying.map(|it| &it.by), &binding.value, found) {
-        (Some(Variation::Tokens(tokens)), Value::String(was), Value::String(now)) => {
+    let is_of_its_kind = |found: &Value| match (wording, &binding.value, found) {
+        (Some(wording), Value::String(was), Value::String(now)) => {
             let calls = call.zip(answered_by.map(|it| live[it - 1]));
             let clock = calls.map(|(asked, asks)| Clock::new((baseline, asked), (current, asks)));
             let fits = |clock: Clock| {
                 let how = How {
-                    varying: tokens,
+                    varying: &wording.parts,
                     is_used: true,
                     ..How::plain(&clock)
                 };

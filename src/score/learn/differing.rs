@@ -109,7 +109,7 @@ impl Differing {
             return self.of_content(&answers, &numbers);
         }
         self.varies.push(Varying {
-            examples: words,
+            heard: words,
             ..Varying::new("/content/*".to_owned(), Variation::Anything)
         });
     }
@@ -168,13 +168,14 @@ impl Differing {
             .iter()
             .map(|it| self.at.get(*it).copied().unwrap_or_default())
             .collect();
-        if let Some(Wording { by, pads }) = wording::learn(&texts, &at) {
+        if let Some(Wording { by, parts, pads }) = wording::learn(&texts, &at) {
             let seen = match by {
-                Variation::Tokens(_) => Vec::new(),
+                Variation::Tokens => Vec::new(),
                 _ => seen_of(texts.iter().map(|it| Value::from(*it))),
             };
             self.varies.push(Varying {
-                examples: if seen.is_empty() && !matches!(by, Variation::Tokens(_)) {
+                parts,
+                heard: if seen.is_empty() && by != Variation::Tokens {
                     examples(texts.iter().map(|it| excerpt::of_text(it)))
                 } else {
                     Vec::new()
@@ -281,7 +282,7 @@ impl Differing {
             };
             self.varies.push(Varying {
                 seen: lists.iter().map(|it| Value::from(it.len())).collect(),
-                ..Varying::new(path.to_owned(), by.clone())
+                ..Varying::new(path.to_owned(), by)
             });
             if by == Variation::AnyElements {
                 let elements: Vec<Sample<'_>> = (lists.iter().zip(numbers))
@@ -411,7 +412,7 @@ impl Differing {
             .map(|(it, take)| (*it, self.at.get(*take).copied().unwrap_or_default()))
             .collect();
         self.varies.push(Varying {
-            examples: if seen.is_empty() {
+            heard: if seen.is_empty() {
                 examples(values.iter().map(|it| excerpt::of(it)))
             } else {
                 Vec::new()
@@ -464,7 +465,7 @@ impl Differing {
         }
         if !path.is_empty() {
             self.varies.push(Varying {
-                examples: words.to_vec(),
+                heard: words.to_vec(),
                 seen: (0..words.len()).filter_map(&seen).collect(),
                 ..Varying::new(path.to_owned(), Variation::Anything)
             });

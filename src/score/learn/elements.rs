@@ -4,13 +4,16 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::model::learned::{Variation, Varying};
+use crate::model::learned::{Variation, Varying, VaryingToken};
 use crate::score::lists::align;
 use crate::score::text::words;
 use crate::score::values::number;
 use crate::score::values::same::{self, View, same};
 
 use super::wording;
+
+/// How a place varies, with the tokens of a text that do.
+type Way = (Variation, Vec<VaryingToken>);
 
 /// Replaces the same place of several elements of a list by one place for all elements, where at least `least` vary there in the same way.
 pub(super) fn gathered(
@@ -29,10 +32,10 @@ pub(super) fn gathered(
         let element = elements.get(index.parse::<usize>().ok()?)?;
         Some((element, rest.to_owned()))
     };
-    let mut places: HashMap<String, Vec<Option<Variation>>> = HashMap::new();
+    let mut places: HashMap<String, Vec<Option<Way>>> = HashMap::new();
     for it in &varies {
         if let Some((element, rest)) = parted(it) {
-            let how = for_every_element(&it.by, element.pointer(&rest));
+            let how = for_every_element(it, element.pointer(&rest));
             places.entry(rest).or_default().push(how);
         }
     }
@@ -42,7 +45,8 @@ pub(super) fn gathered(
         let way = parted(&it).map(|(_, rest)| rest);
         let way =
             way.filter(|rest| places[rest].len() >= least && one_way(&places[rest]).is_some());
-        let Some((rest, by)) = way.and_then(|rest| one_way(&places[&rest]).map(|by| (rest, by)))
+        let Some((rest, (by, mut parts))) =
+            way.and_then(|rest| one_way(&places[&rest]).map(|by| (rest, by)))
         else {
             together.push(it);
             continue;
@@ -51,53 +55,53 @@ pub(super) fn gathered(
         if let Some(known) = listed.get(&rest).map(|at| &mut together[*at]) {
             known.seen.extend(it.seen);
             known.offsets.extend(it.offsets);
-            if let (Variation::Tokens(known), Variation::Tokens(own)) = (&mut known.by, it.by) {
-                for (known, own) in known.iter_mut().zip(own) {
-                    known.seen.extend(own.seen);
-                    known.offsets.extend(own.offsets);
-                }
+            for (known, own) in known.parts.iter_mut().zip(it.parts) {
+                known.seen.extend(own.seen);
+                known.offsets.extend(own.offsets);
             }
             continue;
         }
         listed.insert(rest.clone(), together.len());
-        let mut by = by;
-        if let (Variation::Tokens(all), Variation::Tokens(own)) = (&mut by, it.by) {
-            for (all, own) in all.iter_mut().zip(own) {
-                (all.seen, all.offsets) = (own.seen, own.offsets);
-            }
+        for (all, own) in parts.iter_mut().zip(it.parts) {
+            (all.seen, all.offsets) = (own.seen, own.offsets);
         }
         let path = format!("{list}/*{rest}");
-        together.push(Varying { path, by, ..it });
+        together.push(Varying {
+            path,
+            by,
+            parts,
+            ..it
+        });
     }
     together
 }
 
 /// The way in which places of several elements vary, if it is the same for all and applies to any recorded value.
-fn one_way(ways: &[Option<Variation>]) -> Option<Variation> {
+fn one_way(ways: &[Option<Way>]) -> Option<Way> {
     let mut ways = ways.iter();
     let first = ways.next()?.clone()?;
     ways.try_fold(first, |known, it| match (known, it.as_ref()?) {
-        (Variation::SameType, Variation::SameType) => Some(Variation::SameType),
-        (Variation::Tokens(mut a), Variation::Tokens(b)) => {
+        (it @ (Variation::SameType, _), (Variation::SameType, _)) => Some(it),
+        ((Variation::Tokens, mut a), (Variation::Tokens, b)) => {
             let (one, other) = (a.first_mut()?, b.first()?);
             // The number of tokens of an id depends on its random letters and digits.
             one.tokens = one.tokens.max(other.tokens);
-            (one.stands_for == other.stands_for).then_some(Variation::Tokens(a))
+            one.may_be_as(other).then_some((Variation::Tokens, a))
         }
         _ => None,
     })
 }
 
 /// How a place varies, if that applies to every element; `None` where it is said of tokens of one text.
-fn for_every_element(by: &Variation, recorded: Option<&Value>) -> Option<Variation> {
-    match by {
-        Variation::SameType => Some(Variation::SameType),
-        Variation::Tokens(tokens) => {
+fn for_every_element(it: &Varying, recorded: Option<&Value>) -> Option<Way> {
+    match it.by {
+        Variation::SameType => Some((it.by, Vec::new())),
+        Variation::Tokens => {
             let text = recorded.and_then(Value::as_str)?;
-            let [only] = tokens.as_slice() else {
+            let [only] = it.parts.as_slice() else {
                 return None;
             };
-            wording::is_whole(text, only).then(|| by.clone())
+            wording::is_whole(text, only).then(|| (it.by, it.parts.clone()))
         }
         _ => None,
     }

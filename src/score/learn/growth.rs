@@ -129,7 +129,7 @@ impl<'m> Growth<'m> {
         self.found = self.found.take().or(Some(found?));
         let unit = if of_lines { "lines" } else { "elements" };
         self.varies.push(Varying {
-            examples: [was, is].map(|it| format!("{} {unit}", it.len())).to_vec(),
+            heard: [was, is].map(|it| format!("{} {unit}", it.len())).to_vec(),
             ..Varying::new(path.to_owned(), Variation::Grew)
         });
         Some(old.into_iter().map(|it| it.1).collect())
@@ -156,7 +156,7 @@ impl<'m> Growth<'m> {
 
     fn note(&mut self, path: &str, by: Variation, (was, is): (&Value, &Value)) {
         self.varies.push(Varying {
-            examples: vec![excerpt::of(was), excerpt::of(is)],
+            heard: vec![excerpt::of(was), excerpt::of(is)],
             ..Varying::new(path.to_owned(), by)
         });
     }

@@ -74,7 +74,7 @@ pub fn ways_to_ignore(
     ways.push(vec![anything(path, change)]);
     if change.was.is_none() {
         let one_more = |place: String| Varying {
-            examples: vec![NOTHING.to_owned()],
+            heard: vec![NOTHING.to_owned()],
             ..anything(&place, change)
         };
         let places: Vec<Varying> = more(answer, path, known).map(one_more).collect();
@@ -108,19 +108,19 @@ pub fn let_vary(accepted: &mut Trajectory, call: usize, places: &[Varying]) {
 fn anything(path: &str, change: &Change) -> Varying {
     let said = |it: &Option<String>| it.clone().unwrap_or_else(|| NOTHING.to_owned());
     Varying {
-        examples: vec![said(&change.was), said(&change.now)],
+        heard: vec![said(&change.was), said(&change.now)],
         ..Varying::new(path.to_owned(), Variation::Anything)
     }
 }
 
 /// Whether a text varies in some of its words, and has others that stay.
 fn keeps_words(it: &Varying, answer: &Answer) -> bool {
-    let Variation::Tokens(tokens) = &it.by else {
+    if it.by != Variation::Tokens {
         return false;
-    };
+    }
     let texts = place_texts(it, answer).unwrap_or_default();
     let is_all =
-        |text: &String| matches!(tokens.as_slice(), [only] if wording::is_whole(text, only));
+        |text: &String| matches!(it.parts.as_slice(), [only] if wording::is_whole(text, only));
     !texts.is_empty() && !texts.iter().any(is_all)
 }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::comparison::{Comparison, Pair, Row, UpstreamComparison};
-use crate::model::learned::{Learned, StandsFor, TokenKind, Variation, Varying, VaryingToken};
+use crate::model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use crate::model::upstream::{UpstreamLane, VaryingArgument};
 use crate::score::by_hand::learned::{NOTHING, place_texts};
@@ -166,17 +166,15 @@ fn in_element<'p>(path: &'p str, list: &Varying) -> Option<&'p str> {
 
 /// What of the words that vary in a text is not known to vary there; `None` where all of it is, or is said of more than words.
 pub(super) fn news(own: &Varying, known: &Learned) -> Option<Varying> {
-    let Variation::Tokens(mut tokens) = own.by.clone() else {
-        return None;
-    };
+    let mut parts = own.parts.clone();
     for it in known.varies.iter().filter(|it| it.path == own.path) {
-        let Variation::Tokens(known) = &it.by else {
+        if it.by != Variation::Tokens {
             return None;
-        };
-        tokens.retain(|own| !known.iter().any(|it| meet(it, own)));
+        }
+        parts.retain(|own| !it.parts.iter().any(|it| meet(it, own)));
     }
-    (!tokens.is_empty()).then(|| Varying {
-        by: Variation::Tokens(tokens),
+    (!parts.is_empty()).then(|| Varying {
+        parts,
         ..own.clone()
     })
 }
@@ -189,13 +187,13 @@ fn meet(a: &VaryingToken, b: &VaryingToken) -> bool {
 
 /// Adds what else varies at the same place.
 fn widen(known: &mut Varying, own: Varying) {
-    if let (Variation::Tokens(tokens), Variation::Tokens(others)) = (&mut known.by, &own.by) {
+    if (known.by, own.by) == (Variation::Tokens, Variation::Tokens) {
+        let (tokens, others) = (&mut known.parts, &own.parts);
         // What was learned of this very text is right about it. What is known of an earlier one is added where it says nothing.
         let mut all: Vec<VaryingToken> = (others.iter())
             .map(|it| {
                 let same = tokens.iter().find(|known| {
-                    (known.token, known.tokens) == (it.token, it.tokens)
-                        && known.stands_for == it.stands_for
+                    (known.token, known.tokens) == (it.token, it.tokens) && known.may_be_as(it)
                 });
                 same.unwrap_or(it).clone()
             })
@@ -207,15 +205,15 @@ fn widen(known: &mut Varying, own: Varying) {
         );
         all.sort_by_key(|it| it.token);
         *tokens = all;
-    } else if width(&own.by) > width(&known.by) {
+    } else if width(own.by) > width(known.by) {
         *known = own;
     }
 }
 
 /// How much may stand in a place.
-fn width(by: &Variation) -> u8 {
+fn width(by: Variation) -> u8 {
     match by {
-        Variation::Tokens(_) => 0,
+        Variation::Tokens => 0,
         Variation::AtLeast => 1,
         Variation::Grew => 2,
         Variation::Row => 3,
@@ -229,9 +227,9 @@ fn width(by: &Variation) -> u8 {
 /// Whether a place that varies in another version's answer is one of this answer too, and what varies there is more than time.
 pub fn varies_beyond_time(varying: &Varying, answer: &Answer) -> bool {
     let key = varying.path.rsplit('/').next().unwrap_or_default();
-    let is_time = match &varying.by {
-        Variation::Tokens(tokens) => tokens.iter().all(|token| {
-            let kind = token.stands_for.kind();
+    let is_time = match varying.by {
+        Variation::Tokens => varying.parts.iter().all(|token| {
+            let kind = token.only();
             let is_of_clock =
                 |it| matches!(it, TokenKind::Time | TokenKind::Duration | TokenKind::Ago);
             !token.offsets.is_empty() || kind.is_some_and(is_of_clock)
@@ -243,19 +241,19 @@ pub fn varies_beyond_time(varying: &Varying, answer: &Answer) -> bool {
 
 /// A place of the accepted answer as a place of the new one; `None` where the new one has no such.
 fn moved(it: &Varying, was: &Answer, is: &Answer) -> Option<Varying> {
-    let comes_and_goes = it.examples.iter().any(|it| it == NOTHING);
-    let Variation::Tokens(tokens) = &it.by else {
+    let comes_and_goes = it.heard.iter().any(|it| it == NOTHING);
+    if it.by != Variation::Tokens {
         let is_there = comes_and_goes || place_texts(it, is).is_some();
         return is_there.then(|| it.clone());
-    };
+    }
     let (before, now) = (place_texts(it, was)?, place_texts(it, is)?);
     let ([before], [now]) = (before.as_slice(), now.as_slice()) else {
         // Of several texts, the tokens are counted alike in all.
         return (!now.is_empty()).then(|| it.clone());
     };
-    let tokens = moved_tokens(tokens, before, now);
-    (!tokens.is_empty()).then(|| Varying {
-        by: Variation::Tokens(tokens),
+    let parts = moved_tokens(&it.parts, before, now);
+    (!parts.is_empty()).then(|| Varying {
+        parts,
         ..it.clone()
     })
 }
@@ -284,8 +282,8 @@ fn moved_tokens(varying: &[VaryingToken], before: &str, now: &str) -> Vec<Varyin
     }
     let may_stand = |at: usize, there: &Token<'_>| {
         varying.iter().zip(&spans).any(|(it, span)| {
-            let is_one = matches!(it.stands_for, StandsFor::One(_)) && span.len() == 1;
-            span.contains(&at) && (!is_one || may_be(&it.stands_for, there, 1))
+            let is_one = it.only().is_some() && span.len() == 1;
+            span.contains(&at) && (!is_one || may_be(it, there, 1))
         })
     };
     let fits = |at: usize, there: usize| {
@@ -367,7 +365,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Counted, covers, moved_tokens};
-    use crate::model::learned::{Learned, StandsFor, TokenKind, Variation, Varying, VaryingToken};
+    use crate::model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
     use crate::score::text::clock::Clock;
     use crate::score::text::token::tokens;
     use crate::score::text::variation::{How, compare};
@@ -378,11 +376,7 @@ mod tests {
         let ids = (0..counted.tokens.len()).filter(|it| counted.tokens[*it].kind == TokenKind::Id);
         let varying = ids.filter_map(|at| {
             let (token, tokens) = counted.counted(at..at + 1)?;
-            Some(VaryingToken::new(
-                token,
-                tokens,
-                StandsFor::One(TokenKind::Id),
-            ))
+            Some(VaryingToken::one(token, tokens, TokenKind::Id))
         });
         varying.collect()
     }
@@ -403,7 +397,7 @@ mod tests {
             (Variation::Grew, "/list/3/id", "/other/5/id", false),
             (Variation::AnyOrder, "/list/3/id", "/list/5/id", false),
         ] {
-            let (known, own) = (learned(by.clone(), known), learned(by, own));
+            let (known, own) = (learned(by, known), learned(by, own));
             assert_eq!(covers(&known, &own), is_covered, "{known:?}, {own:?}");
         }
     }

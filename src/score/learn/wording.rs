@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use crate::model::learned::{StandsFor, TokenKind, Variation, VaryingToken};
+use crate::model::learned::{TokenKind, Variation, VaryingToken};
 use crate::score::lists::edits;
 use crate::score::text::clock;
+use crate::score::text::commas;
 use crate::score::text::excerpt;
 use crate::score::text::token::{LONG, Token, span, tokens};
 use crate::score::text::watch;
@@ -19,6 +20,8 @@ const LONG_TOKEN: usize = 200;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Wording {
     pub(super) by: Variation,
+    /// The tokens that vary, where it is by tokens.
+    pub(super) parts: Vec<VaryingToken>,
     /// See [`Varying::pads`](crate::model::learned::Varying).
     pub(super) pads: bool,
 }
@@ -26,7 +29,13 @@ pub(super) struct Wording {
 /// How several texts of one place vary, given when each was answered, in seconds since 1970; `None` where they are equal apart from white
 /// space.
 pub(super) fn learn(texts: &[&str], at: &[f64]) -> Option<Wording> {
-    let as_a_whole = |by| Some(Wording { by, pads: false });
+    let as_a_whole = |by| {
+        Some(Wording {
+            by,
+            parts: Vec::new(),
+            pads: false,
+        })
+    };
     if texts.iter().any(|it| it.len() > LONG) {
         let mut same = texts.iter().map(|it| it.split_whitespace());
         let first = same.next()?;
@@ -50,13 +59,17 @@ pub(super) fn learn(texts: &[&str], at: &[f64]) -> Option<Wording> {
     let takes = Takes { texts, at, takes };
     let ranges: Vec<Range<usize>> = takes.takes.iter().map(|it| 0..it.len()).collect();
     if takes.takes.iter().all(|it| it.len() == 1) {
-        return match takes.column(&ranges) {
-            Some(it) => as_a_whole(Variation::Tokens(vec![it])),
-            None => as_a_whole(Variation::SameType),
-        };
+        let column = takes.column(&ranges);
+        return Some(Wording {
+            by: column
+                .as_ref()
+                .map_or(Variation::SameType, |_| Variation::Tokens),
+            parts: column.into_iter().collect(),
+            pads: false,
+        });
     }
     let first = &takes.takes[0];
-    let partners: Vec<Vec<Option<usize>>> = (keys.iter())
+    let mut partners: Vec<Vec<Option<usize>>> = (keys.iter())
         .map(|other| {
             let mut partner = vec![None; first.len()];
             if other.len() == first.len() {
@@ -72,18 +85,29 @@ pub(super) fn learn(texts: &[&str], at: &[f64]) -> Option<Wording> {
             partner
         })
         .collect();
-    let stays: Vec<bool> = (0..first.len())
+    let mut stays: Vec<bool> = (0..first.len())
         .map(|at| partners.iter().all(|it| it[at].is_some()))
         .collect();
+    let shuffled = takes.shuffled(&stays);
+    for it in &shuffled {
+        // All of it is there in all takes.
+        stays[it.clone()].fill(true);
+        for partner in &mut partners {
+            it.clone().for_each(|at| partner[at] = Some(at));
+        }
+    }
     let common = stays.iter().filter(|it| **it).count();
     let longest = takes.takes.iter().map(Vec::len).max().unwrap_or(0);
     if 2 * common < longest {
         return as_a_whole(Variation::SameType);
     }
-    let varying = takes.stretches(&partners, &stays);
+    let mut parts = takes.stretches(&partners, &stays);
+    parts.extend(shuffled.into_iter().map(|it| takes.in_any_order(it)));
+    parts.sort_by_key(|it| it.token);
     let pads = takes.pad(&partners, &stays);
-    (!varying.is_empty()).then_some(Wording {
-        by: Variation::Tokens(varying),
+    (!parts.is_empty()).then_some(Wording {
+        by: Variation::Tokens,
+        parts,
         pads,
     })
 }
@@ -190,13 +214,49 @@ impl Takes<'_> {
         kinds.dedup();
         let is_joined = |it: &[Token<'_>]| it.iter().skip(1).all(|it| !it.spaced);
         varying.push(VaryingToken {
-            stands_for: StandsFor::Run {
-                kinds,
-                joined: self.of(ranges).all(is_joined),
-                may_be_empty: self.of(ranges).any(<[Token<'_>]>::is_empty),
-            },
+            may_be: kinds,
+            run: true,
+            joined: self.of(ranges).all(is_joined),
+            may_be_empty: self.of(ranges).any(<[Token<'_>]>::is_empty),
             ..self.token(ranges)
         });
+    }
+
+    /// Lists in a line, `docs, cache, api`, that hold the same in all takes, in another order.
+    fn shuffled(&self, stays: &[bool]) -> Vec<Range<usize>> {
+        let first = &self.takes[0];
+        if self.takes.iter().any(|it| it.len() != first.len()) {
+            return Vec::new();
+        }
+        let mut shuffled: Vec<Range<usize>> = Vec::new();
+        for at in (0..first.len()).filter(|at| !stays[*at]) {
+            if shuffled.last().is_some_and(|it| it.contains(&at)) {
+                continue;
+            }
+            let range = commas::around(self.texts[0], first, at);
+            let of_first = commas::sorted(&first[range.clone()]);
+            let is_same = |it: &Vec<Token<'_>>| commas::sorted(&it[range.clone()]) == of_first;
+            if of_first.len() > 2 && self.takes.iter().all(is_same) {
+                shuffled.push(range);
+            }
+        }
+        shuffled
+    }
+
+    fn in_any_order(&self, range: Range<usize>) -> VaryingToken {
+        let mut kinds: Vec<TokenKind> = self.takes[0][range.clone()]
+            .iter()
+            .map(|it| it.kind)
+            .collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let ranges = vec![range; self.takes.len()];
+        VaryingToken {
+            may_be: kinds,
+            run: true,
+            any_order: true,
+            ..self.token(&ranges)
+        }
     }
 
     /// One token of each take, if one kind of token stands for all of them.
@@ -214,7 +274,7 @@ impl Takes<'_> {
             return None;
         };
         (kind != TokenKind::Sign).then(|| VaryingToken {
-            stands_for: StandsFor::One(kind),
+            may_be: vec![kind],
             ..self.token(cells)
         })
     }
@@ -236,8 +296,7 @@ impl Takes<'_> {
         VaryingToken {
             token: pieces(&first[..ranges[0].start]) + 1,
             tokens: pieces(&first[ranges[0].clone()]),
-            stands_for: StandsFor::One(TokenKind::Word),
-            examples: if is_short {
+            heard: if is_short {
                 Vec::new()
             } else {
                 examples(texts.iter().map(|it| excerpt::shorten(it)))
@@ -252,6 +311,7 @@ impl Takes<'_> {
             } else {
                 Vec::new()
             },
+            ..VaryingToken::default()
         }
     }
 

@@ -70,8 +70,8 @@ impl<'a> Tree<'a> {
         of.iter().find_map(|it| it.varying)
     }
 
-    pub(in crate::score) fn variation(of: &[&Self]) -> Option<&'a Variation> {
-        Self::varying(of).map(|it| &it.by)
+    pub(in crate::score) fn variation(of: &[&Self]) -> Option<Variation> {
+        Self::varying(of).map(|it| it.by)
     }
 
     /// The names of the members that are known.

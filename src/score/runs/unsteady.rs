@@ -1,7 +1,7 @@
 //! Two runs measured by one accepted trajectory: whether what fails the first fails the second one, too.
 
 use crate::model::comparison::{Change, ChangeKind, Comparison, Row};
-use crate::model::learned::{Variation, Varying};
+use crate::model::learned::{Learned, Variation, Varying};
 use crate::model::trajectory::Trajectory;
 use crate::model::unsteady::TwoAnswers;
 
@@ -83,11 +83,13 @@ fn is_of_answer(change: &Change) -> bool {
 }
 
 /// Whether two answers that both fail are another one each, where recording had always got one and the same. An error with another number in
-/// it is the same error.
+/// it is the same error, and an answer that repeats an id is another one in each run.
 fn is_third(accepted: &Trajectory, one: &Change, other: &Change, first: &Comparison) -> bool {
     let path = one.path.as_deref().unwrap_or_default();
-    let varies = varying(accepted, one)
-        .any(|it| it.by != Variation::AnyOrder && beneath(path, &it.path).is_some());
+    let varies = (varying(accepted, one).filter(|it| it.by != Variation::AnyOrder))
+        .map(|it| &it.path)
+        .chain(learned(accepted, one).flat_map(|it| it.repeats.iter().map(|it| &it.path)))
+        .any(|it| beneath(path, it).is_some());
     let takes = first.rows.iter().find_map(|it| match it {
         Row::Pair(pair) if Some(pair.baseline) == one.baseline => Some(pair.takes),
         _ => None,
@@ -106,10 +108,14 @@ fn is_third(accepted: &Trajectory, one: &Change, other: &Change, first: &Compari
 
 /// The places that vary in the answer that a change is about.
 fn varying<'a>(accepted: &'a Trajectory, change: &Change) -> impl Iterator<Item = &'a Varying> {
+    learned(accepted, change).flat_map(|it| &it.varies)
+}
+
+/// What was learned of the answer that a change is about.
+fn learned<'a>(accepted: &'a Trajectory, change: &Change) -> impl Iterator<Item = &'a Learned> {
     let call = change.baseline.filter(|_| is_of_answer(change));
     let learned = accepted.learned.iter();
-    let learned = learned.filter(move |it| Some(it.call) == call);
-    learned.flat_map(|it| &it.varies)
+    learned.filter(move |it| Some(it.call) == call)
 }
 
 /// The part of a path of a change that this place of an answer is at, where it is that place or beneath it.

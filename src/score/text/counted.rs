@@ -38,14 +38,13 @@ impl<'a> Counted<'a> {
 #[cfg(test)]
 mod tests {
     use super::Counted;
-    use crate::model::learned::{StandsFor, TokenKind, VaryingToken};
+    use crate::model::learned::{TokenKind, VaryingToken};
     use crate::score::text::token::tokens;
 
     #[test]
     fn what_is_within_an_id_or_beyond_the_text_is_no_span_of_tokens() {
         let counted = Counted::new(tokens("of q7Zk0Pb2xW9a here"));
-        let varying =
-            |token, tokens| VaryingToken::new(token, tokens, StandsFor::One(TokenKind::Id));
+        let varying = |token, tokens| VaryingToken::one(token, tokens, TokenKind::Id);
         let (first, pieces) = counted.counted(1..2).expect("it is there");
         assert!(first == 2 && pieces > 1, "{first} {pieces}");
         assert_eq!(counted.span(&varying(first, pieces)), Some(1..2));

@@ -1,7 +1,7 @@
 //! What does a text consist of, and how much have two texts in common?
 //!
 //! - `words`: how alike two texts are, word by word. `at_least`: texts whose numbers grew.
-//! - `token`: texts cut into tokens. `counted`: which of them a number means. `variation`: whether a text says what a recorded one said, where tokens vary.
+//! - `token`: texts cut into tokens. `counted`: which of them a number means. `commas`: lists in a line. `variation`: whether a text says what a recorded one said, where tokens vary.
 //! - `spaces`: the white space between tokens that match. `watch`: what stands in the place of what varies.
 //! - `clock`: times, and whether one has merely moved with the clock.
 //! - `generated`, `made_up_keys`: which pieces and keys look made up by a server.
@@ -9,6 +9,7 @@
 
 pub(super) mod at_least;
 pub(super) mod clock;
+pub(super) mod commas;
 pub(super) mod counted;
 pub(super) mod excerpt;
 pub(super) mod generated;

@@ -4,9 +4,10 @@
 
 use std::ops::Range;
 
-use crate::model::learned::{StandsFor, TokenKind, VaryingToken};
+use crate::model::learned::{TokenKind, VaryingToken};
 
 use super::clock::{Clock, Moved};
+use super::commas;
 use super::key;
 use super::spaces::{self, Aligned};
 pub(in crate::score) use super::spaces::{Found, What};
@@ -285,7 +286,7 @@ impl<'a> Texts<'a> {
                     None => self
                         .fixed(at, &self.recorded[element.recorded.start], token)
                         .is_some(),
-                    Some(it) => may_be(&it.stands_for, token, element.recorded.len()),
+                    Some(it) => may_be(it, token, element.recorded.len()),
                 };
                 if !fits {
                     continue;
@@ -337,10 +338,7 @@ impl<'a> Texts<'a> {
     fn reach(&self, ways: &mut Vec<Way>, at: usize, step: Option<usize>) {
         push(ways, at, step);
         let varying = self.elements.get(at).and_then(|it| it.varying);
-        if let Some(StandsFor::Run {
-            may_be_empty: true, ..
-        }) = varying.map(|it| &it.stands_for)
-        {
+        if varying.is_some_and(|it| it.may_be_empty) {
             self.reach(ways, at + 1, step);
         }
     }
@@ -448,6 +446,9 @@ impl<'a> Texts<'a> {
                 .unwrap_or_default();
             let what = match (element.varying, recorded, now) {
                 (None, [b], [c]) => self.fixed(*at, b, c).flatten(),
+                (Some(it), ..) if it.any_order => {
+                    (commas::sorted(recorded) != commas::sorted(now)).then_some(What::Changed)
+                }
                 (Some(it), ..) => self.watched(it, now),
                 _ => None,
             };
@@ -493,7 +494,7 @@ impl<'a> Texts<'a> {
         watch_one(
             &varying.seen,
             &varying.offsets,
-            varying.stands_for.kind()?,
+            varying.only()?,
             now,
             self.how,
         )
@@ -538,7 +539,7 @@ fn has_many_digits(text: &str) -> bool {
 }
 
 /// Whether a token may stand there, for so many recorded ones.
-pub(in crate::score) fn may_be(stands_for: &StandsFor, token: &Token<'_>, recorded: usize) -> bool {
+pub(in crate::score) fn may_be(varying: &VaryingToken, token: &Token<'_>, recorded: usize) -> bool {
     let kind = token.kind;
     let is_run = || {
         token
@@ -546,15 +547,16 @@ pub(in crate::score) fn may_be(stands_for: &StandsFor, token: &Token<'_>, record
             .bytes()
             .all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_'))
     };
-    match stands_for {
+    let kinds = &varying.may_be;
+    match varying.only() {
         // Some hashes have digits alone, or letters.
-        StandsFor::One(TokenKind::Id) => {
+        Some(TokenKind::Id) => {
             kind == TokenKind::Id
                 || (is_run()
                     && (recorded > 1 || token.text.bytes().any(|it| it.is_ascii_alphanumeric())))
         }
-        StandsFor::One(only) => *only == kind,
-        StandsFor::Run { kinds, .. } => {
+        Some(only) => only == kind,
+        None => {
             let mixes = || {
                 [TokenKind::Word, TokenKind::Number]
                     .iter()
@@ -569,10 +571,10 @@ pub(in crate::score) fn may_be(stands_for: &StandsFor, token: &Token<'_>, record
 
 /// Whether another token may follow there; an id that is cut into pieces has as many as there are.
 fn may_go_on(varying: &VaryingToken, recorded: usize, is_joined: bool) -> bool {
-    match varying.stands_for {
-        StandsFor::One(TokenKind::Id) => recorded > 1 && is_joined,
-        StandsFor::One(_) => false,
-        StandsFor::Run { joined, .. } => is_joined || !joined,
+    match varying.only() {
+        Some(TokenKind::Id) => recorded > 1 && is_joined,
+        Some(_) => false,
+        None => is_joined || !varying.joined,
     }
 }
 

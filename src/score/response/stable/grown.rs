@@ -39,16 +39,17 @@ impl<'a> Walk<'a> {
 
     fn is_line(&self, b: &str, c: &str, at: &At<'a>) -> bool {
         let indent = |it: &str| it.len() - it.trim_start().len();
-        let varying: &[VaryingToken] = match Tree::variation(at) {
+        let varying = Tree::varying(at);
+        let parts: &[VaryingToken] = match varying.map(|it| it.by) {
             _ if b == c => return true,
             _ if indent(b) != indent(c) => return false,
             Some(Variation::AtLeast) => return is_at_least(b, c),
-            Some(Variation::Tokens(varying)) => varying,
+            Some(Variation::Tokens) => varying.map_or(&[], |it| &it.parts),
             Some(_) => return true,
             None => &[],
         };
         let how = How {
-            varying,
+            varying: parts,
             ..How::plain(&self.spot.known.clock)
         };
         let found = variation::compare(b, c, &how);

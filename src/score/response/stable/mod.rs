@@ -263,7 +263,7 @@ impl<'a> Walk<'a> {
             (Value::Array(b), Value::Array(c)) => self.lists(b, c, at, key),
             (Value::String(b), Value::String(c)) => {
                 let json = Tree::under(at, "json");
-                let is_one_text = matches!(Tree::variation(at), Some(Variation::Tokens(_)));
+                let is_one_text = Tree::variation(at) == Some(Variation::Tokens);
                 if is_one_text || !self.texts_as_json(b, c, &json, key) {
                     self.plain_texts(b, c, at, key);
                 }
@@ -344,8 +344,8 @@ impl<'a> Walk<'a> {
         if self.spot.is_ignored() || (learned.is_none() && (self.spot.is_source() || is_given())) {
             return;
         }
-        let varying: &[VaryingToken] = match learned.map(|it| &it.by) {
-            Some(Variation::Tokens(varying)) => varying,
+        let varying: &[VaryingToken] = match learned.map(|it| it.by) {
+            Some(Variation::Tokens) => learned.map_or(&[], |it| &it.parts),
             Some(Variation::Grew) => return self.grown_texts(b, c, at),
             Some(_) => return self.other_texts(learned, b, c),
             None => &[],

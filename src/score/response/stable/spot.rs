@@ -117,5 +117,5 @@ impl<'a> Spot<'a> {
 
 /// Whether more than was recorded may stand there.
 pub(super) fn may_grow(at: &At<'_>) -> bool {
-    Tree::variation(at) == Some(&Variation::Grew)
+    Tree::variation(at) == Some(Variation::Grew)
 }

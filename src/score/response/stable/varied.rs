@@ -24,8 +24,8 @@ impl<'a> Walk<'a> {
         at: &At<'a>,
         key: &str,
     ) -> bool {
-        match (&varying.by, b, c) {
-            (Variation::Tokens(_), ..)
+        match (varying.by, b, c) {
+            (Variation::Tokens, ..)
             | (Variation::Grew, Value::Array(_), Value::Array(_))
             | (Variation::Grew, Value::String(_), Value::String(_)) => {
                 return false;

@@ -1,0 +1,35 @@
+//! Lists within a line of a text: `docs, cache, api`.
+
+use std::ops::Range;
+
+use super::token::{Token, position};
+
+/// The list that a token is in: from the start of its line, or what opens the list, to the line's end, or what closes it.
+pub(in crate::score) fn around(text: &str, tokens: &[Token<'_>], at: usize) -> Range<usize> {
+    let end = |it: usize| position(text, tokens[it].text) + tokens[it].text.len();
+    let is_new_line = |it: usize| text[end(it - 1)..position(text, tokens[it].text)].contains('\n');
+    let is_last = |it: usize| tokens.get(it + 1).is_none_or(|it| it.spaced);
+    let begins =
+        |it: usize| is_new_line(it) || matches!(tokens[it - 1].text, ":" | "=" | "[" | "(" | "{");
+    let ends = |it: usize| match tokens[it].text {
+        "]" | ")" | "}" => true,
+        "." | ";" => is_last(it),
+        _ => is_new_line(it),
+    };
+    let from = (1..=at).rev().find(|it| begins(*it)).unwrap_or(0);
+    let to = (at + 1..tokens.len()).find(|it| ends(*it));
+    from..to.unwrap_or(tokens.len())
+}
+
+/// The elements of such a list, sorted: each as its tokens, and whether white space stands before them.
+pub(in crate::score) fn sorted<'a>(list: &[Token<'a>]) -> Vec<Vec<(&'a str, bool)>> {
+    let elements = list.split(|it| it.text == ",").map(|element| {
+        let tokens = element.iter().enumerate();
+        tokens
+            .map(|(at, it)| (it.text, at > 0 && it.spaced))
+            .collect()
+    });
+    let mut elements: Vec<Vec<_>> = elements.collect();
+    elements.sort_unstable();
+    elements
+}
