@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::model::learned::{Repeat, TokenKind};
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use crate::score::response::outcome::Broken;
+use crate::score::text::key;
 use crate::score::text::token::{LONG, tokens};
 use crate::score::values::embedded::embedded;
 use crate::score::values::path::escape;
@@ -15,6 +16,8 @@ use crate::score::values::same::DEPTH;
 /// Ids of so many letters and digits are no chance, and hashes of so many are short for longer ones.
 const LONG_ID: usize = 16;
 const SHORT_HASH: usize = 6;
+/// A number of so many digits is no count.
+const NUMBER: usize = 5;
 /// The most that is looked at in one run.
 const IDS: usize = 100_000;
 
@@ -108,13 +111,13 @@ pub(in crate::score) fn broken(
             // What was there before, too, is nothing that the server made up; nor are numbers and words.
             let is_id = |it: &&String| {
                 it.bytes().any(|it| it.is_ascii_digit())
-                    && it.bytes().any(|it| it.is_ascii_alphabetic())
+                    && it.bytes().any(|it| it == b'#' || it.is_ascii_alphabetic())
             };
             let mut made = made.flatten().filter(|it| is_id(it) && !has(was, it));
             if let Some(id) = made.find(|it| !has(there, it)) {
                 broken.entry(learned.call).or_default().push(Broken {
                     repeat: repeat.clone(),
-                    id: id.clone(),
+                    id: id.trim_start_matches('#').to_owned(),
                 });
             }
         }
@@ -222,7 +225,16 @@ fn collect(value: &Value, path: &str, depth: usize, note: &mut impl FnMut(&str, 
         }
         Value::Object(members) => {
             for (key, it) in members {
-                collect(it, &format!("{path}/{}", escape(key)), depth, note);
+                let path = format!("{path}/{}", escape(key));
+                // A number is an id where its key says so, or that is too long for a count.
+                if let Value::Number(number) = it
+                    && let digits = number.to_string()
+                    && digits.bytes().all(|it| it.is_ascii_digit())
+                    && digits.len() >= if key::is_id(key) { NUMBER } else { LONG_ID }
+                {
+                    note(&path, &format!("#{digits}"));
+                }
+                collect(it, &path, depth, note);
             }
         }
         _ => {}
@@ -243,9 +255,12 @@ fn of_text(text: &str, path: &str, note: &mut impl FnMut(&str, &str)) {
 
 /// Whether a token is an id that no two servers would make up alike: a UUID, or many letters and digits without a sign.
 fn is_made_up(id: &str) -> bool {
+    let is_number = id.starts_with('#');
     let is_uuid = id.len() == 36 && id.bytes().filter(|it| *it == b'-').count() == 4;
     let is_plain = id.bytes().all(|it| it.is_ascii_alphanumeric());
-    is_uuid || (is_plain && id.len() >= LONG_ID && id.bytes().any(|it| it.is_ascii_digit()))
+    is_number
+        || is_uuid
+        || (is_plain && id.len() >= LONG_ID && id.bytes().any(|it| it.is_ascii_digit()))
 }
 
 /// Whether a token is a hash, short or long.

@@ -205,7 +205,17 @@ impl Differing {
                 let are_made_up = made_up_keys::vary(&objects);
                 let is_common = |key: &String| objects.iter().all(|it| it.contains_key(key));
                 if are_made_up && !first.keys().any(is_common) {
-                    return self.same_type(path, &values, &numbers);
+                    self.varies
+                        .push(Varying::new(path.to_owned(), Variation::AnyElements));
+                    let members: Vec<Sample<'_>> = (objects.iter().zip(&numbers))
+                        .flat_map(|(object, take)| object.values().map(|it| (it, *take)))
+                        .collect();
+                    return self.of_samples(
+                        &members,
+                        &format!("{path}/*"),
+                        depth,
+                        Variation::SameType,
+                    );
                 }
                 let mut keys: Vec<&String> = Vec::new();
                 let mut known = HashSet::new();
@@ -499,7 +509,9 @@ fn seen_of(values: impl Iterator<Item = Value>) -> Vec<Value> {
 fn offsets(values: &[(&Value, f64)]) -> Vec<i64> {
     let offsets = values.iter().map(|(value, at)| match value {
         Value::Number(it) => watch::epoch(number::float(it), *at),
-        Value::String(it) => clock::offsets(it, *at).first().copied(),
+        Value::String(it) => {
+            (clock::offsets(it, *at).into_iter()).min_by(|a, b| a.abs().total_cmp(&b.abs()))
+        }
         _ => None,
     });
     let offsets: Option<Vec<f64>> = offsets.collect();

@@ -291,7 +291,7 @@ impl Takes<'_> {
             .zip(self.at)
             .map(|(text, at)| clock::offsets(text, *at));
         let offsets: Vec<i64> = times
-            .filter_map(|it| watch::whole(it).first().copied())
+            .filter_map(|it| watch::whole(it).into_iter().min_by_key(|it| it.abs()))
             .collect();
         VaryingToken {
             token: pieces(&first[..ranges[0].start]) + 1,

@@ -70,6 +70,11 @@ impl<'a> Tree<'a> {
         of.iter().find_map(|it| it.varying)
     }
 
+    /// What is known of any place one step further on.
+    pub(super) fn any(of: &[&Self]) -> Option<&'a Varying> {
+        of.iter().find_map(|it| it.any.as_deref()?.varying)
+    }
+
     pub(in crate::score) fn variation(of: &[&Self]) -> Option<Variation> {
         Self::varying(of).map(|it| it.by)
     }

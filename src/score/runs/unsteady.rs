@@ -100,10 +100,13 @@ fn is_third(accepted: &Trajectory, one: &Change, other: &Change, first: &Compari
     };
     let is_same = words(&one.now) == words(&other.now) && words(&one.now) != words(&one.was);
     let are_errors = one.kind == ChangeKind::Error && other.kind == ChangeKind::Error;
+    // What was asked for by an id that is another one in each run is answered with that id.
+    let is_bound = (accepted.bindings.iter())
+        .any(|it| Some(it.call) == one.baseline && it.value.as_str() == one.was.as_deref());
     is_of_answer(one)
         && takes.is_some_and(|it| it > 1)
         && one.now != other.now
-        && !(varies || is_same || are_errors)
+        && !(varies || is_bound || is_same || are_errors)
 }
 
 /// The places that vary in the answer that a change is about.

@@ -57,7 +57,7 @@ fn patterns() -> Vec<String> {
         r"(?:\x20?(?P<z>(?:GMT|UTC)?[+-]\d{{2}}:?\d{{2}}|(?:{names})\b)|(?P<zz>[+-]\d{{2}}\b))"
     );
     let time = format!(r"(?:{clock}|(?P<hh>\d{{1,2}})\x20?(?P<aap>[AaPp][Mm]\b))");
-    let at = format!(r"(?:,?\x20(?:at\x20)?{time}{zone}?(?:\x20\([^()]{{1,60}}\))?)?");
+    let at = format!(r"(?:,?\x20(?:at\x20)?{time}(?:{zone}(?:\x20\([^()]{{1,60}}\))?)?)?");
     let weekday = format!(r"(?:{WEEKDAY},?\x20+)?");
     let of_iso = format!(r"(?P<h>\d{{2}}):(?P<mi>\d{{2}})(?::{SECONDS})?{zone}?");
     vec![
@@ -337,7 +337,36 @@ impl Clock {
                 .min_by_key(|(b, _)| (b.at(0) - self.b.at).abs())?;
             Some(self.moved(b, c, key))
         };
-        [0, 1].into_iter().filter_map(judge).min()
+        let slid = |order: usize| {
+            let times = read.iter().map(|it| it[order]);
+            self.slid(&times.collect::<Option<Vec<_>>>()?)
+        };
+        let judged = [0, 1].into_iter().filter_map(judge).min();
+        judged.or_else(|| [0, 1].into_iter().find_map(slid))
+    }
+
+    /// What became of the next few times of a schedule, of which the first ones have passed and later ones have come.
+    fn slid(&self, times: &[(Time, Time)]) -> Option<Moved> {
+        let (was, is): (Vec<i64>, Vec<i64>) = times.iter().map(|(b, c)| (b.at(0), c.at(0))).unzip();
+        let passed = was.iter().take_while(|it| **it <= self.c.at).count();
+        let is_plain = |it: &Time| !it.is_bare && it.wall % QUARTER == 0;
+        let goes_on = passed > 0
+            && was.len() > 1
+            && times.iter().all(|(b, c)| is_plain(b) && is_plain(c))
+            && was.windows(2).all(|it| it[0] < it[1])
+            && is.windows(2).all(|it| it[0] < it[1])
+            && was[passed..] == is[..was.len() - passed]
+            && was[0] >= self.b.at
+            && is[0] >= self.c.at;
+        goes_on.then_some(Moved::Otherwise)
+    }
+
+    /// Whether a number of some unit, or a length of time, went up or down by as much as time has passed.
+    pub(in crate::score) fn counted(&self, b: f64, c: f64, unit: f64) -> bool {
+        let by = ((c - b) * unit).abs() * 1000.0;
+        let later = seconds(self.later().abs()) * 1000.0;
+        let slack = unit * 1000.0 + seconds(self.tolerance()) * 1000.0;
+        b.fract() == 0.0 && c.fract() == 0.0 && b != c && (by - later).abs() < slack
     }
 
     /// Whether a length of time grew by as much as time has passed, to the unit at which it stops: `3h21m`, `2d6h`, `3 days, 4:29`.

@@ -74,10 +74,31 @@ pub(in crate::score) fn is_duration(key: &str) -> bool {
     says(key, &DURATIONS) && !says(key, &LIMITS)
 }
 
+/// Whether the key says that its value is how long some work took, and not how old something is or how long it will be.
+pub(in crate::score) fn is_measured(key: &str) -> bool {
+    says(
+        key,
+        &["took", "duration", "durations", "latency", "latencies"],
+    )
+}
+
 /// Whether the key says that its value is how long something is still there.
 pub(in crate::score) fn is_left(key: &str) -> bool {
     // Of what else is left, such as pieces in a shop, somebody has taken one.
     says(key, &["until"]) || (says(key, &["left"]) && says(key, &UNITS))
+}
+
+/// How many seconds the unit is in which the key says that its value is counted.
+pub(in crate::score) fn unit(key: &str) -> Option<f64> {
+    let units: [(&[&str], f64); 5] = [
+        (&["weeks", "week"], 604_800.0),
+        (&["days", "day"], 86_400.0),
+        (&["hours", "hrs"], 3600.0),
+        (&["minutes", "mins"], 60.0),
+        (&["seconds", "secs"], 1.0),
+    ];
+    let mut units = units.into_iter();
+    units.find(|it| says(key, it.0)).map(|it| it.1)
 }
 
 /// Whether the key says that its value is when something was last touched.

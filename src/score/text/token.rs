@@ -45,7 +45,7 @@ static WHOLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let short = r"(?:\d+d)?(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?s\b|(?:\d+d)?(?:\d+h)?\d+m\b|(?:\d+d)?\d+h\b|\d+d\b";
     let unit = r"(?:ns|nanos(?:econds?)?|µs|us|micros(?:econds?)?|ms|msecs?|millis(?:econds?)?|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days?|weeks?|months?|years?)";
     let long = format!(
-        r"\d+\x20days?,\x20+\d+:\d\d\b|-?\d+(?:[.,]\d+)?\x20?{unit}\b|(?i:about\x20an?\x20(?:minute|hour)|less\x20than\x20a\x20(?:second|minute))"
+        r"\d+\x20days?,\x20+\d+:\d\d\b|-?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?\x20?{unit}\b|(?i:about\x20an?\x20(?:minute|hour)|less\x20than\x20a\x20(?:second|minute))"
     );
     let duration = format!("{short}|{long}");
     let ago = format!(
@@ -74,7 +74,10 @@ pub(in crate::score) fn tokens(text: &str) -> Vec<Token<'_>> {
     while at < pieces.len() {
         let rest = &pieces[at..];
         let base64 = || joined(rest, |it| is_part(it) || "+/=-_".contains(it.text));
-        let length = if follows_base64(&pieces[..at]) || is_random(span(text, &rest[..base64()])) {
+        let of_secret = placeholder_length(rest);
+        let length = if of_secret > 1 {
+            of_secret
+        } else if follows_base64(&pieces[..at]) || is_random(span(text, &rest[..base64()])) {
             base64()
         } else {
             id_length(text, rest)
@@ -125,6 +128,17 @@ fn is_random(run: &str) -> bool {
     (LONG_RANDOM..=4 * LONG_RANDOM * LONG_RANDOM).contains(&run.len())
         && (0..4).all(has)
         && changes() * 2 >= run.len()
+}
+
+/// How many pieces at the beginning stand in the place of a secret, which was some id.
+fn placeholder_length(pieces: &[Token<'_>]) -> usize {
+    let [open, word, colon, rest @ ..] = pieces else {
+        return 1;
+    };
+    let is_open = (open.text, word.text, colon.text) == ("<", "secret", ":") && !word.spaced;
+    let end = rest.iter().position(|it| it.text == ">" || it.spaced);
+    let end = end.filter(|it| is_open && rest[*it].text == ">");
+    end.map_or(1, |it| it + 4)
 }
 
 fn follows_base64(before: &[Token<'_>]) -> bool {

@@ -233,7 +233,9 @@ impl<'a> Texts<'a> {
             let it = self.elements.get(at).filter(|it| it.varying.is_none())?;
             self.recorded.get(it.recorded.start)
         };
-        let mut before = (0..element).rev().map(token);
+        // A key of JSON within a text stands in quotes.
+        let is_quote = |it: &Option<&Token<'_>>| it.is_some_and(|it| matches!(it.text, "\"" | "'"));
+        let mut before = (0..element).rev().map(token).filter(|it| !is_quote(it));
         let named = match before.next() {
             None => return self.how.key,
             Some(Some(it)) if matches!(it.text, ":" | "=") => before.next().flatten(),
@@ -402,21 +404,23 @@ impl<'a> Texts<'a> {
             }
             (TokenKind::Duration, TokenKind::Duration)
                 if key::is_duration(name)
-                    || (!is_value
-                        && ((is_brief(b.text) && is_brief(c.text)) || TAKING.contains(&name))) =>
+                    || (!is_value && is_brief(b.text) && is_brief(c.text)) =>
             {
-                Some(
-                    watch::number(
-                        &number(b.text).into_iter().collect::<Vec<_>>(),
-                        number(c.text)?,
-                    )
-                    .map(What::from),
-                )
+                Some(watch::measured(name, amount(b.text)?, amount(c.text)?).map(What::from))
+            }
+            (TokenKind::Duration, TokenKind::Duration) if !is_value && TAKING.contains(&name) => {
+                let (was, is) = (number(b.text)?, number(c.text)?);
+                let unit = amount(b.text)? / was;
+                if amount(c.text)? == is * unit && clock.counted(was, is, unit) {
+                    quiet
+                } else {
+                    Some(Some(What::Shown("is another length of time")))
+                }
             }
             (TokenKind::Number, TokenKind::Number) => {
                 let (was, is) = (number(b.text)?, number(c.text)?);
                 if key::is_duration(name) {
-                    Some(watch::number(&[was], is).map(What::from))
+                    Some(watch::measured(name, was, is).map(What::from))
                 } else if key::is_left(name) {
                     Some(Some(What::Shown("how long is left")))
                 } else if has_many_digits(b.text) && has_many_digits(c.text) {
@@ -517,8 +521,8 @@ fn watch_one(
     match kind {
         TokenKind::Id => watch::id(&seen, now, how.is_live, how.is_used),
         TokenKind::Number | TokenKind::Duration => {
-            let known: Vec<f64> = seen.iter().filter_map(|it| number(it)).collect();
-            watch::number(&known, number(now)?)
+            let known: Vec<f64> = seen.iter().filter_map(|it| amount(it)).collect();
+            watch::number(&known, amount(now)?)
         }
         TokenKind::Time => watch::time_text(&seen, offsets, (now, how.clock.now())),
         TokenKind::Word | TokenKind::Sign | TokenKind::Ago => watch::words(&seen, now),
@@ -530,6 +534,21 @@ pub(in crate::score) fn number(text: &str) -> Option<f64> {
     let end = text.find(|it: char| !it.is_ascii_digit() && !"+-.,eE".contains(it));
     let digits = text[..end.unwrap_or(text.len())].replace(',', "");
     digits.trim_end_matches(['e', 'E', '.']).parse().ok()
+}
+
+/// A number, or how many seconds a duration is.
+fn amount(text: &str) -> Option<f64> {
+    let unit = text.trim_start_matches(|it: char| !it.is_alphabetic());
+    let second = match unit.to_lowercase().as_str() {
+        it if it.starts_with("ms") || it.starts_with("mil") => 1e-3,
+        it if it.starts_with(['u', 'µ']) || it.starts_with("mic") => 1e-6,
+        it if it.starts_with('n') => 1e-9,
+        it if it.starts_with('m') => 60.0,
+        it if it.starts_with('h') => 3600.0,
+        it if it.starts_with('d') => 86_400.0,
+        _ => 1.0,
+    };
+    number(text).map(|it| it * second)
 }
 
 fn has_many_digits(text: &str) -> bool {

@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
+use crate::model::placeholder;
+
 use super::clock;
+use super::key;
 
 /// What is wrong with a value that may vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +63,10 @@ pub(in crate::score) fn id(
     if let Some(nothing) = words(seen, now) {
         return Some(nothing);
     }
+    // Of a secret no more is known than that it is one.
+    if placeholder::holds(now) || seen.iter().any(|it| placeholder::holds(it)) {
+        return None;
+    }
     let plain = |it: &str| -> String { it.chars().filter(char::is_ascii_alphanumeric).collect() };
     let is_alike = |it: &str| {
         let it = plain(it);
@@ -103,6 +110,16 @@ pub(in crate::score) fn id(
     let is_rare = now.len() != length || (length >= SHORT + 3 && all(&mixes) && !mixes(now));
     if have_one_length && length >= SHORT && is_word && is_rare {
         return Some(Never("is a word"));
+    }
+    if have_one_length && length >= LONG && now.len() + 2 < length {
+        return Some(Shown("is shorter"));
+    }
+    let more = now.len().checked_sub(length).filter(|_| have_one_length);
+    let more = more.and_then(|it| now.get(..it)).unwrap_or_default();
+    let name = more.trim_end_matches(['-', '_', ':', '.']);
+    if name.len() > 1 && name.len() < more.len() && name.bytes().all(|it| it.is_ascii_alphabetic())
+    {
+        return Some(Shown("begins otherwise"));
     }
     another_form(seen, now).or_else(|| {
         let is_other_each_time =
@@ -170,6 +187,32 @@ pub(in crate::score) fn number(seen: &[f64], now: f64) -> Option<Watched> {
     }
 }
 
+/// How long something took or lasts, under a key that says so, where all takes had the same: small measurements agree by chance, others
+/// seldom do.
+pub(in crate::score) fn measured(key: &str, was: f64, now: f64) -> Option<Watched> {
+    let (less, more) = (was.min(now), was.max(now));
+    let is_other = key::is_measured(key) && more >= 100.0 && more > 1.5 * less;
+    number(&[was], now).or(is_other.then_some(Shown("is another length of time")))
+}
+
+/// The same of a longer text: `None` is also a word of English.
+pub(in crate::score) fn lacks(seen: &[&str], now: &str) -> Option<Watched> {
+    words(seen, &now.replace("None", "")).filter(|_| !now.trim().is_empty() && !seen.is_empty())
+}
+
+/// A text that varies as a whole, and has no white space in any take: what is cut short, or says something instead.
+pub(in crate::score) fn run(seen: &[&str], now: &str) -> Option<Watched> {
+    let least = seen.iter().map(|it| it.len()).min()?;
+    let is_run = |it: &str| !it.contains(char::is_whitespace);
+    if seen.len() < 2 || least < LONG || !seen.iter().all(|it| is_run(it)) {
+        None
+    } else if !is_run(now) {
+        Some(Never("has white space in it"))
+    } else {
+        (now.len() < least / 2).then_some(Never("is cut short"))
+    }
+}
+
 /// A time that was seen so many seconds after its call in each take, and now is, in one of its readings.
 pub(in crate::score) fn time(seen: &[i64], now: &[i64], has_zone: bool) -> Option<Watched> {
     let (least, most) = (seen.iter().min()?, seen.iter().max()?);
@@ -197,6 +240,9 @@ pub(in crate::score) fn time(seen: &[i64], now: &[i64], has_zone: bool) -> Optio
     if is_within_a_day && now.iter().all(|it| *it < -long_ago) {
         return Some(Never(what));
     }
+    if seen.iter().all(|it| *it > HOUR) && now.iter().all(|it| *it < 0) {
+        return Some(Shown("has passed"));
+    }
     let was_near = seen.iter().all(|it| it.abs() < DECADE);
     (was_near && now.iter().all(|it| it.abs() > DECADE)).then_some(Shown("is years away"))
 }
@@ -213,10 +259,11 @@ pub(in crate::score) fn time_text(
     if let Some(found @ Never(_)) = time(offsets, &offset, has_zone) {
         return Some(found);
     }
-    let is_known = seen.iter().any(|it| {
-        let known = clock::notation(it);
-        known.is_some() && known == notation
-    });
+    let notations: Vec<_> = seen.iter().filter_map(|it| clock::notation(it)).collect();
+    if notation.is_none() && notations.len() == seen.len() {
+        return Some(Never("is no time any more"));
+    }
+    let is_known = notation.is_some_and(|it| notations.contains(&it));
     if is_known {
         time(offsets, &offset, has_zone)
     } else {

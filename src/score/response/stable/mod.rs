@@ -115,6 +115,11 @@ impl<'a> Walk<'a> {
             c_parts.retain(|it| matches!(it, Part::Structured(_)));
         }
         let is_emptied = c.content.is_empty() && !b.content.is_empty();
+        if is_emptied && Tree::any(&content).is_some_and(|it| it.by == Variation::Anything) {
+            let was = shown(&b.content[0]);
+            self.notes
+                .never(&self.spot, "has no content", was, "nothing".to_owned());
+        }
         if is_emptied && self.spot.was_odd("/content", Value::is_null) {
             let (was, is) = (shown(&b.content[0]), "nothing".to_owned());
             self.notes.tolerate(&self.spot, TWO_WAYS, was, is);
@@ -298,8 +303,11 @@ impl<'a> Walk<'a> {
                 self.tolerated("a time that went on", b, c);
             }
             Moved::No if key::is_left(key) => self.tolerated("how long is left", b, c),
+            Moved::No if key::unit(key).is_some_and(|it| clock.counted(x, y, it)) => {
+                self.tolerated("moved with the clock", b, c);
+            }
             Moved::No if key::is_duration(key) && watch::epoch(y, clock.now()).is_none() => {
-                self.watched(watch::number(&[x], y), b, c);
+                self.watched(watch::measured(key, x, y), b, c);
             }
             // Long integers differ in digits that floating point lacks.
             Moved::Same | Moved::No => self.changed("changed", b, c),

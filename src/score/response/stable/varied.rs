@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::model::learned::{TokenKind, Variation, Varying};
 use crate::score::response::varying::Tree;
 use crate::score::text::excerpt;
+use crate::score::text::made_up_keys;
 use crate::score::text::token::tokens;
 use crate::score::text::watch::{self, Watched};
 use crate::score::values::kind::{article, has_other_kinds, is_empty, is_of_kind, kind};
@@ -40,12 +41,29 @@ impl<'a> Walk<'a> {
                 let had_one_length = varying.seen.windows(2).all(|it| it[0] == it[1]);
                 if of_c.is_empty() && !of_b.is_empty() && had_one_length {
                     self.never("became empty", b, c);
+                } else if of_c.is_empty() && !varying.seen.iter().any(|it| *it == 0) {
+                    self.tolerated("became empty", b, c);
                 } else if varying.seen.is_empty() && has_other_kinds(b, c) {
                     self.never("has elements of another kind", b, c);
                 }
                 let under = Tree::under(at, "*");
                 for (index, it) in of_c.iter().enumerate() {
                     self.at(Step::Index(index), |walk| walk.shape(it, &under));
+                }
+            }
+            (Variation::AnyElements, Value::Object(of_b), Value::Object(of_c)) => {
+                let is_made_up = |it: &String| made_up_keys::is_made_up(it);
+                if of_c.is_empty() && !of_b.is_empty() {
+                    self.never("became empty", b, c);
+                    return true;
+                }
+                if !of_b.is_empty() && of_b.keys().all(is_made_up) && !of_c.keys().any(is_made_up) {
+                    self.never("has none of the keys that vary", b, c);
+                    return true;
+                }
+                let under = Tree::under(at, "*");
+                for (key, it) in of_c {
+                    self.at(Step::Key(key), |walk| walk.shape(it, &under));
                 }
             }
             (Variation::AnyOrder | Variation::AnyElements, Value::String(b), Value::String(c)) => {
@@ -102,6 +120,11 @@ impl<'a> Walk<'a> {
     pub(super) fn varied_text(&mut self, varying: &Varying, b: &str, c: &str) {
         if varying.by == Variation::Anything && varying.seen.is_empty() {
             return;
+        }
+        let seen: Vec<&str> = varying.seen.iter().filter_map(Value::as_str).collect();
+        if let Some(Watched::Never(what)) = watch::run(&seen, c).or(watch::lacks(&seen, c)) {
+            let (b, c) = excerpt::of_texts(b, c);
+            return self.notes.never(&self.spot, what, b, c);
         }
         let is_emptied = c.trim().is_empty() && !b.trim().is_empty();
         let was_empty = |it: &Value| it.as_str().is_some_and(|it| it.trim().is_empty());
@@ -181,6 +204,12 @@ impl<'a> Walk<'a> {
                         self.at(Step::Index(index), |walk| walk.shape(it, &under));
                     }
                 }
+                (Variation::AnyElements, Value::Object(members)) if varying.seen.is_empty() => {
+                    let under = Tree::under(at, "*");
+                    for (key, it) in members {
+                        self.at(Step::Key(key), |walk| walk.shape(it, &under));
+                    }
+                }
                 (Variation::Row | Variation::AnyElements, _) => {
                     self.became(&Value::Array(Vec::new()), c);
                 }
@@ -224,6 +253,11 @@ impl<'a> Walk<'a> {
         match now {
             Value::Number(it) => {
                 let it = number::float(it);
+                let is_fine = |it: f64| it.abs() >= 1e11;
+                let was_fine = varying.seen.first().and_then(Value::as_f64).map(is_fine);
+                if !varying.offsets.is_empty() && was_fine.is_some_and(|was| was != is_fine(it)) {
+                    return Some(Watched::Never("is in another unit of time"));
+                }
                 if let (false, Some(offset)) =
                     (varying.offsets.is_empty(), watch::epoch(it, clock.now()))
                 {
@@ -247,7 +281,7 @@ impl<'a> Walk<'a> {
                     Some(TokenKind::Time) if kind(text) == Some(TokenKind::Time) => {
                         watch::time_text(&seen, &varying.offsets, (text, clock.now()))
                     }
-                    _ => watch::words(&seen, text),
+                    _ => watch::words(&seen, text).or_else(|| watch::run(&seen, text)),
                 }
             }
             _ => None,
