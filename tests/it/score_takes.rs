@@ -500,3 +500,78 @@ fn the_number_of_a_secret_is_nothing_that_varies() {
     assert!(!passes("key <secret:token#2>, load high"));
     assert!(!passes("key 2, load 7"));
 }
+
+/// A run against the baseline that two takes made: whether it passes, and what is shown of it.
+fn against(takes: [&[Value]; 2], run: &[Value]) -> (bool, Vec<String>) {
+    let takes = takes.map(trajectory);
+    let learned = score::learn(&takes, &Rules::default());
+    let [mut baseline, _] = takes;
+    baseline.learned = learned.answers;
+    let comparison = score::compare(&baseline, &trajectory(run), &Rules::default());
+    let changes = comparison.changes.iter().map(|it| it.what.clone());
+    (comparison.verdict.passed, changes.collect())
+}
+
+#[test]
+fn a_number_that_names_something_is_repeated() {
+    let run = |made: u64, shown: u64| {
+        let order = |id: u64| json!({"id": id});
+        [
+            json!({"tool": "mcp__p__make", "json": order(made)}),
+            json!({"tool": "mcp__p__show", "json": order(shown), "reads": true}),
+        ]
+    };
+    let takes = [run(27_760, 27_760), run(31_415, 31_415)];
+    let takes = takes.each_ref().map(<[Value; 2]>::as_slice);
+    assert!(against(takes, &run(55_001, 55_001)).0);
+    assert!(!against(takes, &run(55_001, 99_999)).0);
+    // Numbers of few digits are counts as often as ids.
+    let small = [run(12, 12), run(31, 31)];
+    let small = small.each_ref().map(<[Value; 2]>::as_slice);
+    assert!(against(small, &run(55, 56)).0);
+}
+
+#[test]
+fn an_id_of_an_earlier_call_is_not_new_any_more() {
+    let id = |it: u32| format!("2b1c9b7e-3c1d-4a52-9a54-0d2f6f0b{it:04}");
+    let run = |one: u32, two: u32| {
+        [one, two].map(|it| json!({"tool": "mcp__p__make", "json": {"id": id(it)}}))
+    };
+    let takes = [run(1, 2), run(3, 4)];
+    let takes = takes.each_ref().map(<[Value; 2]>::as_slice);
+    assert_eq!(against(takes, &run(5, 6)), (true, Vec::new()));
+    let (passes, changes) = against(takes, &run(7, 7));
+    assert!(passes, "{changes:?}");
+    assert_eq!(changes.len(), 1, "{changes:?}");
+}
+
+#[test]
+fn a_fault_in_an_answer_that_repeats_an_id_is_no_unsteady_server() {
+    let id = |it: u32| format!("2b1c9b7e-3c1d-4a52-9a54-0d2f6f0b{it:04}");
+    // What is made, at which host, and what is shown when it is asked for.
+    let run = |made: u32, host: &str, shown: u32| {
+        let url = format!("https://{host}/n/{}", id(made));
+        [
+            json!({"tool": "mcp__p__make", "json": {"id": id(made), "url": url}}),
+            json!({"tool": "mcp__p__show", "args": {"id": id(made)}, "json": {"id": id(shown)}, "reads": true}),
+        ]
+    };
+    let takes = [run(1, "notes.example", 1), run(2, "notes.example", 2)].map(|it| trajectory(&it));
+    let learned = score::learn(&takes, &Rules::default());
+    let [mut baseline, _] = takes;
+    baseline.learned = learned.answers;
+    baseline.bindings = score::find_bindings(&baseline);
+    assert_eq!(baseline.bindings.len(), 1);
+    let compared = |run: &[Value]| score::compare(&baseline, &trajectory(run), &Rules::default());
+    let passing = compared(&run(9, "notes.example", 9));
+    assert!(passing.verdict.passed);
+    for [first, second] in [
+        [run(3, "localhost", 3), run(4, "localhost", 4)],
+        [run(5, "notes.example", 6), run(7, "notes.example", 8)],
+    ] {
+        let [first, second] = [&first, &second].map(|it| compared(it));
+        assert!(!first.verdict.passed && !second.verdict.passed);
+        assert_eq!(score::unsteady(&baseline, &first, &second), None);
+        assert!(score::unsteady(&baseline, &first, &passing).is_some());
+    }
+}

@@ -10,7 +10,7 @@ use crate::score::response::outcome::Broken;
 use crate::score::text::key;
 use crate::score::text::token::{LONG, tokens};
 use crate::score::values::embedded::embedded;
-use crate::score::values::path::escape;
+use crate::score::values::path::{covers_path, escape};
 use crate::score::values::same::DEPTH;
 
 /// Ids of so many letters and digits are no chance, and hashes of so many are short for longer ones.
@@ -90,10 +90,17 @@ pub(in crate::score) fn broken(
     partners: &HashMap<usize, usize>,
 ) -> HashMap<usize, Vec<Broken>> {
     let mut broken: HashMap<usize, Vec<Broken>> = HashMap::new();
-    if baseline.learned.iter().all(|it| it.repeats.is_empty()) {
+    if baseline
+        .learned
+        .iter()
+        .all(|it| it.repeats.is_empty() && it.varies.is_empty())
+    {
         return broken;
     }
     let (before, ids) = (Ids::of(baseline), Ids::of(current));
+    let made_at: HashMap<&str, &Place> = (ids.made.iter().rev())
+        .flat_map(|(place, made)| made.iter().map(move |it| (it.as_str(), place)))
+        .collect();
     for learned in &baseline.learned {
         for repeat in &learned.repeats {
             let (Some(made_by), Some(repeated_by)) =
@@ -117,7 +124,31 @@ pub(in crate::score) fn broken(
             if let Some(id) = made.find(|it| !has(there, it)) {
                 broken.entry(learned.call).or_default().push(Broken {
                     repeat: repeat.clone(),
+                    is_old: false,
                     id: id.trim_start_matches('#').to_owned(),
+                });
+            }
+        }
+        // What was made up in each take, and now was made up by an earlier call.
+        let places = before.made.range((learned.call, String::new())..);
+        let places = places.take_while(|(place, _)| place.0 == learned.call);
+        for ((_, path), _) in places {
+            let varies = learned.varies.iter().any(|it| covers_path(&it.path, path));
+            let Some(now) = partners.get(&learned.call).filter(|_| varies) else {
+                continue;
+            };
+            let place = (*now, path.clone());
+            let mut there = ids.at.get(&place).into_iter().flatten();
+            let old = there.find_map(|it| Some((it, made_at.get(it.as_str())?)));
+            if let Some((id, from)) = old.filter(|(_, from)| from.0 < *now) {
+                broken.entry(learned.call).or_default().push(Broken {
+                    repeat: Repeat {
+                        path: path.clone(),
+                        call: from.0,
+                        from: from.1.clone(),
+                    },
+                    id: id.clone(),
+                    is_old: true,
                 });
             }
         }

@@ -38,8 +38,10 @@ const LEAST_WITH_ADDITIONS: f64 = 0.9;
 pub(in crate::score) struct Broken {
     /// Where it should be repeated.
     pub(in crate::score) repeat: Repeat,
-    /// The id that is not there.
+    /// The id that is not there, or is there again.
     pub(in crate::score) id: String,
+    /// It was a new one in each take, and now is that of an earlier call.
+    pub(in crate::score) is_old: bool,
 }
 
 /// One side's response.
@@ -176,7 +178,18 @@ pub(in crate::score) fn no_longer_repeats(
     broken: &Broken,
     takes: usize,
 ) {
-    let Broken { repeat, id } = broken;
+    let Broken { repeat, id, is_old } = broken;
+    if *is_old {
+        score.differences.push(Difference {
+            path: repeat.path.clone(),
+            expected: None,
+            got: Some(excerpt::of_text(id)),
+            similarity: 1.0,
+            rule: format!("is not new any more, but that of call {}", repeat.call).into(),
+            loss: 0.0,
+        });
+        return;
+    }
     let what = format!("does not repeat {} of call {}", repeat.from, repeat.call);
     let similarity = score.similarity.min(finding::CAP);
     score.differences.push(Difference {
