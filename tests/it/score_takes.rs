@@ -1,7 +1,7 @@
 //! What several takes of one scenario show besides what varies: where they disagree, and what one left behind for the next.
 
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, Step};
+use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, Step, Trajectory};
 use mcp_eval::score::{self, Learned};
 use serde_json::{Value, json};
 
@@ -574,4 +574,24 @@ fn a_fault_in_an_answer_that_repeats_an_id_is_no_unsteady_server() {
         assert_eq!(score::unsteady(&baseline, &first, &second), None);
         assert!(score::unsteady(&baseline, &first, &passing).is_some());
     }
+}
+
+#[test]
+fn a_tool_that_was_not_there_yet_is_no_regression_when_it_answers() {
+    let run = |lists: bool, fails: bool| {
+        let call = json!({"tool": "mcp__p__rate", "text": "5", "is_error": fails, "reads": true});
+        let mut run = trajectory(&[call]);
+        if !lists {
+            run.catalogue.servers[0].tools.clear();
+            run.catalogue.servers[0].later = vec!["other".to_owned()];
+        }
+        run
+    };
+    let passes = |baseline: &Trajectory, run: &Trajectory| {
+        let comparison = score::compare(baseline, run, &Rules::default());
+        (comparison.verdict.passed, !comparison.changes.is_empty())
+    };
+    assert_eq!(passes(&run(false, true), &run(true, false)), (true, true));
+    assert_eq!(passes(&run(true, true), &run(true, false)), (false, true));
+    assert_eq!(passes(&run(false, true), &run(false, false)), (false, true));
 }

@@ -236,6 +236,16 @@ fn in_its_text(score: &mut ResponseScore, expected: String, message: &str) {
     );
 }
 
+/// Of a tool that was not there yet: its answer is shown, and nothing was lost.
+pub(in crate::score) fn now_there(b: Response<'_>, c: Response<'_>) -> ResponseScore {
+    let mut score = failure_changed(b, c, "no longer an error");
+    (score.similarity, score.contract_changes) = (1.0, Vec::new());
+    for it in &mut score.differences {
+        (it.similarity, it.loss) = (1.0, 0.0);
+    }
+    score
+}
+
 fn failure_changed(b: Response<'_>, c: Response<'_>, what: &'static str) -> ResponseScore {
     ResponseScore {
         similarity: 0.0,

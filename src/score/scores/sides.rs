@@ -211,6 +211,17 @@ impl<'a> Sides<'a> {
         )
     }
 
+    /// Whether a tool was not there yet when the baseline called it, and is there now.
+    fn has_come(&self, baseline: &Call<'_>, current: &Call<'_>) -> bool {
+        let listing = |run: &'a Trajectory, call: &Call<'_>| {
+            let mut servers = run.catalogue.servers.iter();
+            servers.find(|it| Some(&it.server) == call.made.server.as_ref())
+        };
+        let lacked = listing(self.baseline_run, baseline)
+            .is_some_and(|it| !it.lists_nothing() && !it.lists(&baseline.made.tool));
+        lacked && listing(self.current_run, current).is_some_and(|it| it.lists(&current.made.tool))
+    }
+
     /// Did the server answer the same?
     fn response(
         &self,
@@ -227,6 +238,10 @@ impl<'a> Sides<'a> {
                 contract_changes: Vec::new(),
                 differences: Vec::new(),
             };
+        }
+        let (failed, answered) = (baseline.plain_response(), current.plain_response());
+        if failed.is_failure() && !answered.is_failure() && self.has_come(baseline, current) {
+            return outcome::now_there(failed, answered);
         }
         let sources = self
             .sources
