@@ -47,6 +47,13 @@ impl<'a> Refusals<'a> {
         if !complaints(self.validators.0.as_ref(), &given).is_empty() {
             return Vec::new();
         }
+        if is_schema(self.schemas.0) && !is_schema(self.schemas.1) {
+            return vec![Blame {
+                parameter: String::new(),
+                keyword: "type".to_owned(),
+                what: "its schema is no JSON Schema any more".to_owned(),
+            }];
+        }
         let mut found = Vec::new();
         self.unlisted(
             self.schemas.0,
@@ -131,6 +138,13 @@ fn join(parameter: &str, name: &str) -> String {
         "" => name.to_owned(),
         outer => format!("{outer}.{name}"),
     }
+}
+
+/// Whether a value is a schema of one of the common dialects: clients refuse a tool, or all of them, for one that is none.
+fn is_schema(value: &Value) -> bool {
+    jsonschema::draft202012::meta::is_valid(value)
+        || jsonschema::draft7::meta::is_valid(value)
+        || jsonschema::draft4::meta::is_valid(value)
 }
 
 /// Compiles a schema. One that names no dialect, or an unknown one, is tried in each of the common dialects.
