@@ -1,4 +1,4 @@
-//! References of a script into earlier answers: `{{calls.0.json:/id}}`, `{{calls.0.text}}` and `{{calls.0.text:key=(\w+)}}`.
+//! What the references of a script to earlier answers stand for.
 //!
 //! `calls.N` is the N-th call of the script, counted from 0. `json:` takes a JSON Pointer (RFC 6901) into the answer's structured
 //! content, or into its text where that is JSON; what a server wraps as `{"result": …}`, as JSON or as a text that is JSON, is looked into as
@@ -8,27 +8,22 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::Regex;
 use serde_json::Value;
 
 use crate::digits;
-use crate::model::scenario::FilledText;
+use crate::model::reference::{Part, Reference};
+use crate::model::scenario::{FilledText, ScriptedCall};
 use crate::model::trajectory::{Answer, Outcome, Trajectory};
 use crate::model::{Object, texts};
 use crate::text::beginning;
 
-static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\{\{\s*calls\.(\d+)\.(?:json:([^}]*?)|text(?::([^}]*?))?)\s*\}\}")
-        .expect("a valid pattern")
-});
-
 /// The answers of a run, into which references lead.
 #[derive(Debug, Default)]
 pub struct Answers<'a> {
-    /// By the calls, in order; `None` where one got no answer.
-    calls: Vec<Option<Answered<'a>>>,
+    /// By the calls, in order; where there is nothing to refer to, what became of the call.
+    calls: Vec<Result<Answered<'a>, String>>,
 }
 
 #[derive(Debug)]
@@ -39,26 +34,31 @@ struct Answered<'a> {
 }
 
 impl<'a> Answers<'a> {
-    /// Those of a run that has ended.
-    pub fn of(trajectory: &'a Trajectory) -> Self {
+    /// Those of a run that has ended. Without a script, all calls that failed were meant to.
+    pub fn of(trajectory: &'a Trajectory, script: Option<&[ScriptedCall]>) -> Self {
         let mut answers = Self::default();
-        for call in trajectory.calls() {
-            answers.push(Cow::Borrowed(&call.outcome));
+        for (index, call) in trajectory.calls().enumerate() {
+            let may_fail = script.is_none_or(|it| it.get(index).is_some_and(|it| it.is_error));
+            answers.push(Cow::Borrowed(&call.outcome), may_fail);
         }
         answers
     }
 
-    /// Adds what the next call was answered.
-    pub(super) fn push(&mut self, outcome: Cow<'a, Outcome>) {
+    /// Adds what the next call was answered. What a tool says of its failure is an answer where the call `may_fail`.
+    pub(super) fn push(&mut self, outcome: Cow<'a, Outcome>, may_fail: bool) {
         let answer = match outcome {
-            Cow::Borrowed(Outcome::Answer(answer)) => Some(Cow::Borrowed(answer)),
-            Cow::Owned(Outcome::Answer(answer)) => Some(Cow::Owned(answer)),
-            Cow::Borrowed(Outcome::Failure(_)) | Cow::Owned(Outcome::Failure(_)) => None,
+            Cow::Borrowed(Outcome::Answer(answer)) => Cow::Borrowed(answer),
+            Cow::Owned(Outcome::Answer(answer)) => Cow::Owned(answer),
+            Cow::Borrowed(Outcome::Failure(_)) | Cow::Owned(Outcome::Failure(_)) => {
+                return self.calls.push(Err("got no answer".to_owned()));
+            }
         };
-        self.calls.push(answer.map(|answer| Answered {
-            answer,
-            documents: OnceCell::new(),
-        }));
+        self.calls.push(if answer.is_error && !may_fail {
+            Err(format!("failed unexpectedly: {}", excerpt(&answer.text())))
+        } else {
+            let documents = OnceCell::new();
+            Ok(Answered { answer, documents })
+        });
     }
 
     /// Fills in all references of the arguments of a call, long integers as [`digits`] marks them.
@@ -154,10 +154,8 @@ pub(super) fn needed(arguments: &Object) -> Vec<usize> {
     let mut needed = Vec::new();
     for argument in arguments.values() {
         texts::each(argument, &mut |text| {
-            let indices = REFERENCE
-                .captures_iter(text)
-                .filter_map(|it| it[1].parse::<usize>().ok());
-            needed.extend(indices.map(|it| it + 1));
+            let references = Reference::all(text, &[]).into_iter();
+            needed.extend(references.map(|(_, it)| it.call + 1));
         });
     }
     needed
@@ -168,58 +166,40 @@ fn fill_text(
     of_variables: &[Range<usize>],
     answers: &Answers<'_>,
 ) -> Result<Option<Value>, String> {
-    let references: Vec<_> = between(text, of_variables)
-        .flat_map(|(start, piece)| REFERENCE.captures_iter(piece).map(move |it| (start, it)))
-        .collect();
+    let references = Reference::all(text, of_variables);
     let Some((_, first)) = references.first() else {
         return Ok(None);
     };
-    if first[0].len() == text.len() {
+    if first.whole.len() == text.len() {
         return look_up(first, answers).map(Some);
     }
     let mut filled = String::new();
     let mut rest = 0;
     for (start, reference) in &references {
-        let whole = reference.get(0).expect("group 0 always matches");
-        filled.push_str(&text[rest..start + whole.start()]);
+        filled.push_str(&text[rest..*start]);
         let value = look_up(reference, answers)?;
         filled.push_str(&match &value {
             Value::String(text) => digits::of(&value).unwrap_or(text).to_owned(),
             other => digits::unmarked(&other.to_string()).into_owned(),
         });
-        rest = start + whole.end();
+        rest = start + reference.whole.len();
     }
     filled.push_str(&text[rest..]);
     Ok(Some(Value::String(filled)))
 }
 
-/// The pieces of a text that are not within these ranges, each with where it begins.
-fn between<'t>(text: &'t str, ranges: &[Range<usize>]) -> impl Iterator<Item = (usize, &'t str)> {
-    let starts = std::iter::once(0).chain(ranges.iter().map(|it| it.end));
-    let ends = ranges.iter().map(|it| it.start).chain([text.len()]);
-    starts
-        .zip(ends)
-        .filter_map(|(start, end)| Some((start, text.get(start..end)?)))
-}
-
-fn look_up(reference: &Captures<'_>, answers: &Answers<'_>) -> Result<Value, String> {
-    let whole = &reference[0];
-    let answered = reference[1]
-        .parse()
-        .ok()
-        .and_then(|index: usize| answers.calls.get(index))
-        .ok_or_else(|| {
-            format!(
-                "{whole} refers to a call that has not been made yet (calls are counted from 0)"
-            )
-        })?
+fn look_up(reference: &Reference<'_>, answers: &Answers<'_>) -> Result<Value, String> {
+    let whole = reference.whole;
+    let call = answers.calls.get(reference.call).ok_or_else(|| {
+        format!("{whole} refers to a call that has not been made yet (calls are counted from 0)")
+    })?;
+    let answered = call
         .as_ref()
-        .ok_or_else(|| format!("{whole} refers to a call that got no answer"))?;
-    if let Some(pattern) = reference.get(3) {
-        return found_in(&answered.answer.text(), pattern.as_str(), whole);
-    }
-    let Some(pointer) = reference.get(2) else {
-        return Ok(Value::String(answered.answer.text()));
+        .map_err(|became| format!("{whole} refers to a call that {became}"))?;
+    let pointer = match &reference.part {
+        Part::Text => return Ok(Value::String(answered.answer.text())),
+        Part::Found(pattern) => return found_in(&answered.answer.text(), pattern, whole),
+        Part::Json(pointer) => pointer,
     };
     let documents = answered.documents();
     let Some(first) = documents.first() else {
@@ -229,9 +209,7 @@ fn look_up(reference: &Captures<'_>, answers: &Answers<'_>) -> Result<Value, Str
             excerpt(&text)
         ));
     };
-    let mut found = documents
-        .iter()
-        .filter_map(|it| it.pointer(pointer.as_str()));
+    let mut found = documents.iter().filter_map(|it| it.pointer(pointer));
     found.next().cloned().ok_or_else(|| {
         let shown = first.to_string();
         format!(
@@ -242,9 +220,7 @@ fn look_up(reference: &Captures<'_>, answers: &Answers<'_>) -> Result<Value, Str
 }
 
 /// What a pattern finds in the text of an answer: its first group, or without one, all of it.
-fn found_in(text: &str, pattern: &str, whole: &str) -> Result<Value, String> {
-    let pattern =
-        Regex::new(pattern).map_err(|_| format!("{whole} holds no regular expression"))?;
+fn found_in(text: &str, pattern: &Regex, whole: &str) -> Result<Value, String> {
     let found = pattern
         .captures(text)
         .ok_or_else(|| format!("{whole} finds nothing in the answer {}", excerpt(text)))?;
@@ -269,7 +245,7 @@ mod tests {
     fn answers(answers: impl IntoIterator<Item = Option<Answer>>) -> Answers<'static> {
         let mut all = Answers::default();
         for it in answers {
-            all.push(Cow::Owned(it.map_or_else(
+            let outcome = it.map_or_else(
                 || {
                     Outcome::Failure(Failure {
                         kind: FailureKind::Timeout,
@@ -279,7 +255,8 @@ mod tests {
                     })
                 },
                 Outcome::Answer,
-            )));
+            );
+            all.push(Cow::Owned(outcome), false);
         }
         all
     }
@@ -353,6 +330,17 @@ mod tests {
             ),
             (json!("{{calls.1.text:l(.)}}"), Ok(json!("a"))),
             (json!("{{calls.1.text:[il]n}}"), Ok(json!("in"))),
+            (json!("{{ calls.1.text:(\\w{3})n }}"), Ok(json!("lai"))),
+            (json!("{{calls.1.text:^\\w{3}}}"), Ok(json!("pla"))),
+            (json!("{{calls.1.text:[^}{]{2}}}"), Ok(json!("pl"))),
+            (
+                json!("{\"a\":{\"b\":{{calls.0.json:/id}}}, \"c\": {{calls.0.text:\\d+}}}"),
+                Ok(json!("{\"a\":{\"b\":7}, \"c\": 7}")),
+            ),
+            (
+                json!("{{calls.0.text:\\{.*\\}}} {{calls.1.text:n{1}}}"),
+                Ok(json!("{\"id\": 7, \"tags\": [\"a/b\"]} n")),
+            ),
             (
                 json!("{{calls.1.text:nothing}}"),
                 Err("finds nothing in the answer `plain`"),

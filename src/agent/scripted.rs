@@ -93,7 +93,7 @@ impl Scripted {
         let mut arguments = scripted.arguments.clone();
         self.answers
             .fill_references(&mut arguments, &scripted.filled);
-        let then = Answers::of(accepted);
+        let then = Answers::of(accepted, Some(&self.calls));
         let has_all = then.fill_references(&mut arguments, &scripted.filled);
         has_all.then_some((recorded, arguments))
     }
@@ -116,7 +116,8 @@ impl Scripted {
                 let left_out = conversation
                     .leave_out(server, &recorded.tool, arguments, &problem, &needs)
                     .await?;
-                self.answers.push(Cow::Owned(left_out.outcome.clone()));
+                let outcome = Cow::Owned(left_out.outcome.clone());
+                self.answers.push(outcome, false);
                 continue;
             }
             let Value::Object(arguments) = arguments else {
@@ -165,7 +166,8 @@ impl Scripted {
                     ),
                 });
             }
-            self.answers.push(Cow::Owned(call.outcome));
+            self.answers
+                .push(Cow::Owned(call.outcome), scripted.is_error);
         }
         Ok(())
     }

@@ -2,11 +2,11 @@
 
 use super::kinds::answers;
 use super::meant::{Wanted, standing};
-use crate::model::ready::Expected;
+use crate::model::ready::{Expected, Until};
 use crate::model::rules::Rules;
 use crate::model::scenario::{Agent, Places, Scenario};
 use crate::model::suite::{Check, CheckState};
-use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use crate::model::trajectory::{FailureKind, Outcome, ToolCall, Trajectory};
 use crate::run::ready::{NOT_YET, answer_holds};
 use crate::text::shorten;
 
@@ -40,7 +40,13 @@ pub fn step_answers(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check> 
             None => Some("the call was not made".to_owned()),
             Some((at, call)) => answered(expect, call, &scenario.scoring).err().map(|why| {
                 let why = why.strip_prefix(NOT_YET).unwrap_or(&why);
-                format!("call {}: {}", at + 1, shorten(why, WHY_CHARS))
+                let scripted = scenario.agent.calls().get(at).filter(|_| is_scripted);
+                let until = scripted.and_then(|it| it.until.as_ref());
+                let asked = match until.filter(|it| in_vain(it, call, &scenario.scoring)) {
+                    Some(until) => format!("even after asking for {:?}, ", until.timeout),
+                    None => String::new(),
+                };
+                format!("call {}: {asked}{}", at + 1, shorten(why, WHY_CHARS))
             }),
         };
         Some(Check {
@@ -57,6 +63,12 @@ pub fn step_answers(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check> 
         })
     });
     checks.collect()
+}
+
+/// Whether a read was repeated for its whole time, and its last answer was not as it was repeated for.
+fn in_vain(until: &Until, call: &ToolCall, rules: &Rules) -> bool {
+    let is_made = !matches!(&call.outcome, Outcome::Failure(it) if it.kind == FailureKind::NotSent);
+    is_made && answered(&until.expect, call, rules).is_err()
 }
 
 /// Whether an answer is as expected. One that the server says is fine, and that looks like an error, is one here, too.

@@ -29,6 +29,13 @@ pub struct Called {
     pub selection: Option<Selection>,
 }
 
+impl Called {
+    /// Whether another version took the part of the baselines, or a stored run did.
+    pub fn is_against_another(&self) -> bool {
+        self.baselines.is_none() && self.options.iter().any(|it| it.name == "--against")
+    }
+}
+
 /// An option of the command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CalledOption {

@@ -27,6 +27,7 @@ pub mod points;
 pub mod ready;
 pub mod redacted;
 pub mod redaction;
+pub mod reference;
 pub mod repeated;
 pub mod rules;
 pub mod ruling;

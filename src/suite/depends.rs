@@ -97,6 +97,17 @@ pub fn depends(scenario: &Scenario) -> Depends {
     depends
 }
 
+/// Whether a program runs the code that its arguments name.
+fn is_interpreter(program: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        "python", "pypy", "node", "deno", "bun", "ruby", "java", "bash", "sh",
+    ];
+    let name = Path::new(program).file_name().unwrap_or_default();
+    let name = name.to_string_lossy();
+    let name = name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.');
+    NAMES.contains(&name)
+}
+
 /// The files among the words of commands: programs and scripts.
 pub fn started_by<'a>(hooks: impl IntoIterator<Item = &'a Hook>) -> Vec<PathBuf> {
     let mut depends = Depends::default();
@@ -112,7 +123,11 @@ impl Depends {
         let mut folders: Vec<PathBuf> = cwd.map(absolute).into_iter().collect();
         let cwd = cwd.unwrap_or(Path::new(""));
         let words: Vec<&String> = words.into_iter().collect();
-        for word in &words {
+        for (at, word) in words.iter().enumerate() {
+            // An interpreter is no code, wherever it is installed.
+            if at == 0 && is_interpreter(word) {
+                continue;
+            }
             let value = word.split_once('=').map(|it| it.1);
             for name in [Some(word.as_str()), value].into_iter().flatten() {
                 let path = absolute(&cwd.join(name));

@@ -65,7 +65,7 @@ pub(crate) fn told(
     redactor: &Redactor,
 ) -> Redacted<Scenario> {
     let mut filled = scenario.clone();
-    let answers = agent::Answers::of(trajectory);
+    let answers = agent::Answers::of(trajectory, Some(scenario.agent.calls()));
     for expected in &mut filled.expected_trajectory {
         answers.fill_references(&mut expected.arguments, &expected.filled);
     }

@@ -262,7 +262,7 @@ impl Waiting {
     /// Without its secrets, as the run is, and with the ids of the run.
     fn plain_scenario(&self) -> Scenario {
         let mut scenario = redacted(&self.scenario, &mut Secrets::default()).into_inner();
-        let answers = Answers::of(&self.run.trajectory);
+        let answers = Answers::of(&self.run.trajectory, Some(self.scenario.agent.calls()));
         for expected in &mut scenario.expected_trajectory {
             answers.fill_references(&mut expected.arguments, &expected.filled);
         }

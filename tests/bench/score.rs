@@ -59,7 +59,7 @@ fn growth() {
             let arguments = json!({ "id": "{{calls.0.json:/id}}" });
             let arguments = arguments.as_object().cloned().unwrap_or_default();
             Box::new(move || {
-                let answers = Answers::of(&run);
+                let answers = Answers::of(&run, None);
                 for _ in 0..run.steps.len() {
                     answers.fill_references(&mut black_box(arguments.clone()), &[]);
                 }

@@ -105,6 +105,23 @@ fn what_is_known_not_to_have_passed_is_told() {
 }
 
 #[test]
+fn what_another_version_answers_is_no_failure_of_this_one() {
+    let project = project();
+    project.expect(0, &["compare"]);
+    project.edit("scenarios/two.yaml", "blue", "grey");
+    project.expect(1, &["compare", "--against", "run:latest"]);
+    let (part, selection) = advice(&project, 0, &["-k", "not two"]);
+    assert!(
+        part.ends_with("Run the other one before you deploy."),
+        "{part}"
+    );
+    assert_eq!(selection, json!({ "chosen": 2, "of": 3, "not_passed": 0 }));
+    project
+        .expect(1, &["compare", "--last-failed"])
+        .says("all passed when `mcp-eval compare` ran them last, so all are taken");
+}
+
+#[test]
 fn a_report_that_is_made_again_says_the_same() {
     let project = project();
     let (part, _) = advice(&project, 0, &["-k", "one"]);

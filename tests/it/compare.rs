@@ -557,9 +557,69 @@ fn a_script_refers_to_earlier_answers() {
         &[("echo", json!({ "again": "{{calls.0.json:/id}}" }))],
     );
     project
-        .expect(3, &["run"])
-        .says("call 1 of `echo`")
-        .says("has not been made yet");
+        .expect(2, &["run"])
+        .says("`calls.0` is the call that the reference stands in")
+        .says("calls are counted from 0, and nothing is answered before this one");
+}
+
+#[test]
+fn references_that_can_never_lead_anywhere_are_errors_of_the_file() {
+    let project = Project::new();
+    let scenario = r#"name: s
+servers: { s: { type: mock } }
+mcp_interactions: { s: { tools: [{ name: say, responses: [{ content: hi }] }, { name: ask, responses: [{ content: hi }] }] } }
+agent:
+  calls:
+    - { tool: say, args: { a: "{{calls.1.text}}" } }
+    - { tool: ask, args: { a: "{{calls.0.text}} {{calls.1.text:(h)}}" } }
+    - { tool: say, args: { a: ["{{calls.1.text}}", "{{calls.5.json:/id}}"] } }
+expected_trajectory:
+  - { tool: ask, args: { a: "{{calls.2.text}} {{calls.3.text}}" } }
+"#;
+    project.file("scenarios/s.yaml", scenario);
+    project
+        .expect(2, &["validate"])
+        .says(
+            "scenarios/s.yaml:6:34: error: `calls.1` is made later than the call that refers to it",
+        )
+        .says("scenarios/s.yaml:7:51: error: `calls.1` is the call that the reference stands in")
+        .says("calls are counted from 0: did you mean `calls.0`, the call of `say`?")
+        .says("scenarios/s.yaml:8:55: error: `calls.5` is no call of the script, which has 3")
+        .says("did you mean `calls.1`, the call of `ask`?")
+        .says("scenarios/s.yaml:10:49: error: `calls.3` is no call of the script, which has 3")
+        .says("4 errors");
+    // Nobody knows what a model calls before.
+    project.edit(
+        "scenarios/s.yaml",
+        "agent:\n",
+        "user_intent: Ask.\nagent:\n  kind: ollama\n  model: m\n",
+    );
+    (project.expect(2, &["validate"])).says("3 errors");
+}
+
+#[test]
+fn what_begins_like_a_reference_and_is_none_is_an_error_of_the_file() {
+    for (reference, said) in [
+        (
+            r"{{calls.0.text:(\d{4}}}",
+            r"`(\d{4}` is not a valid regular expression: unclosed group",
+        ),
+        (
+            r"{{calls.0.text:[0-9}} {{calls.0.text}}",
+            "`[0-9` is not a valid regular expression: unclosed character class",
+        ),
+        ("so {{ calls.0.text", "`calls.0.text` is not closed"),
+        (
+            "{{calls.0.txt}}",
+            "`calls.0.txt` is no reference to an earlier answer",
+        ),
+    ] {
+        let project = Project::new();
+        let calls = [("echo", json!({})), ("echo", json!({ "a": reference }))];
+        project.faulty("s", &[], &calls);
+        let ran = project.expect(2, &["validate"]);
+        ran.says("scenarios/s.yaml:1:").says(said).says("1 error");
+    }
 }
 
 #[test]

@@ -136,12 +136,12 @@ fn every_key_of_script_and_expectation_arrives() {
     let Agent::Scripted { calls } = &scenario.agent else {
         panic!("{:?}", scenario.agent)
     };
-    assert_eq!(calls[0].tool, "mcp__tools__search");
+    assert_eq!(calls[1].tool, "mcp__tools__search");
     assert_eq!(
-        json!(calls[0].arguments),
+        json!(calls[1].arguments),
         json!({"query": "environment variables", "limit": 10, "on": true, "id": "{{calls.0.json:/id}}"})
     );
-    assert_eq!(calls[0].critical, Some(true));
+    assert_eq!(calls[1].critical, Some(true));
     let expected = &scenario.expected_trajectory[0];
     assert_eq!(expected.action.as_deref(), Some("search"));
     assert_eq!(json!(expected.arguments), json!({"query": "environment"}));
@@ -174,7 +174,7 @@ fn every_key_of_replays_arrives() {
     assert_eq!((bound.call, bound.path.as_str()), (2, "/id"));
     assert_eq!(bound.from, Some(from));
     assert_eq!(bound.value, Some(json!("k7")));
-    assert!(bound.place.ends_with("x.yaml:58:15"), "{}", bound.place);
+    assert!(bound.place.ends_with("x.yaml:59:15"), "{}", bound.place);
     assert_eq!((recorded.call, &recorded.from), (3, &None));
 }
 

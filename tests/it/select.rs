@@ -1,6 +1,7 @@
 //! Running only what matters: `-k`, `--changed` and `--last-failed`.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use serde_json::Value;
@@ -320,6 +321,49 @@ fn a_server_that_git_ignores_may_have_changed() {
     );
     commit_all(&project.path(""), "A server that is built");
     assert_eq!(ran(&project, 0, &["list", "--changed"]), ["built"]);
+}
+
+#[test]
+fn interpreters_are_no_code() {
+    let (project, other) = (committed(), Project::new());
+    (other.file(".gitignore", "versions/\n"))
+        .file("versions/python", "1")
+        .file("tools/tool.sh", "1");
+    commit_all(&other.path(""), "An interpreter, and a tool");
+    project.file(".gitignore", ".mcp-eval/\nreports/\nvenv/\n");
+    project.file("server/run.py", "1");
+    fs::create_dir_all(project.path("venv/bin")).unwrap();
+    symlink(
+        other.path("versions/python"),
+        project.path("venv/bin/python"),
+    )
+    .unwrap();
+    let tool = other.path("tools/tool.sh").display().to_string();
+    for (name, args) in [
+        ("script", "server/run.py"),
+        ("module", "-m, a_server"),
+        ("tool", tool.as_str()),
+    ] {
+        project.file(
+            &format!("scenarios/{name}.yaml"),
+            format!(
+                "name: {name}\nservers: {{ s: {{ command: venv/bin/python, args: [{args}] }} }}\n\
+                 expected_trajectory: [{{ tool: x, args: {{}} }}]\n"
+            ),
+        );
+    }
+    commit_all(&project.path(""), "Three servers");
+    assert!(ran(&project, 0, &["list", "--changed"]).is_empty());
+    project
+        .expect(0, &["list", "--changed"])
+        .says("the code of `venv/bin/python -m a_server` is not known");
+    project.file("server/run.py", "2");
+    other.file("tools/untracked.sh", "1");
+    let changed = ran(&project, 0, &["list", "--changed"]);
+    assert_eq!(changed, ["script"]);
+    other.file("tools/tool.sh", "2");
+    let changed = ran(&project, 0, &["list", "--changed"]);
+    assert_eq!(changed, ["script", "tool"]);
 }
 
 #[test]

@@ -310,7 +310,8 @@ fn a_script_repeats_a_read_until_it_holds_something() {
     project.edit("scenarios/s.yaml", "20s", "1ms");
     project
         .expect(1, &["record", "--takes", "1"])
-        .says("step 2");
+        .says("step 2")
+        .says("call 2: even after asking for 1ms, /state is");
     project.edit(
         "scenarios/s.yaml",
         "{\"tool\":\"look\",",

@@ -78,6 +78,50 @@ fn a_reference_that_never_led_anywhere_is_an_error_of_the_script() {
     (project.expect(3, &["run"])).says("finds nothing in the answer");
 }
 
+/// Takes from the text of an answer what is counted.
+fn counts(project: &Project, stock: &Value) {
+    let tools = json!([
+        {"name": "stock", "responses": [stock]},
+        {"name": "set", "responses": [{"content": "set to {{args.count}}"}]},
+    ]);
+    let count = r"{{calls.0.text:(?:^|HTTP )(\d{2,3})}}";
+    let calls = [("stock", json!({})), ("set", json!({"count": count}))];
+    shop(project, "s", &tools, &calls, &json!({}));
+}
+
+#[test]
+fn the_words_of_a_failure_are_an_answer_only_where_it_is_expected() {
+    let failure = json!({"is_error": true, "content": "HTTP 503 from stock service"});
+    let sent = |project: &Project| {
+        let baseline = project.read("baselines/s/baseline.json");
+        let baseline: Value = serde_json::from_str(&baseline).unwrap();
+        baseline["steps"][1]["arguments"].clone()
+    };
+    let project = Project::new();
+    counts(&project, &json!({"content": "12 pieces"}));
+    project.expect(0, &["record"]);
+    assert_eq!(sent(&project), json!({"count": "12"}));
+    counts(&project, &failure);
+    let result = project.result(1, &["compare"]);
+    assert_eq!(result["scenarios"][0]["status"], "failed", "{result:#}");
+    let run = project.read(project.last_run().join("current/s.json"));
+    assert!(run.contains("not_sent"), "{run}");
+
+    let project = Project::new();
+    counts(&project, &failure);
+    for command in ["run", "record"] {
+        (project.expect(3, &[command])).says("refers to a call that failed unexpectedly");
+    }
+    let stock = r#""tool":"mcp__shop__stock""#;
+    project.edit(
+        "scenarios/s.yaml",
+        stock,
+        &format!(r#""is_error":true,{stock}"#),
+    );
+    project.expect(0, &["record"]);
+    assert_eq!(sent(&project), json!({"count": "503"}));
+}
+
 #[test]
 fn a_server_that_dies_in_a_call_that_was_answered_has_failed_it() {
     let calls = [

@@ -241,7 +241,7 @@ fn looked_at(scenario: &Scenario, accepted: Option<&Trajectory>) -> (Vec<String>
     // What a replay plays may fail again where it did.
     let replays = matches!(scenario.agent, Agent::Replay { .. });
     let mut scenario = scenario.clone();
-    let answers = Answers::of(accepted);
+    let answers = Answers::of(accepted, Some(scenario.agent.calls()));
     for expected in &mut scenario.expected_trajectory {
         answers.fill_references(&mut expected.arguments, &expected.filled);
     }

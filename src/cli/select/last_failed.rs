@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::input;
 use crate::json;
-use crate::published::result::Status;
+use crate::published::result::{Called, Status};
 use crate::store::{RESULT, Runs};
 use crate::suite::NOT_STARTED;
 
@@ -27,6 +27,7 @@ pub(super) struct LastRuns {
 #[derive(Deserialize)]
 struct StoredResult {
     command: String,
+    called: Option<Called>,
     scenarios: Vec<StoredScenario>,
 }
 
@@ -50,7 +51,8 @@ struct StoredProblem {
 }
 
 impl LastRuns {
-    /// Looks scenarios up, by id, in the runs that are kept in a folder: those of one command, or of any.
+    /// Looks scenarios up, by id, in the runs that are kept in a folder: those of one command, or of any. Runs with `--against` say nothing
+    /// of how scenarios stand against their baselines, and do not count.
     ///
     /// Of a scenario that was run in cells of a matrix, any cell that failed tells; of a cell, only that one.
     pub(super) fn find(folder: &Path, command: Option<&str>, scenarios: &[&str]) -> Self {
@@ -69,7 +71,8 @@ impl LastRuns {
                 last.know_nothing(&id, scenarios);
                 break;
             };
-            if command.is_some_and(|it| it != result.command) {
+            let is_against = result.called.is_some_and(|it| it.is_against_another());
+            if is_against || command.is_some_and(|it| it != result.command) {
                 continue;
             }
             let mut failed: HashMap<String, bool> = HashMap::new();

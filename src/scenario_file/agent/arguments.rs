@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::model::Object;
+use crate::model::reference::Reference;
 use crate::model::scenario::FilledText;
-use crate::scenario_file::decode::Decode;
+use crate::scenario_file::decode::{At, Decode};
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
 
@@ -15,23 +16,27 @@ use crate::scenario_file::yaml::source::Findings;
 pub(in crate::scenario_file) struct Arguments {
     pub(in crate::scenario_file) object: Object,
     pub(in crate::scenario_file) filled: Vec<FilledText>,
+    /// The calls that references in them lead to, counted from 0.
+    pub(in crate::scenario_file) references: Vec<At<usize>>,
 }
 
 impl Decode for Arguments {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
-        let object = Object::decode(node, findings)?;
-        let mut filled = Vec::new();
-        find(node, &mut String::new(), findings, &mut filled);
-        Some(Self { object, filled })
+        let mut arguments = Self {
+            object: Object::decode(node, findings)?,
+            ..Self::default()
+        };
+        find(node, &mut String::new(), findings, &mut arguments);
+        Some(arguments)
     }
 }
 
-fn find(node: &Node, at: &mut String, findings: &Findings, filled: &mut Vec<FilledText>) {
+fn find(node: &Node, at: &mut String, findings: &Findings, arguments: &mut Arguments) {
     let mut step = |name: &str, node: &Node| {
         let length = at.len();
         at.push('/');
         at.push_str(&name.replace('~', "~0").replace('/', "~1"));
-        find(node, at, findings, filled);
+        find(node, at, findings, arguments);
         at.truncate(length);
     };
     match &node.content {
@@ -41,10 +46,15 @@ fn find(node: &Node, at: &mut String, findings: &Findings, filled: &mut Vec<Fill
             }
         }
         Content::Map(entries) => entries.iter().for_each(|it| step(&it.key, &it.value)),
-        Content::Text(_) => {
+        Content::Text(text) => {
             let values = findings.filled(node.at);
+            let references = Reference::all(text, values).into_iter();
+            arguments.references.extend(references.map(|(_, it)| At {
+                at: findings.find_word(node.at, &format!("calls.{}.", it.call)),
+                value: it.call,
+            }));
             if !values.is_empty() {
-                filled.push(FilledText {
+                arguments.filled.push(FilledText {
                     at: at.clone(),
                     values: values.to_vec(),
                 });

@@ -126,12 +126,14 @@ impl schemars::JsonSchema for ExpectedCalls {
 impl CallSection {
     pub(in crate::scenario_file) fn call(&self) -> ScriptedCall {
         let args = self.args.clone().unwrap_or_default();
+        let until = self.until.as_ref().and_then(|it| it.expect.is_error());
+        let is_error = self.is_error.or(until);
         ScriptedCall {
             tool: self.tool.0.clone(),
             arguments: args.object,
             filled: args.filled,
-            critical: unless_meant(self.critical, self.is_error),
-            is_error: self.is_error.unwrap_or(false),
+            critical: unless_meant(self.critical, is_error),
+            is_error: is_error.unwrap_or(false),
             until: self.until.as_ref().map(UntilSection::until),
         }
     }

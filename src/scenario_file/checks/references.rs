@@ -1,8 +1,9 @@
-//! Whether what a `${…}` stands for is provided where it stands.
+//! Whether what a `${…}` stands for is provided where it stands, and what `{{calls.…}}` stands for before.
 
+use crate::scenario_file::agent::section::AgentKind;
 use crate::scenario_file::decode::Decode;
 use crate::scenario_file::decode::template::{self, CONFIG_FILE, SOURCE_DIR, UPSTREAM};
-use crate::scenario_file::file::document::{Document, is_wrong};
+use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 use crate::text::nearest::did_you_mean;
@@ -73,6 +74,52 @@ impl Document {
                 let message = format!("nothing provides {} here", quoted(name));
                 let hint = "upstreams are started first: the others are told where they are";
                 findings.error(at, message, Some(hint));
+            }
+        }
+    }
+
+    /// Calls refer to answers of calls that a script makes before them. What an agent that decides for itself calls before, nobody knows.
+    pub(in crate::scenario_file) fn check_earlier_answers(&self, findings: &mut Findings) {
+        if is_wrong(self.agent.as_ref()) || is_wrong(self.expected_trajectory.as_ref()) {
+            return;
+        }
+        let agent = given(self.agent.as_ref());
+        let kind = agent.map(|it| &it.value.kind);
+        let own = agent.and_then(|it| it.all.calls.as_ref());
+        let expected = given(self.expected_trajectory.as_ref()).into_iter();
+        let expected = expected.flat_map(|it| it.iter());
+        let expected: Vec<_> = expected.map(|it| (&it.tool, &it.args)).collect();
+        let script: Vec<_> = match (own, kind) {
+            (Some(own), _) => own.iter().map(|it| (&it.tool, &it.args)).collect(),
+            (None, None | Some(AgentKind::Scripted(_) | AgentKind::Replay(_))) => expected.clone(),
+            (None, Some(_)) => return,
+        };
+        let count = script.len();
+        let in_order = script.iter().enumerate();
+        let in_order = in_order.map(|(index, (_, args))| (index, *args));
+        // What is expected besides the script may refer to all of it.
+        let is_besides = own.is_some() && matches!(kind, Some(AgentKind::Scripted(_)));
+        let besides = expected.iter().filter(|_| is_besides);
+        let besides = besides.map(|(_, args)| (count, *args));
+        for (before, args) in in_order.chain(besides) {
+            let references = args.iter().flat_map(|it| &it.references);
+            for it in references.filter(|it| it.value >= before) {
+                let number = it.value;
+                let message = if number >= count {
+                    format!("`calls.{number}` is no call of the script, which has {count}")
+                } else if number == before {
+                    format!("`calls.{number}` is the call that the reference stands in")
+                } else {
+                    format!("`calls.{number}` is made later than the call that refers to it")
+                };
+                let hint = before.checked_sub(1).map_or_else(
+                    || "calls are counted from 0, and nothing is answered before this one".to_owned(),
+                    |last| {
+                        let tool = quoted(&script[last].0.0);
+                        format!("calls are counted from 0: did you mean `calls.{last}`, the call of {tool}?")
+                    },
+                );
+                findings.error(it.at, message, Some(hint));
             }
         }
     }

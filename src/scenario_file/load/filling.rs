@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regex::Regex;
-
+use crate::model::reference::{Flaw, NoReference, Reference};
 use crate::scenario_file::decode::NO_HINT;
 use crate::scenario_file::yaml::filled::ROW;
 use crate::scenario_file::yaml::finding::quoted;
@@ -114,10 +113,20 @@ impl<'a> Filling<'a> {
         // Only what holds braces can look like a reference.
         let mut values = Vec::new();
         let mut rest = text;
-        while let Some((before, (reference, behind))) = rest
-            .split_once("{{")
-            .and_then(|(before, behind)| Some((before, behind.split_once("}}")?)))
-        {
+        while let Some((before, behind)) = rest.split_once("{{") {
+            let written = &rest[before.len()..];
+            if let Some(read) = Reference::read(written) {
+                let whole = match read {
+                    Ok(it) => it.whole,
+                    Err(wrong) => self.no_reference(&wrong, at),
+                };
+                filled.extend([before, whole]);
+                rest = &written[whole.len()..];
+                continue;
+            }
+            let Some((reference, behind)) = behind.split_once("}}") else {
+                break;
+            };
             filled.push_str(before);
             let value = self.value(reference, at);
             match value {
@@ -169,6 +178,31 @@ impl<'a> Filling<'a> {
         }
     }
 
+    /// Says why something is no reference to an earlier answer, and returns it.
+    fn no_reference<'t>(&mut self, wrong: &NoReference<'t>, at: Mark) -> &'t str {
+        let name = wrong.whole.strip_prefix("{{").unwrap_or(wrong.whole);
+        let name = name.strip_suffix("}}").unwrap_or(name).trim();
+        let (message, hint) = match &wrong.flaw {
+            Flaw::Open => (
+                format!("{} is not closed", quoted(name)),
+                "a reference to an earlier answer ends with `}}`",
+            ),
+            Flaw::Pattern(pattern, reason) => (
+                format!(
+                    "{} is not a valid regular expression: {reason}",
+                    quoted(pattern)
+                ),
+                "it ends before the first `}}` where its own braces are balanced",
+            ),
+            Flaw::Form => (
+                format!("{} is no reference to an earlier answer", quoted(name)),
+                "write `calls.0.json:/path/in/it`, `calls.0.text` or `calls.0.text:REGEX`",
+            ),
+        };
+        self.wrong(at, name, &message, hint);
+        wrong.whole
+    }
+
     /// What to say where rows have one column whose name looks like those of several, with another sign between them than a comma.
     fn separated_otherwise(&self) -> Option<String> {
         let mut columns = self.declared.keys().filter_map(|it| it.strip_prefix(ROW));
@@ -192,16 +226,6 @@ impl<'a> Filling<'a> {
             return None;
         }
         let name = reference.trim();
-        if name.starts_with("calls.") {
-            if !is_call_reference(name) {
-                let at = self.findings.find_word(at, reference);
-                let message = format!("{} is no reference to an earlier answer", quoted(name));
-                let hint =
-                    "write `calls.0.json:/path/in/it`, `calls.0.text` or `calls.0.text:REGEX`";
-                self.findings.error(at, message, Some(hint));
-            }
-            return None;
-        }
         let Some(value) = self.declared.get(name) else {
             let at = self.findings.find_word(at, reference);
             let message = format!("the variable {} is not declared", quoted(name));
@@ -232,22 +256,6 @@ impl<'a> Filling<'a> {
         self.findings.note_name(at, name);
         Some(value.clone())
     }
-}
-
-/// `calls.N.text`, also with a `:` and a regular expression behind it, or `calls.N.json:` with a JSON pointer (RFC 6901); N counts from 0.
-fn is_call_reference(name: &str) -> bool {
-    let Some((number, part)) = name
-        .strip_prefix("calls.")
-        .and_then(|it| it.split_once('.'))
-    else {
-        return false;
-    };
-    let pointer = part.strip_prefix("json:");
-    let pattern = part.strip_prefix("text:");
-    let is_part = part == "text"
-        || pointer.is_some_and(|it| it.is_empty() || it.starts_with('/'))
-        || pattern.is_some_and(|it| Regex::new(it).is_ok());
-    is_part && number.bytes().all(|it| it.is_ascii_digit()) && number.parse::<usize>().is_ok()
 }
 
 /// Whether this may be the name of a variable.

@@ -54,6 +54,7 @@ impl Document {
         self.check_upstreams(&servers, config.as_ref(), findings);
         self.check_upstream_criteria(&servers, findings);
         self.check_references(findings);
+        self.check_earlier_answers(findings);
         self.check_container(&servers, config.is_some(), findings);
         self.check_ready(&servers, findings);
         if !is_wrong(self.servers.as_ref()) {

@@ -363,10 +363,10 @@ impl Clock {
 
     /// Whether a number of some unit, or a length of time, went up or down by as much as time has passed.
     pub(in crate::score) fn counted(&self, b: f64, c: f64, unit: f64) -> bool {
-        let by = ((c - b) * unit).abs() * 1000.0;
-        let later = seconds(self.later().abs()) * 1000.0;
-        let slack = unit * 1000.0 + seconds(self.tolerance()) * 1000.0;
-        b.fract() == 0.0 && c.fract() == 0.0 && b != c && (by - later).abs() < slack
+        let by = ((c - b) * unit).abs();
+        let later = seconds(self.later().abs());
+        let slack = unit + seconds(self.tolerance());
+        b.fract() == 0.0 && c.fract() == 0.0 && by > 0.0 && (by - later).abs() < slack
     }
 
     /// Whether a length of time grew by as much as time has passed, to the unit at which it stops: `3h21m`, `2d6h`, `3 days, 4:29`.

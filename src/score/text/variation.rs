@@ -234,8 +234,8 @@ impl<'a> Texts<'a> {
             self.recorded.get(it.recorded.start)
         };
         // A key of JSON within a text stands in quotes.
-        let is_quote = |it: &Option<&Token<'_>>| it.is_some_and(|it| matches!(it.text, "\"" | "'"));
-        let mut before = (0..element).rev().map(token).filter(|it| !is_quote(it));
+        let is_quote = |it: Option<&Token<'_>>| it.is_some_and(|it| matches!(it.text, "\"" | "'"));
+        let mut before = (0..element).rev().map(token).filter(|it| !is_quote(*it));
         let named = match before.next() {
             None => return self.how.key,
             Some(Some(it)) if matches!(it.text, ":" | "=") => before.next().flatten(),
@@ -411,7 +411,8 @@ impl<'a> Texts<'a> {
             (TokenKind::Duration, TokenKind::Duration) if !is_value && TAKING.contains(&name) => {
                 let (was, is) = (number(b.text)?, number(c.text)?);
                 let unit = amount(b.text)? / was;
-                if amount(c.text)? == is * unit && clock.counted(was, is, unit) {
+                let is_same_unit = (amount(c.text)? / is - unit).abs() < f64::EPSILON;
+                if is_same_unit && clock.counted(was, is, unit) {
                     quiet
                 } else {
                     Some(Some(What::Shown("is another length of time")))

@@ -11,7 +11,7 @@ use crate::scenario_file::SessionCall;
 
 /// The calls that a run is expected to make: what was taken from an earlier answer is taken from there again.
 pub(super) fn calls(trajectory: &Trajectory) -> Vec<SessionCall> {
-    let answers = Answers::of(trajectory);
+    let answers = Answers::of(trajectory, None);
     let mut bindings = trajectory.bindings.as_slice();
     let calls = trajectory.calls().enumerate();
     let calls = calls.map(|(index, call)| {
