@@ -1,5 +1,6 @@
 //! What several takes of one scenario show besides what varies: where they disagree, and what one left behind for the next.
 
+use mcp_eval::model::learned::Variation;
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, Step, Trajectory};
 use mcp_eval::score::{self, Learned};
@@ -9,7 +10,12 @@ use crate::score_kit::trajectory;
 
 fn learned(takes: &[Vec<Value>]) -> Learned {
     let takes: Vec<_> = takes.iter().map(|it| trajectory(it)).collect();
-    score::learn(&takes, &Rules::default())
+    let learned = score::learn(&takes, &Rules::default());
+    for it in learned.answers.iter().flat_map(|it| &it.varies) {
+        // As a baseline must have it.
+        assert_eq!(it.by == Variation::Tokens, !it.parts.is_empty(), "{it:?}");
+    }
+    learned
 }
 
 fn read(args: &Value, text: &str) -> Value {
@@ -40,6 +46,20 @@ fn a_list_and_an_empty_one_disagree() {
     assert_eq!(third.disagreements[0].odd, Some(1));
     let halves = learned(&[takes.clone(), takes].concat());
     assert_eq!(halves.disagreements[0].odd, None);
+}
+
+#[test]
+fn words_of_a_line_vary_in_a_text_that_grew() {
+    let take = |made: &str, others: &str| {
+        vec![
+            effect(made),
+            read(&json!({}), &format!("listed at {made}\n- tea\n{others}end")),
+            effect("mug"),
+        ]
+    };
+    let found = learned(&[take("07:04:05", ""), take("07:04:07", "- mug\n")]);
+    let paths: Vec<&str> = found.answers.iter().flat_map(|it| it.paths()).collect();
+    assert_eq!(paths, ["/content/0/text", "/content/0/text/0"]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::score::values::path::escape;
 use crate::score::values::same::{DEPTH, same};
 
 use super::own_values::{Look, within};
-use super::wording;
+use super::wording::{self, Wording};
 
 /// A value, empty where a call was refused, and the place of the effect that it comes from.
 pub(super) type Found = (String, usize);
@@ -146,9 +146,16 @@ impl<'m> Growth<'m> {
         for (at, (was, is)) in was.iter().zip(kept).enumerate() {
             let texts = [was, is].map(|it| it.as_str().unwrap_or_default());
             let grew = is_at_least(texts[0], texts[1]) && !key::is_moving(texts[0]);
-            let by = wording::learn(&texts, &[]).map(|it| it.by);
-            if let Some(by) = by.map(|it| if grew { Variation::AtLeast } else { it }) {
-                self.note(&format!("{path}/{at}"), by, (was, is));
+            let place = format!("{path}/{at}");
+            match wording::learn(&texts, &[]) {
+                Some(_) if grew => self.note(&place, Variation::AtLeast, (was, is)),
+                Some(Wording { by, parts, pads }) => self.varies.push(Varying {
+                    parts,
+                    pads,
+                    heard: vec![excerpt::of(was), excerpt::of(is)],
+                    ..Varying::new(place, by)
+                }),
+                None => {}
             }
         }
         true
