@@ -132,7 +132,15 @@ fn of_lines(texts: &[&str]) -> Option<Variation> {
     if lines.iter().all(|it| it.len() == most) {
         let first = sorted(&lines[0]);
         let are_shuffled = lines.iter().all(|it| sorted(it) == first);
-        return are_shuffled.then_some(Variation::AnyOrder);
+        if are_shuffled {
+            return Some(Variation::AnyOrder);
+        }
+        // The latest lines of a log: the first ones are gone, and others have come.
+        let slides = lines.windows(2).all(|it| {
+            let begins = it[0].iter().position(|line| *line == it[1][0]);
+            begins.is_some_and(|at| at > 0 && it[0][at..] == it[1][..most - at])
+        });
+        return (slides && most > 2).then_some(Variation::AnyElements);
     }
     Some(Variation::AnyElements)
 }

@@ -210,7 +210,7 @@ impl<'a> Walk<'a> {
             Tree::varying(at).or(Tree::varying(&plain).filter(|it| it.by == Variation::Anything))
             && matches!(varying.by, Variation::SameType | Variation::Anything)
         {
-            return self.varied_text(varying, b, c);
+            return self.other_texts(Some(varying), b, c);
         }
         let json = Tree::under(at, "json");
         let documents = self.spot.known.documents;

@@ -109,6 +109,13 @@ impl<'a> Walk<'a> {
 
     /// A text that varies otherwise than in some tokens.
     pub(super) fn other_texts(&mut self, varying: Option<&Varying>, b: &str, c: &str) {
+        // Of long texts, only the recorded one is known.
+        let seen = varying.into_iter().flat_map(|it| &it.seen);
+        let seen: Vec<&str> = seen.filter_map(Value::as_str).chain([b]).collect();
+        if let Some(Watched::Never(what)) = watch::lacks(&seen, c) {
+            let (b, c) = excerpt::of_texts(b, c);
+            return self.notes.never(&self.spot, what, b, c);
+        }
         match varying.map(|it| (it, &it.by)) {
             Some((it, Variation::AnyOrder | Variation::AnyElements)) => self.lines(it, b, c),
             Some((it, _)) => self.varied_text(it, b, c),
@@ -122,7 +129,7 @@ impl<'a> Walk<'a> {
             return;
         }
         let seen: Vec<&str> = varying.seen.iter().filter_map(Value::as_str).collect();
-        if let Some(Watched::Never(what)) = watch::run(&seen, c).or(watch::lacks(&seen, c)) {
+        if let Some(Watched::Never(what)) = watch::run(&seen, c) {
             let (b, c) = excerpt::of_texts(b, c);
             return self.notes.never(&self.spot, what, b, c);
         }
