@@ -37,7 +37,8 @@ pub use crate::model::comparison::{
 pub use crate::model::direct::{Cost, DirectCall, DirectTool};
 pub use crate::model::evaluation::EvaluationStatus;
 pub use crate::model::evaluator::Role;
-pub use crate::model::repeated::{OfRuns, Spread};
+pub use crate::model::interval::Interval;
+pub use crate::model::repeated::{PassRate, Repeated};
 pub use crate::model::status::Status;
 pub use crate::model::suite::{Problem, Retried};
 pub use crate::model::usage::{Tokens, TotalUse};
@@ -50,7 +51,6 @@ pub use direct::{Direct, DirectTotals};
 pub use evaluation::{DimensionScore, Evaluation, EvaluationSummary, Judge};
 pub use link::Link;
 pub use matrix::{Matrix, MatrixCell, MatrixPair};
-pub use repeated::{BaselineRate, Interval, PassRate, RateDifference, Repeated, Run};
 pub use row::{Call, Parameter, RequestComparison, ResponseComparison, Row, RowKind};
 pub use scenario::{Check, ExperimentChange, ExperimentPart, Scenario, UNCHANGED};
 pub use shard::{Merged, MergedShard, PlannedScenario, Shard, ShardPlan};

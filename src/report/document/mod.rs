@@ -3,7 +3,6 @@
 mod comparison;
 mod direct;
 mod evaluation;
-mod repeated;
 mod shown;
 mod upstream;
 
@@ -128,7 +127,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
             .comparison
             .as_ref()
             .map(|it| comparison::comparison(it, baseline, current, &result.labels)),
-        repeated: (result.repeated.as_deref()).map(|it| Box::new(repeated::repeated(it))),
+        repeated: result.repeated.clone(),
         flaky: result.unsteady.is_some()
             || (result.status == Status::Passed && !result.retried.is_empty()),
         unsteady: result.unsteady.clone(),

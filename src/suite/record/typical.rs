@@ -137,13 +137,13 @@ pub(crate) async fn take(
     if let Some((_, baseline)) = baseline {
         notes.extend(baseline.misfit);
         trajectory = baseline.kept;
-        trajectory.refine(|it| it.repeated = Some(repeated.tally));
+        trajectory.refine(|it| it.repeated = Some(repeated.tally()));
         let all_reset = run_context.suite.is_all_reset(scenario);
         let learned = learned::learned_notes(&trajectory, &baseline.learned, all_reset);
         notes.extend(learned);
         notes.push(format!(
             "{}: kept is attempt {}, the most typical",
-            repeated.tally.recorded_words(),
+            repeated.tally().recorded_words(),
             taken + 1
         ));
     }
