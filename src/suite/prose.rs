@@ -12,7 +12,7 @@ use crate::model::evaluator::Role;
 use crate::model::judge::{Dimension, LlmJudge, Rubric, Standard, THRESHOLD};
 use crate::model::ruling::{Ruling, score_words};
 use crate::model::scenario::{Criterion, Scenario};
-use crate::model::suite::{CheckState, ScenarioResult, Status};
+use crate::model::suite::{ScenarioResult, Status};
 use crate::redact::Redactor;
 
 impl RunContext {
@@ -95,7 +95,7 @@ fn prose(scenario: &Scenario, result: &ScenarioResult) -> Vec<usize> {
         criteria.any(|it| matches!(it, Criterion::Text(text) if text == name))
     };
     checks
-        .filter(|(_, it)| it.state == CheckState::Unchecked && is_prose(&it.name))
+        .filter(|(_, it)| it.unchecked && is_prose(&it.name))
         .map(|(index, _)| index)
         .collect()
 }

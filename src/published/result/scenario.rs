@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::stamp::Servers;
-use crate::model::suite::SUCCEEDS;
+use crate::model::suite::{Check, SUCCEEDS};
 use crate::model::unsteady::Unsteady;
 use crate::published::measured::Measured;
 
@@ -148,34 +148,7 @@ pub enum ExperimentPart {
     Scenario,
 }
 
-/// One expectation of the scenario.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Check {
-    /// The expectation, as the scenario says it.
-    pub name: String,
-    /// The line of the scenario's file that says it; absent where none does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<usize>,
-    pub passed: bool,
-    /// It was not checked and decides nothing, because nothing shows that it can be met; absent otherwise.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unchecked: bool,
-    /// The call of the run that it is about; absent where it is about none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call: Option<usize>,
-    /// It asks for something that is to be there, a text or a call; absent otherwise.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub asks_for_more: bool,
-    /// What was found instead, or why it was not checked; empty when passed.
-    pub message: String,
-}
-
 impl Check {
-    /// Whether it speaks against the run.
-    pub fn fails(&self) -> bool {
-        !self.passed && !self.unchecked
-    }
-
     /// The full name of the tool whose call failed, where it is about that.
     pub fn failed_tool(&self) -> Option<&str> {
         self.call?;

@@ -19,7 +19,7 @@ use crate::model::points::finite;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Places;
 use crate::model::stamp::Stamp;
-use crate::model::suite::{CheckState, ScenarioResult, Status, SuiteResult};
+use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
 use crate::published::ending;
 use crate::published::measured::Measured;
@@ -101,19 +101,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         idle_rules: result.idle_rules.clone(),
         without_rules: result.without_rules,
         container_log: None,
-        checks: result
-            .checks
-            .iter()
-            .map(|it| result::Check {
-                name: it.name.clone(),
-                line: it.line,
-                passed: it.state == CheckState::Passed,
-                unchecked: it.state == CheckState::Unchecked,
-                call: it.call,
-                asks_for_more: it.asks_for_more,
-                message: it.message.clone(),
-            })
-            .collect(),
+        checks: result.checks.clone(),
         evaluators: result
             .evaluations
             .iter()
