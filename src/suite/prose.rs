@@ -136,19 +136,19 @@ fn opinion(
 ) -> Evaluation {
     let mut opinion = Evaluation {
         name: criterion.to_owned(),
-        kind: "llm-judge",
+        kind: "llm-judge".to_owned(),
         role: Role::Advisory,
         weight: 1.0,
         status: EvaluationStatus::Error,
         score: None,
         message: String::new(),
         details: Vec::new(),
-        duration_ms,
+        duration_ms: Some(duration_ms),
         line,
         said_in: None,
         definition: None,
+        judges: Vec::new(),
         is_gone: false,
-        rulings: Vec::new(),
     };
     match ruling {
         Err(why) => opinion.message.clone_from(why),
@@ -169,7 +169,7 @@ fn opinion(
             }
             // Several were asked about at once, and what that took is counted once.
             if number == 0 {
-                opinion.rulings.push(ruling.clone());
+                opinion.judges.push(ruling.into());
             }
         }
     }

@@ -128,8 +128,8 @@ async fn once(
 
 /// What asking judges took for one run.
 fn judging(result: &ScenarioResult) -> Option<TotalUse> {
-    let rulings = result.evaluations.iter().flat_map(|it| &it.rulings);
-    rulings.map(|it| it.took).reduce(TotalUse::and)
+    let judges = result.evaluations.iter().flat_map(|it| &it.judges);
+    judges.map(|it| it.usage).reduce(TotalUse::and)
 }
 
 /// What the model took that made the calls of one run.

@@ -35,10 +35,11 @@ pub use crate::model::comparison::{
     ExecutionStatus, Loss, Polled, Reason, ReasonKind, Scores, UpstreamHeader,
 };
 pub use crate::model::direct::{Cost, DirectCall, DirectTool};
-pub use crate::model::evaluation::EvaluationStatus;
+pub use crate::model::evaluation::{Evaluation, EvaluationStatus};
 pub use crate::model::evaluator::Role;
 pub use crate::model::interval::Interval;
 pub use crate::model::repeated::{PassRate, Repeated};
+pub use crate::model::ruling::Judge;
 pub use crate::model::status::Status;
 pub use crate::model::suite::{Check, Problem, Retried};
 pub use crate::model::usage::{Tokens, TotalUse};
@@ -48,7 +49,7 @@ pub use change::names_values;
 pub use comparison::{Comparison, Slower};
 pub use dataset::Dataset;
 pub use direct::{Direct, DirectTotals};
-pub use evaluation::{DimensionScore, Evaluation, EvaluationSummary, Judge};
+pub use evaluation::EvaluationSummary;
 pub use link::Link;
 pub use matrix::{Matrix, MatrixCell, MatrixPair};
 pub use row::{Call, Parameter, RequestComparison, ResponseComparison, Row, RowKind};

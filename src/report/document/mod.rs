@@ -2,7 +2,6 @@
 
 mod comparison;
 mod direct;
-mod evaluation;
 mod shown;
 mod upstream;
 
@@ -13,6 +12,7 @@ use serde::Deserialize;
 
 use crate::model::called::Called;
 use crate::model::catalogue::ServerCatalogue;
+use crate::model::evaluation::Gate;
 use crate::model::experiment::ExperimentChange;
 use crate::model::learned::VolatilePlaces;
 use crate::model::points::finite;
@@ -102,12 +102,12 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         without_rules: result.without_rules,
         container_log: None,
         checks: result.checks.clone(),
-        evaluators: result
-            .evaluations
-            .iter()
-            .map(evaluation::evaluation)
-            .collect(),
-        evaluation: result.evaluation.map(evaluation::summary),
+        evaluators: result.evaluations.clone(),
+        evaluation: result.evaluation.map(|it| result::EvaluationSummary {
+            score: it.score,
+            threshold: it.threshold,
+            passed: it.gate == Gate::Passes,
+        }),
         in_words: None,
         baseline: baseline.map(side),
         current: current.map(side),
