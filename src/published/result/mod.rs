@@ -15,7 +15,6 @@ mod cause;
 mod change;
 mod comparison;
 mod dataset;
-mod direct;
 mod evaluation;
 mod link;
 mod matrix;
@@ -34,7 +33,7 @@ pub use crate::model::comparison::{
     ArgumentDifference, Band, Bound, Change, ChangeKind, ContractChange, Difference, Drift,
     ExecutionStatus, Loss, Polled, Reason, ReasonKind, Scores, UpstreamHeader,
 };
-pub use crate::model::direct::{Cost, DirectCall, DirectTool};
+pub use crate::model::direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 pub use crate::model::evaluation::{Evaluation, EvaluationStatus};
 pub use crate::model::evaluator::Role;
 pub use crate::model::interval::Interval;
@@ -48,7 +47,6 @@ pub use cause::{Cause, CauseCall, CauseKind, CausePlace, Whose};
 pub use change::names_values;
 pub use comparison::{Comparison, Slower};
 pub use dataset::Dataset;
-pub use direct::{Direct, DirectTotals};
 pub use evaluation::EvaluationSummary;
 pub use link::Link;
 pub use matrix::{Matrix, MatrixCell, MatrixPair};

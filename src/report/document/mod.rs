@@ -1,7 +1,6 @@
 //! The published result of what a command found.
 
 mod comparison;
-mod direct;
 mod shown;
 mod upstream;
 
@@ -124,7 +123,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         quarantine: None,
         within_gate: None,
         left_to_merge: None,
-        direct: (result.direct.as_deref()).map(|it| Box::new(direct::direct(it))),
+        direct: result.direct.clone(),
         measured: (result.measured.as_deref()).and_then(|it| Measured::deserialize(&it.0).ok()),
     };
     if let (None, Some(run), Some(side)) = (&scenario.comparison, current, &mut scenario.current) {
