@@ -5,6 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::experiment::{ExperimentChange, ExperimentPart};
 use crate::model::stamp::Servers;
 use crate::model::suite::{Check, SUCCEEDS};
 use crate::model::unsteady::Unsteady;
@@ -12,8 +13,8 @@ use crate::published::measured::Measured;
 
 use super::Cell;
 use super::{
-    Band, CauseCall, Change, Comparison, Direct, Evaluation, EvaluationSummary, GateKind, Problem,
-    Quarantine, Reason, Repeated, Retried, Side, Status, TotalUse,
+    Band, Change, Comparison, Direct, Evaluation, EvaluationSummary, GateKind, Problem, Quarantine,
+    Reason, Repeated, Retried, Side, Status, TotalUse,
 };
 
 /// How `in_words` begins for a run in which nothing changed.
@@ -118,34 +119,6 @@ pub struct Scenario {
     /// `report.json`; absent for all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<Measured>,
-}
-
-/// A way in which two runs are not the same experiment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ExperimentChange {
-    pub what: ExperimentPart,
-    /// What of the scenario is another one, in words; absent for all else, and where nobody knows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<String>,
-    /// The call of the script that is another one, by its number in the script on either side; absent where it is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub script: Option<CauseCall>,
-    /// What it was: the name of the model, the kind of agent, or that part of the scenario; `null` for none, and where no word tells it.
-    pub baseline: Option<String>,
-    /// What it is now.
-    pub current: Option<String>,
-}
-
-/// What makes an experiment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ExperimentPart {
-    /// The model that is asked.
-    Model,
-    /// The kind of agent.
-    Agent,
-    /// What the scenario asks, and what it gives its agent: the calls of a script, or how a model is asked.
-    Scenario,
 }
 
 impl Check {

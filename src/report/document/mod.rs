@@ -12,7 +12,6 @@ use serde::Deserialize;
 use crate::model::called::Called;
 use crate::model::catalogue::ServerCatalogue;
 use crate::model::evaluation::Gate;
-use crate::model::experiment::ExperimentChange;
 use crate::model::learned::VolatilePlaces;
 use crate::model::points::finite;
 use crate::model::redacted::Redacted;
@@ -90,7 +89,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         user_intent: result.user_intent.clone(),
         row_of: result.row_of.clone(),
         cell: result.cell.as_deref().cloned(),
-        experiment_changes: result.experiment_changes.iter().map(Into::into).collect(),
+        experiment_changes: result.experiment_changes.clone(),
         status: result.status,
         duration_ms: result.duration_ms.and_then(finite),
         problem: result.problem.clone(),
@@ -187,38 +186,6 @@ fn place(reason: &mut result::Reason, places: &Places, is_expected: bool, script
     reason.line = expected.or(played);
     for follows in &mut reason.follows {
         place(follows, places, is_expected, scripted);
-    }
-}
-
-impl From<&ExperimentChange> for result::ExperimentChange {
-    fn from(change: &ExperimentChange) -> Self {
-        use result::ExperimentPart as What;
-        let (what, part, baseline, current) = match change.clone() {
-            ExperimentChange::Model { baseline, current } => (What::Model, None, baseline, current),
-            ExperimentChange::Agent { baseline, current } => {
-                (What::Agent, None, Some(baseline), Some(current))
-            }
-            ExperimentChange::Scenario {
-                part,
-                script: _,
-                baseline,
-                current,
-            } => (What::Scenario, part, baseline, current),
-        };
-        let script = match change {
-            ExperimentChange::Scenario { script, .. } => *script,
-            _ => None,
-        };
-        Self {
-            what,
-            part,
-            script: script.map(|it| result::CauseCall {
-                baseline: it.baseline,
-                current: it.current,
-            }),
-            baseline,
-            current,
-        }
     }
 }
 
