@@ -31,7 +31,7 @@ pub use crate::model::called::{Called, CalledOption, Selection};
 pub use crate::model::cell::{Cell, Setting};
 pub use crate::model::comparison::{
     ArgumentDifference, Band, Bound, Change, ChangeKind, ContractChange, Difference, Drift,
-    ExecutionStatus, Loss, Polled, Reason, ReasonKind, Scores, UpstreamHeader,
+    ExecutionStatus, Loss, Polled, Reason, ReasonKind, Scores, SlowerCall, UpstreamHeader,
 };
 pub use crate::model::direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 pub use crate::model::evaluation::{Evaluation, EvaluationStatus};
@@ -46,7 +46,7 @@ pub use crate::model::usage::{Tokens, TotalUse};
 pub use bisected::{Bisected, Commit, SkippedCommit};
 pub use cause::{Cause, CauseKind, CausePlace, Whose};
 pub use change::names_values;
-pub use comparison::{Comparison, Slower};
+pub use comparison::Comparison;
 pub use dataset::Dataset;
 pub use evaluation::EvaluationSummary;
 pub use link::Link;
