@@ -18,7 +18,7 @@ pub struct Verdict {
     pub confidence: Option<f64>,
     pub reasoning: String,
     /// The score of each dimension of a rubric.
-    pub dimensions: Vec<(String, f64)>,
+    pub dimensions: Vec<DimensionScore>,
     /// How far the calls are those that were expected; `None` where nobody says which, or the judge does not.
     pub tool_accuracy: Option<f64>,
     pub suggestions: Vec<String>,
@@ -105,12 +105,7 @@ impl From<&Ruling> for Judge {
             model: ruling.model.clone(),
             confidence: verdict.and_then(|it| it.confidence),
             reasoning: verdict.map(|it| it.reasoning.clone()),
-            dimension_scores: dimensions
-                .map(|(name, score)| DimensionScore {
-                    name: name.clone(),
-                    score: *score,
-                })
-                .collect(),
+            dimension_scores: dimensions.cloned().collect(),
             tool_accuracy: verdict.and_then(|it| it.tool_accuracy),
             suggestions: verdict.map_or_else(Vec::new, |it| it.suggestions.clone()),
             votes: ruling.votes.iter().map(|it| it.clone().ok()).collect(),
@@ -173,7 +168,7 @@ impl Ruling {
                 }
                 lines.push(format!("reasoning: {}", verdict.reasoning));
                 let scores = verdict.dimensions.iter();
-                lines.extend(scores.map(|(name, score)| format!("{name}: {}", percent(*score))));
+                lines.extend(scores.map(|it| format!("{}: {}", it.name, percent(it.score))));
                 let shares = [
                     ("tool accuracy", verdict.tool_accuracy),
                     ("confidence", verdict.confidence),

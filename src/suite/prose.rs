@@ -157,8 +157,8 @@ fn opinion(
             opinion.details = ruling.details(asked.threshold);
             if let Ok(verdict) = &ruling.verdict {
                 let name = name(number + 1);
-                let own = verdict.dimensions.iter().find(|(it, _)| *it == name);
-                let score = own.map_or(verdict.score, |(_, score)| *score);
+                let own = verdict.dimensions.iter().find(|it| it.name == name);
+                let score = own.map_or(verdict.score, |it| it.score);
                 opinion.score = Some(score);
                 opinion.message = score_words(score, asked.threshold);
                 opinion.status = if score >= asked.threshold {
