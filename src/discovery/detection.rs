@@ -1,6 +1,7 @@
 //! How well a detector tells malicious from benign.
 
 use super::statistics::{count, mean, population_deviation};
+pub use crate::model::measurement::Demands;
 use crate::model::number::is_at_most;
 
 /// What became of the entries of a corpus, in numbers.
@@ -125,15 +126,4 @@ impl Detection {
         // Means of several runs have specks of arithmetic.
         is_at_most(self.rates.fpr, fpr_ceiling) && is_at_most(recall_floor, self.rates.recall)
     }
-}
-
-/// What is asked of scanners.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Demands {
-    pub fpr_ceiling: f64,
-    pub recall_floor: f64,
-    /// How many scans of a detector may end in something else than a verdict.
-    pub allow_errors: usize,
-    /// The share of malicious tools for which a precision is told.
-    pub prevalence: Option<f64>,
 }

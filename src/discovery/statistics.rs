@@ -139,10 +139,10 @@ pub fn bootstrap(values: &[f64]) -> Option<Interval> {
     averages.sort_unstable_by(f64::total_cmp);
     // The same number of samples is left out on both sides.
     let out = samples / 40;
-    Some(Interval {
-        low: averages[out].min(here),
-        high: averages[samples - 1 - out].max(here),
-    })
+    Some(Interval::of_95(
+        averages[out].min(here),
+        averages[samples - 1 - out].max(here),
+    ))
 }
 
 /// How likely it is that a difference at least as large comes about by chance.

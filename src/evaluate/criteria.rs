@@ -67,12 +67,9 @@ pub fn check_criteria(scenario: &Scenario, trajectory: &Trajectory, basis: Basis
     for (at, criterion) in scenario.success_criteria.iter().enumerate() {
         match run.check(criterion) {
             Ok((state, message)) => checked.checks.push(Check {
-                name: criterion.text(),
                 line: Places::line_of(&scenario.places.criteria, at),
-                state,
-                call: None,
                 asks_for_more: criterion.asks_for_more(),
-                message,
+                ..Check::new(criterion.text(), state, message)
             }),
             Err(Unclear { why, meant }) => checked.impossible.push(Impossible {
                 criterion: criterion.text(),

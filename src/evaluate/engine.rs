@@ -16,6 +16,7 @@ use super::subject::Subject;
 use crate::model::evaluation::{Evaluation, EvaluationStatus};
 use crate::model::evaluator::{Evaluator, EvaluatorKind, EvaluatorText};
 use crate::model::placeholder::placeholders;
+use crate::model::ruling::Judge;
 use crate::model::stamp::Servers;
 
 /// Judges a run by these evaluators, and tells of them in their order. Those that gate are asked first: what advisory ones spend or change is
@@ -29,7 +30,7 @@ pub async fn evaluate(evaluators: &[Evaluator], subject: Subject<'_>) -> Vec<Eva
     let advisory = all().filter(|(_, it)| !it.gates());
     for (place, evaluator) in gating.chain(advisory) {
         let evaluation = if is_stored && is_hidden(evaluator) {
-            told(evaluator, Finding::skipped(HIDDEN), 0.0)
+            told(evaluator, Finding::skipped(HIDDEN), Some(0.0))
         } else {
             evaluation(evaluator, subject).await
         };
@@ -47,11 +48,11 @@ pub fn evaluate_stored(evaluators: &[Evaluator], subject: Subject<'_>) -> Vec<Ev
     };
     let judged = evaluators.iter().map(|it| {
         if is_hidden(it) {
-            return told(it, Finding::gone(HIDDEN), 0.0);
+            return told(it, Finding::gone(HIDDEN), Some(0.0));
         }
         // Nothing around the run is asked, so nothing is waited for.
         let judged = evaluation(it, subject).now_or_never();
-        judged.unwrap_or_else(|| told(it, Finding::error("it waits for something"), 0.0))
+        judged.unwrap_or_else(|| told(it, Finding::error("it waits for something"), Some(0.0)))
     });
     judged.collect()
 }
@@ -79,11 +80,11 @@ async fn evaluation(evaluator: &Evaluator, subject: Subject<'_>) -> Evaluation {
     let started = Instant::now();
     let found = look(evaluator, subject).await;
     let duration_ms = started.elapsed().as_secs_f64() * 1000.0;
-    told(evaluator, found, duration_ms)
+    told(evaluator, found, Some(duration_ms))
 }
 
 /// What is told of an evaluator that found this.
-pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: f64) -> Evaluation {
+pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: Option<f64>) -> Evaluation {
     let Finding {
         status,
         score,
@@ -96,19 +97,19 @@ pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: f64) -> E
     let is_judged = matches!(status, EvaluationStatus::Passed | EvaluationStatus::Failed);
     Evaluation {
         name: evaluator.title(),
-        kind: evaluator.kind.name(),
+        kind: evaluator.kind.name().to_owned(),
         role: evaluator.role,
         weight: evaluator.weight,
         status,
-        score: score.filter(|_| is_judged),
+        score: score.filter(|it| is_judged && it.is_finite()),
         message,
         details,
         duration_ms,
         line: evaluator.line,
         said_in: evaluator.said_in.clone(),
         definition: evaluator.kind.definition(),
+        judges: rulings.iter().map(Judge::from).collect(),
         is_gone,
-        rulings,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::judged;
 use super::meant::{Wanted, standing};
 use crate::model::Object;
 use crate::model::scenario::{Agent, Places, Scenario};
@@ -33,13 +34,11 @@ impl WrongOutcome {
             Some(said) => (SUCCEEDS, said.clone()),
             None => ("fails, as it is meant to", "it succeeded".to_owned()),
         };
+        let name = format!("call {} of `{}` {is_meant_to}", self.call, self.tool);
         Check {
-            name: format!("call {} of `{}` {is_meant_to}", self.call, self.tool),
             line: self.line,
-            state: CheckState::Failed,
             call: Some(self.call),
-            asks_for_more: false,
-            message,
+            ..Check::new(name, CheckState::Failed, message)
         }
     }
 }
@@ -186,18 +185,9 @@ pub fn no_call(scenario: &Scenario, trajectory: &Trajectory) -> Option<Check> {
         return None;
     }
     let first = trajectory.calls().next().map(ToolCall::full_name);
-    Some(Check {
-        name: "no tool is called".to_owned(),
-        line: None,
-        state: if first.is_none() {
-            CheckState::Passed
-        } else {
-            CheckState::Failed
-        },
-        call: None,
-        asks_for_more: false,
-        message: first.map_or_else(String::new, |it| format!("call 1 is of `{it}`")),
-    })
+    let state = CheckState::of(first.is_none());
+    let message = first.map_or_else(String::new, |it| format!("call 1 is of `{it}`"));
+    Some(Check::new("no tool is called", state, message))
 }
 
 /// Where a script makes no calls, so that the list of tools is all there is to look at: whether there is one.
@@ -207,19 +197,9 @@ pub fn lists_tools(scenario: &Scenario, trajectory: &Trajectory) -> Option<Check
     }
     let mut servers = trajectory.catalogue.servers.iter();
     let (state, message) = if servers.any(|it| !it.tools.is_empty()) {
-        (CheckState::Passed, String::new())
+        judged::passed()
     } else {
-        (
-            CheckState::Failed,
-            "nothing is called, and there is no tool to look at".to_owned(),
-        )
+        judged::failed("nothing is called, and there is no tool to look at")
     };
-    Some(Check {
-        name: "a server lists tools".to_owned(),
-        line: None,
-        state,
-        call: None,
-        asks_for_more: false,
-        message,
-    })
+    Some(Check::new("a server lists tools", state, message))
 }

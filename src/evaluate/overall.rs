@@ -56,19 +56,19 @@ mod tests {
     ) -> Evaluation {
         Evaluation {
             name: "it".to_owned(),
-            kind: "text",
+            kind: "text".to_owned(),
             role,
             weight,
             status,
             score,
             message: String::new(),
             details: Vec::new(),
-            duration_ms: 0.0,
+            duration_ms: None,
             line: None,
             said_in: None,
             definition: None,
+            judges: Vec::new(),
             is_gone: false,
-            rulings: Vec::new(),
         }
     }
 

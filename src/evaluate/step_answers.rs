@@ -49,17 +49,12 @@ pub fn step_answers(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check> 
                 format!("call {}: {asked}{}", at + 1, shorten(why, WHY_CHARS))
             }),
         };
+        let name = format!("the answer to step {} (`{}`)", index + 1, step.tool);
+        let state = CheckState::of(problem.is_none());
         Some(Check {
-            name: format!("the answer to step {} (`{}`)", index + 1, step.tool),
             line: Places::line_of(&scenario.places.expected, index),
-            call: None,
             asks_for_more: true,
-            state: if problem.is_none() {
-                CheckState::Passed
-            } else {
-                CheckState::Failed
-            },
-            message: problem.unwrap_or_default(),
+            ..Check::new(name, state, problem.unwrap_or_default())
         })
     });
     checks.collect()

@@ -349,11 +349,16 @@ pub struct Drift {
 }
 
 /// A call that took much longer than in the baseline.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "Slower", expecting = "struct Slower")]
 pub struct SlowerCall {
+    /// The number of the call in the baseline.
     pub baseline: usize,
+    /// The number of the call in the run.
     pub current: usize,
+    #[schemars(with = "Option<f64>")]
     pub baseline_ms: f64,
+    #[schemars(with = "Option<f64>")]
     pub current_ms: f64,
 }
 

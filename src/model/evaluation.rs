@@ -4,35 +4,44 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::evaluator::Role;
-use crate::model::ruling::Ruling;
+use crate::model::ruling::Judge;
 
 /// What came of one evaluator.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evaluation {
     /// What it is called.
     pub name: String,
-    /// Its kind, as scenario files spell it.
-    pub kind: &'static str,
+    /// Its type, as scenario files spell it.
+    #[serde(rename = "type")]
+    pub kind: String,
     pub role: Role,
+    /// What its score counts for among the gating ones.
     pub weight: f64,
     pub status: EvaluationStatus,
-    /// From 0 to 1; `None` where nothing was judged.
+    /// From 0 to 1; `null` where nothing was judged.
     pub score: Option<f64>,
     /// What was found, or why nothing was judged.
     pub message: String,
-    /// More of that, a line each.
+    /// More of that, a line each; absent where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<String>,
-    pub duration_ms: f64,
-    /// The line of the scenario's file that says it.
+    /// How long it took, in milliseconds.
+    pub duration_ms: Option<f64>,
+    /// The line of the scenario's file that says it; absent where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// `FILE:LINE` where another file says it.
+    /// `FILE:LINE` where another file says it, such as `_defaults.yaml`; absent where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said_in: Option<String>,
-    /// What tells it from another one of the same name, where it cannot look at the run again once that is stored.
+    /// What tells it from another one of the same name; absent where it can look at a stored run as well as at a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
+    /// What models said of the run, asked by this evaluator or by those within it; absent where none was asked, or where one was asked about several evaluators at once and it stands with the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<Judge>,
     /// It was skipped because the run was stored: what it looks at is not there any more.
+    #[serde(skip)]
     pub is_gone: bool,
-    /// What models said of it, those that evaluators within it asked in their order.
-    pub rulings: Vec<Ruling>,
 }
 
 /// How an evaluator came out.

@@ -1,30 +1,52 @@
 //! Whether two runs are the same experiment.
 
-/// A way in which two runs are not the same experiment: it says something of the servers only while all else stays as it was.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ExperimentChange {
-    /// Another model was asked, by name; `None` where there was none.
-    Model {
-        baseline: Option<String>,
-        current: Option<String>,
-    },
-    /// Another kind of agent asked.
-    Agent { baseline: String, current: String },
-    /// The scenario asks something else, or gives its agent something else to ask it with.
-    Scenario {
-        /// What is another one, in words; `None` where nobody knows.
-        part: Option<String>,
-        /// Which call of the script it is, where it is one.
-        script: Option<ScriptPlace>,
-        /// What it was and what it is, shortened to where they differ; `None` where there was nothing, or only hashes are known.
-        baseline: Option<String>,
-        current: Option<String>,
-    },
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A way in which two runs are not the same experiment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExperimentChange {
+    pub what: ExperimentPart,
+    /// What of the scenario is another one, in words; absent for all else, and where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+    /// The call of the script that is another one, by its number in the script on either side; absent where it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<CauseCall>,
+    /// What it was: the name of the model, the kind of agent, or that part of the scenario; `null` for none, and where no word tells it.
+    pub baseline: Option<String>,
+    /// What it is now.
+    pub current: Option<String>,
 }
 
-/// A call of a script, counted from 1; `None` on the side whose script has no such call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ScriptPlace {
+/// What makes an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExperimentPart {
+    /// The model that is asked.
+    Model,
+    /// The kind of agent.
+    Agent,
+    /// What the scenario asks, and what it gives its agent: the calls of a script, or how a model is asked.
+    Scenario,
+}
+
+/// A call that a cause concerns: its number on either side, where it was made there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct CauseCall {
     pub baseline: Option<usize>,
     pub current: Option<usize>,
+}
+
+impl ExperimentChange {
+    /// What it was, and what it is.
+    pub fn new(what: ExperimentPart, baseline: Option<String>, current: Option<String>) -> Self {
+        Self {
+            what,
+            part: None,
+            script: None,
+            baseline,
+            current,
+        }
+    }
 }

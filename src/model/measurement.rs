@@ -71,6 +71,12 @@ pub struct Security {
     pub form: Option<VerdictForm>,
     /// The file of the labelled entries; without one, the labels in the verdicts count.
     pub corpus: Option<PathBuf>,
+    pub demands: Demands,
+}
+
+/// What is asked of scanners.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Demands {
     /// The most of what is benign that may be flagged, 0 to 1.
     pub fpr_ceiling: f64,
     /// The least of what is malicious that must be flagged, 0 to 1.
@@ -108,7 +114,7 @@ pub enum VerdictForm {
     Sarif,
 }
 
-impl Security {
+impl Demands {
     /// Why nothing that is demanded can fail, in a sentence; `None` where something can.
     pub fn idle(&self) -> Option<&'static str> {
         let is_idle = self.fpr_ceiling >= 1.0 && self.recall_floor <= 0.0;

@@ -18,51 +18,96 @@ pub struct Tally {
     pub passed: usize,
 }
 
-/// Several runs of one scenario, and what they say together.
-#[derive(Debug, Clone, PartialEq)]
+/// Several runs of one scenario, made with `--repeat`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Repeated {
-    /// In the order they were made.
-    pub attempts: Vec<Attempt>,
-    /// The attempt that the scenario's result shows, counted from 1.
-    pub shown: usize,
-    /// The attempts that have a verdict.
-    pub tally: Tally,
-    /// Where the share that passes lies, with a confidence of 95 %; `None` without any verdict.
+    /// How many runs were made: as many as were asked for, unless the command was interrupted.
+    pub runs: usize,
+    pub passed: usize,
+    pub failed: usize,
+    /// How many could not be run or judged.
+    pub incomplete: usize,
+    /// `passed / (passed + failed)`; `null` where there is no verdict.
+    pub pass_rate: Option<f64>,
+    /// Where the rate lies: Wilson's score interval; `null` where there is no verdict.
     pub interval: Option<Interval>,
-    /// The lowest share that passes the gate, 0 to 1; `None` where there is no gate.
+    /// The lowest rate that passes the gate, 0 to 1; `null` for `record`, which has no gate.
     pub pass_threshold: Option<f64>,
-    /// Of the attempts that have a score.
-    pub score: Option<Spread>,
-    /// Milliseconds, of the attempts that have a verdict.
-    pub duration_ms: Option<Spread>,
-    /// For numbers of runs, in ascending order, the chance that at least one passes.
-    pub pass_at_k: Vec<OfRuns>,
-    /// For numbers of runs, in ascending order, the chance that all pass.
-    pub pass_hat_k: Vec<OfRuns>,
-    /// How often the recorded version reproduced its baseline, where that was recorded several times.
-    pub baseline: Option<Tally>,
-    /// Where the share lay that passed then.
-    pub baseline_interval: Option<Interval>,
-    /// What became of the share that passes since then.
-    pub difference: Option<Difference>,
-    /// What led to the status, where not simply all attempts passed.
+    /// Verdicts differ.
+    pub flaky: bool,
+    /// What led to the status, in words; `null` where there is nothing to add to the numbers.
     pub reason: Option<String>,
+    /// The overall score, in the runs that have one; for `record`, against the run that is kept.
+    pub score: Option<Spread>,
+    /// Wall time in milliseconds, of the runs that have a verdict.
+    pub duration_ms: Option<Spread>,
+    /// The estimated chance that at least one of `k` runs passes: 1 - C(n-c,k) / C(n,k) for c passed of n. For every `k` up to 10, some
+    /// larger ones, and n.
+    pub pass_at_k: Vec<OfRuns>,
+    /// The estimated chance that all of `k` runs pass: C(c,k) / C(n,k). For the same `k`.
+    pub pass_hat_k: Vec<OfRuns>,
+    /// The number of the run that the scenario's `current`, `comparison`, `checks` and `in_words` are about, counted from 1. For `record`
+    /// the one that is kept; else the failed one with the lowest score, or where none failed, the passed one with the lowest.
+    pub shown: usize,
+    /// The runs, in the order they were made.
+    pub attempts: Vec<Attempt>,
+    /// What the models used in all runs; `null` without one.
+    pub usage: Option<TotalUse>,
+    /// How often the recorded version reproduced its baseline; `null` where that was recorded once.
+    pub baseline: Option<BaselineRate>,
+    /// What became of the pass rate; `null` without a baseline that was recorded several times.
+    pub difference: Option<RateDifference>,
 }
 
-/// One of several runs of a scenario.
-#[derive(Debug, Clone, PartialEq)]
+/// One of several runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "Run", expecting = "struct Run")]
 pub struct Attempt {
     pub status: Status,
-    /// The overall score; `None` where nothing was compared.
+    /// The overall score; `null` where nothing was compared.
     pub score: Option<f64>,
-    /// Wall time in milliseconds; `None` when nothing ran.
+    /// Wall time in milliseconds; `null` when nothing ran.
     pub duration_ms: Option<f64>,
-    /// The first thing that speaks against it; `None` when it passed.
+    /// The first thing that speaks against it; `null` when it passed.
     pub reason: Option<String>,
     /// How many things differ from the baseline.
+    #[serde(default)]
     pub changes: usize,
-    /// What its model used; `None` without one.
+    /// Where its trajectory is stored, relative to this document; `null` when it was not stored.
+    pub file: Option<String>,
+    /// What its model used; `None` without one. The result has the sum of all.
+    #[serde(skip)]
     pub usage: Option<TotalUse>,
+}
+
+/// How many of some runs passed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PassRate {
+    pub runs: usize,
+    pub passed: usize,
+    /// `passed / runs`.
+    pub pass_rate: Option<f64>,
+}
+
+/// How often a recorded version reproduced its baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BaselineRate {
+    #[serde(flatten)]
+    pub tally: PassRate,
+    /// Where the rate lay: Wilson's score interval.
+    pub interval: Option<Interval>,
+}
+
+/// The pass rate now less that of the baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RateDifference {
+    /// -1 to 1; below 0 where fewer pass now.
+    pub value: f64,
+    /// The lower end of Newcombe's interval (95 %, method 10 of 1998).
+    pub low: f64,
+    pub high: f64,
+    /// Chance alone does not explain it: 0 is not in the interval.
+    pub significant: bool,
 }
 
 /// How values spread.
@@ -81,15 +126,6 @@ pub struct OfRuns {
     pub k: usize,
     /// 0 to 1.
     pub chance: f64,
-}
-
-/// What became of the share that passes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Difference {
-    /// The share now less that of the baseline, -1 to 1.
-    pub value: f64,
-    /// Where it lies, with a confidence of 95 %.
-    pub interval: Interval,
 }
 
 impl Tally {
@@ -115,9 +151,12 @@ impl Tally {
 }
 
 impl Repeated {
-    /// Attempts with the same input have different verdicts.
-    pub fn is_flaky(&self) -> bool {
-        0 < self.tally.passed && self.tally.passed < self.tally.runs
+    /// The attempts that have a verdict.
+    pub fn tally(&self) -> Tally {
+        Tally {
+            runs: self.passed + self.failed,
+            passed: self.passed,
+        }
     }
 
     /// How long all attempts took together, in milliseconds; `None` where none ran.
@@ -125,22 +164,27 @@ impl Repeated {
         let durations = self.attempts.iter().filter_map(|it| it.duration_ms);
         durations.reduce(|a, b| a + b)
     }
+}
 
-    /// Attempts that could not be run or judged.
-    pub fn incomplete(&self) -> usize {
-        self.attempts.len() - self.tally.runs
+impl From<Tally> for PassRate {
+    fn from(it: Tally) -> Self {
+        Self {
+            runs: it.runs,
+            passed: it.passed,
+            pass_rate: it.pass_rate(),
+        }
     }
 }
 
-impl Difference {
-    /// Whether the share has dropped by more than chance explains.
-    pub fn is_significant_drop(&self) -> bool {
-        self.interval.high < 0.0
-    }
-
-    /// Whether chance alone does not explain the difference, be it a drop or a rise.
-    pub fn is_significant(&self) -> bool {
-        self.is_significant_drop() || self.interval.low > 0.0
+impl RateDifference {
+    /// What chance alone does not explain is significant, be it a drop or a rise.
+    pub fn new(value: f64, interval: Interval) -> Self {
+        Self {
+            value,
+            low: interval.low,
+            high: interval.high,
+            significant: interval.high < 0.0 || interval.low > 0.0,
+        }
     }
 }
 

@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::number::{apart, tidy};
 use crate::model::trouble::Trouble;
 use crate::model::usage::{TotalUse, cost_words};
@@ -15,7 +18,7 @@ pub struct Verdict {
     pub confidence: Option<f64>,
     pub reasoning: String,
     /// The score of each dimension of a rubric.
-    pub dimensions: Vec<(String, f64)>,
+    pub dimensions: Vec<DimensionScore>,
     /// How far the calls are those that were expected; `None` where nobody says which, or the judge does not.
     pub tool_accuracy: Option<f64>,
     pub suggestions: Vec<String>,
@@ -35,6 +38,44 @@ pub struct Ruling {
     pub model: String,
 }
 
+/// What a model said of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Judge {
+    /// The model, as it was asked for.
+    pub model: String,
+    /// How sure it says it is, from 0 to 1; `null` where it does not say, or there is no verdict.
+    pub confidence: Option<f64>,
+    /// Its reasons; `null` where there is no verdict.
+    pub reasoning: Option<String>,
+    /// The score of each dimension of a rubric; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dimension_scores: Vec<DimensionScore>,
+    /// How far the calls are the expected ones, from 0 to 1; `null` where nobody says which were expected.
+    pub tool_accuracy: Option<f64>,
+    /// What could be done better; absent where it says nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<String>,
+    /// The score of each vote; `null` for one without a verdict.
+    pub votes: Vec<Option<f64>>,
+    /// How far the highest vote is above the lowest; `null` where fewer than two have a score.
+    pub spread: Option<f64>,
+    /// How many votes were taken from the cache.
+    pub cached_votes: usize,
+    /// What asking it took now.
+    pub usage: TotalUse,
+    /// Why there is no verdict, where asking again later may well go otherwise; of no interest once that is stored.
+    #[serde(skip)]
+    pub trouble: Option<Trouble>,
+}
+
+/// The score of a dimension of a rubric.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DimensionScore {
+    pub name: String,
+    /// From 0 to 1.
+    pub score: f64,
+}
+
 /// Why there is no verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unruled {
@@ -51,6 +92,27 @@ impl Unruled {
             why: why.into(),
             details: Vec::new(),
             trouble: None,
+        }
+    }
+}
+
+/// As it is told with what an evaluator found.
+impl From<&Ruling> for Judge {
+    fn from(ruling: &Ruling) -> Self {
+        let verdict = ruling.verdict.as_ref().ok();
+        let dimensions = verdict.iter().flat_map(|it| &it.dimensions);
+        Self {
+            model: ruling.model.clone(),
+            confidence: verdict.and_then(|it| it.confidence),
+            reasoning: verdict.map(|it| it.reasoning.clone()),
+            dimension_scores: dimensions.cloned().collect(),
+            tool_accuracy: verdict.and_then(|it| it.tool_accuracy),
+            suggestions: verdict.map_or_else(Vec::new, |it| it.suggestions.clone()),
+            votes: ruling.votes.iter().map(|it| it.clone().ok()).collect(),
+            spread: ruling.spread().map(|(lowest, highest)| highest - lowest),
+            cached_votes: ruling.cached,
+            usage: ruling.took,
+            trouble: ruling.verdict.as_ref().err().and_then(|it| it.trouble),
         }
     }
 }
@@ -106,7 +168,7 @@ impl Ruling {
                 }
                 lines.push(format!("reasoning: {}", verdict.reasoning));
                 let scores = verdict.dimensions.iter();
-                lines.extend(scores.map(|(name, score)| format!("{name}: {}", percent(*score))));
+                lines.extend(scores.map(|it| format!("{}: {}", it.name, percent(it.score))));
                 let shares = [
                     ("tool accuracy", verdict.tool_accuracy),
                     ("confidence", verdict.confidence),

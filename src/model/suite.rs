@@ -176,16 +176,22 @@ pub const DISABLED: &str = "the scenario is disabled (`enabled: false`)";
 pub const SUCCEEDS: &str = "succeeds";
 
 /// One expectation of the scenario.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// The expectation, as the scenario says it.
     pub name: String,
-    /// The line of the scenario's file that says it.
+    /// The line of the scenario's file that says it; absent where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    pub state: CheckState,
-    /// The call of the run that it is about, where it is about one.
+    pub passed: bool,
+    /// It was not checked and decides nothing, because nothing shows that it can be met; absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchecked: bool,
+    /// The call of the run that it is about; absent where it is about none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<usize>,
-    /// It asks for something that is to be there: a text, a call. Where a call fails, that may be why it is not.
+    /// It asks for something that is to be there, a text or a call; absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks_for_more: bool,
     /// What was found instead, or why it was not checked; empty when passed.
     pub message: String,
@@ -201,9 +207,29 @@ pub enum CheckState {
 }
 
 impl Check {
+    /// One that came out so; `message` says what was found instead.
+    pub fn new(name: impl Into<String>, state: CheckState, message: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            line: None,
+            passed: state == CheckState::Passed,
+            unchecked: state == CheckState::Unchecked,
+            call: None,
+            asks_for_more: false,
+            message: message.into(),
+        }
+    }
+
     /// Whether it speaks against the run.
     pub fn fails(&self) -> bool {
-        self.state == CheckState::Failed
+        !self.passed && !self.unchecked
+    }
+}
+
+impl CheckState {
+    /// Of what is checked.
+    pub fn of(passed: bool) -> Self {
+        if passed { Self::Passed } else { Self::Failed }
     }
 }
 

@@ -40,7 +40,7 @@ pub struct HistoryDocument {
 }
 
 /// The results of one scenario with one agent and model, of the servers or of what was recorded of them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct History {
     /// The scenario's id.
     pub id: String,

@@ -9,7 +9,7 @@ use super::case::EXPECTED_TOOLS;
 use super::wire::reply::{RunReply, ToolCall, Verdict};
 use crate::model::evaluation::Evaluation;
 use crate::model::redacted::Redacted;
-use crate::model::ruling;
+use crate::model::ruling::Judge;
 use crate::model::suite::{Check, ScenarioResult};
 use crate::model::trajectory::{self, Outcome, Trajectory};
 use crate::published::result::Status;
@@ -140,9 +140,9 @@ fn verdict(result: &ScenarioResult, status: Status, expected: &[String]) -> Verd
     let judged = result.evaluations.iter().find_map(ruled);
     let passed = status == Status::Passed;
     let mut reasons = against(result);
-    let (confidence, mut suggestions) = if let Some(verdict) = judged {
-        reasons.insert(0, sentence(&verdict.reasoning));
-        (verdict.confidence, verdict.suggestions.clone())
+    let (confidence, mut suggestions) = if let Some((judge, reasoning)) = judged {
+        reasons.insert(0, sentence(reasoning));
+        (judge.confidence, judge.suggestions.clone())
     } else {
         reasons.insert(0, without_judge(passed, expected.len(), missing.len()));
         (Some(1.0), Vec::new())
@@ -192,11 +192,9 @@ fn is_called(tool: &str, run: &Trajectory) -> bool {
 }
 
 /// What a judge says.
-fn ruled(evaluation: &Evaluation) -> Option<&ruling::Verdict> {
-    evaluation
-        .rulings
-        .iter()
-        .find_map(|it| it.verdict.as_ref().ok())
+fn ruled(evaluation: &Evaluation) -> Option<(&Judge, &str)> {
+    let mut judges = evaluation.judges.iter();
+    judges.find_map(|it| Some((it, it.reasoning.as_deref()?)))
 }
 
 /// All that speaks against a run, but for what a judge says.

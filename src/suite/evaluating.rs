@@ -149,14 +149,7 @@ pub(crate) fn only_found_then(
 ) -> Vec<Found> {
     let now = of_stored(scenario, trajectory, None);
     let gone = now.iter().zip(then).filter(|(now, _)| now.is_gone);
-    gone.map(|(_, then)| Found {
-        evaluator: then.name.clone(),
-        definition: then.definition.clone(),
-        status: then.status,
-        score: then.score,
-        message: then.message.clone(),
-    })
-    .collect()
+    gone.map(|(_, then)| then.clone().into()).collect()
 }
 
 /// What evaluators found in the runs of a stored result, by the ids of their scenarios; nothing where there is no such result.
@@ -169,7 +162,7 @@ pub(crate) fn found_in(result: &Path) -> HashMap<String, Vec<Found>> {
     struct Judged {
         id: String,
         #[serde(default)]
-        evaluators: Vec<result::Evaluation>,
+        evaluators: Vec<Evaluation>,
     }
     let text = fs::read_to_string(result).unwrap_or_default();
     let Ok(said) = result::part::<Said>(&text) else {
@@ -232,10 +225,7 @@ pub(crate) fn reasons(evaluations: &[Evaluation], overall: Option<Overall>) -> V
     let failed = evaluations.iter().filter(|it| it.fails());
     let mut reasons: Vec<String> = failed
         .map(|it| {
-            let place = it
-                .said_in
-                .as_ref()
-                .map_or_else(String::new, |it| format!(" ({it})"));
+            let place = it.place();
             format!("the evaluator `{}` fails: {}{place}", it.name, it.message)
         })
         .collect();
@@ -261,8 +251,8 @@ pub(crate) fn trouble(evaluations: &[Evaluation], overall: Option<Overall>) -> O
     let gating = evaluations.iter().filter(|it| it.role == Role::Gating);
     let broken = gating.filter(|it| it.status == EvaluationStatus::Error);
     let met = broken.map(|it| {
-        let broken = it.rulings.iter().filter_map(|it| it.verdict.as_ref().err());
-        broken.map(|it| it.trouble).next()?
+        let mut judges = it.judges.iter();
+        judges.find(|it| it.reasoning.is_none())?.trouble
     });
     met.collect::<Option<Vec<_>>>()?.first().copied()
 }

@@ -21,7 +21,7 @@ use crate::model::evaluation::Gate;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
-use crate::model::suite::{Check, CheckState, Problem, ScenarioResult, Status};
+use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::store::Baselines;
@@ -134,7 +134,7 @@ impl Attempt for Expecting<'_> {
             && overall.is_none_or(|it| it.gate != Gate::Fails)
             && comparison.as_ref().is_none_or(|it| it.verdict.passed);
         let is_judged = comparison.is_some()
-            || checks.iter().any(|it| it.state != CheckState::Unchecked)
+            || checks.iter().any(|it| !it.unchecked)
             || evaluating::has_judged(&evaluations);
         let unjudged = evaluating::unjudged(&evaluations, overall)
             .or_else(|| evaluating::all_skipped(&evaluations).filter(|_| !is_judged));

@@ -6,7 +6,7 @@ use crate::evaluate::{
     self, Accepted, Basis, Checked, Impossible, check_criteria, lists_tools, step_answers,
 };
 use crate::model::evaluation::Gate;
-use crate::model::experiment::ExperimentChange;
+use crate::model::experiment::{ExperimentChange, ExperimentPart};
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::{Agent, Scenario};
@@ -197,8 +197,7 @@ fn other_experiment(
         };
     }
     let record = scenario.map_or_else(|| "mcp-eval record".to_owned(), replay::record_command);
-    let is_of_scenario = |it: &ExperimentChange| matches!(it, ExperimentChange::Scenario { .. });
-    let is_asked_otherwise = !changes.iter().all(is_of_scenario);
+    let is_asked_otherwise = changes.iter().any(|it| it.what != ExperimentPart::Scenario);
     let is_cell = scenario.is_some_and(|it| it.cell.is_some());
     let options = if is_asked_otherwise && !is_cell {
         " with the same --agent and --model"

@@ -5,9 +5,8 @@
 //! share of its runs passes in one of them. Of those, the sign test says how likely it is that they fall as they do where neither cell is
 //! better.
 
-use crate::model::interval::Interval as Bounds;
 use crate::published::result::{
-    Cell, Interval, Matrix, MatrixCell, MatrixPair, Scenario, Setting, Status, TotalUse,
+    Cell, Matrix, MatrixCell, MatrixPair, Scenario, Setting, Status, TotalUse,
 };
 use crate::score::sign_test::Signs;
 use crate::score::statistics::{of_shares, spread};
@@ -78,7 +77,7 @@ fn sum(settings: &[Setting], column: &[(&Cell, &Scenario)]) -> MatrixCell {
         failed,
         without_verdict: to_run.len() - succeeded - failed,
         pass_rate: mean(shares.iter().copied()),
-        interval: of_shares(&shares).map(|it| interval(it, CONFIDENCE)),
+        interval: of_shares(&shares),
         score: mean(scores),
         duration_ms: mean(durations),
         cost: usage.as_ref().and_then(|it| it.cost),
@@ -101,14 +100,6 @@ fn pass_share(scenario: &Scenario) -> Option<f64> {
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let values: Vec<f64> = values.collect();
     spread(&values).map(|it| it.mean)
-}
-
-fn interval(it: Bounds, confidence: f64) -> Interval {
-    Interval {
-        low: it.low,
-        high: it.high,
-        confidence,
-    }
 }
 
 /// The place of the cell that passes most; `None` where several do, or only one has a verdict.
@@ -161,9 +152,7 @@ fn pairs(
             worse: signs.worse,
             equal,
             p_value: signs.p_value(),
-            interval: signs
-                .interval(confidence)
-                .map(|it| interval(it, confidence)),
+            interval: signs.interval(confidence),
         }
     });
     others.collect()

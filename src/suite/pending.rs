@@ -178,7 +178,7 @@ async fn pending_run(
             run: run_context.runs.id().to_owned(),
             variant: comparison.variant,
             fingerprint: fingerprint(accepted),
-            tally: result.repeated.as_ref().map(|it| it.tally),
+            tally: result.repeated.as_ref().map(|it| it.tally()),
         },
         trajectory,
         found,

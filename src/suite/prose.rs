@@ -12,7 +12,7 @@ use crate::model::evaluator::Role;
 use crate::model::judge::{Dimension, LlmJudge, Rubric, Standard, THRESHOLD};
 use crate::model::ruling::{Ruling, score_words};
 use crate::model::scenario::{Criterion, Scenario};
-use crate::model::suite::{CheckState, ScenarioResult, Status};
+use crate::model::suite::{ScenarioResult, Status};
 use crate::redact::Redactor;
 
 impl RunContext {
@@ -95,7 +95,7 @@ fn prose(scenario: &Scenario, result: &ScenarioResult) -> Vec<usize> {
         criteria.any(|it| matches!(it, Criterion::Text(text) if text == name))
     };
     checks
-        .filter(|(_, it)| it.state == CheckState::Unchecked && is_prose(&it.name))
+        .filter(|(_, it)| it.unchecked && is_prose(&it.name))
         .map(|(index, _)| index)
         .collect()
 }
@@ -136,19 +136,19 @@ fn opinion(
 ) -> Evaluation {
     let mut opinion = Evaluation {
         name: criterion.to_owned(),
-        kind: "llm-judge",
+        kind: "llm-judge".to_owned(),
         role: Role::Advisory,
         weight: 1.0,
         status: EvaluationStatus::Error,
         score: None,
         message: String::new(),
         details: Vec::new(),
-        duration_ms,
+        duration_ms: Some(duration_ms),
         line,
         said_in: None,
         definition: None,
+        judges: Vec::new(),
         is_gone: false,
-        rulings: Vec::new(),
     };
     match ruling {
         Err(why) => opinion.message.clone_from(why),
@@ -157,8 +157,8 @@ fn opinion(
             opinion.details = ruling.details(asked.threshold);
             if let Ok(verdict) = &ruling.verdict {
                 let name = name(number + 1);
-                let own = verdict.dimensions.iter().find(|(it, _)| *it == name);
-                let score = own.map_or(verdict.score, |(_, score)| *score);
+                let own = verdict.dimensions.iter().find(|it| it.name == name);
+                let score = own.map_or(verdict.score, |it| it.score);
                 opinion.score = Some(score);
                 opinion.message = score_words(score, asked.threshold);
                 opinion.status = if score >= asked.threshold {
@@ -169,7 +169,7 @@ fn opinion(
             }
             // Several were asked about at once, and what that took is counted once.
             if number == 0 {
-                opinion.rulings.push(ruling.clone());
+                opinion.judges.push(ruling.into());
             }
         }
     }

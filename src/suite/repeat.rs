@@ -4,6 +4,7 @@ use crate::evaluate::{self, CallTimes, Subject};
 use crate::model::comparison::Reason;
 use crate::model::evaluation::Gate;
 use crate::model::evaluator::{Evaluator, EvaluatorKind};
+use crate::model::points::finite;
 use crate::model::repeated::{self, Tally};
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, Retried, ScenarioResult, Status};
@@ -127,8 +128,8 @@ async fn once(
 
 /// What asking judges took for one run.
 fn judging(result: &ScenarioResult) -> Option<TotalUse> {
-    let rulings = result.evaluations.iter().flat_map(|it| &it.rulings);
-    rulings.map(|it| it.took).reduce(TotalUse::and)
+    let judges = result.evaluations.iter().flat_map(|it| &it.judges);
+    judges.map(|it| it.usage).reduce(TotalUse::and)
 }
 
 /// What the model took that made the calls of one run.
@@ -274,7 +275,7 @@ impl Made {
         result.notes.extend(show(&result.id, shown + 1));
         result.problem = match status {
             Status::Passed => None,
-            Status::Inconclusive if repeated.tally.runs > 0 => None,
+            Status::Inconclusive if repeated.pass_rate.is_some() => None,
             Status::Failed => result.problem,
             Status::Interrupted => {
                 let times = measure.times;
@@ -283,7 +284,7 @@ impl Made {
             _ => self.obstacle.map(|(number, problem)| Problem {
                 message: format!(
                     "{} of {} runs could not be run or judged: attempt {number}: {}",
-                    repeated.incomplete(),
+                    repeated.incomplete,
                     repeated.attempts.len(),
                     problem.message
                 ),
@@ -335,10 +336,15 @@ pub(crate) fn kept(result: &ScenarioResult) -> repeated::Attempt {
     });
     repeated::Attempt {
         status: result.status,
-        score: result.comparison.as_ref().map(|it| it.scores.overall),
-        duration_ms: result.duration_ms,
+        score: result
+            .comparison
+            .as_ref()
+            .map(|it| it.scores.overall)
+            .and_then(finite),
+        duration_ms: result.duration_ms.and_then(finite),
         reason: reason.filter(|it| !it.is_empty()),
         changes: (result.comparison.as_ref()).map_or(0, |it| it.changes.len()),
+        file: None,
         usage: of_agent(result),
     }
 }

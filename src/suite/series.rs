@@ -3,16 +3,15 @@
 use std::cmp::Reverse;
 
 use crate::model::suite::DISABLED;
-use crate::published::history::{RECORDED, Skipped};
+use crate::published::history::{History, RECORDED, Skipped};
 use crate::published::result::Status;
-use crate::report::history::Series;
 use crate::store::database::HistoryRow;
 
 /// The results by what they are of, at most so many of each, the oldest first. They come by scenario, agent, model and who answered. Where the
 /// servers answered is a course of its own: what was recorded of them makes up for no failure of theirs.
 ///
 /// Where nothing ran, nobody knows the agent: such a result is of the one that ran just before it, or else of the first that ran after it.
-pub fn series(rows: Vec<HistoryRow>, most: usize) -> Vec<Series> {
+pub fn series(rows: Vec<HistoryRow>, most: usize) -> Vec<History> {
     let is_skipped = |it: &HistoryRow| it.result.status == Status::Skipped;
     let (skipped, rows): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_skipped);
     let (known, unknown): (Vec<_>, Vec<_>) = rows.into_iter().partition(|it| it.agent.is_some());
@@ -34,7 +33,7 @@ pub fn series(rows: Vec<HistoryRow>, most: usize) -> Vec<Series> {
     }
     for row in skipped {
         let series = neighbour(&all, &row).and_then(|it| all.get_mut(it));
-        let is_last = |it: &&mut Series| it.results.last().is_none_or(|it| it.at < row.result.at);
+        let is_last = |it: &&mut History| it.results.last().is_none_or(|it| it.at < row.result.at);
         if let Some(series) = series.filter(is_last) {
             series.skipped = Some(Skipped {
                 run: row.result.run,
@@ -49,7 +48,7 @@ pub fn series(rows: Vec<HistoryRow>, most: usize) -> Vec<Series> {
 }
 
 /// What tells one series from the others, in their order.
-fn key(it: &Series) -> (&str, Option<&str>, Option<&str>, bool) {
+fn key(it: &History) -> (&str, Option<&str>, Option<&str>, bool) {
     let is_recorded = it.servers.as_deref() == Some(RECORDED);
     (
         &it.id,
@@ -60,8 +59,8 @@ fn key(it: &Series) -> (&str, Option<&str>, Option<&str>, bool) {
 }
 
 /// Where the results of its scenario are beside which one lies of which nothing ran.
-fn neighbour(all: &[Series], row: &HistoryRow) -> Option<usize> {
-    let is_own = |it: &Series| it.id == row.scenario && key(it).3 == row.is_recorded();
+fn neighbour(all: &[History], row: &HistoryRow) -> Option<usize> {
+    let is_own = |it: &History| it.id == row.scenario && key(it).3 == row.is_recorded();
     let own = (0..all.len()).filter(|it| is_own(&all[*it]));
     own.max_by_key(|it| {
         let times = || all[*it].results.iter().map(|it| it.at.as_str());
@@ -71,8 +70,8 @@ fn neighbour(all: &[Series], row: &HistoryRow) -> Option<usize> {
 }
 
 /// Of rows by scenario, agent, model and who answered.
-fn by_agent(rows: Vec<HistoryRow>) -> Vec<Series> {
-    let mut all: Vec<Series> = Vec::new();
+fn by_agent(rows: Vec<HistoryRow>) -> Vec<History> {
+    let mut all: Vec<History> = Vec::new();
     for row in rows {
         let own = (
             row.scenario.as_str(),
@@ -88,7 +87,7 @@ fn by_agent(rows: Vec<HistoryRow>) -> Vec<Series> {
                 series.servers = row.result.servers.clone().or(series.servers.take());
                 series.results.push(row.result);
             }
-            None => all.push(Series {
+            None => all.push(History {
                 id: row.scenario,
                 name: row.name,
                 path: row.path,
@@ -97,7 +96,7 @@ fn by_agent(rows: Vec<HistoryRow>) -> Vec<Series> {
                 model: row.model,
                 servers: row.result.servers.clone(),
                 results: vec![row.result],
-                skipped: None,
+                ..History::default()
             }),
         }
     }

@@ -11,11 +11,12 @@ use super::outcome::problem;
 use super::patience::Patience;
 use super::repeat::{Made, Measure};
 use super::settings::Judging;
-use super::stored_run::{Attempt, CURRENT, MEASURED, Repeated, StoredRun, Told};
+use super::stored_run::{CURRENT, MEASURED, StoredRun, Told, keep};
 use super::{ci, evaluating, replay};
 use crate::evaluate::Accepted;
 use crate::model::pending::Found;
 use crate::model::redacted::Redacted;
+use crate::model::repeated::{Attempt, Repeated};
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, Trajectory};
@@ -184,9 +185,11 @@ impl Comparison<'_> {
         })
         .unwrap_or(open);
         match attempt {
-            Some((then, false)) if judged.status == Status::Passed && !then.has_passed() => {
+            Some((then, false))
+                if judged.status == Status::Passed && then.status != Status::Passed =>
+            {
                 let is_gone = judged.evaluations.iter().any(|it| it.is_gone);
-                if is_gone { then.keep(judged) } else { judged }
+                if is_gone { keep(then, judged) } else { judged }
             }
             _ => judged,
         }

@@ -9,6 +9,7 @@ use serde::de::IgnoredAny;
 use super::error::Error;
 use super::outcome::problem;
 use crate::input;
+use crate::model::repeated::{Attempt, Repeated};
 use crate::model::suite::{DISABLED, Problem, ScenarioResult, Status};
 use crate::published::result;
 use crate::store::{self, RESULT};
@@ -60,22 +61,6 @@ pub struct Told {
 struct Side {
     #[serde(default)]
     file: Option<String>,
-}
-
-/// Several runs of a scenario.
-#[derive(Debug, Clone, Deserialize)]
-pub(super) struct Repeated {
-    /// The one that the run shows, counted from 1.
-    pub(super) shown: usize,
-    pub(super) attempts: Vec<Attempt>,
-}
-
-/// What came of one of several runs.
-#[derive(Debug, Clone, Deserialize)]
-pub(super) struct Attempt {
-    status: Status,
-    #[serde(default)]
-    reason: Option<String>,
 }
 
 impl StoredRun {
@@ -274,20 +259,14 @@ impl Told {
     }
 }
 
-impl Attempt {
-    pub(super) fn has_passed(&self) -> bool {
-        self.status == Status::Passed
-    }
-
-    /// A result that seems to pass, as what evaluators found then lets it be: they cannot look at it again.
-    pub(super) fn keep(&self, result: ScenarioResult) -> ScenarioResult {
-        let reason = self.reason.as_deref();
-        let reason = reason.unwrap_or("nothing more is known of what evaluators found in it");
-        ScenarioResult {
-            status: self.status,
-            problem: Some(problem(format!("as it was judged then: {reason}"))),
-            ..result
-        }
+/// A result that seems to pass, as what evaluators found in it then lets it be: they cannot look at it again.
+pub(super) fn keep(then: &Attempt, result: ScenarioResult) -> ScenarioResult {
+    let reason = then.reason.as_deref();
+    let reason = reason.unwrap_or("nothing more is known of what evaluators found in it");
+    ScenarioResult {
+        status: then.status,
+        problem: Some(problem(format!("as it was judged then: {reason}"))),
+        ..result
     }
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 use mcp_eval::evaluate::{Accepted, Basis, Checked, check_criteria};
 use mcp_eval::model::call::{Failure, FailureKind, Outcome};
 use mcp_eval::model::scenario::{Criterion, Scenario, Start, Transport};
-use mcp_eval::model::suite::CheckState;
 use mcp_eval::model::trajectory::{Step, Trajectory};
 use mcp_eval::model::upstream::{Header, PassedOn, UpstreamCall, UpstreamLane};
 use mcp_eval::scenario_file::{self, Loaded, Options, Session, session_scenario};
@@ -218,8 +217,8 @@ fn judged(criterion: &Value, lane: UpstreamLane) -> String {
 
 fn said(checked: &Checked) -> String {
     match (&checked.checks[..], &checked.impossible[..]) {
-        ([it], []) if it.state == CheckState::Passed => "met".to_owned(),
-        ([it], []) if it.state == CheckState::Failed => it.message.clone(),
+        ([it], []) if it.passed => "met".to_owned(),
+        ([it], []) if it.fails() => it.message.clone(),
         ([], [it]) => {
             let meant = it.meant.as_ref();
             let meant = meant.map_or_else(String::new, |it| format!("; {it}?"));

@@ -134,6 +134,7 @@ fn attempt(status: Status, score: Option<f64>) -> Attempt {
         duration_ms: Some(1.0),
         reason: None,
         changes: 0,
+        file: None,
         usage: None,
     }
 }

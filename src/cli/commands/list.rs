@@ -19,7 +19,6 @@ use crate::json;
 use crate::model::measurement::Measurement;
 use crate::model::scenario::{Agent, Criterion, Scenario, is_prose};
 use crate::model::stamp::Git;
-use crate::model::suite::CheckState;
 use crate::model::trajectory::Trajectory;
 use crate::scenario_file;
 use crate::score;
@@ -250,7 +249,7 @@ fn looked_at(scenario: &Scenario, accepted: Option<&Trajectory>) -> (Vec<String>
     match check_run(&scenario, accepted, replayed, &evaluations) {
         Ok(looked) => {
             let checks = looked.checks.into_iter();
-            let unchecked = checks.filter(|it| it.state == CheckState::Unchecked);
+            let unchecked = checks.filter(|it| it.unchecked);
             (unchecked.map(|it| it.name).collect(), looked.failing)
         }
         Err(problem) => (Vec::new(), vec![problem.message]),

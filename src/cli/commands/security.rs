@@ -7,7 +7,7 @@ use crate::cli::data_sets;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::measured::{self, Forms};
-use crate::model::measurement::{self, Measurement, Security};
+use crate::model::measurement::{self, Demands, Measurement, Security};
 use crate::model::scenario::Scenario;
 use crate::published::measured as documents;
 use crate::published::measured::Status;
@@ -61,7 +61,7 @@ fn measure(args: &SecurityArgs, output: OutputArgs, console: Console) -> Result<
     measured::check(&args.out_dir)?;
     let scenario = scenario(args)?;
     if let Some(Measurement::Security(task)) = &scenario.measurement
-        && let Some(why) = task.idle()
+        && let Some(why) = task.demands.idle()
     {
         let hint = "give a lower `--fpr-ceiling`, or a higher `--recall-floor`";
         return Err(Failure::usage(why).hint(hint));
@@ -103,10 +103,12 @@ fn scenario(args: &SecurityArgs) -> Result<Scenario, Failure> {
         verdicts: args.verdicts.clone(),
         form: args.format.map(form),
         corpus: args.corpus.clone(),
-        fpr_ceiling: args.fpr_ceiling,
-        recall_floor: args.recall_floor,
-        allow_errors: args.allow_errors,
-        prevalence: args.prevalence,
+        demands: Demands {
+            fpr_ceiling: args.fpr_ceiling,
+            recall_floor: args.recall_floor,
+            allow_errors: args.allow_errors,
+            prevalence: args.prevalence,
+        },
     };
     let of = args.corpus.as_ref().unwrap_or(first);
     let of = of.file_stem().unwrap_or_default().to_string_lossy();

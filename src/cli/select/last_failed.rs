@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::input;
 use crate::json;
-use crate::published::result::{Called, Status};
+use crate::published::result::{Called, Cell, Problem, Status};
 use crate::store::{RESULT, Runs};
 use crate::suite::NOT_STARTED;
 
@@ -34,20 +34,9 @@ struct StoredResult {
 #[derive(Deserialize)]
 struct StoredScenario {
     id: String,
-    cell: Option<StoredCell>,
+    cell: Option<Cell>,
     status: Status,
-    problem: Option<StoredProblem>,
-}
-
-/// Of a matrix: one of several runs of a scenario.
-#[derive(Deserialize)]
-struct StoredCell {
-    scenario: String,
-}
-
-#[derive(Deserialize)]
-struct StoredProblem {
-    message: String,
+    problem: Option<Problem>,
 }
 
 impl LastRuns {

@@ -7,7 +7,7 @@ use crate::llm::message::{Finish, OUTPUT_NAME as VERDICT, OfferedTool, Response}
 use crate::model::Object;
 use crate::model::judge::LlmJudge;
 use crate::model::number::tidy;
-use crate::model::ruling::Verdict;
+use crate::model::ruling::{DimensionScore, Verdict};
 
 /// The longest text of a judge that is kept, in characters.
 const LONGEST: usize = 4000;
@@ -192,7 +192,7 @@ pub(super) fn verdict(members: &Object, asked: &LlmJudge) -> Result<Verdict, Str
 const ROUNDING: f64 = 1e-9;
 
 /// The mean of the scores by the weights of their dimensions; `None` without any.
-fn weighted(asked: &LlmJudge, scores: &[(String, f64)]) -> Option<f64> {
+fn weighted(asked: &LlmJudge, scores: &[DimensionScore]) -> Option<f64> {
     let dimensions = asked.standard.dimensions();
     let sum = |unit: f64| dimensions.iter().map(|it| it.weight / unit).sum::<f64>();
     // The sum of the largest numbers is none; in a unit of their own it is.
@@ -200,8 +200,8 @@ fn weighted(asked: &LlmJudge, scores: &[(String, f64)]) -> Option<f64> {
     let unit = if sum(1.0).is_finite() { 1.0 } else { largest };
     let all = sum(unit);
     let weighted = dimensions.iter().filter_map(|dimension| {
-        let (_, score) = scores.iter().find(|(name, _)| *name == dimension.name)?;
-        Some(dimension.weight / unit * score)
+        let own = scores.iter().find(|it| it.name == dimension.name)?;
+        Some(dimension.weight / unit * own.score)
     });
     (!scores.is_empty() && all > 0.0).then(|| weighted.sum::<f64>() / all)
 }
@@ -210,7 +210,7 @@ fn dimension_scores(
     members: &Object,
     asked: &LlmJudge,
     problems: &mut Vec<String>,
-) -> Vec<(String, f64)> {
+) -> Vec<DimensionScore> {
     let dimensions = asked.standard.dimensions();
     if dimensions.is_empty() {
         return Vec::new();
@@ -230,7 +230,10 @@ fn dimension_scores(
     let scores = dimensions.iter().filter_map(|it| {
         let place = format!("dimension_scores.{}", it.name);
         let score = share(&place, given.get(&it.name), problems)?;
-        Some((it.name.clone(), score))
+        Some(DimensionScore {
+            name: it.name.clone(),
+            score,
+        })
     });
     scores.collect()
 }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::experiment::CauseCall;
+
 /// One root cause of whatever failed or changed, with everything it led to.
 ///
 /// Results of earlier programs have `text` and `scenarios` alone.
@@ -67,13 +69,6 @@ pub struct CausePlace {
     /// This scenario did not pass because of it; elsewhere it may only be a change. Earlier programs told this of the cause alone.
     #[serde(default = "yes")]
     pub fails: bool,
-}
-
-/// A call that a cause concerns: its number on either side, where it was made there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-pub struct CauseCall {
-    pub baseline: Option<usize>,
-    pub current: Option<usize>,
 }
 
 /// What kind of thing a cause is.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Band, Change, ChangeKind, Drift, ExecutionStatus, Loss, Reason, ReasonKind, Row, Scores,
-    Upstream,
+    SlowerCall, Upstream,
 };
 use crate::model::label::labelled;
 use crate::model::points;
@@ -39,24 +39,13 @@ pub struct Comparison {
     /// What changed in the tools the servers offer.
     pub drift: Vec<Drift>,
     /// Calls that took much longer than in the baseline.
-    pub slower: Vec<Slower>,
+    pub slower: Vec<SlowerCall>,
     /// Whatever differs between the two sides, in the order of the calls, whether it fails the gate or not; empty where nothing does.
     #[serde(default)]
     pub changes: Vec<Change>,
     /// What the servers behind the one under test heard; absent where nobody listened there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream: Option<Upstream>,
-}
-
-/// A call that took much longer than in the baseline.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Slower {
-    /// The number of the call in the baseline.
-    pub baseline: usize,
-    /// The number of the call in the run.
-    pub current: usize,
-    pub baseline_ms: Option<f64>,
-    pub current_ms: Option<f64>,
 }
 
 /// The longest expected or got value in a sentence; the document holds what there is.

@@ -5,81 +5,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::TotalUse;
-use crate::model::evaluation::EvaluationStatus;
+use crate::model::evaluation::{Evaluation, EvaluationStatus};
 use crate::model::evaluator::Role;
 use crate::model::number::{apart, fixed};
 use crate::model::pending::Found;
-
-/// What came of one evaluator.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Evaluation {
-    /// What it is called.
-    pub name: String,
-    /// Its type, as scenario files spell it.
-    #[serde(rename = "type")]
-    pub kind: String,
-    pub role: Role,
-    /// What its score counts for among the gating ones.
-    pub weight: f64,
-    pub status: EvaluationStatus,
-    /// From 0 to 1; `null` where nothing was judged.
-    pub score: Option<f64>,
-    /// What was found, or why nothing was judged.
-    pub message: String,
-    /// More of that, a line each; absent where there is none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub details: Vec<String>,
-    /// How long it took, in milliseconds.
-    pub duration_ms: Option<f64>,
-    /// The line of the scenario's file that says it; absent where none does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<usize>,
-    /// `FILE:LINE` where another file says it, such as `_defaults.yaml`; absent where none does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub said_in: Option<String>,
-    /// What tells it from another one of the same name; absent where it can look at a stored run as well as at a new one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub definition: Option<String>,
-    /// What models said of the run, asked by this evaluator or by those within it; absent where none was asked, or where one was asked about several evaluators at once and it stands with the first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub judges: Vec<Judge>,
-}
-
-/// What a model said of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Judge {
-    /// The model, as it was asked for.
-    pub model: String,
-    /// How sure it says it is, from 0 to 1; `null` where it does not say, or there is no verdict.
-    pub confidence: Option<f64>,
-    /// Its reasons; `null` where there is no verdict.
-    pub reasoning: Option<String>,
-    /// The score of each dimension of a rubric; absent where there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub dimension_scores: Vec<DimensionScore>,
-    /// How far the calls are the expected ones, from 0 to 1; `null` where nobody says which were expected.
-    pub tool_accuracy: Option<f64>,
-    /// What could be done better; absent where it says nothing.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub suggestions: Vec<String>,
-    /// The score of each vote; `null` for one without a verdict.
-    pub votes: Vec<Option<f64>>,
-    /// How far the highest vote is above the lowest; `null` where fewer than two have a score.
-    pub spread: Option<f64>,
-    /// How many votes were taken from the cache.
-    pub cached_votes: usize,
-    /// What asking it took now.
-    pub usage: TotalUse,
-}
-
-/// The score of a dimension of a rubric.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct DimensionScore {
-    pub name: String,
-    /// From 0 to 1.
-    pub score: f64,
-}
 
 /// What the gating evaluators come to together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -106,11 +35,6 @@ impl From<Evaluation> for Found {
 }
 
 impl Evaluation {
-    /// Whether the run fails for it.
-    pub fn fails(&self) -> bool {
-        self.gates() && self.status == EvaluationStatus::Failed
-    }
-
     pub fn gates(&self) -> bool {
         self.role == Role::Gating
     }

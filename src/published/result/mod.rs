@@ -15,7 +15,6 @@ mod cause;
 mod change;
 mod comparison;
 mod dataset;
-mod direct;
 mod evaluation;
 mod link;
 mod matrix;
@@ -32,27 +31,28 @@ pub use crate::model::called::{Called, CalledOption, Selection};
 pub use crate::model::cell::{Cell, Setting};
 pub use crate::model::comparison::{
     ArgumentDifference, Band, Bound, Change, ChangeKind, ContractChange, Difference, Drift,
-    ExecutionStatus, Loss, Polled, Reason, ReasonKind, Scores, UpstreamHeader,
+    ExecutionStatus, Loss, Polled, Reason, ReasonKind, Scores, SlowerCall, UpstreamHeader,
 };
-pub use crate::model::direct::{Cost, DirectCall, DirectTool};
-pub use crate::model::evaluation::EvaluationStatus;
+pub use crate::model::direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
+pub use crate::model::evaluation::{Evaluation, EvaluationStatus};
 pub use crate::model::evaluator::Role;
-pub use crate::model::repeated::{OfRuns, Spread};
+pub use crate::model::experiment::{CauseCall, ExperimentPart};
+pub use crate::model::interval::Interval;
+pub use crate::model::repeated::{PassRate, Repeated};
+pub use crate::model::ruling::Judge;
 pub use crate::model::status::Status;
-pub use crate::model::suite::{Problem, Retried};
+pub use crate::model::suite::{Check, Problem, Retried};
 pub use crate::model::usage::{Tokens, TotalUse};
 pub use bisected::{Bisected, Commit, SkippedCommit};
-pub use cause::{Cause, CauseCall, CauseKind, CausePlace, Whose};
+pub use cause::{Cause, CauseKind, CausePlace, Whose};
 pub use change::names_values;
-pub use comparison::{Comparison, Slower};
+pub use comparison::Comparison;
 pub use dataset::Dataset;
-pub use direct::{Direct, DirectTotals};
-pub use evaluation::{DimensionScore, Evaluation, EvaluationSummary, Judge};
+pub use evaluation::EvaluationSummary;
 pub use link::Link;
 pub use matrix::{Matrix, MatrixCell, MatrixPair};
-pub use repeated::{BaselineRate, Interval, PassRate, RateDifference, Repeated, Run};
 pub use row::{Call, Parameter, RequestComparison, ResponseComparison, Row, RowKind};
-pub use scenario::{Check, ExperimentChange, ExperimentPart, Scenario, UNCHANGED};
+pub use scenario::{Scenario, UNCHANGED};
 pub use shard::{Merged, MergedShard, PlannedScenario, Shard, ShardPlan};
 pub use side::{BindingSummary, CallLabel, LearnedSummary, ServerSummary, Side, SideStamp};
 pub use suite::{GateKind, GateState, Quarantine, QuarantineOf, SuiteGate, SuiteOf};

@@ -5,15 +5,16 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::experiment::{ExperimentChange, ExperimentPart};
 use crate::model::stamp::Servers;
-use crate::model::suite::SUCCEEDS;
+use crate::model::suite::{Check, SUCCEEDS};
 use crate::model::unsteady::Unsteady;
 use crate::published::measured::Measured;
 
 use super::Cell;
 use super::{
-    Band, CauseCall, Change, Comparison, Direct, Evaluation, EvaluationSummary, GateKind, Problem,
-    Quarantine, Reason, Repeated, Retried, Side, Status, TotalUse,
+    Band, Change, Comparison, Direct, Evaluation, EvaluationSummary, GateKind, Problem, Quarantine,
+    Reason, Repeated, Retried, Side, Status, TotalUse,
 };
 
 /// How `in_words` begins for a run in which nothing changed.
@@ -120,62 +121,7 @@ pub struct Scenario {
     pub measured: Option<Measured>,
 }
 
-/// A way in which two runs are not the same experiment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ExperimentChange {
-    pub what: ExperimentPart,
-    /// What of the scenario is another one, in words; absent for all else, and where nobody knows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<String>,
-    /// The call of the script that is another one, by its number in the script on either side; absent where it is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub script: Option<CauseCall>,
-    /// What it was: the name of the model, the kind of agent, or that part of the scenario; `null` for none, and where no word tells it.
-    pub baseline: Option<String>,
-    /// What it is now.
-    pub current: Option<String>,
-}
-
-/// What makes an experiment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ExperimentPart {
-    /// The model that is asked.
-    Model,
-    /// The kind of agent.
-    Agent,
-    /// What the scenario asks, and what it gives its agent: the calls of a script, or how a model is asked.
-    Scenario,
-}
-
-/// One expectation of the scenario.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Check {
-    /// The expectation, as the scenario says it.
-    pub name: String,
-    /// The line of the scenario's file that says it; absent where none does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<usize>,
-    pub passed: bool,
-    /// It was not checked and decides nothing, because nothing shows that it can be met; absent otherwise.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unchecked: bool,
-    /// The call of the run that it is about; absent where it is about none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call: Option<usize>,
-    /// It asks for something that is to be there, a text or a call; absent otherwise.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub asks_for_more: bool,
-    /// What was found instead, or why it was not checked; empty when passed.
-    pub message: String,
-}
-
 impl Check {
-    /// Whether it speaks against the run.
-    pub fn fails(&self) -> bool {
-        !self.passed && !self.unchecked
-    }
-
     /// The full name of the tool whose call failed, where it is about that.
     pub fn failed_tool(&self) -> Option<&str> {
         self.call?;

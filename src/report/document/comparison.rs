@@ -66,16 +66,7 @@ pub(super) fn comparison(
             })
             .collect(),
         drift: comparison.drift.clone(),
-        slower: comparison
-            .slower
-            .iter()
-            .map(|it| result::Slower {
-                baseline: it.baseline,
-                current: it.current,
-                baseline_ms: finite(it.baseline_ms),
-                current_ms: finite(it.current_ms),
-            })
-            .collect(),
+        slower: comparison.slower.clone(),
         changes: (comparison.changes.iter())
             .map(|it| Change {
                 label: label(it.baseline, it.current),

@@ -1,9 +1,6 @@
 //! The published result of what a command found.
 
 mod comparison;
-mod direct;
-mod evaluation;
-mod repeated;
 mod shown;
 mod upstream;
 
@@ -14,13 +11,13 @@ use serde::Deserialize;
 
 use crate::model::called::Called;
 use crate::model::catalogue::ServerCatalogue;
-use crate::model::experiment::ExperimentChange;
+use crate::model::evaluation::Gate;
 use crate::model::learned::VolatilePlaces;
 use crate::model::points::finite;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Places;
 use crate::model::stamp::Stamp;
-use crate::model::suite::{CheckState, ScenarioResult, Status, SuiteResult};
+use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
 use crate::published::ending;
 use crate::published::measured::Measured;
@@ -92,7 +89,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         user_intent: result.user_intent.clone(),
         row_of: result.row_of.clone(),
         cell: result.cell.as_deref().cloned(),
-        experiment_changes: result.experiment_changes.iter().map(Into::into).collect(),
+        experiment_changes: result.experiment_changes.clone(),
         status: result.status,
         duration_ms: result.duration_ms.and_then(finite),
         problem: result.problem.clone(),
@@ -102,25 +99,13 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         idle_rules: result.idle_rules.clone(),
         without_rules: result.without_rules,
         container_log: None,
-        checks: result
-            .checks
-            .iter()
-            .map(|it| result::Check {
-                name: it.name.clone(),
-                line: it.line,
-                passed: it.state == CheckState::Passed,
-                unchecked: it.state == CheckState::Unchecked,
-                call: it.call,
-                asks_for_more: it.asks_for_more,
-                message: it.message.clone(),
-            })
-            .collect(),
-        evaluators: result
-            .evaluations
-            .iter()
-            .map(evaluation::evaluation)
-            .collect(),
-        evaluation: result.evaluation.map(evaluation::summary),
+        checks: result.checks.clone(),
+        evaluators: result.evaluations.clone(),
+        evaluation: result.evaluation.map(|it| result::EvaluationSummary {
+            score: it.score,
+            threshold: it.threshold,
+            passed: it.gate == Gate::Passes,
+        }),
         in_words: None,
         baseline: baseline.map(side),
         current: current.map(side),
@@ -128,7 +113,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
             .comparison
             .as_ref()
             .map(|it| comparison::comparison(it, baseline, current, &result.labels)),
-        repeated: (result.repeated.as_deref()).map(|it| Box::new(repeated::repeated(it))),
+        repeated: result.repeated.clone(),
         flaky: result.unsteady.is_some()
             || (result.status == Status::Passed && !result.retried.is_empty()),
         unsteady: result.unsteady.clone(),
@@ -137,7 +122,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         quarantine: None,
         within_gate: None,
         left_to_merge: None,
-        direct: (result.direct.as_deref()).map(|it| Box::new(direct::direct(it))),
+        direct: result.direct.clone(),
         measured: (result.measured.as_deref()).and_then(|it| Measured::deserialize(&it.0).ok()),
     };
     if let (None, Some(run), Some(side)) = (&scenario.comparison, current, &mut scenario.current) {
@@ -201,38 +186,6 @@ fn place(reason: &mut result::Reason, places: &Places, is_expected: bool, script
     reason.line = expected.or(played);
     for follows in &mut reason.follows {
         place(follows, places, is_expected, scripted);
-    }
-}
-
-impl From<&ExperimentChange> for result::ExperimentChange {
-    fn from(change: &ExperimentChange) -> Self {
-        use result::ExperimentPart as What;
-        let (what, part, baseline, current) = match change.clone() {
-            ExperimentChange::Model { baseline, current } => (What::Model, None, baseline, current),
-            ExperimentChange::Agent { baseline, current } => {
-                (What::Agent, None, Some(baseline), Some(current))
-            }
-            ExperimentChange::Scenario {
-                part,
-                script: _,
-                baseline,
-                current,
-            } => (What::Scenario, part, baseline, current),
-        };
-        let script = match change {
-            ExperimentChange::Scenario { script, .. } => *script,
-            _ => None,
-        };
-        Self {
-            what,
-            part,
-            script: script.map(|it| result::CauseCall {
-                baseline: it.baseline,
-                current: it.current,
-            }),
-            baseline,
-            current,
-        }
     }
 }
 

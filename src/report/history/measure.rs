@@ -3,7 +3,7 @@
 use crate::model::number::tidy;
 use crate::published::history::{
     Commit, CommitRange, FORMAT_VERSION, FirstBad, History, HistoryDocument, HistoryResult,
-    RECORDED, Ranked, Skipped, Slowdown, SlowdownGate, TooSlow, Unmeasured,
+    RECORDED, Ranked, Slowdown, SlowdownGate, TooSlow, Unmeasured,
 };
 use crate::published::result::Status;
 use crate::report::command::quoted;
@@ -13,20 +13,6 @@ const RANKED: usize = 10;
 
 /// With fewer results before, nothing is said of a slowdown.
 const FEWEST: usize = 3;
-
-/// The results of a scenario with one agent and model, of the servers or of what was recorded of them, the oldest first.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Series {
-    pub id: String,
-    pub name: String,
-    pub path: String,
-    pub tags: Vec<String>,
-    pub agent: Option<String>,
-    pub model: Option<String>,
-    pub servers: Option<String>,
-    pub results: Vec<HistoryResult>,
-    pub skipped: Option<Skipped>,
-}
 
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,8 +25,8 @@ pub struct Asked {
     pub max_slowdown: Option<f64>,
 }
 
-/// The document of these results.
-pub fn measured(asked: &Asked, series: Vec<Series>) -> HistoryDocument {
+/// The document of these results, of which nothing is made yet.
+pub fn measured(asked: &Asked, series: Vec<History>) -> HistoryDocument {
     let scenarios: Vec<History> = series.into_iter().map(history).collect();
     let gate = asked
         .max_slowdown
@@ -58,7 +44,7 @@ pub fn measured(asked: &Asked, series: Vec<Series>) -> HistoryDocument {
     }
 }
 
-fn history(series: Series) -> History {
+fn history(series: History) -> History {
     let results = &series.results;
     let verdicts = results.iter().filter_map(HistoryResult::verdict);
     let (judged, passed) =
@@ -83,15 +69,7 @@ fn history(series: Series) -> History {
         known_cost: (!costs.is_empty()).then(|| tidy(costs.iter().sum())),
         first_bad: first_bad(&series),
         slowdown: slowdown(results),
-        id: series.id,
-        name: series.name,
-        path: series.path,
-        tags: series.tags,
-        agent: series.agent,
-        model: series.model,
-        servers: series.servers,
-        results: series.results,
-        skipped: series.skipped,
+        ..series
     }
 }
 
@@ -146,7 +124,7 @@ fn is_same_state(before: &HistoryResult, now: &HistoryResult) -> bool {
 }
 
 /// Since when a scenario does not pass: what broke or took too long is as bad as what failed.
-fn first_bad(series: &Series) -> Option<FirstBad> {
+fn first_bad(series: &History) -> Option<FirstBad> {
     let decided: Vec<&HistoryResult> = series
         .results
         .iter()

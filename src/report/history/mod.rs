@@ -15,6 +15,6 @@ mod terminal;
 mod words;
 
 pub use self::csv::csv;
-pub use self::measure::{Asked, Series, measured};
+pub use self::measure::{Asked, measured};
 pub use self::terminal::terminal;
 pub(super) use self::words::add_measures;

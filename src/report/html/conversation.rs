@@ -437,8 +437,8 @@ impl<'a> Maker<'a> {
         let slower = comparison.slower.iter().find(|it| it.current == number)?;
         Some(format!(
             "slower: {} instead of {}",
-            duration::or_unknown(slower.current_ms),
-            duration::or_unknown(slower.baseline_ms)
+            duration::words(slower.current_ms),
+            duration::words(slower.baseline_ms)
         ))
     }
 }

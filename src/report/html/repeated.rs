@@ -1,8 +1,8 @@
 //! Several runs of one scenario: a strip of them, their pass rate with its interval, and what they say of several in a row.
 
 use crate::model::number::signed;
-use crate::model::repeated::percent;
-use crate::published::result::{Interval, Repeated, Run, Status};
+use crate::model::repeated::{Attempt, percent};
+use crate::published::result::{Interval, Repeated, Status};
 use crate::report::duration;
 
 use super::link::link;
@@ -93,7 +93,7 @@ impl<'a> RepeatedView<'a> {
 }
 
 impl AttemptView {
-    fn new(number: usize, run: &Run, shown: usize) -> Self {
+    fn new(number: usize, run: &Attempt, shown: usize) -> Self {
         Self {
             number,
             status: run.status,

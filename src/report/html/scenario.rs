@@ -361,8 +361,8 @@ impl<'a> VerdictView<'a> {
                 .iter()
                 .map(|it| SlowerView {
                     number: it.current,
-                    before: duration::or_unknown(it.baseline_ms),
-                    now: duration::or_unknown(it.current_ms),
+                    before: duration::words(it.baseline_ms),
+                    now: duration::words(it.current_ms),
                 })
                 .collect(),
         }

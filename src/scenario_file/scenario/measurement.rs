@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::model::measurement::{
-    AllowedLoss, FPR_CEILING, Measurement, RECALL_FLOOR, Retrieval, SEARCHES, SearchGates, Security,
+    AllowedLoss, Demands, FPR_CEILING, Measurement, RECALL_FLOOR, Retrieval, SEARCHES, SearchGates,
+    Security,
 };
 use crate::scenario_file::decode::values::{Fraction, Word};
 use crate::scenario_file::decode::{At, Decode, Field, NO_HINT};
@@ -152,10 +153,12 @@ impl Document {
             verdicts: files.into_iter().collect::<Option<_>>()?,
             form: given(self.format.as_ref()).map(|it| it.0),
             corpus,
-            fpr_ceiling: share(|it| &it.fpr_ceiling).unwrap_or(FPR_CEILING),
-            recall_floor: share(|it| &it.recall_floor).unwrap_or(RECALL_FLOOR),
-            allow_errors: errors.map_or(0, |it| it.0 as usize),
-            prevalence: share(|it| &it.prevalence),
+            demands: Demands {
+                fpr_ceiling: share(|it| &it.fpr_ceiling).unwrap_or(FPR_CEILING),
+                recall_floor: share(|it| &it.recall_floor).unwrap_or(RECALL_FLOOR),
+                allow_errors: errors.map_or(0, |it| it.0 as usize),
+                prevalence: share(|it| &it.prevalence),
+            },
         })
     }
 }

@@ -76,10 +76,8 @@ pub fn direct(run: &Trajectory, straight: &[Option<(Outcome, f64)>]) -> Direct {
     }
     let offered = lane.catalogue.servers.iter();
     let tools = offered.flat_map(|it| it.tools.iter().map(move |tool| (&it.server, tool)));
-    Direct {
-        calls,
-        tools: tools.map(|(server, it)| tool(run, server, it)).collect(),
-    }
+    let tools = tools.map(|(server, it)| tool(run, server, it));
+    Direct::new(calls, tools.collect())
 }
 
 /// Whether a server behind gave an answer, be it an error, before whoever asked had gone.

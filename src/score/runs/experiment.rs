@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::model::experiment::{ExperimentChange, ScriptPlace};
+use crate::model::experiment::{CauseCall, ExperimentChange, ExperimentPart};
 use crate::model::trajectory::{Step, ToolCall, Trajectory};
 use crate::text::aligned::aligned;
 use crate::text::shorten;
@@ -33,16 +33,14 @@ pub fn experiment_changes(baseline: &Trajectory, current: &Trajectory) -> Vec<Ex
     let mut changes = Vec::new();
     if was.agent != REPLAY && is.agent != REPLAY {
         if was.model != is.model {
-            changes.push(ExperimentChange::Model {
-                baseline: was.model.clone(),
-                current: is.model.clone(),
-            });
+            let (baseline, current) = (was.model.clone(), is.model.clone());
+            let what = ExperimentPart::Model;
+            changes.push(ExperimentChange::new(what, baseline, current));
         }
         if was.agent != is.agent {
-            changes.push(ExperimentChange::Agent {
-                baseline: was.agent.clone(),
-                current: is.agent.clone(),
-            });
+            let (baseline, current) = (Some(was.agent.clone()), Some(is.agent.clone()));
+            let what = ExperimentPart::Agent;
+            changes.push(ExperimentChange::new(what, baseline, current));
         }
     }
     let asked = current.scenario_hash.as_deref();
@@ -88,32 +86,31 @@ fn changed_parts(baseline: &Trajectory, current: &Trajectory) -> Vec<ExperimentC
             .into_iter()
             .filter(|it| known && was.get(*it) != is.get(*it))
         {
-            changed.push(ExperimentChange::Scenario {
-                part: Some(format!("`agent.{name}`")),
-                script: None,
-                baseline: None,
-                current: None,
-            });
+            changed.push(part_of_scenario(Some(format!("`agent.{name}`"))));
         }
     }
     let more = changed.len().saturating_sub(PARTS);
     if changed.is_empty() || more > 0 {
         changed.truncate(PARTS);
-        changed.push(ExperimentChange::Scenario {
-            part: (more > 0).then(|| format!("what it asks at {more} more places")),
-            script: None,
-            baseline: None,
-            current: None,
-        });
+        let part = (more > 0).then(|| format!("what it asks at {more} more places"));
+        changed.push(part_of_scenario(part));
     }
     changed
+}
+
+/// That this part of the scenario is another one, with no word of what it was.
+fn part_of_scenario(part: Option<String>) -> ExperimentChange {
+    ExperimentChange {
+        part,
+        ..ExperimentChange::new(ExperimentPart::Scenario, None, None)
+    }
 }
 
 /// The texts that the other side lacks, side by side where both sides have one there, shortened to where they differ.
 fn each_changed(
     was: &[String],
     is: &[String],
-    part: impl Fn(usize, ScriptPlace) -> (String, Option<ScriptPlace>),
+    part: impl Fn(usize, CauseCall) -> (String, Option<CauseCall>),
     changed: &mut Vec<ExperimentChange>,
 ) {
     let ends = (was.len(), is.len());
@@ -138,16 +135,16 @@ fn each_changed(
             _ => [was, is].map(|it| it.map(|it| shorten(it, SHOWN).into_owned())),
         };
         let number_of = |at: Option<usize>| at.map(|it| it + 1);
-        let place = ScriptPlace {
+        let place = CauseCall {
             baseline: number_of(was_at),
             current: number_of(is_at),
         };
         let (part, script) = part(number, place);
-        changed.push(ExperimentChange::Scenario {
-            part: Some(part),
+        changed.push(ExperimentChange {
             script,
             baseline,
             current,
+            ..part_of_scenario(Some(part))
         });
     }
 }

@@ -2,8 +2,11 @@
 
 use std::cmp::Ordering;
 
-use crate::model::repeated::{Attempt, Difference, OfRuns, Repeated, Tally, percent};
+use crate::model::repeated::{
+    Attempt, BaselineRate, OfRuns, RateDifference, Repeated, Tally, percent,
+};
 use crate::model::suite::Status;
+use crate::model::usage::TotalUse;
 
 use super::statistics;
 
@@ -27,9 +30,16 @@ pub fn summarise(attempts: Vec<Attempt>, shown: usize) -> Repeated {
             .filter_map(|k| chance(tally, k).map(|chance| OfRuns { k, chance }))
             .collect()
     };
+    let usage = attempts.iter().filter_map(|it| it.usage);
     Repeated {
+        runs: attempts.len(),
+        passed,
+        failed: tally.runs - passed,
+        incomplete: attempts.len() - tally.runs,
+        pass_rate: tally.pass_rate(),
+        flaky: 0 < passed && passed < tally.runs,
+        usage: usage.reduce(TotalUse::and),
         shown,
-        tally,
         interval: statistics::wilson(tally),
         pass_threshold: None,
         score: statistics::spread(&scores),
@@ -37,7 +47,6 @@ pub fn summarise(attempts: Vec<Attempt>, shown: usize) -> Repeated {
         pass_at_k: of_runs(statistics::pass_at_k),
         pass_hat_k: of_runs(statistics::pass_hat_k),
         baseline: None,
-        baseline_interval: None,
         difference: None,
         reason: None,
         attempts,
@@ -57,17 +66,18 @@ pub fn gate(
 ) -> (Status, Repeated) {
     let mut repeated = summarise(attempts, shown);
     let baseline = baseline.filter(|it| it.runs > 0);
-    let tally = repeated.tally;
+    let tally = repeated.tally();
     repeated.pass_threshold = Some(pass_threshold);
-    repeated.baseline = baseline;
-    repeated.baseline_interval = baseline.and_then(statistics::wilson);
-    repeated.difference = baseline.and_then(|before| {
-        Some(Difference {
-            value: tally.pass_rate()? - before.pass_rate()?,
-            interval: statistics::newcombe(tally, before)?,
-        })
+    repeated.baseline = baseline.map(|it| BaselineRate {
+        tally: it.into(),
+        interval: statistics::wilson(it),
     });
-    let incomplete = repeated.incomplete();
+    repeated.difference = baseline.and_then(|before| {
+        let value = tally.pass_rate()? - before.pass_rate()?;
+        let interval = statistics::newcombe(tally, before)?;
+        Some(RateDifference::new(value, interval))
+    });
+    let incomplete = repeated.incomplete;
     let at_best = Tally {
         runs: tally.runs + incomplete,
         passed: tally.passed + incomplete,

@@ -42,7 +42,11 @@ impl Signs {
             0 => 1.0,
             worse => 1.0 - crossing(|share| at_least(worse, all, share) < tail),
         };
-        Some(Interval { low, high })
+        Some(Interval {
+            low,
+            high,
+            confidence,
+        })
     }
 }
 

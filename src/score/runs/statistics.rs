@@ -103,8 +103,8 @@ fn hybrid(now: (f64, f64), before: (f64, f64)) -> Interval {
     let (a, b) = (now.0 / now.1, before.0 / before.1);
     let (of_a, of_b) = (of_share(now.0, now.1), of_share(before.0, before.1));
     let difference = a - b;
-    Interval {
-        low: (difference - (a - of_a.low).hypot(of_b.high - b)).max(-1.0),
-        high: (difference + (of_a.high - a).hypot(b - of_b.low)).min(1.0),
-    }
+    Interval::of_95(
+        (difference - (a - of_a.low).hypot(of_b.high - b)).max(-1.0),
+        (difference + (of_a.high - a).hypot(b - of_b.low)).min(1.0),
+    )
 }

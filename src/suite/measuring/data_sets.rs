@@ -192,7 +192,7 @@ impl ScannerSets {
     /// Everything that keeps anything from being measured with them.
     pub(super) fn read(security: &Security) -> Result<Self, Vec<Finding>> {
         let mut findings = Vec::new();
-        if let Some(why) = security.idle() {
+        if let Some(why) = security.demands.idle() {
             let name = security.verdicts.first().map(|it| shown(it));
             let name = name.unwrap_or_default();
             findings.push(Finding::about(&name, Severity::Error, why));

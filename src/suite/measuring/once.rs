@@ -180,7 +180,7 @@ impl Once<'_> {
                     (None, Some(Ok((security, notes)))) => security::Report {
                         status: status(&security),
                         problems: problems(&security),
-                        notes: [notes, doubts(&security, task.prevalence)].concat(),
+                        notes: [notes, doubts(&security, task.demands.prevalence)].concat(),
                         security,
                         ..security::Report::default()
                     },
@@ -269,8 +269,8 @@ impl Once<'_> {
             ..security::Report::default()
         };
         if let Measurement::Security(task) = self.task {
-            report.security.gate.fpr_ceiling = task.fpr_ceiling;
-            report.security.gate.recall_floor = task.recall_floor;
+            report.security.gate.fpr_ceiling = task.demands.fpr_ceiling;
+            report.security.gate.recall_floor = task.demands.recall_floor;
         }
         report
     }

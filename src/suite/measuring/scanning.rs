@@ -8,7 +8,6 @@ use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 
 use super::data_sets::{ScannerSets, shown};
-use crate::discovery::detection::Demands;
 use crate::discovery::security::{measure, oddities};
 use crate::model::measurement::Security;
 use crate::published::measured::security;
@@ -37,7 +36,7 @@ fn measured(task: &Security) -> Result<(security::Security, Vec<String>), Vec<St
     let sets = ScannerSets::read(task)
         .map_err(|findings| findings.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     let truth = sets.truth.as_ref();
-    let security = measure(&sets.runs, truth, &demands(task))?;
+    let security = measure(&sets.runs, truth, &task.demands)?;
     Ok((
         security,
         [twice(task), oddities(&sets.runs, truth)].concat(),
@@ -59,14 +58,4 @@ fn twice(task: &Security) -> Vec<String> {
         )
     });
     told.collect()
-}
-
-/// What is asked of scanners.
-fn demands(task: &Security) -> Demands {
-    Demands {
-        fpr_ceiling: task.fpr_ceiling,
-        recall_floor: task.recall_floor,
-        allow_errors: task.allow_errors,
-        prevalence: task.prevalence,
-    }
 }

@@ -81,18 +81,8 @@ pub(super) fn document(judged: &Judged) -> Option<MeasuredDocument> {
 }
 
 fn check(name: String, passed: bool, message: impl FnOnce() -> String) -> Check {
-    Check {
-        name,
-        line: None,
-        state: if passed {
-            CheckState::Passed
-        } else {
-            CheckState::Failed
-        },
-        call: None,
-        asks_for_more: false,
-        message: if passed { String::new() } else { message() },
-    }
+    let message = if passed { String::new() } else { message() };
+    Check::new(name, CheckState::of(passed), message)
 }
 
 fn of_search(report: &retrieval::Report) -> Vec<Check> {

@@ -13,7 +13,7 @@ use crate::model::evaluation::Overall;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Attempt;
 use crate::model::scenario::Scenario;
-use crate::model::suite::{Check, CheckState, ScenarioResult, Status};
+use crate::model::suite::{Check, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::suite::judge::judge;
@@ -137,13 +137,13 @@ pub(crate) async fn take(
     if let Some((_, baseline)) = baseline {
         notes.extend(baseline.misfit);
         trajectory = baseline.kept;
-        trajectory.refine(|it| it.repeated = Some(repeated.tally));
+        trajectory.refine(|it| it.repeated = Some(repeated.tally()));
         let all_reset = run_context.suite.is_all_reset(scenario);
         let learned = learned::learned_notes(&trajectory, &baseline.learned, all_reset);
         notes.extend(learned);
         notes.push(format!(
             "{}: kept is attempt {}, the most typical",
-            repeated.tally.recorded_words(),
+            repeated.tally().recorded_words(),
             taken + 1
         ));
     }
@@ -172,18 +172,15 @@ pub(crate) async fn take(
 fn demand_what_one_met(played: &mut [Played]) {
     let longest = played.iter().map(|it| it.checks.len()).max().unwrap_or(0);
     for index in 0..longest {
-        let state = |it: &Played| it.checks.get(index).map(|it| it.state);
-        if !played
-            .iter()
-            .any(|it| state(it) == Some(CheckState::Passed))
-        {
+        let is_met = |it: &Played| it.checks.get(index).is_some_and(|it| it.passed);
+        if !played.iter().any(is_met) {
             continue;
         }
         for run in played.iter_mut() {
             let check = run.checks.get_mut(index);
-            let unmet = check.filter(|it| it.state == CheckState::Unchecked);
+            let unmet = check.filter(|it| it.unchecked);
             if let Some(check) = unmet {
-                check.state = CheckState::Failed;
+                check.unchecked = false;
                 "another of the runs says it, and this one does not".clone_into(&mut check.message);
                 count_unmet(&run.checks, &mut run.failing);
             }

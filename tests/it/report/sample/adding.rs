@@ -4,7 +4,7 @@ use mcp_eval::model::comparison::{
     Band, Comparison, ContractChange, Difference, Drift, ExecutionStatus, Loss, ParameterScore,
     Reason, ReasonKind, ResponseScore, Row, SlowerCall, Verdict,
 };
-use mcp_eval::model::experiment::ExperimentChange;
+use mcp_eval::model::experiment::{ExperimentChange, ExperimentPart};
 use mcp_eval::model::stamp::Stamp;
 use mcp_eval::model::suite::{ScenarioResult, Status};
 use mcp_eval::model::trajectory::{
@@ -30,15 +30,13 @@ pub(crate) fn failed() -> ScenarioResult {
             "the text appears in no message, argument or answer",
         )],
         experiment_changes: vec![
-            ExperimentChange::Model {
-                baseline: Some("claude-opus-5".to_owned()),
-                current: Some("claude-sonnet-5".to_owned()),
-            },
-            ExperimentChange::Scenario {
+            experiment_change(ExperimentPart::Model, ["claude-opus-5", "claude-sonnet-5"]),
+            ExperimentChange {
                 part: Some("the user's message".to_owned()),
-                script: None,
-                baseline: Some("Add the server".to_owned()),
-                current: Some("Add the weather server".to_owned()),
+                ..experiment_change(
+                    ExperimentPart::Scenario,
+                    ["Add the server", "Add the weather server"],
+                )
             },
         ],
         notes: vec!["the server was slow to start".to_owned()],
@@ -328,4 +326,8 @@ pub(crate) fn error_response() -> ResponseScore {
             loss: 1.0,
         }],
     }
+}
+
+fn experiment_change(what: ExperimentPart, [was, is]: [&str; 2]) -> ExperimentChange {
+    ExperimentChange::new(what, Some(was.to_owned()), Some(is.to_owned()))
 }

@@ -151,15 +151,7 @@ pub(crate) fn reason(
 
 pub(crate) fn check(name: &str, passed: bool, message: &str) -> Check {
     Check {
-        name: name.to_owned(),
-        line: None,
-        state: if passed {
-            CheckState::Passed
-        } else {
-            CheckState::Failed
-        },
-        call: None,
         asks_for_more: true,
-        message: message.to_owned(),
+        ..Check::new(name, CheckState::of(passed), message)
     }
 }

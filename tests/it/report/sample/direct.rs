@@ -23,23 +23,19 @@ pub(crate) fn direct() -> SuiteResult {
     ];
     calls[1].straight.ms = None;
     let lost = "`annotations` was lost";
-    let changing = Direct {
-        calls,
-        tools: vec![
-            tool("read", Some("files__read"), &[lost]),
-            tool("write", Some("files__write"), &[lost]),
-            tool(
-                "list",
-                Some("files__list"),
-                &["`description` got more text"],
-            ),
-            tool("find", None, &[]),
-        ],
-    };
-    let passing_on = Direct {
-        calls: vec![call(1, "files", "read", &[])],
-        tools: vec![tool("read", Some("files__read"), &[])],
-    };
+    let tools = vec![
+        tool("read", Some("files__read"), &[lost]),
+        tool("write", Some("files__write"), &[lost]),
+        tool(
+            "list",
+            Some("files__list"),
+            &["`description` got more text"],
+        ),
+        tool("find", None, &[]),
+    ];
+    let changing = Direct::new(calls, tools);
+    let calls = vec![call(1, "files", "read", &[])];
+    let passing_on = Direct::new(calls, vec![tool("read", Some("files__read"), &[])]);
     suite(
         "run",
         vec![

@@ -3,7 +3,7 @@
 use mcp_eval::model::comparison::{
     Band, Comparison, ContractChange, Difference, Drift, Reason, ReasonKind, ResponseScore, Verdict,
 };
-use mcp_eval::model::experiment::ExperimentChange;
+use mcp_eval::model::experiment::{ExperimentChange, ExperimentPart};
 use mcp_eval::model::suite::{ScenarioResult, Status};
 use mcp_eval::model::trajectory::Trajectory;
 use serde_json::json;
@@ -41,10 +41,11 @@ pub(crate) fn hostile() -> ScenarioResult {
         user_intent: Some(format!("\"><svg onload=alert(5)> {ESCAPES}")),
         tags: vec![SCRIPT.to_owned()],
         duration_ms: Some(3.0),
-        experiment_changes: vec![ExperimentChange::Agent {
-            baseline: answer.clone(),
-            current: SCRIPT.to_owned(),
-        }],
+        experiment_changes: vec![ExperimentChange::new(
+            ExperimentPart::Agent,
+            Some(answer.clone()),
+            Some(SCRIPT.to_owned()),
+        )],
         notes: vec![answer.clone()],
         checks: vec![check(SCRIPT, false, ESCAPES)],
         baseline: Some(kept(current.clone())),

@@ -56,6 +56,7 @@ fn attempt((letter, duration_ms): (char, &f64)) -> Attempt {
         duration_ms: Some(*duration_ms),
         reason: reason.map(str::to_owned),
         changes: 0,
+        file: None,
         usage: None,
     }
 }
