@@ -1,6 +1,6 @@
 //! What several takes of one scenario show besides what varies: where they disagree, and what one left behind for the next.
 
-use mcp_eval::model::learned::Variation;
+use mcp_eval::model::learned::{self, Variation};
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, Step, Trajectory};
 use mcp_eval::score::{self, Learned};
@@ -58,7 +58,7 @@ fn words_of_a_line_vary_in_a_text_that_grew() {
         ]
     };
     let found = learned(&[take("07:04:05", ""), take("07:04:07", "- mug\n")]);
-    let paths: Vec<&str> = found.answers.iter().flat_map(|it| it.paths()).collect();
+    let paths: Vec<&str> = (found.answers.iter().flat_map(learned::Learned::paths)).collect();
     assert_eq!(paths, ["/content/0/text", "/content/0/text/0"]);
 }
 
