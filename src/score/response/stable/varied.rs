@@ -41,7 +41,10 @@ impl<'a> Walk<'a> {
                 let had_one_length = varying.seen.windows(2).all(|it| it[0] == it[1]);
                 if of_c.is_empty() && !of_b.is_empty() && had_one_length {
                     self.never("became empty", b, c);
-                } else if of_c.is_empty() && !varying.seen.iter().any(|it| *it == 0) {
+                } else if of_c.is_empty()
+                    && !of_b.is_empty()
+                    && !varying.seen.iter().any(|it| *it == 0)
+                {
                     self.tolerated("became empty", b, c);
                 } else if varying.seen.is_empty() && has_other_kinds(b, c) {
                     self.never("has elements of another kind", b, c);
