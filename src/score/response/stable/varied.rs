@@ -112,6 +112,9 @@ impl<'a> Walk<'a> {
 
     /// A text that varies otherwise than in some tokens.
     pub(super) fn other_texts(&mut self, varying: Option<&Varying>, b: &str, c: &str) {
+        if varying.is_some_and(|it| it.by == Variation::Anything && it.seen.is_empty()) {
+            return;
+        }
         // Of long texts, only the recorded one is known.
         let seen = varying.into_iter().flat_map(|it| &it.seen);
         let seen: Vec<&str> = seen.filter_map(Value::as_str).chain([b]).collect();
@@ -127,10 +130,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A text that varies as a whole.
-    pub(super) fn varied_text(&mut self, varying: &Varying, b: &str, c: &str) {
-        if varying.by == Variation::Anything && varying.seen.is_empty() {
-            return;
-        }
+    fn varied_text(&mut self, varying: &Varying, b: &str, c: &str) {
         let seen: Vec<&str> = varying.seen.iter().filter_map(Value::as_str).collect();
         if let Some(Watched::Never(what)) = watch::run(&seen, c) {
             let (b, c) = excerpt::of_texts(b, c);
