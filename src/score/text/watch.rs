@@ -209,7 +209,13 @@ pub(in crate::score) fn run(seen: &[&str], now: &str) -> Option<Watched> {
     } else if !is_run(now) {
         Some(Never("has white space in it"))
     } else {
-        (now.len() < least / 2).then_some(Never("is cut short"))
+        let have_one_length = seen.iter().all(|it| it.len() == least);
+        let least = if have_one_length {
+            least * 3 / 4
+        } else {
+            least / 2
+        };
+        (now.len() < least).then_some(Never("is cut short"))
     }
 }
 
