@@ -138,9 +138,9 @@ pub(in crate::score) fn broken(
                 continue;
             };
             let place = (*now, path.clone());
-            let mut there = ids.at.get(&place).into_iter().flatten();
-            let old = there.find_map(|it| Some((it, made_at.get(it.as_str())?)));
-            if let Some((id, from)) = old.filter(|(_, from)| from.0 < *now) {
+            let there = ids.at.get(&place).into_iter().flatten();
+            let old = there.filter_map(|it| Some((it, made_at.get(it.as_str())?)));
+            if let Some((id, from)) = old.filter(|(_, from)| from.0 < *now).min() {
                 broken.entry(learned.call).or_default().push(Broken {
                     repeat: Repeat {
                         path: path.clone(),

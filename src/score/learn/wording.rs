@@ -237,11 +237,13 @@ impl Takes<'_> {
             return Vec::new();
         }
         let mut shuffled: Vec<Range<usize>> = Vec::new();
+        let mut looked_at = 0;
         for at in (0..first.len()).filter(|at| !stays[*at]) {
-            if shuffled.last().is_some_and(|it| it.contains(&at)) {
+            if at < looked_at {
                 continue;
             }
-            let range = commas::around(self.texts[0], first, at);
+            let range = commas::around(self.texts[0], first, at, looked_at);
+            looked_at = range.end;
             let of_first = commas::sorted(&first[range.clone()]);
             let is_same = |it: &Vec<Token<'_>>| commas::sorted(&it[range.clone()]) == of_first;
             if of_first.len() > 2 && self.takes.iter().all(is_same) {

@@ -4,8 +4,14 @@ use std::ops::Range;
 
 use super::token::{Token, position};
 
-/// The list that a token is in: from the start of its line, or what opens the list, to the line's end, or what closes it.
-pub(in crate::score) fn around(text: &str, tokens: &[Token<'_>], at: usize) -> Range<usize> {
+/// The list that a token is in: from the start of its line, or what opens the list, to the line's end, or what closes it. What is before
+/// `first` was looked at.
+pub(in crate::score) fn around(
+    text: &str,
+    tokens: &[Token<'_>],
+    at: usize,
+    first: usize,
+) -> Range<usize> {
     let end = |it: usize| position(text, tokens[it].text) + tokens[it].text.len();
     let is_new_line = |it: usize| text[end(it - 1)..position(text, tokens[it].text)].contains('\n');
     let is_last = |it: usize| tokens.get(it + 1).is_none_or(|it| it.spaced);
@@ -16,7 +22,8 @@ pub(in crate::score) fn around(text: &str, tokens: &[Token<'_>], at: usize) -> R
         "." | ";" => is_last(it),
         _ => is_new_line(it),
     };
-    let from = (1..=at).rev().find(|it| begins(*it)).unwrap_or(0);
+    let from = (first + 1..=at).rev().find(|it| begins(*it));
+    let from = from.unwrap_or(first);
     let to = (at + 1..tokens.len()).find(|it| ends(*it));
     from..to.unwrap_or(tokens.len())
 }
