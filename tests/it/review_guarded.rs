@@ -76,7 +76,6 @@ fn what_has_changed_while_somebody_looked_at_it_stays_as_it_is() {
 }
 
 #[test]
-#[ignore = "left to .ci/run, which has the time"]
 fn what_somebody_else_has_decided_is_not_decided_again() {
     let project = Project::new();
     changed_shop(&project);
@@ -157,7 +156,6 @@ fn a_signal_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
-#[ignore = "left to .ci/run, which has the time"]
 fn what_is_a_secret_by_now_is_not_accepted() {
     for from in [false, true] {
         let project = Project::new();
@@ -200,7 +198,6 @@ fn what_is_a_secret_by_now_is_not_accepted() {
 }
 
 #[test]
-#[ignore = "left to .ci/run, which has the time"]
 fn a_variant_is_retired_for_later_comparisons_alone() {
     let project = Project::new();
     shop(&project);
@@ -338,7 +335,6 @@ fn deciding_goes_with_no_other_question() {
 }
 
 #[test]
-#[ignore = "left to .ci/run, which has the time"]
 fn what_is_ignored_or_opened_is_said() {
     let project = Project::new();
     changed_shop(&project);
