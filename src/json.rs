@@ -114,11 +114,11 @@ impl<'de> Visitor<'de> for DistinctVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut members = Map::new();
         while let Some(key) = from.next_key::<String>()? {
-            let Distinct(value) = from.next_value()?;
             if members.contains_key(&key) {
-                let twice = format!("the key `{key}` is there twice");
+                let twice = format!("the key `{key}` is given twice");
                 return Err(serde::de::Error::custom(twice));
             }
+            let Distinct(value) = from.next_value()?;
             members.insert(key, value);
         }
         Ok(members.into())
@@ -211,8 +211,8 @@ mod tests {
             r#"{"a": 1, "a": 1}"#,
             r#"[{"b": {"a": 1, "c": 2, "a": 2}}]"#,
         ] {
-            let error = read_distinct(twice.as_bytes()).expect_err("it is there twice");
-            assert!(error.to_string().contains("`a` is there twice"), "{error}");
+            let error = read_distinct(twice.as_bytes()).expect_err("it is given twice");
+            assert!(error.to_string().contains("`a` is given twice"), "{error}");
         }
         assert!(read_distinct(b"{} {}").is_err());
     }

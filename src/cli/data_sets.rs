@@ -7,13 +7,13 @@ use serde_json::Value;
 use crate::cli::args::ProxyArgs;
 use crate::cli::failure::Failure;
 use crate::discovery::corpus::Corpus;
-use crate::discovery::finding::Finding;
 use crate::discovery::golden::Golden;
 use crate::discovery::places::Document;
 use crate::discovery::search;
 use crate::input;
 use crate::model::redaction::Redaction;
 use crate::redact::{Redactor, Secrets};
+use crate::scenario_file::Finding;
 use crate::suite;
 
 /// Reads a file of JSON.
@@ -25,7 +25,7 @@ pub(super) fn document(path: &Path) -> Result<Document, Failure> {
     let shown = path.display().to_string();
     let text = input::read_to_string(path)
         .map_err(|error| Failure::incomplete(format!("{shown} cannot be read: {error}")))?;
-    Document::parse(&shown, text).map_err(|it| invalid(&[it]))
+    Document::parse(&shown, text).map_err(|it| invalid(&it))
 }
 
 /// Reads the tools of a corpus.

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::finding::Finding;
 use super::measures::{AtCuts, CUTS, Figures};
 use super::places::{Document, part};
 use super::statistics::mean;
 use crate::model::placeholder;
 use crate::published::measured::retrieval::Tied;
+use crate::scenario_file::Finding;
 use crate::text;
 
 /// How much lower recall@5 may be where nothing is said.

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::corpus::{Corpus, Tool};
-use super::finding::{Finding, sort};
 use super::golden::{Golden, Query};
 use super::places::Document;
 use super::words::{names, overlap, words};
+use crate::scenario_file::{Finding, sort};
 
 /// How many of the words of two queries must be the same for them to be nearly the same query.
 const NEARLY: f64 = 0.75;

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::fields::Fields;
-use super::finding::Finding;
 use super::measures::Ids;
 use super::places::Document;
+use crate::scenario_file::Finding;
 
 /// A list of tools, frozen at some time.
 #[derive(Debug, Clone, Default, PartialEq)]

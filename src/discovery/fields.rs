@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::finding::Finding;
 use super::places::{Document, part};
+use crate::scenario_file::Finding;
 use crate::text::nearest::did_you_mean;
 
 /// An object of a document.

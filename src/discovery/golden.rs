@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::fields::Fields;
-use super::finding::Finding;
 use super::measures::Grades;
 use super::places::Document;
+use crate::scenario_file::Finding;
 
 /// A set of labelled queries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

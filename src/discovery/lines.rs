@@ -25,13 +25,6 @@ pub(super) struct Spot {
     pub(super) end: usize,
 }
 
-impl Spot {
-    /// The line that it is in.
-    pub(super) fn text(self, text: &str) -> &str {
-        &text[self.start..self.end]
-    }
-}
-
 impl Lines {
     pub(super) fn new(text: &str) -> Self {
         let mut lines = Self {
@@ -108,7 +101,7 @@ mod tests {
                 assert_eq!(spot.column, text[start..offset].chars().count());
                 let line = text[start..].split('\n').next().unwrap_or_default();
                 let line = line.strip_suffix('\r').unwrap_or(line);
-                assert!(spot.text(text).starts_with(line), "{offset}");
+                assert!(text[spot.start..spot.end].starts_with(line), "{offset}");
             }
         }
     }

@@ -6,7 +6,7 @@
 //! | file | what is there |
 //! |---|---|
 //! | `lines`, `places` | where the lines of a text begin; JSON with the line and column of every value |
-//! | `finding`, `fields` | what is wrong at one of them; members of objects, one by one |
+//! | `fields` | members of objects, one by one |
 //! | `corpus`, `golden`, `baseline` | the data sets, read |
 //! | `check`, `words` | what is wrong, or looks wrong, with data sets that can be read |
 //! | `pool` | answered ids that nobody has graded |
@@ -32,7 +32,6 @@ mod curves;
 pub mod detection;
 mod detector;
 mod fields;
-pub mod finding;
 pub mod gates;
 pub mod golden;
 pub mod ground;

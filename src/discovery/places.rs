@@ -5,8 +5,11 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::finding::{Finding, Severity};
 use super::lines::Lines;
+use crate::scenario_file::{Finding, Severity};
+
+/// How much of a line is looked at on either side of a place: data sets may be a single line.
+const AROUND: usize = 2000;
 
 /// A file of JSON.
 #[derive(Debug)]
@@ -42,7 +45,7 @@ impl Document {
     /// # Errors
     ///
     /// Where it is no JSON.
-    pub fn parse(path: &str, text: String) -> Result<Self, Finding> {
+    pub fn parse(path: &str, text: String) -> Result<Self, Vec<Finding>> {
         // Editors of some systems put this mark first.
         let text = match text.strip_prefix('\u{feff}') {
             Some(rest) => rest.to_owned(),
@@ -62,7 +65,8 @@ impl Document {
                 let why = told.split(" at line ").next().unwrap_or_default();
                 let message = format!("this is no JSON: {why}");
                 let lines = Lines::new(&text);
-                Err(Finding::about(path, Severity::Error, message).at(&text, &lines, offset))
+                let finding = Finding::about(path, Severity::Error, message);
+                Err(vec![at(finding, &text, &lines, offset)])
             }
         }
     }
@@ -74,7 +78,7 @@ impl Document {
         let mut pointer = pointer;
         loop {
             if let Some(place) = places.get(pointer) {
-                return finding.at(&self.text, self.lines(), place.value);
+                return self.at(finding, place.value);
             }
             match pointer.rfind('/') {
                 Some(end) => pointer = &pointer[..end],
@@ -91,11 +95,7 @@ impl Document {
     pub(super) fn error_at_key(&self, pointer: &str, message: impl AsRef<str>) -> Finding {
         let place = self.places().values.get(pointer);
         match place.and_then(|it| it.key) {
-            Some(key) => Finding::about(&self.path, Severity::Error, message).at(
-                &self.text,
-                self.lines(),
-                key,
-            ),
+            Some(key) => self.at(Finding::about(&self.path, Severity::Error, message), key),
             None => self.error(pointer, message),
         }
     }
@@ -111,9 +111,13 @@ impl Document {
             let key = unescaped(pointer.rsplit('/').next().unwrap_or_default());
             let message = format!("the key `{key}` is here twice");
             let finding = Finding::about(&self.path, Severity::Error, message);
-            finding.at(&self.text, self.lines(), *offset)
+            self.at(finding, *offset)
         });
         found.collect()
+    }
+
+    fn at(&self, finding: Finding, offset: usize) -> Finding {
+        at(finding, &self.text, self.lines(), offset)
     }
 
     fn lines(&self) -> &Lines {
@@ -132,6 +136,18 @@ impl Document {
             walk.places
         })
     }
+}
+
+/// Adds the place, an offset in bytes, and what is around it.
+fn at(finding: Finding, text: &str, lines: &Lines, offset: usize) -> Finding {
+    let spot = lines.spot(text, offset);
+    let (before, after) = text[spot.start..spot.end].split_at(spot.at - spot.start);
+    let start = before.char_indices().rev().take(AROUND).last();
+    let before = &before[start.map_or(before.len(), |(at, _)| at)..];
+    let end = after.char_indices().nth(AROUND);
+    let after = &after[..end.map_or(after.len(), |(at, _)| at)];
+    let part = [before, after].concat();
+    finding.within(spot.line, spot.column + 1, &part, before.chars().count())
 }
 
 /// A key or an index as a part of a JSON pointer.
@@ -298,7 +314,8 @@ mod tests {
     fn what_is_no_json_is_shown_where_it_ends() {
         let broken =
             Document::parse("f.json", "{\n \"a\": 1,\n \"b\" 2\n}".to_owned()).unwrap_err();
-        assert_eq!((broken.line, broken.column), (Some(3), Some(6)));
+        assert_eq!(broken.len(), 1);
+        assert_eq!((broken[0].line, broken[0].column), (Some(3), Some(6)));
         assert!(Document::parse("f.json", String::new()).is_err());
         let deep = "[".repeat(100_000);
         assert!(Document::parse("f.json", deep).is_err());

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::corpus::Corpus;
-use super::finding::Finding;
 use super::golden::Golden;
 use super::places::{Document, part};
 use super::statistics::count;
+use crate::scenario_file::Finding;
 
 /// What is to be graded, most valuable first.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq)]
@@ -98,21 +98,21 @@ impl Pool {
 /// # Errors
 ///
 /// Where it is none, one of another corpus, or one of a search that was not measured.
-pub fn read_run(document: &Document, corpus_version: Option<&str>) -> Result<Run, Finding> {
+pub fn read_run(document: &Document, corpus_version: Option<&str>) -> Result<Run, Vec<Finding>> {
     if document.value.get("status").and_then(Value::as_str) == Some("incomplete") {
         let problem = "this is of a measurement that could not be made";
-        return Err(document.error("/status", problem));
+        return Err(vec![document.error("/status", problem)]);
     }
     let of = document.value.get("corpus_version").and_then(Value::as_str);
     if let (Some(has), Some(wants)) = (of, corpus_version)
         && has != wants
     {
         let problem = format!("this was measured on `{has}`, and the queries are of `{wants}`");
-        return Err(document.error("/corpus_version", problem));
+        return Err(vec![document.error("/corpus_version", problem)]);
     }
     let Some(queries) = document.value.get("per_query").and_then(Value::as_array) else {
         let problem = "this is no report of `mcp-eval retrieval`: it has no list `per_query`";
-        return Err(document.error("", problem));
+        return Err(vec![document.error("", problem)]);
     };
     let mut run = Run::new();
     for (index, query) in queries.iter().enumerate() {
@@ -120,7 +120,9 @@ pub fn read_run(document: &Document, corpus_version: Option<&str>) -> Result<Run
         let retrieved = query.get("retrieved").and_then(Value::as_array);
         let (Some(id), Some(retrieved)) = (id, retrieved) else {
             let here = format!("/per_query{}", part(index));
-            return Err(document.error(&here, "a query of a report has `id` and `retrieved`"));
+            return Err(vec![
+                document.error(&here, "a query of a report has `id` and `retrieved`"),
+            ]);
         };
         let ids = retrieved.iter().filter_map(Value::as_str);
         run.push((id.to_owned(), ids.map(str::to_owned).collect()));

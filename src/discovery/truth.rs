@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::fields::Fields;
-use super::finding::Finding;
 use super::places::{Document, part};
 use super::verdicts::Run;
+use crate::scenario_file::Finding;
 
 /// What is so: the entries of a corpus with their labels.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -6,8 +6,7 @@ use super::message::{
     Call, Finish, Message, Part, Request, Response, ToolResult, object_arguments, text,
 };
 use super::names::NameRule;
-use super::vendor::Vendor;
-use super::wire::Wire;
+use super::wire::{Vendor, Wire};
 use crate::model::agent::ToolChoice;
 use crate::model::usage::Usage;
 

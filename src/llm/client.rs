@@ -8,10 +8,9 @@ use reqwest::{Client as Http, Response};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::address::{Address, address};
 use super::dialect::wire;
 use super::errors::{ApiError, Asked, Asker};
-use super::wire::Wire;
+use super::wire::{Address, Wire, address};
 use crate::http_client::{self, retry_after};
 use crate::model::agent::ModelAgent;
 use crate::model::trouble::Trouble;

@@ -3,14 +3,11 @@
 //! | file | what is there |
 //! |---|---|
 //! | `message` | what passes between us and a model, whatever API it speaks |
-//! | `wire` | what a format has to know how to do; `anthropic`, `openai_chat`, `openai_responses` (what they share is in `openai`) and `ollama` know it, and `dialect` which of them an API speaks |
-//! | `vendor` | what is known of those who offer APIs: address, version, key, headers, names of tools |
-//! | `address` | where an API is asked |
+//! | `wire` | what a format has to know how to do, whose API speaks it, and where that is asked; `anthropic`, `openai_chat`, `openai_responses` (what they share is in `openai`) and `ollama` know it, and `dialect` which of them an API speaks |
 //! | `client` | asks it over HTTP, again where that may help; who asks keeps the record of the attempts |
 //! | `errors` | what its errors mean |
 //! | `names` | tool names as an API allows them |
 
-pub(crate) mod address;
 mod anthropic;
 pub mod client;
 pub(crate) mod dialect;
@@ -21,5 +18,4 @@ mod ollama;
 mod openai;
 mod openai_chat;
 mod openai_responses;
-pub(crate) mod vendor;
 pub(crate) mod wire;

@@ -7,8 +7,7 @@ use super::message::{
 };
 use super::names::NameRule;
 use super::openai::function;
-use super::vendor::{BEARER, Vendor};
-use super::wire::Wire;
+use super::wire::{BEARER, Vendor, Wire};
 use crate::model::usage::Usage;
 
 pub(crate) struct Chat;

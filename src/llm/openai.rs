@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::message::OfferedTool;
 use super::names::NameRule;
-use super::vendor::{BEARER, Vendor};
+use super::wire::{BEARER, Vendor};
 use crate::model::agent::ToolChoice;
 
 pub(super) static OPENAI: Vendor = Vendor {

@@ -6,8 +6,7 @@ use super::message::{
     Call, Finish, Message, OUTPUT_NAME, Request, Response, ToolResult, object_arguments, text,
 };
 use super::openai;
-use super::vendor::Vendor;
-use super::wire::Wire;
+use super::wire::{Vendor, Wire};
 use crate::model::usage::Usage;
 
 pub(crate) struct ChatCompletions;

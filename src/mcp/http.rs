@@ -136,8 +136,9 @@ impl StreamableHttpClient for WatchedHttp {
             *self.refusal.lock() = Some(status);
         }
         let is_call = matches!(&message, JsonRpcMessage::Request(it) if matches!(it.request, ClientRequest::CallToolRequest(_)));
-        if is_call && let Some(busy) = busy(&response) {
-            return Err(busy.into());
+        if is_call && let Some((status, pause)) = busy(&response) {
+            let pause = Some(pause.as_secs_f64().to_string());
+            return Err(HttpStatusError::new(status, pause).into());
         }
         let content_type = content_type(&response);
         let session_id = response
@@ -205,14 +206,13 @@ impl StreamableHttpClient for WatchedHttp {
     }
 }
 
-/// That a server is too busy, and asks to be asked again; `None` where it does not.
-fn busy(response: &Response) -> Option<HttpStatusError> {
+/// With which status a server says that it is too busy, and after how long it asks to be asked again; `None` where it does not.
+pub(super) fn busy(response: &Response) -> Option<(u16, Duration)> {
     let status = response.status();
     let is_busy =
         status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE;
     let pause = http_client::retry_after(response.headers()).filter(|_| is_busy)?;
-    let pause = pause.as_secs_f64().to_string();
-    Some(HttpStatusError::new(status.as_u16(), Some(pause)))
+    Some((status.as_u16(), pause))
 }
 
 fn with_headers(

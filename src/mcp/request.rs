@@ -7,7 +7,7 @@ use std::time::Duration;
 use rmcp::model::ClientRequest;
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::digits;
 use crate::mcp::answering::Connection;
@@ -145,6 +145,16 @@ pub(super) fn is_refused(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|it| {
         it.downcast_ref::<std::io::Error>()
             .is_some_and(|it| it.kind() == std::io::ErrorKind::ConnectionRefused)
+    })
+}
+
+/// The outcome of a call for which the server is too busy.
+pub(super) fn too_busy(status: u16, seconds: f64) -> Outcome {
+    Outcome::Failure(Failure {
+        kind: FailureKind::Transport,
+        message: Refused::Busy(status, seconds).describe(),
+        code: None,
+        data: Some(json!({ "status": status, "retry_after": seconds })),
     })
 }
 

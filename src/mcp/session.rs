@@ -8,18 +8,20 @@ use std::time::Duration;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ListToolsRequest, PaginatedRequestParams,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::digits;
 use crate::mcp::answering::Connection;
 use crate::mcp::link::{Link, Linking};
 use crate::mcp::problem::{no_answer, setup_error};
-use crate::mcp::request::{CLOSED, LOST_SESSION, Refused, excerpt, failure, outcome, request_raw};
+use crate::mcp::request::{
+    CLOSED, LOST_SESSION, Refused, excerpt, failure, outcome, request_raw, too_busy,
+};
 use crate::mcp::target::{OnProgress, Target};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Object;
 use crate::model::catalogue::{ServerCatalogue, Tool};
-use crate::model::trajectory::{Failure, FailureKind, Outcome};
+use crate::model::trajectory::FailureKind;
 use crate::run::{Called, Listed, SetupError, Unlisted};
 
 /// JSON-RPC's "method not found": a server without tools says so.
@@ -123,12 +125,7 @@ impl Session {
             Err(Refused::Error(error)) => outcome(Reply::Error(error)),
             Err(Refused::Invalid(problem)) => outcome(Reply::Invalid(problem)),
             Err(Refused::Timeout) => no_answer(self.target.tool_timeout, &link.wire),
-            Err(busy @ Refused::Busy(status, seconds)) => Outcome::Failure(Failure {
-                kind: FailureKind::Transport,
-                message: busy.describe(),
-                code: None,
-                data: Some(json!({ "status": status, "retry_after": seconds })),
-            }),
+            Err(Refused::Busy(status, seconds)) => too_busy(status, seconds),
             Err(Refused::Exchange(problem)) => failure(FailureKind::Transport, problem),
             Err(gone @ (Refused::Gone(_) | Refused::Unreachable(_) | Refused::LostSession)) => {
                 let (end, mut details) = link.end().await;

@@ -56,26 +56,52 @@ pub enum Step {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Ending {
     /// The agent did all it meant to.
     Completed,
     /// A critical call failed, or a server died in one, and the run ended early for it.
-    Blocked { message: String },
+    Blocked {
+        #[serde(default)]
+        message: String,
+    },
     /// A limit of the scenario was reached.
-    LimitReached { message: String },
+    LimitReached {
+        #[serde(default)]
+        message: String,
+    },
     /// The scenario's timeout passed.
-    TimedOut { message: String },
+    TimedOut {
+        #[serde(default)]
+        message: String,
+    },
     /// Somebody asked the program to stop.
     Interrupted,
     /// The run could not be set up or carried on: no verdict may be drawn from it.
     Error {
+        #[serde(default)]
         message: String,
         /// Last lines of a server's stderr and the like.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         details: Vec<String>,
         /// What stood in the way, where another try may well go otherwise; of no interest once the run is stored.
+        #[serde(skip)]
         trouble: Option<Trouble>,
     },
+}
+
+impl Ending {
+    /// What happened, where the run did not just complete.
+    pub fn message(&self) -> Option<&str> {
+        match self {
+            Self::Completed | Self::Interrupted => None,
+            Self::Blocked { message }
+            | Self::LimitReached { message }
+            | Self::TimedOut { message }
+            | Self::Error { message, .. } => Some(message),
+        }
+    }
 }
 
 /// Why a call that a model asks for cannot be made.

@@ -67,11 +67,8 @@ pub struct TotalUse {
 /// Tokens, each counted once; `null` where the API does not tell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tokens {
-    /// Tokens of requests that were neither read from a cache nor written to one.
-    pub input_tokens: Option<u64>,
-    pub output_tokens: Option<u64>,
-    pub cache_read_tokens: Option<u64>,
-    pub cache_write_tokens: Option<u64>,
+    #[serde(flatten)]
+    pub each: Usage,
     /// The sum of those that are known.
     pub total_tokens: Option<u64>,
 }
@@ -80,10 +77,12 @@ impl TotalUse {
     /// What is taken where nobody is asked.
     pub const NOTHING: Self = Self {
         tokens: Tokens {
-            input_tokens: None,
-            output_tokens: None,
-            cache_read_tokens: None,
-            cache_write_tokens: None,
+            each: Usage {
+                input: None,
+                output: None,
+                cache_read: None,
+                cache_write: None,
+            },
             total_tokens: None,
         },
         cost: Some(0.0),
@@ -145,10 +144,7 @@ impl Tokens {
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
-            input_tokens: sum([self.input_tokens, other.input_tokens]),
-            output_tokens: sum([self.output_tokens, other.output_tokens]),
-            cache_read_tokens: sum([self.cache_read_tokens, other.cache_read_tokens]),
-            cache_write_tokens: sum([self.cache_write_tokens, other.cache_write_tokens]),
+            each: self.each.and(other.each),
             total_tokens: sum([self.total_tokens, other.total_tokens]),
         }
     }
@@ -158,12 +154,12 @@ impl Tokens {
         let number = |tokens: Option<u64>| tokens.map_or("?".to_owned(), |it| it.to_string());
         let mut words = format!(
             "{} tokens in, {} out",
-            number(self.input_tokens),
-            number(self.output_tokens)
+            number(self.each.input),
+            number(self.each.output)
         );
         for (tokens, how) in [
-            (self.cache_read_tokens, "from cache"),
-            (self.cache_write_tokens, "to cache"),
+            (self.each.cache_read, "from cache"),
+            (self.each.cache_write, "to cache"),
         ] {
             if let Some(tokens) = tokens.filter(|it| *it > 0) {
                 let _ = write!(words, ", {tokens} {how}");
@@ -176,10 +172,7 @@ impl Tokens {
 impl From<Usage> for Tokens {
     fn from(it: Usage) -> Self {
         Self {
-            input_tokens: it.input,
-            output_tokens: it.output,
-            cache_read_tokens: it.cache_read,
-            cache_write_tokens: it.cache_write,
+            each: it,
             total_tokens: it.total(),
         }
     }

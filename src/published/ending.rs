@@ -37,33 +37,15 @@ impl EndingKind {
     }
 }
 
-/// The kind, what happened where the run did not just complete, and the last lines of a server's stderr and the like.
-pub(crate) fn parts(ending: &Ending) -> (EndingKind, Option<&str>, &[String]) {
-    match ending {
-        Ending::Completed => (EndingKind::Completed, None, &[]),
-        Ending::Blocked { message } => (EndingKind::Blocked, Some(message), &[]),
-        Ending::LimitReached { message } => (EndingKind::LimitReached, Some(message), &[]),
-        Ending::TimedOut { message } => (EndingKind::TimedOut, Some(message), &[]),
-        Ending::Interrupted => (EndingKind::Interrupted, None, &[]),
-        Ending::Error {
-            message, details, ..
-        } => (EndingKind::Error, Some(message), details),
-    }
-}
-
-/// The ending of these parts.
-pub(crate) fn of_parts(kind: EndingKind, message: Option<String>, details: Vec<String>) -> Ending {
-    let message = message.unwrap_or_default();
-    match kind {
-        EndingKind::Completed => Ending::Completed,
-        EndingKind::Blocked => Ending::Blocked { message },
-        EndingKind::LimitReached => Ending::LimitReached { message },
-        EndingKind::TimedOut => Ending::TimedOut { message },
-        EndingKind::Interrupted => Ending::Interrupted,
-        EndingKind::Error => Ending::Error {
-            message,
-            details,
-            trouble: None,
-        },
+impl From<&Ending> for EndingKind {
+    fn from(ending: &Ending) -> Self {
+        match ending {
+            Ending::Completed => Self::Completed,
+            Ending::Blocked { .. } => Self::Blocked,
+            Ending::LimitReached { .. } => Self::LimitReached,
+            Ending::TimedOut { .. } => Self::TimedOut,
+            Ending::Interrupted => Self::Interrupted,
+            Ending::Error { .. } => Self::Error,
+        }
     }
 }

@@ -204,27 +204,30 @@ pub struct SlowdownGate {
     pub disabled: Vec<String>,
 }
 
-/// A scenario that has become too slow.
+/// Whose history something is said of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TooSlow {
+pub struct Subject {
     pub id: String,
     pub agent: Option<String>,
     pub model: Option<String>,
     /// As of its history.
     #[serde(default)]
     pub servers: Option<String>,
+}
+
+/// A scenario that has become too slow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TooSlow {
+    #[serde(flatten)]
+    pub of: Subject,
     pub slowdown: Slowdown,
 }
 
 /// A scenario of whose latest result nobody knows how long it would have taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Unmeasured {
-    pub id: String,
-    pub agent: Option<String>,
-    pub model: Option<String>,
-    /// As of its history.
-    #[serde(default)]
-    pub servers: Option<String>,
+    #[serde(flatten)]
+    pub of: Subject,
     /// What came of it.
     pub status: Status,
 }
@@ -232,12 +235,8 @@ pub struct Unmeasured {
 /// A scenario with what it is ranked by.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ranked {
-    pub id: String,
-    pub agent: Option<String>,
-    pub model: Option<String>,
-    /// As of its history.
-    #[serde(default)]
-    pub servers: Option<String>,
+    #[serde(flatten)]
+    pub of: Subject,
     /// Milliseconds, a share, or an amount.
     pub value: f64,
 }
@@ -248,6 +247,16 @@ pub fn json_schema() -> Value {
 }
 
 impl History {
+    /// What it is the history of.
+    pub fn subject(&self) -> Subject {
+        Subject {
+            id: self.id.clone(),
+            agent: self.agent.clone(),
+            model: self.model.clone(),
+            servers: self.servers.clone(),
+        }
+    }
+
     /// The latest result.
     pub fn latest(&self) -> Option<&HistoryResult> {
         self.results.last()
@@ -289,7 +298,7 @@ impl History {
 
     /// Who drove it, and that nobody real answered: `openai gpt-5, recorded servers`; empty where nothing ran.
     pub fn driver(&self) -> String {
-        driver([&self.agent, &self.model], self.servers.as_deref())
+        self.subject().driver()
     }
 
     /// Whether what was recorded of the servers answered in their place.
@@ -314,19 +323,17 @@ impl History {
     }
 }
 
-impl Ranked {
+impl Subject {
     /// As [`History::driver`].
     pub fn driver(&self) -> String {
-        driver([&self.agent, &self.model], self.servers.as_deref())
+        let who = self.agent.iter().chain(&self.model);
+        let who: Vec<&str> = who.map(String::as_str).collect();
+        let recorded = self.servers.as_deref() == Some(RECORDED);
+        let recorded = recorded.then_some("recorded servers");
+        let who = Some(who.join(" ")).filter(|it| !it.is_empty());
+        let parts: Vec<&str> = who.as_deref().into_iter().chain(recorded).collect();
+        parts.join(", ")
     }
-}
-
-fn driver(who: [&Option<String>; 2], servers: Option<&str>) -> String {
-    let who: Vec<&str> = who.into_iter().flatten().map(String::as_str).collect();
-    let recorded = (servers == Some(RECORDED)).then_some("recorded servers");
-    let who = Some(who.join(" ")).filter(|it| !it.is_empty());
-    let parts: Vec<&str> = who.as_deref().into_iter().chain(recorded).collect();
-    parts.join(", ")
 }
 
 impl SlowdownGate {

@@ -1,6 +1,7 @@
 //! What secrets look like: the shapes that vendors document for secret scanning, and where each begins.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -31,11 +32,7 @@ pub(super) struct Shape {
     alphabet: fn(u8) -> bool,
     /// The shortest and the longest run of it.
     length: (usize, usize),
-    /// What must hold of the run besides.
-    also: fn(&str) -> bool,
 }
-
-const ANY: usize = usize::MAX;
 
 /// The longest key of a known shape but a JWT, in bytes.
 const LONGEST_KEY: usize = 1024;
@@ -79,10 +76,6 @@ fn lower_hex(it: u8) -> bool {
     it.is_ascii_digit() || (b'a'..=b'f').contains(&it)
 }
 
-fn always(_: &str) -> bool {
-    true
-}
-
 /// `sk-learn-pipeline-of-2024` has such a prefix, too: a key has a long piece without any order.
 fn has_long_piece(run: &str) -> bool {
     run.split(['-', '_']).take(8).any(|it| {
@@ -111,114 +104,38 @@ fn is_jwt(run: &str) -> bool {
     header && payload
 }
 
-const fn shape(
-    kind: &'static str,
-    prefix: &'static str,
-    alphabet: fn(u8) -> bool,
-    length: (usize, usize),
-) -> Shape {
-    Shape {
-        kind,
-        prefix,
-        alphabet,
-        length,
-        also: always,
+/// All of them, as `shapes.txt` has them. Of two prefixes that fit at one place, the longer one counts.
+pub(super) static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
+    let rows = include_str!("shapes.txt").lines();
+    rows.filter(|it| !it.starts_with('#'))
+        .flat_map(|row| {
+            let mut words = row.split_ascii_whitespace();
+            let [kind, letters, length] = [(); 3].map(|()| words.next().unwrap_or_default());
+            let (shortest, longest) = length.split_once('-').unwrap_or((length, ""));
+            let count = |text: &str| text.parse().unwrap_or(usize::MAX);
+            words.map(move |prefix| Shape {
+                kind,
+                prefix,
+                alphabet: alphabet(letters),
+                length: (count(shortest), count(longest)),
+            })
+        })
+        .collect()
+});
+
+/// What a word of `shapes.txt` stands for.
+fn alphabet(name: &str) -> fn(u8) -> bool {
+    match name {
+        "alphanumeric" => alphanumeric,
+        "word" => word,
+        "dotted" => dotted,
+        "path" => path,
+        "hashed" => hashed,
+        "capital" => capital,
+        "lower_hex" => lower_hex,
+        _ => dashed,
     }
 }
-
-const fn strict(shape: Shape, also: fn(&str) -> bool) -> Shape {
-    Shape { also, ..shape }
-}
-
-/// All of them. Of two prefixes that fit at one place, the longer one counts.
-pub(super) const SHAPES: &[Shape] = &[
-    shape("anthropic-key", "sk-ant-", dashed, (16, ANY)),
-    shape("openai-key", "sk-proj-", dashed, (16, ANY)),
-    shape("openai-key", "sk-svcacct-", dashed, (16, ANY)),
-    shape("openai-key", "sk-admin-", dashed, (16, ANY)),
-    strict(
-        shape("openai-key", "sk-", dashed, (20, ANY)),
-        has_long_piece,
-    ),
-    shape("github-token", "github_pat_", word, (20, ANY)),
-    shape("github-token", "ghp_", alphanumeric, (20, ANY)),
-    shape("github-token", "gho_", alphanumeric, (20, ANY)),
-    shape("github-token", "ghu_", alphanumeric, (20, ANY)),
-    shape("github-token", "ghs_", alphanumeric, (20, ANY)),
-    shape("github-token", "ghr_", alphanumeric, (20, ANY)),
-    shape("gitlab-token", "glpat-", dotted, (20, ANY)),
-    shape("gitlab-token", "gldt-", dotted, (20, ANY)),
-    shape("gitlab-token", "glrt-", dotted, (20, ANY)),
-    shape("gitlab-token", "glcbt-", dotted, (20, ANY)),
-    shape("gitlab-token", "glptt-", dotted, (20, ANY)),
-    shape("gitlab-token", "glft-", dotted, (20, ANY)),
-    shape("gitlab-token", "glsoat-", dotted, (20, ANY)),
-    shape("aws-key", "AKIA", capital, (16, 16)),
-    shape("aws-key", "ASIA", capital, (16, 16)),
-    shape("slack-token", "xoxa-", dashed, (10, ANY)),
-    shape("slack-token", "xoxb-", dashed, (10, ANY)),
-    shape("slack-token", "xoxe-", dashed, (10, ANY)),
-    shape("slack-token", "xoxe.", dotted, (10, ANY)),
-    shape("slack-token", "xoxo-", dashed, (10, ANY)),
-    shape("slack-token", "xoxp-", dashed, (10, ANY)),
-    shape("slack-token", "xoxr-", dashed, (10, ANY)),
-    shape("slack-token", "xoxs-", dashed, (10, ANY)),
-    shape("slack-token", "xapp-", dashed, (10, ANY)),
-    shape(
-        "slack-webhook",
-        "hooks.slack.com/services/",
-        path,
-        (16, ANY),
-    ),
-    shape(
-        "slack-webhook",
-        "hooks.slack.com/workflows/",
-        path,
-        (16, ANY),
-    ),
-    shape(
-        "slack-webhook",
-        "hooks.slack.com/triggers/",
-        path,
-        (16, ANY),
-    ),
-    shape("google-key", "AIza", dashed, (35, ANY)),
-    shape("google-token", "ya29.", dashed, (20, ANY)),
-    shape("google-key", "GOCSPX-", dashed, (20, ANY)),
-    shape("stripe-key", "sk_live_", alphanumeric, (16, ANY)),
-    shape("stripe-key", "sk_test_", alphanumeric, (16, ANY)),
-    shape("stripe-key", "rk_live_", alphanumeric, (16, ANY)),
-    shape("stripe-key", "rk_test_", alphanumeric, (16, ANY)),
-    shape("stripe-key", "whsec_", alphanumeric, (16, ANY)),
-    shape("npm-token", "npm_", alphanumeric, (36, ANY)),
-    shape("pypi-token", "pypi-", dashed, (32, ANY)),
-    strict(shape("jwt", "eyJ", dotted, (16, ANY)), is_jwt),
-    shape("huggingface-token", "hf_", alphanumeric, (30, ANY)),
-    shape("huggingface-token", "api_org_", alphanumeric, (30, ANY)),
-    shape("vault-token", "hvs.", dashed, (20, ANY)),
-    shape("vault-token", "hvb.", dashed, (20, ANY)),
-    shape("vault-token", "hvr.", dashed, (20, ANY)),
-    strict(
-        shape("sendgrid-key", "SG.", dotted, (32, ANY)),
-        has_two_parts,
-    ),
-    shape("digitalocean-token", "dop_v1_", lower_hex, (32, ANY)),
-    shape("digitalocean-token", "doo_v1_", lower_hex, (32, ANY)),
-    shape("digitalocean-token", "dor_v1_", lower_hex, (32, ANY)),
-    shape("doppler-token", "dp.pt.", dotted, (20, ANY)),
-    shape("doppler-token", "dp.st.", dotted, (20, ANY)),
-    shape("doppler-token", "dp.sa.", dotted, (20, ANY)),
-    shape("doppler-token", "dp.ct.", dotted, (20, ANY)),
-    shape("doppler-token", "dp.scim.", dotted, (20, ANY)),
-    shape("doppler-token", "dp.audit.", dotted, (20, ANY)),
-    shape("age-key", "AGE-SECRET-KEY-1", capital, (58, 58)),
-    shape("password-hash", "$apr1$", hashed, (20, ANY)),
-    shape("password-hash", "$2a$", hashed, (40, ANY)),
-    shape("password-hash", "$2b$", hashed, (40, ANY)),
-    shape("password-hash", "$2y$", hashed, (40, ANY)),
-    shape("linear-key", "lin_api_", alphanumeric, (20, ANY)),
-    shape("linear-key", "lin_oauth_", alphanumeric, (20, ANY)),
-];
 
 impl Shape {
     /// How long the key is that has its prefix at the start of a text, if there is one.
@@ -256,10 +173,14 @@ impl Shape {
         while whole > self.prefix.len() && b".-".contains(&text.as_bytes()[whole - 1]) {
             whole -= 1;
         }
-        let run = whole - self.prefix.len();
-        let fits =
-            (shortest..=longest).contains(&run) && (self.also)(&text[self.prefix.len()..whole]);
-        fits.then_some(whole)
+        let run = &text[self.prefix.len()..whole];
+        let is_one = match self.prefix {
+            "sk-" => has_long_piece(run),
+            "SG." => has_two_parts(run),
+            "eyJ" => is_jwt(run),
+            _ => true,
+        };
+        (is_one && (shortest..=longest).contains(&run.len())).then_some(whole)
     }
 }
 
@@ -433,7 +354,7 @@ mod tests {
 
     #[test]
     fn each_shape_knows_a_key_of_its_own() {
-        for shape in SHAPES {
+        for shape in &*SHAPES {
             let run = match shape.prefix {
                 "eyJ" => format!("hbGciOiJI.eyJ{}.sig", "zdWIi".repeat(3)),
                 "SG." => format!("{}.{}", "a1B2c3".repeat(3), "d4E5f6".repeat(4)),

@@ -43,8 +43,3 @@ pub fn words(milliseconds: f64) -> String {
 pub fn known(milliseconds: Option<f64>) -> String {
     milliseconds.map_or_else(String::new, words)
 }
-
-/// A duration for people, where there has to be a word for one that is not known.
-pub fn or_unknown(milliseconds: Option<f64>) -> String {
-    milliseconds.map_or_else(|| "unknown".to_owned(), words)
-}

@@ -15,50 +15,23 @@ use crate::published::result::{self, Gate, Summary};
 /// The file, in the folder of the runs.
 const INDEX: &str = "index.jsonl";
 
-/// One run.
+/// One run: what its result says of it as a whole. The rest may be large, and is not kept in memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunLine {
     /// The run's id, which is the name of its folder.
+    #[serde(alias = "run_id")]
     pub run: String,
     pub command: String,
     pub started_at: String,
     /// Wall time in milliseconds; `null` where it is not known.
     pub duration_ms: Option<f64>,
     /// `null` where the result was written before it was known.
-    pub exit_code: Option<u8>,
+    pub gate: Option<Gate>,
     pub interrupted: bool,
     /// How many scenarios came out in which way.
     pub summary: Summary,
     /// The repository the command was started in.
     pub git: Git,
-}
-
-/// What of a result its line says; the rest may be large, and is not kept in memory.
-#[derive(Deserialize)]
-struct Said {
-    run_id: String,
-    command: String,
-    started_at: String,
-    duration_ms: Option<f64>,
-    gate: Option<Gate>,
-    interrupted: bool,
-    summary: Summary,
-    git: Git,
-}
-
-impl From<Said> for RunLine {
-    fn from(result: Said) -> Self {
-        Self {
-            run: result.run_id,
-            command: result.command,
-            started_at: result.started_at,
-            duration_ms: result.duration_ms,
-            exit_code: result.gate.map(|it| it.exit_code),
-            interrupted: result.interrupted,
-            summary: result.summary,
-            git: result.git,
-        }
-    }
 }
 
 /// The runs that are there, the oldest first: from the index, and from the folders of those that it lacks. Writes nothing.
@@ -107,7 +80,7 @@ fn lines_but(runs: &Path, anew: Option<&str>) -> Vec<RunLine> {
     let lines = ids.filter_map(|id| {
         known.remove(&id).or_else(|| {
             let text = fs::read_to_string(runs.join(&id).join(RESULT)).ok()?;
-            let line = RunLine::from(result::part::<Said>(&text).ok()?);
+            let line = result::part::<RunLine>(&text).ok()?;
             (line.run == id).then_some(line)
         })
     });

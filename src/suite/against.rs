@@ -10,17 +10,15 @@ use super::error::Error;
 use super::finished::Finished;
 use super::hearing::{Comparison, Kept, Other};
 use super::measuring::{Doing, Others};
-use super::outcome::{problem, result};
+use super::outcome::problem;
 use super::play::{Suite, play};
 use super::replay;
-use super::run_context::RunContext;
 use super::settings::{RUNS, Settings};
 use super::stored_run::StoredRun;
 use super::versions::{Against, LaidOut, States, Versions, is_what_stands_there};
 use crate::http_client;
 use crate::model::measurement::Measurement;
 use crate::model::scenario::Scenario;
-use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::store::{self, Runs};
 
 /// How long an address may refuse connections that somebody else's server is said to be at: nobody starts it for this comparison.
@@ -155,11 +153,11 @@ async fn compare_with(
                 let baselines = replay::baselines(&settings.baselines, &scenario, selected);
                 let replayed = match replay::to_play(&scenario, &baselines) {
                     Ok(replayed) => replayed,
-                    Err(problem) => return unplayed(&scenario, &run_context, problem),
+                    Err(problem) => return run_context.unplayed(&scenario, problem),
                 };
                 let Some(other) = other else {
                     // Only a disabled scenario has none, and is not run.
-                    return unplayed(&scenario, &run_context, problem("it has no other version"));
+                    return run_context.unplayed(&scenario, problem("it has no other version"));
                 };
                 let comparison = Comparison::new(&scenario, &settings, &run_context);
                 Box::pin(comparison.with(&other, replayed)).await
@@ -185,7 +183,7 @@ pub(super) async fn compare_held(
             let settings = settings.clone();
             async move {
                 let Some(other) = other else {
-                    return unplayed(&scenario, &run_context, problem("nothing is known of it"));
+                    return run_context.unplayed(&scenario, problem("nothing is known of it"));
                 };
                 let comparison = Comparison::new(&scenario, &settings, &run_context);
                 let executed = run_context.execute(&scenario, Some(&other)).await;
@@ -231,11 +229,4 @@ fn other(
     }
     let (other, name) = versions.of(scenario, against, laid_out)?;
     Ok(Other::Live(Arc::new(other), name))
-}
-
-fn unplayed(scenario: &Scenario, run_context: &RunContext, problem: Problem) -> ScenarioResult {
-    ScenarioResult {
-        problem: Some(problem),
-        ..result(&run_context.redacted(scenario), Status::Error)
-    }
 }

@@ -56,12 +56,7 @@ pub(super) async fn expect(
 ) -> ScenarioResult {
     let replayed = match replay::to_play(scenario, baselines) {
         Ok(replayed) => replayed,
-        Err(problem) => {
-            return ScenarioResult {
-                problem: Some(problem),
-                ..result(&run_context.redacted(scenario), Status::Error)
-            };
-        }
+        Err(problem) => return run_context.unplayed(scenario, problem),
     };
     let rules = settings.judging.scoring.over(&scenario.scoring);
     let measure = Measure {

@@ -5,30 +5,15 @@ use crate::model::trouble::Trouble;
 
 /// Gives a run another ending; what it ended with before is kept as details.
 pub(crate) fn end_as(trajectory: &mut Trajectory, ending: &Ending) {
-    let before = match &trajectory.ending {
-        Ending::Error {
-            message, details, ..
-        } => {
-            let details = details.iter().cloned();
-            std::iter::once(message.clone()).chain(details).collect()
-        }
-        Ending::Blocked { message }
-        | Ending::LimitReached { message }
-        | Ending::TimedOut { message } => vec![message.clone()],
-        Ending::Completed | Ending::Interrupted => Vec::new(),
-    };
-    trajectory.ending = match ending {
-        Ending::Error {
-            message,
-            details,
-            trouble,
-        } => Ending::Error {
-            trouble: *trouble,
-            message: message.clone(),
-            details: before.into_iter().chain(details.iter().cloned()).collect(),
-        },
-        other => other.clone(),
-    };
+    let message = trajectory.ending.message().map(str::to_owned);
+    let mut before: Vec<String> = message.into_iter().collect();
+    if let Ending::Error { details, .. } = &trajectory.ending {
+        before.extend_from_slice(details);
+    }
+    trajectory.ending = ending.clone();
+    if let Ending::Error { details, .. } = &mut trajectory.ending {
+        details.splice(0..0, before);
+    }
 }
 
 /// Whether every call reached a server that said something.

@@ -49,18 +49,26 @@ pub(crate) struct Executed {
     pub(crate) patience: Patience,
 }
 
+/// What becomes of a run that is no basis for a verdict, or that a limit has ended, and why; `None` of one that is to be judged.
+pub(crate) fn unfinished(ending: &Ending) -> Option<(Status, String)> {
+    let status = match ending {
+        Ending::Completed | Ending::Blocked { .. } => return None,
+        Ending::LimitReached { .. } => Status::Failed,
+        Ending::TimedOut { .. } => Status::Timeout,
+        Ending::Interrupted => Status::Interrupted,
+        Ending::Error { .. } => Status::Error,
+    };
+    Some((status, ending.message().unwrap_or("interrupted").to_owned()))
+}
+
 impl Executed {
     /// The result of a run that is not compared: it is no basis for a verdict, or a limit has ended it as failed. `None` when it is to be
     /// judged.
     pub(crate) fn incomplete(&self) -> Option<ScenarioResult> {
-        let (status, message, details) = match &self.trajectory.ending {
-            Ending::Completed | Ending::Blocked { .. } => return None,
-            Ending::LimitReached { message } => (Status::Failed, message.clone(), Vec::new()),
-            Ending::TimedOut { message } => (Status::Timeout, message.clone(), Vec::new()),
-            Ending::Interrupted => (Status::Interrupted, "interrupted".to_owned(), Vec::new()),
-            Ending::Error {
-                message, details, ..
-            } => (Status::Error, message.clone(), details.clone()),
+        let (status, message) = unfinished(&self.trajectory.ending)?;
+        let details = match &self.trajectory.ending {
+            Ending::Error { details, .. } => details.clone(),
+            _ => Vec::new(),
         };
         Some(ScenarioResult {
             problem: Some(Problem {
@@ -298,6 +306,14 @@ impl RunContext {
     /// A scenario that was not run, without secrets.
     pub(crate) fn redacted(&self, scenario: &Scenario) -> Redacted<Scenario> {
         self.suite.redacted(scenario)
+    }
+
+    /// The result of a scenario that could not be run.
+    pub(crate) fn unplayed(&self, scenario: &Scenario, problem: Problem) -> ScenarioResult {
+        ScenarioResult {
+            problem: Some(problem),
+            ..result(&self.redacted(scenario), Status::Error)
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use super::judge::judge;
 use super::outcome::problem;
 use super::patience::Patience;
 use super::repeat::{Made, Measure};
+use super::run_context::unfinished;
 use super::settings::Judging;
 use super::stored_run::{CURRENT, MEASURED, StoredRun, Told, keep};
 use super::{ci, evaluating, replay};
@@ -19,7 +20,7 @@ use crate::model::redacted::Redacted;
 use crate::model::repeated::{Attempt, Repeated};
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
-use crate::model::trajectory::{Ending, Trajectory};
+use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::store::{self, BASELINE, Baselines, Runs, StoreError};
 
@@ -108,16 +109,7 @@ impl Comparison<'_> {
             Ok(accepted) => accepted,
             Err(error) => return broken(file, Some(current), &error),
         };
-        let unfinished = match &current.ending {
-            Ending::Completed | Ending::Blocked { .. } => None,
-            Ending::LimitReached { message } => Some((Status::Failed, message.clone())),
-            Ending::TimedOut { message } => Some((Status::Timeout, message.clone())),
-            Ending::Interrupted => {
-                Some((Status::Interrupted, "the run was interrupted".to_owned()))
-            }
-            Ending::Error { message, .. } => Some((Status::Error, message.clone())),
-        };
-        if let Some((status, message)) = unfinished {
+        if let Some((status, message)) = unfinished(&current.ending) {
             return unscored(file, &current, status, problem(message));
         }
         let scenario = self.scenarios.get(current.scenario.as_str());

@@ -18,7 +18,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("run", &["digits", "model", "redact", "text"]),
     (
         "scenario_file",
-        &["input", "json_schema", "model", "redact", "sql", "text"],
+        &[
+            "input",
+            "json",
+            "json_schema",
+            "model",
+            "redact",
+            "sql",
+            "text",
+        ],
     ),
     ("http_client", &[]),
     ("http_server", &[]),
@@ -45,7 +53,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "text",
         ],
     ),
-    ("discovery", &["http_client", "model", "published", "text"]),
+    (
+        "discovery",
+        &["http_client", "model", "published", "scenario_file", "text"],
+    ),
     ("docker", &["input", "model", "run", "text"]),
     ("git", &["model", "text"]),
     (

@@ -208,7 +208,7 @@ fn the_index_says_how_a_run_ended_whose_report_could_not_be_written() {
     let stored: Value =
         serde_json::from_str(&project.read(format!(".mcp-eval/runs/{id}/result.json"))).unwrap();
     assert_eq!(stored["gate"]["exit_code"], 3);
-    assert_eq!(index(&project)[0]["exit_code"], 3);
+    assert_eq!(index(&project)[0]["gate"]["exit_code"], 3);
     // What is listed is what the index says: a large document is not read again.
     project.edit(
         ".mcp-eval/runs/index.jsonl",
@@ -229,7 +229,7 @@ fn the_index_tells_what_there_is_and_is_made_anew_where_it_is_broken() {
     assert_eq!(ids, runs(&project));
     assert_eq!(lines[0]["command"], "record");
     assert_eq!(lines[1]["command"], "compare");
-    assert_eq!(lines[1]["exit_code"], 0);
+    assert_eq!(lines[1]["gate"]["exit_code"], 0);
     assert_eq!(lines[1]["summary"]["passed"], 1);
     let good = project.read(".mcp-eval/runs/index.jsonl");
     for broken in ["", "{\"run\": 3}\n", "no JSON", &good[..good.len() - 20]] {

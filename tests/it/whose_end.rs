@@ -11,7 +11,7 @@ use axum::routing::post;
 use serde_json::{Value, json};
 
 use crate::causes::{reads, shop};
-use crate::common::Project;
+use crate::common::{Project, small_agent};
 use crate::http::serve_app;
 
 /// Makes something, gets it by what `make` answers, and asks for something else.
@@ -191,7 +191,18 @@ fn a_server_that_is_busy_is_waited_for_and_is_no_regression() {
         (503, "0.05", false, 1, 3),
         (429, "600", true, 1, 3),
     ];
-    for (status, pause, reads, times, code) in cases {
+    let program = json!({"kind": "command", "command": [small_agent(), "call web look {}"]});
+    let script = json!({"kind": "scripted", "calls": [{"tool": "look"}]});
+    // Behind the gateway, nobody knows whether a call may be made twice.
+    let by_program = [
+        (429, "0.05", false, 2, 0),
+        (503, "0.05", true, 1, 3),
+        (429, "600", true, 1, 3),
+    ];
+    let by_script = cases.map(|it| (it, &script));
+    let by_program = by_program.map(|it| (it, &program));
+    let cases = by_script.into_iter().chain(by_program);
+    for ((status, pause, reads, times, code), agent) in cases {
         let server = Busy {
             left: Arc::default(),
             status,
@@ -204,7 +215,8 @@ fn a_server_that_is_busy_is_waited_for_and_is_no_regression() {
         let scenario = json!({
             "name": "s",
             "servers": {"web": {"type": "http", "url": format!("http://{address}/mcp")}},
-            "agent": {"kind": "scripted", "calls": [{"tool": "look"}]},
+            "user_intent": "Look.",
+            "agent": agent,
         });
         project.file("scenarios/s.yaml", scenario.to_string());
         project.expect(0, &["record"]);

@@ -20,7 +20,6 @@ mod select;
 mod serve;
 mod suite;
 mod upkeep;
-mod watch;
 
 use clap::{Parser, Subcommand};
 
@@ -45,7 +44,7 @@ pub(super) use mock::{MockArgs, MockTransport};
 pub(super) use output::{
     Asked, Color, Format, OutputArgs, ReportChoice, ReportingArgs, ResultFormat,
 };
-pub(super) use plan::PlanArgs;
+pub(super) use plan::{PlanArgs, WatchArgs};
 pub(super) use review::ReviewArgs;
 pub(super) use select::SelectArgs;
 pub(super) use serve::{ServeAgent, ServeArgs};
@@ -53,7 +52,6 @@ pub(super) use suite::{
     AgainstChoice, BisectArgs, CompareArgs, RecordArgs, RunArgs, ServersChoice,
 };
 pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArgs, SchemaKind};
-pub(super) use watch::WatchArgs;
 
 /// Tells whether a change broke the way AI agents use your tools.
 #[derive(Debug, Parser)]

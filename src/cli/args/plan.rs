@@ -1,4 +1,6 @@
-//! How the scenarios are run together, and which part of them here.
+//! How the scenarios are run together, which part of them here, and which again.
+
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -20,6 +22,20 @@ pub(in crate::cli) struct PlanArgs {
     /// runs all, and `mcp-eval merge` puts the results together. A part without scenarios exits with 0
     #[arg(long, value_name = "K/N", value_parser = parse_shard, conflicts_with = "watch")]
     pub(in crate::cli) shard: Option<ShardChoice>,
+}
+
+/// Running again what changes.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Watching")]
+pub(in crate::cli) struct WatchArgs {
+    /// Go on after the first run: whenever a scenario, its baseline, or a file that it or its servers are made from changes, run again the
+    /// scenarios it concerns. What git ignores concerns none. On a terminal, Enter runs all, f those that failed, q quits
+    #[arg(long, conflicts_with = "matrix")]
+    pub(in crate::cli) watch: bool,
+    /// Watch this file, or all in this folder, too, such as the source of the server: a change concerns all scenarios; may be given several
+    /// times
+    #[arg(long = "watch-path", value_name = "PATH", requires = "watch")]
+    pub(in crate::cli) watch_paths: Vec<PathBuf>,
 }
 
 /// One of several parts.

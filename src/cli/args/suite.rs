@@ -8,9 +8,8 @@ use super::amounts::parse_threshold;
 use super::database::DatabaseArgs;
 use super::execute::{ExecuteArgs, ScoreArgs, parse_jobs};
 use super::output::{KeepArgs, ReportingArgs};
-use super::plan::PlanArgs;
+use super::plan::{PlanArgs, WatchArgs};
 use super::select::SelectArgs;
-use super::watch::WatchArgs;
 use crate::cli::runs;
 use crate::suite::{Against, Jobs};
 

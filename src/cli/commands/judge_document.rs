@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::evaluate::judge::{Agreement, Flips};
 use crate::model::ruling::Ruling;
+use crate::model::usage::TotalUse;
 use crate::suite::{CheckedExample, CheckedJudge};
 
 /// The version of the document; it changes when a reader of an older one could misunderstand it.
@@ -77,12 +78,8 @@ struct FlipsDocument {
 /// What it took.
 #[derive(Debug, Serialize, JsonSchema)]
 struct UsageDocument {
-    requests: usize,
-    attempts: usize,
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    /// In the currency of the price; `null` where it is unknown.
-    cost: Option<f64>,
+    #[serde(flatten)]
+    took: TotalUse,
     /// Votes that were taken from the cache.
     cached_votes: usize,
 }
@@ -114,7 +111,6 @@ struct VerdictDocument {
 }
 
 pub(super) fn document(checked: &CheckedJudge, gate: &Gate) -> JudgeDocument {
-    let took = &checked.took;
     JudgeDocument {
         format_version: FORMAT_VERSION,
         model: checked.model.clone(),
@@ -126,11 +122,7 @@ pub(super) fn document(checked: &CheckedJudge, gate: &Gate) -> JudgeDocument {
         order_bias: flips(&checked.order),
         verbosity_bias: flips(&checked.verbosity),
         usage: UsageDocument {
-            requests: took.requests,
-            attempts: took.attempts,
-            input_tokens: took.tokens.input_tokens,
-            output_tokens: took.tokens.output_tokens,
-            cost: took.cost,
+            took: checked.took,
             cached_votes: checked.cached,
         },
         results: checked.examples.iter().map(example).collect(),

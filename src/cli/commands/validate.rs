@@ -14,8 +14,8 @@ use crate::cli::suite_file;
 use crate::cli::to_run::today;
 use crate::json;
 use crate::mock::{self, Mock};
-use crate::model::scenario::{Place, Scenario};
-use crate::scenario_file::{self, Finding, Severity};
+use crate::model::scenario::Scenario;
+use crate::scenario_file::{self, Finding};
 use crate::suite;
 
 /// What `--format json` prints, version 1.
@@ -30,27 +30,15 @@ struct FindingsDocument<'a> {
     findings: &'a [Finding],
 }
 
-/// What is wrong with the data sets of a scenario, as findings of scenario files are.
+/// What is wrong with the data sets of a scenario.
 fn measurement(scenario: &Scenario) -> Vec<Finding> {
     let found = suite::check_measurement(scenario).into_iter();
-    let found = found.map(|it| {
-        let severity = if it.is_error() {
-            Severity::Error
-        } else {
-            Severity::Warning
-        };
-        let path = Path::new(&it.path);
-        let place = it.line.zip(it.column);
+    let found = found.map(|found| match scenario.places.search {
         // What is wrong with how a search is asked has its place in the scenario.
-        match (place, scenario.places.search) {
-            (Some((line, column)), _) => {
-                Finding::at_place(path, Place { line, column }, severity, &it.message)
-            }
-            (None, Some(place)) if !path.exists() => {
-                Finding::at_place(&scenario.path, place, severity, &it.message)
-            }
-            (None, _) => Finding::about(&it.path, severity, &it.message),
+        Some(place) if found.line.is_none() && !Path::new(&found.path).exists() => {
+            Finding::at_place(&scenario.path, place, found.severity, &found.message)
         }
+        _ => found,
     });
     found.collect()
 }

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::said::{Run, ScanStatus, Subject, Verdict, add};
 use crate::discovery::fields::{Fields, Items};
-use crate::discovery::finding::Finding;
 use crate::discovery::places::{Document, part};
+use crate::scenario_file::Finding;
 
 /// Who is named where no analyzer is.
 const DETECTOR: &str = "cisco";

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::said::{Detector, Run, ScanStatus, Subject, Unscanned, Verdict, add};
 use crate::discovery::fields::Fields;
-use crate::discovery::finding::Finding;
 use crate::discovery::places::{Document, part};
+use crate::scenario_file::Finding;
 
 const DETECTOR: &str = "mcp-scan";
 

@@ -13,8 +13,8 @@ pub use schema::json_schema;
 use serde_json::Value;
 
 use super::fields::Fields;
-use super::finding::Finding;
 use super::places::Document;
+use crate::scenario_file::Finding;
 
 /// The forms that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::said::{Detector, Entry, Run, ScanStatus, Verdict};
 use super::schema::Known;
 use crate::discovery::fields::Fields;
-use crate::discovery::finding::Finding;
+use crate::scenario_file::Finding;
 
 /// Reads v1: `{corpus_version?, detectors, entries: [{id, label, category, verdicts: [{detector, flagged, …}]}]}`.
 pub(super) fn first(top: Fields<'_>, findings: &mut Vec<Finding>) -> Run {

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::said::{Detector, Run, ScanStatus, Subject, Verdict, add};
 use crate::discovery::fields::Fields;
-use crate::discovery::finding::Finding;
 use crate::discovery::places::part;
+use crate::scenario_file::Finding;
 
 /// Reads `{runs: [{tool: {driver: {name, version}}, invocations, results: [{kind, level, locations, baselineState}]}]}`. An entry is named by the
 /// logical name of a place, else by its file.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::discovery::fields::Fields;
-use crate::discovery::finding::Finding;
 use crate::discovery::places::part;
+use crate::scenario_file::Finding;
 
 /// The JSON Schema (draft 2020-12) of a file of verdicts, version 2. Members whose names begin with `x-` are free.
 pub fn json_schema() -> Value {

@@ -26,9 +26,9 @@ use crate::http_client;
 use crate::http_server::{EVENT_STREAM, JSON, event, read_body, respond};
 use crate::mcp::events::Events;
 use crate::mcp::headers::with_token;
-use crate::mcp::http::{LONGEST_BODY, content_type, describe};
+use crate::mcp::http::{LONGEST_BODY, busy, content_type, describe};
 use crate::mcp::problem::{no_answer, setup_error};
-use crate::mcp::request::{LOST_SESSION, failure, is_unreachable, root};
+use crate::mcp::request::{LOST_SESSION, failure, is_unreachable, root, too_busy};
 use crate::mcp::wire::{NOT_UTF8, Wire};
 use crate::model::trajectory::{FailureKind, Outcome};
 
@@ -105,16 +105,25 @@ impl Proxy {
             Err(refusal) => return Ok(respond(StatusCode::OK, Some(JSON), refusal.into())),
         };
         let deadline = exchange.waits().then(|| Instant::now() + self.tool_timeout);
-        let answering = self
-            .client
-            .request(parts.method, &self.url)
-            .headers(headers)
-            .body(body)
-            .send();
-        let response = match within(deadline, answering).await {
-            None => return Ok(self.too_late(&exchange)),
-            Some(Err(error)) => return Ok(self.unasked(&exchange, &error)),
-            Some(Ok(response)) => response,
+        let response = loop {
+            let answering = self
+                .client
+                .request(parts.method.clone(), &self.url)
+                .headers(headers.clone())
+                .body(body.clone())
+                .send();
+            let response = match within(deadline, answering).await {
+                None => return Ok(self.too_late(&exchange)),
+                Some(Err(error)) => return Ok(self.unasked(&exchange, &error)),
+                Some(Ok(response)) => response,
+            };
+            // A server that has not looked at the call is waited for; nobody knows here whether another may be made twice.
+            match busy(&response).zip(deadline) {
+                Some(((429, pause), end)) if Instant::now() + pause < end => {
+                    tokio::time::sleep(pause).await;
+                }
+                _ => break response,
+            }
         };
         let (status, kind) = (response.status(), content_type(&response));
         self.note_session(&session, &method, &response);
@@ -190,6 +199,7 @@ impl Proxy {
         deadline: Option<Instant>,
     ) -> Result<Bytes, axum::response::Response> {
         let (status, kind) = (response.status(), content_type(&response));
+        let busy = busy(&response);
         let mut pieces = Box::pin(response.bytes_stream());
         let mut body = Vec::new();
         let broken = loop {
@@ -209,15 +219,17 @@ impl Proxy {
         }
         let text = String::from_utf8_lossy(&body);
         let about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        if kind.starts_with(JSON) && !about_access {
+        if kind.starts_with(JSON) && !about_access && busy.is_none() {
             exchange.observe(&body);
             if std::str::from_utf8(&body).is_err() {
                 return Err(bad_gateway(exchange, NOT_UTF8));
             }
         }
         // Calls that are still unanswered end with a description of the response.
-        let why = describe(status, &kind, &text);
-        exchange.end(&failure(FailureKind::Transport, why));
+        exchange.end(&match busy {
+            Some((status, pause)) => too_busy(status, pause.as_secs_f64()),
+            None => failure(FailureKind::Transport, describe(status, &kind, &text)),
+        });
         Ok(body.into())
     }
 

@@ -315,13 +315,8 @@ impl ResultDocument {
         // Where all answers were remembered, nothing was asked.
         let is_something = |it: &TotalUse| {
             let tokens = &it.tokens;
-            let counted = [
-                tokens.input_tokens,
-                tokens.output_tokens,
-                tokens.total_tokens,
-            ];
             it.requests > 0
-                || counted.iter().any(Option::is_some)
+                || tokens.total_tokens.is_some()
                 || it.cost.is_some_and(|cost| cost > 0.0)
         };
         TotalUse::sum(uses.filter(is_something)).map(|it| it.words())

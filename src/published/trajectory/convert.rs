@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 
 use crate::model::catalogue::Catalogue;
-use crate::model::trajectory::{self, Trajectory};
-use crate::published::ending;
+use crate::model::trajectory::Trajectory;
 
-use super::{Ending, FORMAT_VERSION, ScenarioRef, TrajectoryDocument};
+use super::{FORMAT_VERSION, ScenarioRef, TrajectoryDocument};
 
 impl<'a> From<&'a Trajectory> for TrajectoryDocument<'a> {
     fn from(it: &'a Trajectory) -> Self {
@@ -18,7 +17,7 @@ impl<'a> From<&'a Trajectory> for TrajectoryDocument<'a> {
                 hash: it.scenario_hash.clone(),
             },
             stamp: Cow::Borrowed(&it.stamp),
-            ending: (&it.ending).into(),
+            ending: Cow::Borrowed(&it.ending),
             duration_ms: it.duration_ms,
             steps: Cow::Borrowed(&it.steps),
             requests: Cow::Borrowed(&it.requests),
@@ -40,7 +39,7 @@ impl From<TrajectoryDocument<'_>> for Trajectory {
             name: it.scenario.name,
             scenario_hash: it.scenario.hash,
             stamp: it.stamp.into_owned(),
-            ending: ending::of_parts(it.ending.kind, it.ending.message, it.ending.details),
+            ending: it.ending.into_owned(),
             duration_ms: it.duration_ms,
             steps: it.steps.into_owned(),
             requests: it.requests.into_owned(),
@@ -54,17 +53,6 @@ impl From<TrajectoryDocument<'_>> for Trajectory {
                 ..it.catalogue.into_owned()
             },
             upstream: it.upstream.map(|it| Box::new(it.into_owned())),
-        }
-    }
-}
-
-impl From<&trajectory::Ending> for Ending {
-    fn from(it: &trajectory::Ending) -> Self {
-        let (kind, message, details) = ending::parts(it);
-        Self {
-            kind,
-            message: message.map(str::to_owned),
-            details: details.to_vec(),
         }
     }
 }

@@ -28,10 +28,9 @@ use crate::model::learned::{Learned, VolatilePlaces};
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;
 use crate::model::stamp::Stamp;
-use crate::model::trajectory::{Step, ToolCall, Trajectory};
+use crate::model::trajectory::{Ending, Step, ToolCall, Trajectory};
 use crate::model::upstream::UpstreamLane;
 use crate::model::usage::ModelRequest;
-use crate::published::ending::EndingKind;
 use crate::text::shorten;
 use call::check_call_durations;
 
@@ -49,7 +48,7 @@ struct TrajectoryDocument<'a> {
     scenario: ScenarioRef,
     stamp: Cow<'a, Stamp>,
     /// How the run ended. Only `completed` and `blocked` runs are ever scored.
-    ending: Ending,
+    ending: Cow<'a, Ending>,
     /// Wall time of the run in milliseconds, or null.
     duration_ms: Option<f64>,
     /// What happened, in order.
@@ -93,18 +92,6 @@ struct ScenarioRef {
     name: String,
     /// SHA-256 of what is asked, the messages of the user with variables filled in, or null.
     hash: Option<String>,
-}
-
-/// How a run ended.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct Ending {
-    kind: EndingKind,
-    /// What happened, where the run did not just complete.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
-    /// Last lines of a server's stderr and the like.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    details: Vec<String>,
 }
 
 /// The trajectory as JSON text: pretty, in a stable key order, ending with a line break.

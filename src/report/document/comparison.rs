@@ -12,7 +12,7 @@ use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 use crate::published::result;
 
 use super::shown::{VALUE_DEPTH, outcome, shallow, shallow_object};
-use super::upstream::{self, Lanes};
+use super::upstream;
 
 /// The longest text that is tried as JSON, in bytes.
 const LONGEST_JSON: usize = 1_000_000;
@@ -76,7 +76,8 @@ pub(super) fn comparison(
         upstream: None,
     };
     if let Some(upstream) = &comparison.upstream {
-        let upstream = upstream::upstream(upstream, &Lanes::new(baseline, current));
+        let lanes = [baseline, current].map(|side| side?.upstream.as_deref());
+        let upstream = upstream::upstream(upstream, lanes);
         upstream::place(&mut document.rows, &upstream.rows);
         document.upstream = Some(upstream);
     }

@@ -19,7 +19,6 @@ use crate::model::scenario::Places;
 use crate::model::stamp::Stamp;
 use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
-use crate::published::ending;
 use crate::published::measured::Measured;
 use crate::published::result;
 use crate::report::causes;
@@ -190,14 +189,13 @@ fn place(reason: &mut result::Reason, places: &Places, is_expected: bool, script
 }
 
 fn side(trajectory: &Trajectory) -> result::Side {
-    let (ending, ending_message, _) = ending::parts(&trajectory.ending);
     result::Side {
         file: None,
         stamp: stamp(&trajectory.stamp),
         servers: trajectory.catalogue.servers.iter().map(server).collect(),
         scenario_hash: trajectory.scenario_hash.clone(),
-        ending,
-        ending_message: ending_message.map(str::to_owned),
+        ending: (&trajectory.ending).into(),
+        ending_message: trajectory.ending.message().map(str::to_owned),
         duration_ms: trajectory.duration_ms.and_then(finite),
         calls: trajectory.calls().count(),
         labels: Vec::new(),

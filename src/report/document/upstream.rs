@@ -2,29 +2,15 @@
 
 use crate::model::comparison::{UpstreamComparison, UpstreamRow};
 use crate::model::points::finite;
-use crate::model::trajectory::Trajectory;
 use crate::model::upstream::{UpstreamCall, UpstreamLane};
 use crate::published::result;
 
 use super::shown::{VALUE_DEPTH, outcome, shallow_object};
 
 /// What was heard on each side, as far as it is at hand.
-pub(super) struct Lanes<'a> {
-    baseline: Option<&'a UpstreamLane>,
-    current: Option<&'a UpstreamLane>,
-}
+pub(super) type Lanes<'a> = [Option<&'a UpstreamLane>; 2];
 
-impl<'a> Lanes<'a> {
-    pub(super) fn new(baseline: Option<&'a Trajectory>, current: Option<&'a Trajectory>) -> Self {
-        let lane = |side: Option<&'a Trajectory>| side?.upstream.as_deref();
-        Self {
-            baseline: lane(baseline),
-            current: lane(current),
-        }
-    }
-}
-
-pub(super) fn upstream(comparison: &UpstreamComparison, lanes: &Lanes<'_>) -> result::Upstream {
+pub(super) fn upstream(comparison: &UpstreamComparison, lanes: Lanes<'_>) -> result::Upstream {
     result::Upstream {
         rows: comparison.rows.iter().map(|it| row(it, lanes)).collect(),
         headers: comparison.headers.clone(),
@@ -49,9 +35,9 @@ pub(super) fn place(rows: &mut [result::Row], behind: &[result::UpstreamRow]) {
     }
 }
 
-fn row(row: &UpstreamRow, lanes: &Lanes<'_>) -> result::UpstreamRow {
-    let before = row.baseline.map(|it| (it, call_at(lanes.baseline, it)));
-    let now = row.current.map(|it| (it, call_at(lanes.current, it)));
+fn row(row: &UpstreamRow, [old, new]: Lanes<'_>) -> result::UpstreamRow {
+    let before = row.baseline.map(|it| (it, call_at(old, it)));
+    let now = row.current.map(|it| (it, call_at(new, it)));
     let made = now.and_then(|(_, it)| it).or(before.and_then(|(_, it)| it));
     let kind = match (row.baseline, row.current) {
         (Some(_), None) => result::RowKind::Missing,

@@ -220,10 +220,7 @@ fn gate(scenarios: &[History], max_factor: f64) -> SlowdownGate {
         .clone()
         .filter(|(_, it)| it.factor > max_factor)
         .map(|(it, slowdown)| TooSlow {
-            id: it.id.clone(),
-            agent: it.agent.clone(),
-            model: it.model.clone(),
-            servers: it.servers.clone(),
+            of: it.subject(),
             slowdown,
         });
     let too_slow: Vec<TooSlow> = too_slow.collect();
@@ -252,10 +249,7 @@ fn unmeasured(it: &History) -> Option<Unmeasured> {
         None => it.latest().filter(|it| it.took().is_none())?.status,
     };
     (usual_of(it).len() >= FEWEST).then(|| Unmeasured {
-        id: it.id.clone(),
-        agent: it.agent.clone(),
-        model: it.model.clone(),
-        servers: it.servers.clone(),
+        of: it.subject(),
         status,
     })
 }
@@ -266,15 +260,16 @@ fn ranked(scenarios: &[History], value: impl Fn(&History) -> Option<f64>) -> Vec
         .iter()
         .filter_map(|it| {
             Some(Ranked {
-                id: it.id.clone(),
-                agent: it.agent.clone(),
-                model: it.model.clone(),
-                servers: it.servers.clone(),
+                of: it.subject(),
                 value: value(it)?,
             })
         })
         .collect();
-    ranked.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.id.cmp(&b.id)));
+    ranked.sort_by(|a, b| {
+        b.value
+            .total_cmp(&a.value)
+            .then_with(|| a.of.id.cmp(&b.of.id))
+    });
     ranked.truncate(RANKED);
     ranked
 }

@@ -217,7 +217,7 @@ fn ranking(text: &mut String, title: &str, ranked: &[Ranked], words: fn(f64) -> 
     let _ = writeln!(text, "\n{title}:");
     let rows = ranked
         .iter()
-        .map(|it| [words(it.value), shown(&it.id), shown(&it.driver())]);
+        .map(|it| [words(it.value), shown(&it.of.id), shown(&it.of.driver())]);
     table(text, "  ", &rows.collect::<Vec<_>>());
 }
 
@@ -229,7 +229,7 @@ fn slow(text: &mut String, gate: &SlowdownGate) {
         let _ = writeln!(
             text,
             "✗ {} took {}, {} × the median {} of the {} before (at most {})",
-            shown(&it.id),
+            shown(&it.of.id),
             duration::words(it.slowdown.latest_ms),
             fixed(it.slowdown.factor, 2),
             duration::words(it.slowdown.median_ms),
@@ -241,7 +241,7 @@ fn slow(text: &mut String, gate: &SlowdownGate) {
         let _ = writeln!(
             text,
             "? {} cannot be measured: the status of its latest run is {}",
-            shown(&it.id),
+            shown(&it.of.id),
             it.status.name()
         );
     }

@@ -35,9 +35,10 @@ pub struct Finding {
     /// How far the offending place is from the start of `line_text`, in columns of a terminal.
     #[serde(skip)]
     indent: usize,
-    /// The whole line, until it is known what of it is secret.
+    /// The line, until it is known what of it is secret; of a very long one what is around the place. And how many of its characters are
+    /// before the place.
     #[serde(skip)]
-    whole_line: Option<String>,
+    unhidden: Option<(String, usize)>,
 }
 
 /// Whether a finding makes its file unusable.
@@ -60,7 +61,7 @@ impl Finding {
             hint: None,
             line_text: None,
             indent: 0,
-            whole_line: None,
+            unhidden: None,
         }
     }
 
@@ -107,22 +108,23 @@ impl Finding {
 
     /// Adds the place, and the line there; both numbers count from 1.
     #[must_use]
-    pub(in crate::scenario_file) fn at(
-        mut self,
-        line: usize,
-        column: usize,
-        line_text: &str,
-    ) -> Self {
+    pub(in crate::scenario_file) fn at(self, line: usize, column: usize, text: &str) -> Self {
+        self.within(line, column, text, column.saturating_sub(1))
+    }
+
+    /// Adds the place, and the part of the line around it, so many characters of which are before it.
+    #[must_use]
+    pub fn within(mut self, line: usize, column: usize, part: &str, before: usize) -> Self {
         self.line = Some(line);
         self.column = Some(column);
-        self.whole_line = Some(line_text.to_owned()).filter(|it| !it.trim().is_empty());
+        self.unhidden = Some((part.to_owned(), before)).filter(|_| !part.trim().is_empty());
         self.without_secrets(redact::environment())
     }
 
     /// The finding without what is secret in what it repeats of the file.
     pub(in crate::scenario_file) fn without_secrets(mut self, redactor: &Redactor) -> Self {
-        if let (Some(line), Some(column)) = (&self.whole_line, self.column) {
-            let before: String = line.chars().take(column.saturating_sub(1)).collect();
+        if let Some((line, before)) = &self.unhidden {
+            let before: String = line.chars().take(*before).collect();
             let place = redactor.text(&before).chars().count();
             let (shown, before) = excerpt(&redactor.text(line), place);
             self.indent = before.width();

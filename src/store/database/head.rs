@@ -190,60 +190,25 @@ impl RunHead {
 
 /// The columns of a repository.
 pub(super) fn git(of: &'static str, git: Option<&Git>) -> Record {
-    let columns: [&'static str; 8] = match of {
-        "git" => [
-            "git_commit",
-            "git_short",
-            "git_branch",
-            "git_describe",
-            "git_subject",
-            "git_committed_at",
-            "git_dirty",
-            "git_remote",
-        ],
-        "source" => [
-            "source_commit",
-            "source_short",
-            "source_branch",
-            "source_describe",
-            "source_subject",
-            "source_committed_at",
-            "source_dirty",
-            "source_remote",
-        ],
-        _ => [
-            "scenarios_commit",
-            "scenarios_short",
-            "scenarios_branch",
-            "scenarios_describe",
-            "scenarios_subject",
-            "scenarios_committed_at",
-            "scenarios_dirty",
-            "scenarios_remote",
-        ],
+    let git = match git {
+        Some(Git::Known(commit)) => Some(commit),
+        Some(Git::Unknown { .. }) | None => None,
     };
-    let [id, brief, on, described, about, at, changed, from] = columns;
-    match git {
-        Some(Git::Known(GitCommit {
-            commit,
-            short,
-            branch,
-            describe,
-            subject,
-            committed_at,
-            dirty,
-            remote,
-        })) => Record::default()
-            .with(id, commit.as_str())
-            .with(brief, short.as_str())
-            .with(on, branch.as_deref())
-            .with(described, describe.as_deref())
-            .with(about, subject.as_str())
-            .with(at, rewritten(committed_at))
-            .with(changed, *dirty)
-            .with(from, remote.as_deref()),
-        Some(Git::Unknown { .. }) | None => columns
-            .into_iter()
-            .fold(Record::default(), |record, it| record.with(it, None::<i64>)),
-    }
+    let text = |column: &str, text: fn(&GitCommit) -> Option<&str>| {
+        (format!("{of}_{column}"), git.and_then(text))
+    };
+    let texts = [
+        text("commit", |it| Some(&it.commit)),
+        text("short", |it| Some(&it.short)),
+        text("branch", |it| it.branch.as_deref()),
+        text("describe", |it| it.describe.as_deref()),
+        text("subject", |it| Some(&it.subject)),
+        text("remote", |it| it.remote.as_deref()),
+    ];
+    let record = Record::default();
+    let record = (texts.into_iter()).fold(record, |record, (column, it)| record.with(column, it));
+    let at = git.map(|it| rewritten(&it.committed_at));
+    record
+        .with(format!("{of}_committed_at"), at)
+        .with(format!("{of}_dirty"), git.map(|it| it.dirty))
 }

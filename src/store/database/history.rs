@@ -7,6 +7,7 @@ use super::connection::Connection;
 use super::error::Fault;
 use super::results::{Where, status};
 use super::time::written;
+use crate::model::usage::Usage;
 use crate::published::history::{Commit, HistoryResult, RECORDED};
 use crate::published::result::Tokens;
 
@@ -122,10 +123,12 @@ fn row(row: &Row) -> HistoryRow {
             flaky: row.flag("flaky").unwrap_or(false),
             servers: row.text("servers"),
             tokens: Tokens {
-                input_tokens: row.count("input_tokens"),
-                output_tokens: row.count("output_tokens"),
-                cache_read_tokens: row.count("cache_read_tokens"),
-                cache_write_tokens: row.count("cache_write_tokens"),
+                each: Usage {
+                    input: row.count("input_tokens"),
+                    output: row.count("output_tokens"),
+                    cache_read: row.count("cache_read_tokens"),
+                    cache_write: row.count("cache_write_tokens"),
+                },
                 total_tokens: row.count("total_tokens"),
             },
             cost: row.real("cost"),

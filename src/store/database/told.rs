@@ -273,15 +273,15 @@ fn result_record(
 fn usage(used: Option<&TotalUse>) -> Record {
     let tokens = used.map(|it| it.tokens);
     Record::default()
-        .with("input_tokens", tokens.and_then(|it| it.input_tokens))
-        .with("output_tokens", tokens.and_then(|it| it.output_tokens))
+        .with("input_tokens", tokens.and_then(|it| it.each.input))
+        .with("output_tokens", tokens.and_then(|it| it.each.output))
         .with(
             "cache_read_tokens",
-            tokens.and_then(|it| it.cache_read_tokens),
+            tokens.and_then(|it| it.each.cache_read),
         )
         .with(
             "cache_write_tokens",
-            tokens.and_then(|it| it.cache_write_tokens),
+            tokens.and_then(|it| it.each.cache_write),
         )
         .with("total_tokens", tokens.and_then(|it| it.total_tokens))
         .with("cost", used.and_then(|it| it.cost))

@@ -1,9 +1,8 @@
 //! What was accepted of a search: its figures and what each query got, where `record` keeps them.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::data_sets::{document, of_other_corpus};
 use crate::discovery::baseline::Baseline;
@@ -13,54 +12,13 @@ use crate::model::measurement::Measurement;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::Problem;
-use crate::published::measured::retrieval::{ByCut, Report, Tied};
+use crate::published::measured::retrieval::Report;
+use crate::scenario_file::Finding;
 use crate::store::{self, Baselines};
 use crate::suite::replay;
 
 /// The version of the file.
 const FORMAT_VERSION: u32 = 1;
-
-/// The file of what was accepted. It has what `mcp-eval retrieval --baseline` reads, and nothing that is another each time.
-#[derive(Debug, Serialize)]
-struct Accepted<'a> {
-    format_version: u32,
-    kind: &'static str,
-    mcp_eval: &'a str,
-    recorded_at: &'a str,
-    /// How long it took to measure, in milliseconds.
-    duration_ms: Option<f64>,
-    stamps: &'a BTreeMap<String, String>,
-    search: &'a str,
-    #[serde(flatten)]
-    figures: Figures<'a>,
-}
-
-/// What is compared.
-#[derive(Debug, PartialEq, Serialize)]
-struct Figures<'a> {
-    corpus_version: Option<&'a str>,
-    golden_version: &'a str,
-    recall_at: &'a ByCut,
-    mrr: f64,
-    ndcg_at_10: f64,
-    map: f64,
-    per_query: Vec<Asked<'a>>,
-}
-
-#[derive(Debug, PartialEq, Serialize)]
-struct Asked<'a> {
-    id: &'a str,
-    query: &'a str,
-    recall_at: &'a ByCut,
-    mrr: f64,
-    ndcg_at_10: f64,
-    ap: f64,
-    relevant: &'a [String],
-    grades: &'a [u8],
-    retrieved: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tied: Option<Tied>,
-}
 
 /// The figures that a scenario was accepted with; `None` where there are none.
 ///
@@ -84,11 +42,12 @@ pub(super) fn load(
         )),
         details: Vec::new(),
     };
-    let document = document(&path).map_err(|it| failed(it.to_string()))?;
-    let baseline = Baseline::read(&document).map_err(|findings| {
+    let failed_for = |findings: Vec<Finding>| {
         let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
         failed(findings.join("\n"))
-    })?;
+    };
+    let document = document(&path).map_err(failed_for)?;
+    let baseline = Baseline::read(&document).map_err(failed_for)?;
     match of_other_corpus(&baseline, golden, &document) {
         Some(finding) => Err(failed(finding.to_string())),
         None => Ok(Some(baseline)),
@@ -116,17 +75,18 @@ pub(super) fn save(
         let shown = path.display();
         return Ok(format!("nothing has changed, so {shown} stays as it is"));
     }
+    // It has what `mcp-eval retrieval --baseline` reads, and nothing that is another each time.
     let document = report.derive(|report| {
-        let accepted = Accepted {
-            format_version: FORMAT_VERSION,
-            kind: "retrieval",
-            mcp_eval: &report.mcp_eval,
-            recorded_at: &report.made_at,
-            duration_ms,
-            stamps: &report.stamps,
-            search: &report.search,
-            figures: figures(report)?,
-        };
+        let mut accepted = json!({
+            "format_version": FORMAT_VERSION,
+            "kind": "retrieval",
+            "mcp_eval": report.mcp_eval,
+            "recorded_at": report.made_at,
+            "duration_ms": duration_ms,
+            "stamps": report.stamps,
+            "search": report.search,
+        });
+        accepted.as_object_mut()?.append(&mut figures(report)?);
         Some(json::pretty(&accepted) + "\n")
     });
     if document.is_none() {
@@ -137,29 +97,27 @@ pub(super) fn save(
     Ok(format!("kept as {}", path.display()))
 }
 
-fn figures(report: &Report) -> Option<Figures<'_>> {
+/// What is compared; `None` where nothing was measured.
+fn figures(report: &Report) -> Option<Map<String, Value>> {
     let metrics = report.metrics.as_ref()?;
-    let per_query = report.per_query.iter().map(|it| Asked {
-        id: &it.id,
-        query: &it.query,
-        recall_at: &it.recall_at,
-        mrr: it.mrr,
-        ndcg_at_10: it.ndcg_at_10,
-        ap: it.ap,
-        relevant: &it.relevant,
-        grades: &it.grades,
-        retrieved: &it.retrieved,
-        tied: it.tied,
+    let queries = report.per_query.iter().map(|query| {
+        let mut query = json!(query);
+        // What it was before, and what is told of it besides.
+        for of_this_time in ["before", "misses", "ms"] {
+            query
+                .as_object_mut()
+                .map(|it| it.shift_remove(of_this_time));
+        }
+        query
     });
-    Some(Figures {
-        corpus_version: report.corpus_version.as_deref(),
-        golden_version: &report.golden_version,
-        recall_at: &metrics.recall_at,
-        mrr: metrics.mrr,
-        ndcg_at_10: metrics.ndcg_at_10,
-        map: metrics.map,
-        per_query: per_query.collect(),
-    })
+    let mut figures = json!({
+        "corpus_version": report.corpus_version,
+        "golden_version": report.golden_version,
+    });
+    let figures = figures.as_object_mut()?;
+    figures.append(json!(metrics).as_object_mut()?);
+    figures.insert("per_query".to_owned(), queries.collect());
+    Some(std::mem::take(figures))
 }
 
 /// Whether a file has these figures already.
@@ -167,11 +125,11 @@ fn is_same(path: &Path, report: &Report) -> bool {
     let Ok(kept) = document(path) else {
         return false;
     };
-    let Some(now) = figures(report).and_then(|it| serde_json::to_value(it).ok()) else {
-        return false;
-    };
-    let mut members = now.as_object().into_iter().flatten();
-    members.all(|(key, value)| kept.value.get(key) == Some(value))
+    let now = figures(report);
+    now.is_some_and(|now| {
+        now.iter()
+            .all(|(key, value)| kept.value.get(key) == Some(value))
+    })
 }
 
 /// The state of what was accepted of a scenario that measures something, in a word: `accepted`, `none`, `unreadable` or, where it needs nothing,

@@ -7,7 +7,6 @@ use serde_json::Value;
 use crate::discovery::baseline::Baseline;
 use crate::discovery::check::{Source, unfit, versions};
 use crate::discovery::corpus::Corpus;
-use crate::discovery::finding::{Finding, Severity};
 use crate::discovery::gates::Demands;
 use crate::discovery::golden::Golden;
 use crate::discovery::places::Document;
@@ -17,6 +16,7 @@ use crate::discovery::verdicts::{self, Form, Run};
 use crate::input;
 use crate::model::measurement::{Measurement, Retrieval, Security, VerdictForm};
 use crate::model::scenario::Scenario;
+use crate::scenario_file::{self, Finding, Severity};
 
 /// What a search is measured with.
 #[derive(Debug)]
@@ -47,10 +47,11 @@ pub(super) fn shown(path: &Path) -> String {
 /// # Errors
 ///
 /// Why it cannot be read, or where it is no JSON.
-pub(crate) fn document(path: &Path) -> Result<Document, Finding> {
+pub(crate) fn document(path: &Path) -> Result<Document, Vec<Finding>> {
     let shown = shown(path);
     let text = input::read_to_string(path).map_err(|error| {
-        Finding::about(&shown, Severity::Error, format!("cannot be read: {error}"))
+        let why = format!("cannot be read: {error}");
+        vec![Finding::about(&shown, Severity::Error, why)]
     })?;
     Document::parse(&shown, text)
 }
@@ -61,20 +62,11 @@ fn read<T>(
     read: impl FnOnce(&Document) -> Result<T, Vec<Finding>>,
     findings: &mut Vec<Finding>,
 ) -> Option<(Document, T)> {
-    let document = match document(path) {
-        Ok(document) => document,
-        Err(finding) => {
-            findings.push(finding);
-            return None;
-        }
-    };
-    match read(&document) {
-        Ok(read) => Some((document, read)),
-        Err(found) => {
-            findings.extend(found);
-            None
-        }
-    }
+    let read = document(path).and_then(|document| {
+        let read = read(&document)?;
+        Ok((document, read))
+    });
+    read.map_err(|found| findings.extend(found)).ok()
 }
 
 /// The search as it is declared.
@@ -122,7 +114,7 @@ impl SearchSets {
         let baseline = baseline.and_then(|it| {
             if !it.exists() {
                 let problem = "there is no such file: an earlier `report.json` is a baseline, and so is what `mcp-eval record` has kept of a scenario";
-                findings.push(Finding::about(&shown(it), Severity::Error, problem));
+                findings.push(Finding::about(shown(it), Severity::Error, problem));
                 return None;
             }
             read(it, Baseline::read, &mut findings)
@@ -135,7 +127,7 @@ impl SearchSets {
             let baseline = baseline.as_ref().map(|it| &it.1);
             if let Some(why) = demands.idle(baseline, golden.queries.len()) {
                 let name = retrieval.baseline.as_deref().unwrap_or(&retrieval.golden);
-                findings.push(Finding::about(&shown(name), Severity::Error, why));
+                findings.push(Finding::about(shown(name), Severity::Error, why));
             }
         }
         let search = search(retrieval);
@@ -237,6 +229,6 @@ pub fn check_measurement(scenario: &Scenario) -> Vec<Finding> {
         Some(Measurement::Security(_)) => Ok(()),
     };
     let mut findings = found.err().unwrap_or_default();
-    crate::discovery::finding::sort(&mut findings);
+    scenario_file::sort(&mut findings);
     findings
 }

@@ -7,11 +7,11 @@ use parking_lot::Mutex;
 use super::data_sets::SearchSets;
 use super::scanning::{Scanned, Scanning};
 use super::searching::{Asked, Searching};
-use crate::discovery::finding::Finding;
 use crate::discovery::search::Place;
 use crate::model::measurement::Measurement;
 use crate::model::scenario::Scenario;
 use crate::run;
+use crate::scenario_file::Finding;
 
 /// A measurement under way: what is to be asked, and what came of it so far.
 pub(crate) struct Measuring {

@@ -64,12 +64,7 @@ async fn record_one(
     // A replay plays the existing baseline, and records the answers its calls get now.
     let replayed = match replay::to_play(scenario, baselines) {
         Ok(replayed) => replayed,
-        Err(problem) => {
-            return ScenarioResult {
-                problem: Some(problem),
-                ..result(&run_context.redacted(scenario), Status::Error)
-            };
-        }
+        Err(problem) => return run_context.unplayed(scenario, problem),
     };
     let taken = if settings.times > 1 {
         Box::pin(typical::take(

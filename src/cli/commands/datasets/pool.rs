@@ -37,7 +37,7 @@ pub(super) fn run(args: &PoolArgs, console: Console) -> Result<Exit, Failure> {
     let mut runs = Vec::new();
     for report in &args.reports {
         let document = data_sets::document(report)?;
-        let run = read_run(&document, version).map_err(|it| data_sets::invalid(&[it]))?;
+        let run = read_run(&document, version).map_err(|it| data_sets::invalid(&it))?;
         let is_known = |id: &str| golden.queries.iter().any(|it| it.id == id);
         if !run.iter().any(|(id, _)| is_known(id)) {
             let problem = "none of its queries is one of the golden set: it is of another";

@@ -13,12 +13,12 @@ use crate::cli::failure::Failure;
 use crate::cli::select::plural;
 use crate::discovery::check::{Source, check};
 use crate::discovery::corpus::Corpus;
-use crate::discovery::finding::{Finding, sort};
 use crate::discovery::golden::Golden;
 use crate::discovery::places::Document;
 use crate::input;
 use crate::json;
 use crate::redact;
+use crate::scenario_file::{Finding, sort};
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]
@@ -105,8 +105,8 @@ fn read<T>(
         .map_err(|error| Failure::incomplete(format!("{shown} cannot be read: {error}")))?;
     let document = match Document::parse(&shown, text) {
         Ok(document) => document,
-        Err(finding) => {
-            findings.push(finding);
+        Err(found) => {
+            findings.extend(found);
             return Ok(None);
         }
     };

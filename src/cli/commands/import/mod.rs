@@ -20,7 +20,7 @@ use crate::input;
 use crate::json;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
-use crate::model::trajectory::{Ending, Step, Trajectory};
+use crate::model::trajectory::{Step, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::score;
 use crate::store::Baselines;
@@ -350,12 +350,7 @@ fn keep(
 ) -> Result<PathBuf, Refusal> {
     let id = &trajectory.scenario;
     if !trajectory.ending.is_complete() {
-        let why = match &trajectory.ending {
-            Ending::Error { message, .. }
-            | Ending::LimitReached { message }
-            | Ending::TimedOut { message } => message,
-            _ => "it was interrupted",
-        };
+        let why = trajectory.ending.message().unwrap_or("it was interrupted");
         return Err(Refusal::incomplete(format!(
             "not kept, because the run did not complete: {why}"
         )));

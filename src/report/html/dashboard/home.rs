@@ -2,8 +2,7 @@
 
 use askama::Template;
 
-use super::frame::Frame;
-use super::pending::Pending;
+use super::frame::{Frame, Pending};
 use crate::published::kept::ResultEntry;
 use crate::published::result::Status;
 use crate::report::html::render::render;

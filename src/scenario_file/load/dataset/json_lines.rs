@@ -1,13 +1,10 @@
 //! Rows in a `.jsonl` file: an object per line.
 
-use std::fmt;
+use serde_json::{Number, Value};
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
-
+use crate::json::{self, JsonError};
 use crate::model::Object;
 use crate::scenario_file::decode::{At, NO_HINT};
-use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::rounded::{is_rounded, refuse_one};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
@@ -27,15 +24,16 @@ pub(super) fn rows(source: usize, findings: &mut Findings) -> Option<Vec<At<Obje
             line,
             column: 1 + content.get(..byte).map_or(0, |it| it.chars().count()),
         };
-        match serde_json::from_str(content) {
-            Ok(Strict(Value::Object(value))) => {
+        match json::read_distinct(content.as_bytes()) {
+            Ok(Value::Object(value)) => {
                 for (byte, number) in rounded_numbers(content) {
                     refuse_one(at(byte), &number, findings);
                 }
                 rows.push(At { at: at(0), value });
             }
             Ok(_) => findings.error(at(0), "a row is an object, and this is none", NO_HINT),
-            Err(error) => {
+            Err(error @ JsonError::TooDeep) => findings.error(at(0), error.to_string(), NO_HINT),
+            Err(JsonError::Other(error)) => {
                 let place = format!(" at line {} column {}", error.line(), error.column());
                 let message = error.to_string().replace(&place, "");
                 let at = at(error.column().saturating_sub(1));
@@ -84,68 +82,4 @@ fn rounded_numbers(text: &str) -> Vec<(usize, Number)> {
         }
     }
     found
-}
-
-/// A value in which no object gives a key twice.
-struct Strict(Value);
-
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor).map(Self)
-    }
-}
-
-struct StrictVisitor;
-
-impl<'de> Visitor<'de> for StrictVisitor {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, it: bool) -> Result<Value, E> {
-        Ok(Value::Bool(it))
-    }
-
-    fn visit_i64<E>(self, it: i64) -> Result<Value, E> {
-        Ok(it.into())
-    }
-
-    fn visit_u64<E>(self, it: u64) -> Result<Value, E> {
-        Ok(it.into())
-    }
-
-    fn visit_f64<E>(self, it: f64) -> Result<Value, E> {
-        Ok(it.into())
-    }
-
-    fn visit_str<E>(self, it: &str) -> Result<Value, E> {
-        Ok(it.into())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(Strict(item)) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(Value::Array(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
-        while let Some(key) = members.next_key::<String>()? {
-            if object.contains_key(&key) {
-                let message = format!("the key {} is given twice", quoted(&key));
-                return Err(A::Error::custom(message));
-            }
-            let Strict(value) = members.next_value()?;
-            object.insert(key, value);
-        }
-        Ok(Value::Object(object))
-    }
 }
