@@ -52,7 +52,7 @@ pub(super) async fn ask_once_more(
     } else {
         with_reads_asked_again(result, comparison, run_context)?
     };
-    if let Some(answers) = answers(result, &second) {
+    if let Some(answers) = answers(result, &second, comparison.rules) {
         let gates = comparison.rules.unsteady == rules::Gate::Fail;
         blame_nobody(result, Unsteady { gates, answers });
         return None;
@@ -148,7 +148,11 @@ fn with_reads_asked_again(
 }
 
 /// What was answered in two ways, where nothing that fails a first run fails the second one, too.
-pub(super) fn answers(first: &ScenarioResult, second: &ScenarioResult) -> Option<Vec<TwoAnswers>> {
+pub(super) fn answers(
+    first: &ScenarioResult,
+    second: &ScenarioResult,
+    rules: &Rules,
+) -> Option<Vec<TwoAnswers>> {
     let fails_again = |check: &&Check| {
         let mut checks = second.checks.iter();
         checks.any(|it| it.fails() && it.name == check.name)
@@ -164,7 +168,8 @@ pub(super) fn answers(first: &ScenarioResult, second: &ScenarioResult) -> Option
     match (&first.comparison, &second.comparison, &first.baseline) {
         (Some(one), Some(_), _) if one.verdict.passed => Some(Vec::new()),
         (Some(one), Some(other), Some(accepted)) if has_passed || one.variant == other.variant => {
-            score::unsteady(accepted, one, other)
+            let runs = [&***first.current.as_ref()?, &***second.current.as_ref()?];
+            score::unsteady(accepted, runs, (one, other), rules)
         }
         // A limit has ended the first one.
         (None, Some(_), _) => has_passed.then(Vec::new),

@@ -128,7 +128,7 @@ impl<'a> Comparison<'a> {
             second = Some(it).filter(|it| it.incomplete().is_none());
         }
         if let Some(second) = second.filter(|_| result.status == Status::Failed) {
-            let found = confirm::answers(&result, &self.judged(second, accepted));
+            let found = confirm::answers(&result, &self.judged(second, accepted), &self.rules);
             let version = Some(THIS_VERSION.to_owned());
             let found = found.into_iter().flatten();
             answers.extend(found.map(|it| TwoAnswers {

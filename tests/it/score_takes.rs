@@ -1,5 +1,6 @@
 //! What several takes of one scenario show besides what varies: where they disagree, and what one left behind for the next.
 
+use mcp_eval::model::comparison::{Change, ChangeKind, Row};
 use mcp_eval::model::learned::{self, Variation};
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, Step, Trajectory};
@@ -522,14 +523,13 @@ fn the_number_of_a_secret_is_nothing_that_varies() {
 }
 
 /// A run against the baseline that two takes made: whether it passes, and what is shown of it.
-fn against(takes: [&[Value]; 2], run: &[Value]) -> (bool, Vec<String>) {
+fn against(takes: [&[Value]; 2], run: &[Value]) -> (bool, Vec<Change>) {
     let takes = takes.map(trajectory);
     let learned = score::learn(&takes, &Rules::default());
     let [mut baseline, _] = takes;
     baseline.learned = learned.answers;
     let comparison = score::compare(&baseline, &trajectory(run), &Rules::default());
-    let changes = comparison.changes.iter().map(|it| it.what.clone());
-    (comparison.verdict.passed, changes.collect())
+    (comparison.verdict.passed, comparison.changes)
 }
 
 #[test]
@@ -562,7 +562,28 @@ fn an_id_of_an_earlier_call_is_not_new_any_more() {
     assert_eq!(against(takes, &run(5, 6)), (true, Vec::new()));
     let (passes, changes) = against(takes, &run(7, 7));
     assert!(passes, "{changes:?}");
-    assert_eq!(changes.len(), 1, "{changes:?}");
+    // What was there has another value; nothing came to it.
+    let [Change { kind, was, now, .. }] = &changes[..] else {
+        panic!("{changes:?}")
+    };
+    assert_eq!(*kind, ChangeKind::Answer);
+    let shown = |it: u32| Some(format!("\"{}\"", id(it)));
+    assert_eq!((was, now), (&shown(2), &shown(7)));
+}
+
+#[test]
+fn what_is_there_for_ever_beside_a_repeated_id_is_no_old_one() {
+    let id = |it: u32| format!("{it:04}3c1d4a529a540d2f6f0b7d55aa01b2c3d4e5");
+    let run = |made: u32, listed: u32| {
+        [
+            json!({"tool": "mcp__p__commit", "text": format!("made {}", id(made))}),
+            json!({"tool": "mcp__p__log", "text": format!("{}\n{}", id(listed), id(1)), "reads": true}),
+        ]
+    };
+    let takes = [run(2, 2), run(3, 3)];
+    let takes = takes.each_ref().map(<[Value; 2]>::as_slice);
+    assert_eq!(against(takes, &run(4, 4)), (true, Vec::new()));
+    assert!(!against(takes, &run(4, 5)).0);
 }
 
 #[test]
@@ -582,17 +603,75 @@ fn a_fault_in_an_answer_that_repeats_an_id_is_no_unsteady_server() {
     baseline.learned = learned.answers;
     baseline.bindings = score::find_bindings(&baseline);
     assert_eq!(baseline.bindings.len(), 1);
-    let compared = |run: &[Value]| score::compare(&baseline, &trajectory(run), &Rules::default());
-    let passing = compared(&run(9, "notes.example", 9));
-    assert!(passing.verdict.passed);
+    let good = run(9, "notes.example", 9);
     for [first, second] in [
         [run(3, "localhost", 3), run(4, "localhost", 4)],
         [run(5, "notes.example", 6), run(7, "notes.example", 8)],
     ] {
-        let [first, second] = [&first, &second].map(|it| compared(it));
-        assert!(!first.verdict.passed && !second.verdict.passed);
-        assert_eq!(score::unsteady(&baseline, &first, &second), None);
-        assert!(score::unsteady(&baseline, &first, &passing).is_some());
+        assert!(!is_unsteady(&baseline, [&first, &second]));
+        assert!(is_unsteady(&baseline, [&first, &good]));
+    }
+}
+
+/// Whether the first of two runs, which fails, is one of an unsteady system.
+fn is_unsteady(baseline: &Trajectory, runs: [&[Value]; 2]) -> bool {
+    let runs = runs.map(trajectory);
+    let rules = Rules::default();
+    let [first, second] = runs
+        .each_ref()
+        .map(|it| score::compare(baseline, it, &rules));
+    assert!(!first.verdict.passed);
+    score::unsteady(baseline, runs.each_ref(), (&first, &second), &rules).is_some()
+}
+
+#[test]
+fn what_is_wrong_in_each_run_alike_is_no_unsteady_server_whatever_varies_beside_it() {
+    let run = |text: &str| [read(&json!({}), text)];
+    let cases = [
+        // What is right in two takes, what is wrong in two runs, and whether that is another thing each time.
+        (
+            "job 17 done; disk 35%",
+            "job 40 done; disk 35%",
+            "job 51 done; disk 90%",
+            "job 62 done; disk 90%",
+            false,
+        ),
+        (
+            "job 17 done; disk 35%",
+            "job 40 done; disk 35%",
+            "job 51 done; disk 90%",
+            "job 62 done; disk 17%",
+            true,
+        ),
+        (
+            "#ORD-31245 is open",
+            "#ORD-99127 is open",
+            "#ORD-55012 is lost",
+            "#ORD-70655 is lost",
+            false,
+        ),
+        (
+            "web: up\ndb: up\nmq: up",
+            "mq: up\nweb: up\ndb: up",
+            "db: off\nweb: up\nmq: up",
+            "web: up\nmq: up\ndb: off",
+            false,
+        ),
+        (
+            "web: up\ndb: up\nmq: up",
+            "mq: up\nweb: up\ndb: up",
+            "db: up\nweb: up",
+            "web: up\ndb: up",
+            false,
+        ),
+    ];
+    for (one, two, first, second, expected) in cases {
+        let takes = [one, two].map(|it| trajectory(&run(it)));
+        let learned = score::learn(&takes, &Rules::default());
+        let [mut baseline, _] = takes;
+        baseline.learned = learned.answers;
+        let found = is_unsteady(&baseline, [&run(first), &run(second)]);
+        assert_eq!(found, expected, "{first} / {second}");
     }
 }
 
@@ -609,6 +688,11 @@ fn a_tool_that_was_not_there_yet_is_no_regression_when_it_answers() {
     };
     let passes = |baseline: &Trajectory, run: &Trajectory| {
         let comparison = score::compare(baseline, run, &Rules::default());
+        let answers = comparison.rows.iter().map(|row| match row {
+            Row::Pair(pair) => pair.response.similarity,
+            Row::Missing { .. } | Row::Extra { .. } => 0.0,
+        });
+        assert!(answers.sum::<f64>() <= 1.0, "{:?}", comparison.rows);
         (comparison.verdict.passed, !comparison.changes.is_empty())
     };
     assert_eq!(passes(&run(false, true), &run(true, false)), (true, true));

@@ -47,6 +47,9 @@ const OURS: [HeaderName; 10] = [
     HeaderName::from_static("keep-alive"),
 ];
 
+/// A server that asks to be asked again at once is left alone so long.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+
 /// A server that is asked over HTTP.
 pub(super) struct Proxy {
     url: String,
@@ -119,8 +122,8 @@ impl Proxy {
             };
             // A server that has not looked at the call is waited for; nobody knows here whether another may be made twice.
             match busy(&response).zip(deadline) {
-                Some(((429, pause), end)) if Instant::now() + pause < end => {
-                    tokio::time::sleep(pause).await;
+                Some(((429, pause), end)) if pause < end - Instant::now() => {
+                    tokio::time::sleep(pause.max(SHORTEST_PAUSE)).await;
                 }
                 _ => break response,
             }

@@ -124,7 +124,7 @@ pub(in crate::score) fn broken(
             if let Some(id) = made.find(|it| !has(there, it)) {
                 broken.entry(learned.call).or_default().push(Broken {
                     repeat: repeat.clone(),
-                    is_old: false,
+                    instead_of: None,
                     id: id.trim_start_matches('#').to_owned(),
                 });
             }
@@ -132,15 +132,27 @@ pub(in crate::score) fn broken(
         // What was made up in each take, and now was made up by an earlier call.
         let places = before.made.range((learned.call, String::new())..);
         let places = places.take_while(|(place, _)| place.0 == learned.call);
-        for ((_, path), _) in places {
+        for ((_, path), recorded) in places {
             let varies = learned.varies.iter().any(|it| covers_path(&it.path, path));
             let Some(now) = partners.get(&learned.call).filter(|_| varies) else {
                 continue;
             };
-            let place = (*now, path.clone());
-            let there = ids.at.get(&place).into_iter().flatten();
-            let old = there.filter_map(|it| Some((it, made_at.get(it.as_str())?)));
-            if let Some((id, from)) = old.filter(|(_, from)| from.0 < *now).min() {
+            let Some(there) = ids.at.get(&(*now, path.clone())) else {
+                continue;
+            };
+            // What was made up once and for all is there still; and what the place repeats is no new one.
+            let Some(recorded) = recorded.iter().find(|it| !there.contains(*it)) else {
+                continue;
+            };
+            let repeats = |call: usize| {
+                let mut here = learned.repeats.iter().filter(|it| it.path == *path);
+                here.any(|it| partners.get(&it.call) == Some(&call))
+            };
+            let old = there
+                .iter()
+                .filter_map(|it| Some((it, made_at.get(it.as_str())?)));
+            let old = old.filter(|(_, from)| from.0 < *now && !repeats(from.0));
+            if let Some((id, from)) = old.min() {
                 broken.entry(learned.call).or_default().push(Broken {
                     repeat: Repeat {
                         path: path.clone(),
@@ -148,7 +160,7 @@ pub(in crate::score) fn broken(
                         from: from.1.clone(),
                     },
                     id: id.clone(),
-                    is_old: true,
+                    instead_of: Some(recorded.clone()),
                 });
             }
         }

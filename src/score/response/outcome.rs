@@ -40,8 +40,8 @@ pub(in crate::score) struct Broken {
     pub(in crate::score) repeat: Repeat,
     /// The id that is not there, or is there again.
     pub(in crate::score) id: String,
-    /// It was a new one in each take, and now is that of an earlier call.
-    pub(in crate::score) is_old: bool,
+    /// The recorded one in its place, where that was new in each take, and now is that of an earlier call.
+    pub(in crate::score) instead_of: Option<String>,
 }
 
 /// One side's response.
@@ -178,11 +178,15 @@ pub(in crate::score) fn no_longer_repeats(
     broken: &Broken,
     takes: usize,
 ) {
-    let Broken { repeat, id, is_old } = broken;
-    if *is_old {
+    let Broken {
+        repeat,
+        id,
+        instead_of,
+    } = broken;
+    if let Some(recorded) = instead_of {
         score.differences.push(Difference {
             path: repeat.path.clone(),
-            expected: None,
+            expected: Some(excerpt::of_text(recorded)),
             got: Some(excerpt::of_text(id)),
             similarity: 1.0,
             rule: format!("is not new any more, but that of call {}", repeat.call).into(),

@@ -1,10 +1,12 @@
 //! The parts of two answers that are compared.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::digits;
 use crate::model::trajectory::Answer;
-use crate::score::values::embedded::embedded;
+use crate::score::values::embedded::{embedded, looks_like_json};
 use crate::score::values::path::Step;
 use crate::score::values::same::same;
 
@@ -45,20 +47,21 @@ impl<'a> Part<'a> {
 
 /// What of each answer is compared.
 ///
-/// Where both have structured content and text blocks that merely repeat it, it replaces those. Structured content that
-/// only the current answer has is an addition, which is compatible; one that only the baseline has is missed.
+/// Where both have structured content and text blocks that merely repeat it, under the same headings if under any, it replaces those.
+/// Structured content that only the current answer has is an addition, which is compatible; one that only the baseline has is missed.
 pub(super) fn parts<'a>(b: &'a Answer, c: &'a Answer) -> (Vec<Part<'a>>, Vec<Part<'a>>) {
-    let repeating = |answer: &Answer| -> Vec<bool> {
+    let repeating = |answer: &'a Answer| -> Vec<Option<Said<'a>>> {
         let structured = answer.structured_content.as_ref();
-        let repeats = |block: &Value| structured.is_some_and(|it| repeats(block, it));
-        answer.content.iter().map(repeats).collect()
+        let repeated = |block: &'a Value| repeated(block, structured?);
+        answer.content.iter().map(repeated).collect()
     };
     let (b_repeats, c_repeats) = (repeating(b), repeating(c));
-    let replace = b_repeats.contains(&true) && c_repeats.contains(&true);
-    let blocks = |answer: &'a Answer, repeats: &[bool]| -> Vec<Part<'a>> {
+    let said = [&b_repeats, &c_repeats].map(|it| it.iter().flatten().collect::<BTreeSet<_>>());
+    let replace = !said[0].is_empty() && said[0] == said[1];
+    let blocks = |answer: &'a Answer, repeats: &[Option<Said<'a>>]| -> Vec<Part<'a>> {
         let blocks = answer.content.iter().enumerate().zip(repeats);
         blocks
-            .filter(|(_, repeats)| !(replace && **repeats))
+            .filter(|(_, said)| !(replace && said.is_some()))
             .map(|((index, block), _)| Part::Block(index, block))
             .collect()
     };
@@ -70,15 +73,24 @@ pub(super) fn parts<'a>(b: &'a Answer, c: &'a Answer) -> (Vec<Part<'a>>, Vec<Par
     (b_parts, c_parts)
 }
 
-/// Whether a text block only says what the structured content says, be it whole or its one member, as servers wrap
-/// results that are no objects.
-fn repeats(block: &Value, structured: &Value) -> bool {
-    let Some(text) = block.get("text").and_then(Value::as_str) else {
-        return false;
-    };
-    let only_member = (structured.as_object())
-        .filter(|it| it.len() == 1)
-        .and_then(|it| it.values().next());
+/// Where a text block only says what the structured content says: the line before that, and the member of the structured content that it
+/// says; each is empty where there is none, and the block says all of it.
+type Said<'a> = (&'a str, &'a str);
+
+fn repeated<'a>(block: &'a Value, structured: &'a Value) -> Option<Said<'a>> {
+    let text = block.get("text")?.as_str()?;
+    if let Some(member) = said_by(text, structured) {
+        return Some(("", member));
+    }
+    let (heading, rest) = text.split_once('\n')?;
+    let is_headed = !looks_like_json(text) && looks_like_json(rest);
+    let member = said_by(rest, structured).filter(|_| is_headed)?;
+    Some((heading, member))
+}
+
+/// Which member of the structured content a text is; empty for all of it. Servers wrap results that are no objects as an only member, and put
+/// others beside what they say of themselves.
+fn said_by<'a>(text: &str, structured: &'a Value) -> Option<&'a str> {
     let parsed: Option<Value> = embedded(text).or_else(|| digits::parse_integers(text).ok());
     // The structured content may lack the digits of its long integers.
     let nearest = parsed.as_ref().filter(|_| digits::are_in(text)).map(|it| {
@@ -90,5 +102,11 @@ fn repeats(block: &Value, structured: &Value) -> bool {
         let mut documents = parsed.iter().chain(&nearest);
         it.as_str() == Some(text) || documents.any(|document| same(document, it))
     };
-    says(structured) || only_member.is_some_and(says)
+    if says(structured) {
+        return Some("");
+    }
+    let members = structured.as_object()?;
+    let may_be = |it: &Value| members.len() == 1 || it.is_object() || it.is_array();
+    let mut members = members.iter().filter(|(_, it)| may_be(it) && says(it));
+    members.next().map(|(key, _)| key.as_str())
 }

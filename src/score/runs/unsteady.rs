@@ -2,25 +2,30 @@
 
 use crate::model::comparison::{Change, ChangeKind, Comparison, Row};
 use crate::model::learned::{Learned, Variation, Varying};
+use crate::model::rules::Rules;
 use crate::model::trajectory::Trajectory;
 use crate::model::unsteady::TwoAnswers;
+use crate::score::learn::learn;
 
 /// What a first run failed for where a second one shows that the system under test is unsteady: everywhere, the second one passes or, where
 /// the takes of the recording had agreed, has a third value. `None` where it fails again.
 pub fn unsteady(
     accepted: &Trajectory,
-    first: &Comparison,
-    second: &Comparison,
+    runs: [&Trajectory; 2],
+    (first, second): (&Comparison, &Comparison),
+    rules: &Rules,
 ) -> Option<Vec<TwoAnswers>> {
+    // What of a wrong answer varies as the right one did is as wrong again.
+    let again = learn(&runs, rules).answers;
     let failed = first.changes.iter().filter(|it| it.fails);
-    let answers = failed.map(|it| two_answers(accepted, it, first, second));
+    let answers = failed.map(|it| two_answers((accepted, &again), it, first, second));
     let answers: Vec<TwoAnswers> = answers.collect::<Option<_>>()?;
     // A score that is too low is of no single place.
     (second.verdict.passed || !answers.is_empty()).then_some(answers)
 }
 
 fn two_answers(
-    accepted: &Trajectory,
+    (accepted, again): (&Trajectory, &[Learned]),
     change: &Change,
     first: &Comparison,
     second: &Comparison,
@@ -28,7 +33,7 @@ fn two_answers(
     let place = Place::of(accepted, change);
     let mut there = (second.changes.iter()).filter(|it| place.meets(&Place::of(accepted, it)));
     let again = match there.clone().find(|it| it.fails) {
-        Some(other) if !is_third(accepted, change, other, first) => return None,
+        Some(other) if !is_third((accepted, again), change, other, first) => return None,
         Some(other) => other.now.clone(),
         None => (there.find(|it| it.path == change.path))
             .map_or(change.was.clone(), |it| it.now.clone()),
@@ -53,7 +58,9 @@ struct Place<'a> {
 impl<'a> Place<'a> {
     fn of(accepted: &'a Trajectory, change: &'a Change) -> Self {
         let path = change.path.as_deref().unwrap_or_default();
-        let lists = varying(accepted, change).filter(|it| it.by == Variation::AnyOrder);
+        let of_answer = change.baseline.filter(|_| is_of_answer(change));
+        let varying = learned(&accepted.learned, of_answer).flat_map(|it| &it.varies);
+        let lists = varying.filter(|it| it.by == Variation::AnyOrder);
         let mut lists = lists.filter_map(|it| beneath(path, &it.path));
         Self {
             change,
@@ -84,12 +91,24 @@ fn is_of_answer(change: &Change) -> bool {
 
 /// Whether two answers that both fail are another one each, where recording had always got one and the same. An error with another number in
 /// it is the same error, and an answer that repeats an id is another one in each run.
-fn is_third(accepted: &Trajectory, one: &Change, other: &Change, first: &Comparison) -> bool {
-    let path = one.path.as_deref().unwrap_or_default();
-    let varies = (varying(accepted, one).filter(|it| it.by != Variation::AnyOrder))
+fn is_third(
+    (accepted, again): (&Trajectory, &[Learned]),
+    one: &Change,
+    other: &Change,
+    first: &Comparison,
+) -> bool {
+    let place = Place::of(accepted, one).path;
+    let repeats = learned(&accepted.learned, one.baseline).flat_map(|it| &it.repeats);
+    let is_repeated = repeats
         .map(|it| &it.path)
-        .chain(learned(accepted, one).flat_map(|it| it.repeats.iter().map(|it| &it.path)))
-        .any(|it| beneath(path, it).is_some());
+        .any(|it| beneath(place, it).is_some());
+    // How much of a place varies, be it in the place or around it.
+    let varying = |all: &[Learned], call: Option<usize>| -> usize {
+        let there = learned(all, call).flat_map(|it| &it.varies);
+        let there = there.filter(|it| beneath(place, &it.path).is_some() || is_within(it, place));
+        there.map(|it| it.parts.len().max(1)).sum()
+    };
+    let varies_as_before = varying(again, one.current) <= varying(&accepted.learned, one.baseline);
     let takes = first.rows.iter().find_map(|it| match it {
         Row::Pair(pair) if Some(pair.baseline) == one.baseline => Some(pair.takes),
         _ => None,
@@ -106,19 +125,19 @@ fn is_third(accepted: &Trajectory, one: &Change, other: &Change, first: &Compari
     is_of_answer(one)
         && takes.is_some_and(|it| it > 1)
         && one.now != other.now
-        && !(varies || is_bound || is_same || are_errors)
+        && !(varies_as_before || is_repeated || is_bound || is_same || are_errors)
 }
 
-/// The places that vary in the answer that a change is about.
-fn varying<'a>(accepted: &'a Trajectory, change: &Change) -> impl Iterator<Item = &'a Varying> {
-    learned(accepted, change).flat_map(|it| &it.varies)
+/// What was learned of the answer to a call.
+fn learned(all: &[Learned], call: Option<usize>) -> impl Iterator<Item = &Learned> {
+    all.iter().filter(move |it| Some(it.call) == call)
 }
 
-/// What was learned of the answer that a change is about.
-fn learned<'a>(accepted: &'a Trajectory, change: &Change) -> impl Iterator<Item = &'a Learned> {
-    let call = change.baseline.filter(|_| is_of_answer(change));
-    let learned = accepted.learned.iter();
-    learned.filter(move |it| Some(it.call) == call)
+/// Whether something varies within a place that a change is at.
+fn is_within(varying: &Varying, place: &str) -> bool {
+    let rest = place.strip_prefix("response");
+    let rest = rest.and_then(|it| varying.path.strip_prefix(it));
+    rest.is_some_and(|it| it.starts_with('/'))
 }
 
 /// The part of a path of a change that this place of an answer is at, where it is that place or beneath it.

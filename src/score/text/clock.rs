@@ -587,6 +587,20 @@ struct Length {
     is_short: bool,
 }
 
+/// How long the unit of this name is, in milliseconds.
+pub(super) fn unit_of(name: &str) -> Option<i64> {
+    Some(match name {
+        "s" | "sec" | "secs" | "second" | "seconds" => SECOND,
+        "m" | "min" | "mins" | "minute" | "minutes" => MINUTE,
+        "h" | "hr" | "hrs" | "hour" | "hours" => HOUR,
+        "d" | "day" | "days" => DAY,
+        "w" | "week" | "weeks" => 7 * DAY,
+        "month" | "months" => 30 * DAY,
+        "y" | "year" | "years" => 365 * DAY,
+        _ => return None,
+    })
+}
+
 fn length(text: &str) -> Option<Length> {
     let text = ["About ", "Less than "]
         .iter()
@@ -601,15 +615,9 @@ fn length(text: &str) -> Option<Length> {
         let is_hour = !text[..text.len() - rest.len()].ends_with(':');
         unit = match name.trim_matches([' ', ',']) {
             ":" if is_hour => HOUR,
-            "s" | "sec" | "secs" | "second" | "seconds" => SECOND,
-            "m" | "min" | "mins" | "minute" | "minutes" | ":" => MINUTE,
-            "h" | "hr" | "hrs" | "hour" | "hours" => HOUR,
-            "d" | "day" | "days" => DAY,
-            "w" | "week" | "weeks" => 7 * DAY,
-            "month" | "months" => 30 * DAY,
-            "y" | "year" | "years" => 365 * DAY,
+            ":" => MINUTE,
             "" if !is_hour => unit / 60,
-            _ => return None,
+            name => unit_of(name.trim_end_matches(" and").trim_end_matches(','))?,
         };
         time = time.checked_add(number.parse::<i64>().ok()?.checked_mul(unit)?)?;
         is_short &= name.len() == 1 && name != ":";

@@ -20,6 +20,12 @@ pub(in crate::score) fn around(
     let ends = |it: usize| match tokens[it].text {
         "]" | ")" | "}" => true,
         "." | ";" => is_last(it),
+        // What is said of the list as a whole.
+        "(" if tokens[it].spaced => {
+            let mut line = it + 1..tokens.len();
+            line.find(|at| tokens[*at].text == "," || is_new_line(*at))
+                .is_none_or(is_new_line)
+        }
         _ => is_new_line(it),
     };
     let from = (first + 1..=at).rev().find(|it| begins(*it));

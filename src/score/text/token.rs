@@ -20,7 +20,8 @@ pub(in crate::score) struct Token<'a> {
     pub(in crate::score) kind: TokenKind,
     /// White space stands before it, and it is not the first.
     pub(in crate::score) spaced: bool,
-    /// How many tokens there would be if ids of letters and digits were cut at the edges between them; baselines count so.
+    /// How many tokens there would be if ids of letters and digits were cut at the edges between them, and lengths of time in their parts;
+    /// baselines count so.
     pub(in crate::score) pieces: usize,
 }
 
@@ -64,7 +65,7 @@ const LONG_ID: usize = 16;
 /// Runs with other signs, as base64 has them, from which on they may be random.
 const LONG_RANDOM: usize = 12;
 
-/// The tokens of a text, white space evened out: as [`pieces`] cuts it, but ids in one.
+/// The tokens of a text, white space evened out: as [`pieces`] cuts it, but ids and lengths of time in one.
 ///
 /// An id is a run of letters and digits that holds both, has `-` or `_` within it, or is long; so is what follows `base64,`.
 pub(in crate::score) fn tokens(text: &str) -> Vec<Token<'_>> {
@@ -74,9 +75,11 @@ pub(in crate::score) fn tokens(text: &str) -> Vec<Token<'_>> {
     while at < pieces.len() {
         let rest = &pieces[at..];
         let base64 = || joined(rest, |it| is_part(it) || "+/=-_".contains(it.text));
-        let of_secret = placeholder_length(rest);
+        let (of_secret, of_time) = (placeholder_length(rest), duration_length(rest));
         let length = if of_secret > 1 {
             of_secret
+        } else if of_time > 1 {
+            of_time
         } else if follows_base64(&pieces[..at]) || is_random(span(text, &rest[..base64()])) {
             base64()
         } else {
@@ -85,7 +88,11 @@ pub(in crate::score) fn tokens(text: &str) -> Vec<Token<'_>> {
         match rest.get(..length) {
             Some(run @ [first, _, ..]) => tokens.push(Token {
                 text: span(text, run),
-                kind: TokenKind::Id,
+                kind: if of_time > 1 {
+                    run[length - 1].kind
+                } else {
+                    TokenKind::Id
+                },
                 spaced: first.spaced,
                 pieces: length,
             }),
@@ -139,6 +146,26 @@ fn placeholder_length(pieces: &[Token<'_>]) -> usize {
     let end = rest.iter().position(|it| it.text == ">" || it.spaced);
     let end = end.filter(|it| is_open && rest[*it].text == ">");
     end.map_or(1, |it| it + 4)
+}
+
+/// How many pieces at the beginning are one length of time: `1d 15h 16m 27s`, `12 hours, 3 minutes and 47 seconds ago`.
+fn duration_length(pieces: &[Token<'_>]) -> usize {
+    let unit = |it: &Token<'_>| {
+        let is_one = matches!(it.kind, TokenKind::Duration | TokenKind::Ago);
+        let text = it.text.trim_end_matches(" ago");
+        let name = text.trim_start_matches(|it: char| !it.is_ascii_alphabetic());
+        clock::unit_of(name).filter(|_| is_one)
+    };
+    let (mut length, mut last) = (1, unit(&pieces[0]));
+    while let Some(larger) = last {
+        let between = pieces[length..].iter().take(2);
+        let between = between.take_while(|it| matches!(it.text, "," | "and"));
+        let next = length + between.count();
+        last = pieces.get(next).filter(|it| it.spaced).and_then(unit);
+        last = last.filter(|it| *it < larger);
+        length = last.map_or(length, |_| next + 1);
+    }
+    length
 }
 
 fn follows_base64(before: &[Token<'_>]) -> bool {

@@ -161,6 +161,21 @@ fn another_form(seen: &[&str], now: &str) -> Option<Watched> {
     {
         return Some(Shown("has other separators"));
     }
+    // The letters before and after a number: of `606Mi` none and `Mi`.
+    let around = |it: &'_ str| {
+        let digits = it.trim_matches(|it: char| it.is_ascii_alphabetic()).len();
+        let is_number = it.bytes().filter(u8::is_ascii_digit).count() == digits && digits > 0;
+        let number = it
+            .find(|it: char| it.is_ascii_digit())
+            .filter(|_| is_number)?;
+        Some((it[..number].to_owned(), it[number + digits..].to_owned()))
+    };
+    if let (Some(letters), Some(others)) = (around(seen[0]), around(now))
+        && seen.iter().all(|it| around(it).as_ref() == Some(&letters))
+        && letters != others
+    {
+        return Some(Shown("has other letters beside its number"));
+    }
     let (sign, _) = seen[0]
         .char_indices()
         .find(|(_, it)| !it.is_alphanumeric())?;
