@@ -24,6 +24,9 @@ pub struct Learned {
     /// Where it repeated ids that the server had made up just before; absent where it did not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<Repeat>,
+    /// The places beside its content, in `_meta` and annotations, that varied; absent where it has nothing there, or nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Vec<String>>,
 }
 
 /// Ids that are made up in one answer and repeated in another place: they must be equal there.

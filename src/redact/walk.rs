@@ -126,7 +126,11 @@ impl Redactor {
                 varies,
                 odd,
                 repeats,
+                beside,
             } = learned;
+            for it in beside.iter_mut().flatten() {
+                self.name(it);
+            }
             for Varying {
                 path,
                 by: _,
@@ -542,6 +546,7 @@ mod tests {
                 seen: Vec::new(),
             }],
             repeats: Vec::new(),
+            beside: None,
         }];
         let hidden = Redactor::default().trajectory(whole);
         assert!(!format!("{hidden:?}").contains(&token), "{hidden:?}");

@@ -630,6 +630,13 @@ fn what_is_wrong_in_each_run_alike_is_no_unsteady_server_whatever_varies_beside_
     let cases = [
         // What is right in two takes, what is wrong in two runs, and whether that is another thing each time.
         (
+            "job 17 up; age 3d3h",
+            "job 40 up; age 3d3h",
+            "job 51 down; age 3d3h",
+            "job 62 down; age 3d4h",
+            false,
+        ),
+        (
             "job 17 done; disk 35%",
             "job 40 done; disk 35%",
             "job 51 done; disk 90%",
@@ -673,6 +680,52 @@ fn what_is_wrong_in_each_run_alike_is_no_unsteady_server_whatever_varies_beside_
         let found = is_unsteady(&baseline, [&run(first), &run(second)]);
         assert_eq!(found, expected, "{first} / {second}");
     }
+}
+
+#[test]
+fn what_stands_beside_the_content_is_shown_where_it_did_not_vary() {
+    let run = |meta: Value, audience: &str| {
+        let mut run = trajectory(&[read(&json!({}), "hello")]);
+        for step in &mut run.steps {
+            let Step::ToolCall(call) = step else { continue };
+            let Outcome::Answer(answer) = &mut call.outcome else {
+                continue;
+            };
+            answer.content[0]["annotations"] = json!({"audience": [audience]});
+            answer.other.insert("_meta".to_owned(), meta.clone());
+        }
+        run
+    };
+    let meta = |tenant: &str, trace: u32| json!({"tenant": tenant, "trace": {"id": trace}});
+    let takes = [run(meta("a", 1), "user"), run(meta("a", 2), "user")];
+    let learned = score::learn(&takes, &Rules::default());
+    let [mut baseline, _] = takes;
+    baseline.learned = learned.answers;
+    assert_eq!(
+        baseline.learned[0].beside,
+        Some(vec!["/_meta/trace/id".to_owned()])
+    );
+    let shown = |baseline: &Trajectory, meta: Value, audience: &str| {
+        let compared = score::compare(baseline, &run(meta, audience), &Rules::default());
+        assert!(compared.verdict.passed, "{compared:?}");
+        let changes = compared.changes.into_iter();
+        changes.filter_map(|it| it.path).collect::<Vec<_>>()
+    };
+    assert!(shown(&baseline, meta("a", 3), "user").is_empty());
+    assert_eq!(
+        shown(&baseline, meta("b", 3), "user"),
+        ["response/_meta/tenant"]
+    );
+    assert_eq!(
+        shown(&baseline, json!({"trace": {"id": 4}}), "assistant"),
+        [
+            "response/_meta/tenant",
+            "response/content/0/annotations/audience"
+        ]
+    );
+    // Of older baselines, nobody knows what varies there.
+    baseline.learned[0].beside = None;
+    assert!(shown(&baseline, meta("b", 3), "assistant").is_empty());
 }
 
 #[test]

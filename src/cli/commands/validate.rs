@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::advice;
 use crate::cli::args::{ResultFormat, ValidateArgs};
@@ -20,14 +21,41 @@ use crate::suite;
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]
-struct FindingsDocument<'a> {
+pub(in crate::cli) struct FindingsDocument<'a, T> {
     format_version: u32,
     valid: bool,
-    /// How many scenarios have no error.
-    scenarios: usize,
+    #[serde(flatten)]
+    checked: T,
     errors: usize,
     warnings: usize,
     findings: &'a [Finding],
+}
+
+impl<'a, T> FindingsDocument<'a, T> {
+    /// `checked` says how much there is that has no error.
+    pub(in crate::cli) fn new(checked: T, findings: &'a [Finding]) -> Self {
+        let errors = findings.iter().filter(|it| it.is_error()).count();
+        Self {
+            format_version: 1,
+            valid: errors == 0,
+            checked,
+            errors,
+            warnings: findings.len() - errors,
+            findings,
+        }
+    }
+
+    /// How many findings there are of each severity, for people.
+    pub(in crate::cli) fn counts(&self) -> [String; 2] {
+        [
+            plural(self.errors, "error"),
+            plural(self.warnings, "warning"),
+        ]
+    }
+
+    pub(in crate::cli) fn is_valid(&self) -> bool {
+        self.valid
+    }
 }
 
 /// What is wrong with the data sets of a scenario.
@@ -66,33 +94,19 @@ pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit,
         findings.extend(suite_file::check(&args.select, today()));
     }
     scenario_file::sort(&mut findings);
-    let errors = findings.iter().filter(|it| it.is_error()).count();
-    let warnings = findings.len() - errors;
+    let checked = json!({ "scenarios": scenarios.len() });
+    let document = FindingsDocument::new(checked, &findings);
     match args.printed.format {
-        ResultFormat::Json => {
-            let document = FindingsDocument {
-                format_version: 1,
-                valid: errors == 0,
-                scenarios: scenarios.len(),
-                errors,
-                warnings,
-                findings: &findings,
-            };
-            Console::document(&json::pretty(&document));
-        }
+        ResultFormat::Json => Console::document(&json::pretty(&document)),
         ResultFormat::Terminal => {
             for finding in &findings {
                 console.result(&format!("{finding}\n"));
             }
             let valid = plural(scenarios.len(), "valid scenario");
-            console.result(&format!(
-                "{valid}, {}, {}",
-                plural(errors, "error"),
-                plural(warnings, "warning")
-            ));
+            console.result(&format!("{valid}, {}", document.counts().join(", ")));
         }
     }
-    if errors > 0 {
+    if !document.is_valid() {
         return Ok(Exit::Usage);
     }
     match none {

@@ -118,6 +118,7 @@ fn merge(
         varies,
         odd: own.odd,
         repeats: own.repeats,
+        beside: own.beside.or_else(|| known.beside.clone()),
     })
 }
 

@@ -35,6 +35,7 @@ use crate::score::ids::repeats;
 use crate::score::ids::translate::translate;
 use crate::score::ids::translated_run::TranslatedRun;
 use crate::score::pairing::call::{is_same_request, only_reads};
+use crate::score::response::beside;
 use crate::score::scores::polls::Polled;
 use crate::score::values::exact::exact;
 use crate::score::values::path::covers_path;
@@ -266,6 +267,7 @@ fn learn_answers(
             varies: outermost(varies),
             odd: differing.odd,
             repeats: Vec::new(),
+            beside: beside::varying(&of_answers.iter().copied().flatten().collect::<Vec<_>>()),
         });
     }
     learned

@@ -7,8 +7,10 @@
 //! - `json`: two JSON documents, down to each number and text.
 //! - `finding`: the differences that were found, in bounded memory.
 //! - `stable`: answers in which every difference is a change. `varying`: the places that recording learned to vary.
+//! - `beside`: what stands beside the content, `_meta` and annotations.
 //! - `in_band`: errors in answers that are said to be fine. `breach`: answers that break their own `outputSchema`.
 
+pub(super) mod beside;
 mod block;
 pub(super) mod breach;
 mod finding;

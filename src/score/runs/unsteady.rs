@@ -1,7 +1,7 @@
 //! Two runs measured by one accepted trajectory: whether what fails the first fails the second one, too.
 
 use crate::model::comparison::{Change, ChangeKind, Comparison, Row};
-use crate::model::learned::{Learned, Variation, Varying};
+use crate::model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
 use crate::model::rules::Rules;
 use crate::model::trajectory::Trajectory;
 use crate::model::unsteady::TwoAnswers;
@@ -102,11 +102,19 @@ fn is_third(
     let is_repeated = repeats
         .map(|it| &it.path)
         .any(|it| beneath(place, it).is_some());
-    // How much of a place varies, be it in the place or around it.
+    // How much of a place varies, be it in the place or around it, but for what the clock may have moved meanwhile.
+    let is_of_clock = |it: &&VaryingToken| {
+        use TokenKind::{Ago, Duration, Time};
+        matches!(it.only(), Some(Ago | Duration | Time))
+    };
+    let weight = |it: &Varying| match it.parts.len() {
+        0 => 1,
+        all => all - it.parts.iter().filter(is_of_clock).count(),
+    };
     let varying = |all: &[Learned], call: Option<usize>| -> usize {
         let there = learned(all, call).flat_map(|it| &it.varies);
         let there = there.filter(|it| beneath(place, &it.path).is_some() || is_within(it, place));
-        there.map(|it| it.parts.len().max(1)).sum()
+        there.map(weight).sum()
     };
     let varies_as_before = varying(again, one.current) <= varying(&accepted.learned, one.baseline);
     let takes = first.rows.iter().find_map(|it| match it {

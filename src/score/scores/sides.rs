@@ -8,7 +8,7 @@ use crate::model::comparison::{self, ArgumentDifference, Pair, RequestScore, Res
 use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::stamp::Servers;
-use crate::model::trajectory::Trajectory;
+use crate::model::trajectory::{Answer, Outcome, Trajectory};
 use crate::score::ids::id_translation::IdTranslation;
 use crate::score::ids::repeats;
 use crate::score::ids::translated_run::TranslatedRun;
@@ -17,6 +17,7 @@ use crate::score::pairing::call::Call;
 use crate::score::pairing::calls::Calls;
 use crate::score::pairing::moved::MOVED;
 use crate::score::request::effect;
+use crate::score::response::beside;
 use crate::score::response::json::Context;
 use crate::score::response::outcome;
 use crate::score::response::stable::{Known, Terms};
@@ -326,7 +327,34 @@ impl<'a> Sides<'a> {
         }
         extras(&mut rows, next..self.calls.current.len());
         self.hold_to_repeats(&mut rows);
+        self.tell_beside(&mut rows);
         rows
+    }
+
+    /// Tells what differs beside the content of answers.
+    fn tell_beside(&self, rows: &mut [Row]) {
+        if !matches!(self.responses, Responses::Stable | Responses::Exact) {
+            return;
+        }
+        let answers = |run: &'a Trajectory| -> Vec<Option<&'a Answer>> {
+            let calls = run.calls().map(|it| match &it.outcome {
+                Outcome::Answer(answer) => Some(answer),
+                Outcome::Failure(_) => None,
+            });
+            calls.collect()
+        };
+        let (before, now) = (answers(self.baseline_run), answers(self.said_run));
+        for row in rows {
+            let Row::Pair(pair) = row else { continue };
+            let answer =
+                |of: &[Option<&'a Answer>], call: usize| of.get(call - 1).copied().flatten();
+            let both = answer(&before, pair.baseline).zip(answer(&now, pair.current));
+            let learned = self.learned.get(&pair.baseline).filter(|it| it.is_stable());
+            if let (Some(learned), Some((b, c))) = (learned, both) {
+                let differences = beside::differences(b, c, learned);
+                pair.response.differences.extend(differences);
+            }
+        }
     }
 
     /// Lowers the responses that do not repeat what the server made up before, as they did in all takes.

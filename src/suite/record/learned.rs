@@ -49,6 +49,7 @@ pub(crate) fn learned_notes(
         varies,
         odd: _,
         repeats: _,
+        beside: _,
     } in &trajectory.learned
     {
         let varies = varies.iter();

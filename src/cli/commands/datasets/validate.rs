@@ -3,14 +3,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::args::{DatasetsValidateArgs, ResultFormat};
+use crate::cli::commands::validate::FindingsDocument;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::select::plural;
 use crate::discovery::check::{Source, check};
 use crate::discovery::corpus::Corpus;
 use crate::discovery::golden::Golden;
@@ -19,18 +18,6 @@ use crate::input;
 use crate::json;
 use crate::redact;
 use crate::scenario_file::{Finding, sort};
-
-/// What `--format json` prints, version 1.
-#[derive(Serialize)]
-struct FindingsDocument<'a> {
-    format_version: u32,
-    valid: bool,
-    queries: usize,
-    corpus_version: Option<&'a str>,
-    errors: usize,
-    warnings: usize,
-    findings: &'a [Finding],
-}
 
 pub(super) fn run(args: &DatasetsValidateArgs, console: Console) -> Result<Exit, Failure> {
     let mut findings = Vec::new();
@@ -49,29 +36,20 @@ pub(super) fn run(args: &DatasetsValidateArgs, console: Console) -> Result<Exit,
         findings.extend(check(corpus, golden));
     }
     sort(&mut findings);
-    let errors = findings.iter().filter(|it| it.is_error()).count();
-    let warnings = findings.len() - errors;
     let queries = golden.as_ref().map_or(0, |(_, it)| it.queries.len());
     let version = corpus.as_ref().and_then(|(_, it)| it.version.as_deref());
     let labelled = golden.as_ref();
     let version = version.or_else(|| labelled.and_then(|(_, it)| it.corpus_version.as_deref()));
+    let checked = json!({ "queries": queries, "corpus_version": version });
+    let document = FindingsDocument::new(checked, &findings);
     match args.printed.format {
         ResultFormat::Json => {
-            let document = FindingsDocument {
-                format_version: 1,
-                valid: errors == 0,
-                queries,
-                corpus_version: version,
-                errors,
-                warnings,
-                findings: &findings,
-            };
             let clean = redact::environment().measured(json!(document));
             Console::document(&clean.derive(json::pretty));
         }
         ResultFormat::Terminal => {
             let mut told = String::new();
-            if errors == 0 {
+            if document.is_valid() {
                 let version =
                     version.map_or_else(|| args.corpus.display().to_string(), str::to_owned);
                 let _ = writeln!(told, "OK: {queries} queries valid against {version}");
@@ -80,13 +58,12 @@ pub(super) fn run(args: &DatasetsValidateArgs, console: Console) -> Result<Exit,
                 let _ = writeln!(told, "{finding}\n");
             }
             if !findings.is_empty() {
-                let (errors, warnings) = (plural(errors, "error"), plural(warnings, "warning"));
-                let _ = writeln!(told, "{errors}, {warnings}");
+                let _ = writeln!(told, "{}", document.counts().join(", "));
             }
             console.result(&redact::environment().known(&told));
         }
     }
-    Ok(if errors == 0 {
+    Ok(if document.is_valid() {
         Exit::Passed
     } else {
         // Nothing can be measured with such files.
