@@ -284,8 +284,9 @@ async fn message(
             return accepted();
         }
         Mode::Drops if is_call && number == 0 => {
-            out.send(bytes).unwrap();
+            // Whoever has the answer finds the session gone.
             server.sessions.lock().unwrap()[number] = None;
+            out.send(bytes).unwrap();
             return accepted();
         }
         Mode::Reverse(most) if is_call => {
