@@ -9,7 +9,7 @@ use super::lines::Lines;
 use crate::scenario_file::{Finding, Severity};
 
 /// How much of a line is looked at on either side of a place: data sets may be a single line.
-const AROUND: usize = 2000;
+const AROUND: usize = 200;
 
 /// A file of JSON.
 #[derive(Debug)]

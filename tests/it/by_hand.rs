@@ -60,7 +60,7 @@ fn what_cannot_have_been_learned_is_an_error() {
     let cases = [
         (
             json!([{ "call": 1, "takes": 2, "varys": [] }]),
-            "unknown field `varys`, expected one of `call`, `takes`, `varies`, `odd`, `repeats` at line 1",
+            "unknown field `varys`, expected one of `call`, `takes`, `varies`, `odd`, `repeats`, `beside` at line 1",
         ),
         (
             of_first(&json!([{ "path": "/content/0/json/load", "may_bee": "same_type" }])),
