@@ -13,8 +13,13 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::text;
+
 /// How many levels of arrays and objects a file may have. Four times what any answer can have, and far less than a stack can hold.
 pub const LEVELS: usize = 512;
+
+/// The longest key that a message repeats, in characters.
+const SHOWN_KEY: usize = 60;
 
 /// Why a text cannot be read.
 #[derive(Debug)]
@@ -115,6 +120,7 @@ impl<'de> Visitor<'de> for DistinctVisitor {
         let mut members = Map::new();
         while let Some(key) = from.next_key::<String>()? {
             if members.contains_key(&key) {
+                let key = text::shorten(&key, SHOWN_KEY);
                 let twice = format!("the key `{key}` is given twice");
                 return Err(serde::de::Error::custom(twice));
             }

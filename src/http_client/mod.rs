@@ -222,13 +222,15 @@ fn root(error: &reqwest::Error) -> String {
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
     let number = |text: &str| text.trim().parse::<f64>().ok();
-    let milliseconds = text("retry-after-ms").and_then(number);
-    let wanted = || text("retry-after");
-    let seconds = milliseconds.map(|it| it / 1000.0);
-    if let Some(seconds) = seconds.or_else(|| wanted().and_then(number)) {
-        return Duration::try_from_secs_f64(seconds.clamp(0.0, 1e9)).ok();
+    // No clock goes so far.
+    let pause = |seconds: f64| Duration::try_from_secs_f64(seconds.min(1e9)).ok();
+    if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
+        return pause(milliseconds / 1000.0);
     }
-    let wanted = wanted()?;
+    let wanted = text("retry-after")?;
+    if let Some(seconds) = number(wanted) {
+        return pause(seconds);
+    }
     let date = jiff::fmt::rfc2822::parse(wanted).ok()?.timestamp();
     let left = date.duration_since(Timestamp::now());
     Some(left.try_into().unwrap_or_default())
@@ -293,8 +295,7 @@ mod tests {
             Some(Duration::from_millis(250))
         );
         assert_eq!(read("retry-after", "soon"), None);
-        assert_eq!(read("retry-after", "-1"), Some(Duration::ZERO));
-        // No clock goes so far.
+        assert_eq!(read("retry-after", "-1"), None);
         let longest = read("retry-after", "99999999999999999999");
         assert_eq!(longest, Some(Duration::from_secs(1_000_000_000)));
         let past = read("retry-after", "Fri, 20 Nov 2020 10:00:00 GMT");

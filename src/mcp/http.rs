@@ -37,6 +37,9 @@ const EXCERPT: usize = 300;
 
 /// The most of such a body that is read, and for how long.
 const LONGEST_EXCERPT: usize = 64 * 1024;
+/// A server that asks to be asked again at once is left alone so long.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+
 const EXCERPT_TIMEOUT: Duration = Duration::from_secs(5);
 
 type Error = StreamableHttpError<reqwest::Error>;
@@ -212,7 +215,7 @@ pub(super) fn busy(response: &Response) -> Option<(u16, Duration)> {
     let is_busy =
         status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE;
     let pause = http_client::retry_after(response.headers()).filter(|_| is_busy)?;
-    Some((status.as_u16(), pause))
+    Some((status.as_u16(), pause.max(SHORTEST_PAUSE)))
 }
 
 fn with_headers(

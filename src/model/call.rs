@@ -104,6 +104,14 @@ impl ToolCall {
 }
 
 impl Outcome {
+    /// What the server answered, be it an error of the tool's own; `None` where it gave no answer.
+    pub fn answer(&self) -> Option<&Answer> {
+        match self {
+            Self::Answer(answer) => Some(answer),
+            Self::Failure(_) => None,
+        }
+    }
+
     /// Whether the call failed, be it by the tool's own word or for want of an answer.
     pub fn is_failure(&self) -> bool {
         match self {

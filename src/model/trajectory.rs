@@ -91,19 +91,6 @@ pub enum Ending {
     },
 }
 
-impl Ending {
-    /// What happened, where the run did not just complete.
-    pub fn message(&self) -> Option<&str> {
-        match self {
-            Self::Completed | Self::Interrupted => None,
-            Self::Blocked { message }
-            | Self::LimitReached { message }
-            | Self::TimedOut { message }
-            | Self::Error { message, .. } => Some(message),
-        }
-    }
-}
-
 /// Why a call that a model asks for cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsendable {

@@ -14,9 +14,6 @@ use crate::run::stop::SetupError;
 /// The status of a server that has not looked at the request. Any other may have executed it.
 const TOO_MANY_REQUESTS: u16 = 429;
 
-/// A server that asks to be asked again at once is left alone so long.
-const SHORTEST: Duration = Duration::from_millis(100);
-
 /// How long busy servers are waited for, and where that they are is what is expected.
 #[derive(Clone, Copy)]
 pub struct Patience<'a> {
@@ -38,7 +35,6 @@ impl Patience<'_> {
         elapsed: Duration,
     ) -> Option<(u16, Duration)> {
         let (status, pause) = call.outcome.asks_to_wait()?;
-        let pause = pause.max(SHORTEST);
         let may = status == TOO_MANY_REQUESTS || self.reads.only_reads(call, catalogue);
         let goes =
             may && pause < self.limit.saturating_sub(elapsed) && !self.is_expected(number, call);

@@ -5,7 +5,7 @@ use crate::model::trouble::Trouble;
 
 /// Gives a run another ending; what it ended with before is kept as details.
 pub(crate) fn end_as(trajectory: &mut Trajectory, ending: &Ending) {
-    let message = trajectory.ending.message().map(str::to_owned);
+    let message = trajectory.ending.reason().map(str::to_owned);
     let mut before: Vec<String> = message.into_iter().collect();
     if let Ending::Error { details, .. } = &trajectory.ending {
         before.extend_from_slice(details);

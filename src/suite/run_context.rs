@@ -58,7 +58,7 @@ pub(crate) fn unfinished(ending: &Ending) -> Option<(Status, String)> {
         Ending::Interrupted => Status::Interrupted,
         Ending::Error { .. } => Status::Error,
     };
-    Some((status, ending.message().unwrap_or("interrupted").to_owned()))
+    Some((status, ending.reason().unwrap_or("interrupted").to_owned()))
 }
 
 impl Executed {

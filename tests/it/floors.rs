@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("input", &[]),
-    ("json", &[]),
+    ("json", &["text"]),
     ("json_schema", &[]),
     ("text", &[]),
     ("digits", &["model"]),

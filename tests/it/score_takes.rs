@@ -723,6 +723,21 @@ fn what_stands_beside_the_content_is_shown_where_it_did_not_vary() {
             "response/content/0/annotations/audience"
         ]
     );
+    // The scenario leaves it out, or people let go of it.
+    let ignore = Rules {
+        ignore: vec!["/_meta/tenant".to_owned()],
+        ..Rules::default()
+    };
+    let other = run(meta("b", 3), "user");
+    let compared = score::compare(&baseline, &other, &ignore);
+    assert!(compared.changes.is_empty(), "{compared:?}");
+    let compared = score::compare(&baseline, &other, &Rules::default());
+    let ways =
+        score::ways_to_ignore(&baseline, &other, &compared.changes[0], &Rules::default()).unwrap();
+    let mut let_go = baseline.clone();
+    score::let_vary(&mut let_go, 1, &ways[0]);
+    assert!(score::unknown_places(&let_go).is_empty());
+    assert!(shown(&let_go, meta("b", 3), "user").is_empty());
     // Of older baselines, nobody knows what varies there.
     baseline.learned[0].beside = None;
     assert!(shown(&baseline, meta("b", 3), "assistant").is_empty());

@@ -47,9 +47,6 @@ const OURS: [HeaderName; 10] = [
     HeaderName::from_static("keep-alive"),
 ];
 
-/// A server that asks to be asked again at once is left alone so long.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
-
 /// A server that is asked over HTTP.
 pub(super) struct Proxy {
     url: String,
@@ -123,7 +120,7 @@ impl Proxy {
             // A server that has not looked at the call is waited for; nobody knows here whether another may be made twice.
             match busy(&response).zip(deadline) {
                 Some(((429, pause), end)) if pause < end - Instant::now() => {
-                    tokio::time::sleep(pause.max(SHORTEST_PAUSE)).await;
+                    tokio::time::sleep(pause).await;
                 }
                 _ => break response,
             }

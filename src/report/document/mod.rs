@@ -195,7 +195,7 @@ fn side(trajectory: &Trajectory) -> result::Side {
         servers: trajectory.catalogue.servers.iter().map(server).collect(),
         scenario_hash: trajectory.scenario_hash.clone(),
         ending: (&trajectory.ending).into(),
-        ending_message: trajectory.ending.message().map(str::to_owned),
+        ending_message: trajectory.ending.reason().map(str::to_owned),
         duration_ms: trajectory.duration_ms.and_then(finite),
         calls: trajectory.calls().count(),
         labels: Vec::new(),

@@ -126,6 +126,9 @@ impl Places {
         if let Some(structured) = &answer.structured_content {
             places.walk(&Tree::under(&root, "structuredContent"), structured, DEPTH);
         }
+        if let Some(meta) = answer.other.get("_meta") {
+            places.walk(&Tree::under(&root, "_meta"), meta, DEPTH);
+        }
         places
     }
 
@@ -203,7 +206,10 @@ fn nearest(answer: &Answer, path: &str) -> String {
     let content = ("content".to_owned(), answer.content.clone().into());
     let structured = answer.structured_content.clone();
     let structured = structured.map(|it| ("structuredContent".to_owned(), it));
-    let mut value = Value::Object([content].into_iter().chain(structured).collect());
+    let meta = answer.other.get_key_value("_meta");
+    let meta = meta.map(|(key, it)| (key.clone(), it.clone()));
+    let all = [content].into_iter().chain(structured).chain(meta);
+    let mut value = Value::Object(all.collect());
     let mut there = String::new();
     for step in path.split('/').skip(1) {
         let next = steps(&value).into_iter();

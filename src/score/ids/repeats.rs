@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use serde_json::Value;
 
 use crate::model::learned::{Repeat, TokenKind};
-use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
+use crate::model::trajectory::{Answer, Trajectory};
 use crate::score::response::outcome::Broken;
 use crate::score::text::key;
 use crate::score::text::token::{LONG, tokens};
@@ -180,7 +180,9 @@ impl Ids {
                 collect(it, "", DEPTH, &mut |_, id| asked.push(id.to_owned()));
             }
             known.extend(asked);
-            let Some(answer) = answer(call) else { continue };
+            let Some(answer) = call.outcome.answer() else {
+                continue;
+            };
             let mut found: Vec<(String, String)> = Vec::new();
             of_answer(answer, &mut |path, id| {
                 found.push((path.to_owned(), id.to_owned()));
@@ -229,13 +231,6 @@ impl Ids {
             known.extend(new);
         }
         ids
-    }
-}
-
-fn answer(call: &ToolCall) -> Option<&Answer> {
-    match &call.outcome {
-        Outcome::Answer(answer) => Some(answer),
-        Outcome::Failure(_) => None,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::model::comparison::Bound;
 use crate::model::learned::{Learned, Variation, Varying};
 use crate::model::placeholder;
 use crate::model::rules::Rules;
-use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+use crate::model::trajectory::{Step, ToolCall, Trajectory};
 use crate::score::pairing::partners::Partners;
 use crate::score::text::clock::Clock;
 use crate::score::text::generated::is_generated;
@@ -107,13 +107,18 @@ fn unused(bindings: &[Binding], recorded: &[&ToolCall]) -> Vec<Binding> {
         let Some(source) = recorded.get(binding.from.call.wrapping_sub(1)) else {
             continue;
         };
-        let pattern = answer(source).map(|it| full_patterns(it, &binding.from.path));
+        let pattern = source
+            .outcome
+            .answer()
+            .map(|it| full_patterns(it, &binding.from.path));
         if !places.insert((&source.server, &source.tool, pattern)) {
             continue;
         }
         let same_tool = |it: &ToolCall| it.server == source.server && it.tool == source.tool;
         for (index, call) in recorded.iter().enumerate().filter(|(_, it)| same_tool(it)) {
-            let Some(answer) = answer(call) else { continue };
+            let Some(answer) = call.outcome.answer() else {
+                continue;
+            };
             let leaves = alike(answer, &binding.from.path).into_iter();
             for leaf in leaves.filter(|it| is_generated(&it.value)) {
                 let from = Source {
@@ -142,11 +147,11 @@ fn follow<'a>(
     partners: &Partners,
 ) -> Followed<'a> {
     let call = recorded.get(binding.from.call.wrapping_sub(1));
-    let source = call.and_then(|it| answer(it));
+    let source = call.and_then(|it| it.outcome.answer());
     let is_whole =
         source.and_then(|it| at(it, &binding.from.path)).as_ref() == Some(&binding.value);
     let resolved = |number: usize| {
-        let answered = answer(live[number - 1])?;
+        let answered = live[number - 1].outcome.answer()?;
         Some((number, resolve(binding, source?, answered)?))
     };
     let (answered_by, value) = (partners.answering(binding.from.call).find_map(resolved)).unzip();
@@ -184,13 +189,6 @@ fn follow<'a>(
             .filter(is_of_its_kind),
         answered_by,
         is_stable: learned.is_some() && varying.is_none(),
-    }
-}
-
-fn answer(call: &ToolCall) -> Option<&Answer> {
-    match &call.outcome {
-        Outcome::Answer(answer) => Some(answer),
-        Outcome::Failure(_) => None,
     }
 }
 
@@ -269,7 +267,7 @@ fn sources(followed: &[Followed<'_>], recorded: &[&ToolCall]) -> HashMap<usize, 
         let from = &it.binding.from;
         let source = recorded
             .get(from.call.wrapping_sub(1))
-            .and_then(|it| answer(it));
+            .and_then(|it| it.outcome.answer());
         let (Some(source), Some(live)) = (source, &it.live) else {
             continue;
         };

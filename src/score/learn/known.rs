@@ -10,6 +10,7 @@ use crate::model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use crate::model::upstream::{UpstreamLane, VaryingArgument};
 use crate::score::by_hand::learned::{NOTHING, place_texts};
+use crate::score::response::beside;
 use crate::score::text::counted::Counted;
 use crate::score::text::key;
 use crate::score::text::token::{LONG, Token, pieces, tokens};
@@ -118,7 +119,7 @@ fn merge(
         varies,
         odd: own.odd,
         repeats: own.repeats,
-        beside: own.beside.or_else(|| known.beside.clone()),
+        beside: beside::together([&known.beside, &own.beside]),
     })
 }
 

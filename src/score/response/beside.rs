@@ -9,7 +9,7 @@ use crate::model::comparison::Difference;
 use crate::model::learned::Learned;
 use crate::model::trajectory::Answer;
 use crate::score::text::excerpt;
-use crate::score::values::path::escape;
+use crate::score::values::path::{Pattern, Place, Step, covers_path};
 use crate::score::values::same::DEPTH;
 
 /// The most places of one answer that are told.
@@ -19,7 +19,7 @@ const LEAVES: usize = 1000;
 
 /// The places that varied between several answers to one request; `None` where none of them has anything beside its content.
 pub(in crate::score) fn varying(answers: &[&Answer]) -> Option<Vec<String>> {
-    let all: Vec<BTreeMap<String, &Value>> = answers.iter().map(|it| leaves(it)).collect();
+    let all: Vec<BTreeMap<String, &Value>> = answers.iter().map(|it| leaves(it, &[])).collect();
     let places: BTreeSet<&String> = all.iter().flat_map(BTreeMap::keys).collect();
     let (first, others) = all.split_first()?;
     let varies = |it: &&&String| {
@@ -37,9 +37,21 @@ pub(in crate::score) fn varying(answers: &[&Answer]) -> Option<Vec<String>> {
     (!places.is_empty()).then(|| varying.into_iter().collect())
 }
 
+/// The places that varied in one recording or another; `None` where neither has looked.
+pub(in crate::score) fn together(recordings: [&Option<Vec<String>>; 2]) -> Option<Vec<String>> {
+    let varying: BTreeSet<&String> = recordings.into_iter().flatten().flatten().collect();
+    let has_looked = recordings.iter().any(|it| it.is_some());
+    has_looked.then(|| varying.into_iter().cloned().collect())
+}
+
 /// Where a run's answer has other things beside its content than the recorded one, as far as recording has learned what of it varies.
-pub(in crate::score) fn differences(b: &Answer, c: &Answer, learned: &Learned) -> Vec<Difference> {
-    let (was, is) = (leaves(b), leaves(c));
+pub(in crate::score) fn differences(
+    b: &Answer,
+    c: &Answer,
+    learned: &Learned,
+    ignore: &[Pattern],
+) -> Vec<Difference> {
+    let (was, is) = (leaves(b, ignore), leaves(c, ignore));
     let varying = match &learned.beside {
         Some(varying) => varying.as_slice(),
         // What has come to an answer that had nothing.
@@ -47,14 +59,10 @@ pub(in crate::score) fn differences(b: &Answer, c: &Answer, learned: &Learned) -
         None => return Vec::new(),
     };
     let places: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
-    let varies = |it: &str| {
-        let rests = varying
-            .iter()
-            .filter_map(|above| it.strip_prefix(above.as_str()));
-        rests
-            .into_iter()
-            .any(|it| it.is_empty() || it.starts_with('/'))
-    };
+    // What people let go of is listed with what else varies.
+    let by_hand = learned.varies.iter().map(|it| &it.path);
+    let varying: Vec<&String> = varying.iter().chain(by_hand).collect();
+    let varies = |place: &str| varying.iter().any(|it| covers_path(it, place));
     let differs = |it: &&String| was.get(*it) != is.get(*it) && !varies(it);
     let shown = |value: Option<&&Value>| value.map(|it| excerpt::of(it));
     let differing = places.into_iter().filter(differs).take(PLACES);
@@ -69,33 +77,61 @@ pub(in crate::score) fn differences(b: &Answer, c: &Answer, learned: &Learned) -
     differing.collect()
 }
 
-/// Values and lists by their places.
-fn leaves(answer: &Answer) -> BTreeMap<String, &Value> {
-    let mut leaves = BTreeMap::new();
-    if let Some(meta) = answer.other.get("_meta") {
-        add(meta, "/_meta".to_owned(), DEPTH, &mut leaves);
-    }
+/// Values and lists by their places, but for those that are left out.
+fn leaves<'a>(answer: &'a Answer, ignore: &[Pattern]) -> BTreeMap<String, &'a Value> {
+    let mut leaves = Leaves {
+        ignore,
+        place: Place::default(),
+        found: BTreeMap::new(),
+    };
+    leaves.part(&[Step::Key("_meta")], answer.other.get("_meta"));
     for (index, block) in answer.content.iter().enumerate() {
+        // Other kinds of blocks are compared as they are.
         for key in ["annotations", "_meta"] {
-            // Other kinds of blocks are compared as they are.
-            if let Some(value) = block.get(key).filter(|_| block.get("text").is_some()) {
-                add(value, format!("/content/{index}/{key}"), DEPTH, &mut leaves);
-            }
+            let value = block.get(key).filter(|_| block.get("text").is_some());
+            let steps = [Step::Key("content"), Step::Index(index), Step::Key(key)];
+            leaves.part(&steps, value);
         }
     }
-    leaves
+    leaves.found
 }
 
-fn add<'a>(value: &'a Value, at: String, depth: usize, leaves: &mut BTreeMap<String, &'a Value>) {
-    match value {
-        Value::Object(members) if depth > 0 && !members.is_empty() => {
-            for (key, it) in members {
-                add(it, format!("{at}/{}", escape(key)), depth - 1, leaves);
+struct Leaves<'a, 'i> {
+    ignore: &'i [Pattern],
+    place: Place<'a>,
+    found: BTreeMap<String, &'a Value>,
+}
+
+impl<'a> Leaves<'a, '_> {
+    fn part(&mut self, steps: &[Step<'a>], value: Option<&'a Value>) {
+        let Some(value) = value else { return };
+        for step in steps {
+            self.place.enter(*step);
+        }
+        let outer = self.place.begin_document();
+        self.add(value, DEPTH);
+        self.place.end_document(outer);
+        for _ in steps {
+            self.place.leave();
+        }
+    }
+
+    fn add(&mut self, value: &'a Value, depth: usize) {
+        if self.ignore.iter().any(|it| it.matches(&self.place)) {
+            return;
+        }
+        match value {
+            Value::Object(members) if depth > 0 && !members.is_empty() => {
+                for (key, it) in members {
+                    self.place.enter(Step::Key(key));
+                    self.add(it, depth - 1);
+                    self.place.leave();
+                }
             }
+            _ if self.found.len() < LEAVES => {
+                self.found.insert(self.place.to_string(), value);
+            }
+            _ => {}
         }
-        _ if leaves.len() < LEAVES => {
-            leaves.insert(at, value);
-        }
-        _ => {}
     }
 }

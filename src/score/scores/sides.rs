@@ -8,7 +8,7 @@ use crate::model::comparison::{self, ArgumentDifference, Pair, RequestScore, Res
 use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::stamp::Servers;
-use crate::model::trajectory::{Answer, Outcome, Trajectory};
+use crate::model::trajectory::{Answer, Trajectory};
 use crate::score::ids::id_translation::IdTranslation;
 use crate::score::ids::repeats;
 use crate::score::ids::translated_run::TranslatedRun;
@@ -326,32 +326,25 @@ impl<'a> Sides<'a> {
             }
         }
         extras(&mut rows, next..self.calls.current.len());
-        self.hold_to_repeats(&mut rows);
-        self.tell_beside(&mut rows);
+        if matches!(self.responses, Responses::Stable | Responses::Exact) {
+            self.hold_to_repeats(&mut rows);
+            self.tell_beside(&mut rows);
+        }
         rows
     }
 
     /// Tells what differs beside the content of answers.
     fn tell_beside(&self, rows: &mut [Row]) {
-        if !matches!(self.responses, Responses::Stable | Responses::Exact) {
-            return;
-        }
         let answers = |run: &'a Trajectory| -> Vec<Option<&'a Answer>> {
-            let calls = run.calls().map(|it| match &it.outcome {
-                Outcome::Answer(answer) => Some(answer),
-                Outcome::Failure(_) => None,
-            });
-            calls.collect()
+            run.calls().map(|it| it.outcome.answer()).collect()
         };
         let (before, now) = (answers(self.baseline_run), answers(self.said_run));
         for row in rows {
             let Row::Pair(pair) = row else { continue };
-            let answer =
-                |of: &[Option<&'a Answer>], call: usize| of.get(call - 1).copied().flatten();
-            let both = answer(&before, pair.baseline).zip(answer(&now, pair.current));
             let learned = self.learned.get(&pair.baseline).filter(|it| it.is_stable());
+            let both = before[pair.baseline - 1].zip(now[pair.current - 1]);
             if let (Some(learned), Some((b, c))) = (learned, both) {
-                let differences = beside::differences(b, c, learned);
+                let differences = beside::differences(b, c, learned, &self.ignore);
                 pair.response.differences.extend(differences);
             }
         }
@@ -359,9 +352,6 @@ impl<'a> Sides<'a> {
 
     /// Lowers the responses that do not repeat what the server made up before, as they did in all takes.
     fn hold_to_repeats(&self, rows: &mut [Row]) {
-        if !matches!(self.responses, Responses::Stable | Responses::Exact) {
-            return;
-        }
         let pairs = rows.iter().filter_map(|it| match it {
             Row::Pair(it) => Some((it.baseline, it.current)),
             Row::Missing { .. } | Row::Extra { .. } => None,

@@ -13,12 +13,7 @@ use regex::{Captures, Regex};
 use crate::model::trajectory::{ToolCall, Trajectory};
 
 use super::key;
-
-// All in milliseconds.
-const SECOND: i64 = 1000;
-const MINUTE: i64 = 60 * SECOND;
-const HOUR: i64 = 60 * MINUTE;
-const DAY: i64 = 24 * HOUR;
+use super::lengths::{DAY, HOUR, MINUTE, SECOND, length};
 
 /// Two clocks may be so far apart without anybody noticing.
 const APART: i64 = 2 * SECOND;
@@ -578,56 +573,6 @@ fn days_to(year: i64, month: i64, date: i64) -> Option<i64> {
     let (month, date) = (i8::try_from(month).ok()?, i8::try_from(date).ok()?);
     let date = Date::new(i16::try_from(year).ok()?, month, date).ok()?;
     Some(i64::from((date - Date::constant(1970, 1, 1)).get_days()))
-}
-
-/// A length of time, the unit at which its text stops, and whether its units are single letters.
-struct Length {
-    time: i64,
-    unit: i64,
-    is_short: bool,
-}
-
-/// How long the unit of this name is, in milliseconds.
-pub(super) fn unit_of(name: &str) -> Option<i64> {
-    Some(match name {
-        "s" | "sec" | "secs" | "second" | "seconds" => SECOND,
-        "m" | "min" | "mins" | "minute" | "minutes" => MINUTE,
-        "h" | "hr" | "hrs" | "hour" | "hours" => HOUR,
-        "d" | "day" | "days" => DAY,
-        "w" | "week" | "weeks" => 7 * DAY,
-        "month" | "months" => 30 * DAY,
-        "y" | "year" | "years" => 365 * DAY,
-        _ => return None,
-    })
-}
-
-fn length(text: &str) -> Option<Length> {
-    let text = ["About ", "Less than "]
-        .iter()
-        .fold(text, |text, it| text.trim_start_matches(it));
-    let text = text.replacen("an ", "1 ", 1).replacen("a ", "1 ", 1);
-    let (mut time, mut unit, mut is_short, mut rest) = (0_i64, i64::MAX, true, text.as_str());
-    let end = |text: &str, is: bool| text.find(|it: char| it.is_ascii_digit() != is);
-    while !rest.is_empty() {
-        let (number, after) = rest.split_at(end(rest, true).unwrap_or(rest.len()));
-        let (name, after) = after.split_at(end(after, false).unwrap_or(after.len()));
-        // `3 days, 4:29` stops at minutes, `4:29:10` at seconds.
-        let is_hour = !text[..text.len() - rest.len()].ends_with(':');
-        unit = match name.trim_matches([' ', ',']) {
-            ":" if is_hour => HOUR,
-            ":" => MINUTE,
-            "" if !is_hour => unit / 60,
-            name => unit_of(name.trim_end_matches(" and").trim_end_matches(','))?,
-        };
-        time = time.checked_add(number.parse::<i64>().ok()?.checked_mul(unit)?)?;
-        is_short &= name.len() == 1 && name != ":";
-        rest = after;
-    }
-    (unit < i64::MAX && time < i64::MAX / 4).then_some(Length {
-        time,
-        unit,
-        is_short,
-    })
 }
 
 /// Reads the parts of a time; `month_first` where two numbers do not say which is which.
@@ -1214,6 +1159,18 @@ mod tests {
             (HOUR, "23:50", "1 day, 0:50", true),
             (HOUR, "3 days, 4:29:10", "3 days, 5:29:11", true),
             (HOUR, "12 min", "1:12", true),
+            (
+                HOUR,
+                "12 hours and 3 minutes",
+                "13 hours, and 3 minutes",
+                true,
+            ),
+            (
+                HOUR,
+                "12 hours and 3 minutes",
+                "12 hours and 3 minutes",
+                false,
+            ),
             (DAY, "Up 3 hours", "Up 27 hours", false),
             (DAY, "3 hours", "27 hours", true),
             (HOUR, "About a minute", "About an hour", true),

@@ -3,7 +3,7 @@
 //! - `words`: how alike two texts are, word by word. `at_least`: texts whose numbers grew.
 //! - `token`: texts cut into tokens. `counted`: which of them a number means. `commas`: lists in a line. `variation`: whether a text says what a recorded one said, where tokens vary.
 //! - `spaces`: the white space between tokens that match. `watch`: what stands in the place of what varies.
-//! - `clock`: times, and whether one has merely moved with the clock.
+//! - `clock`: times, and whether one has merely moved with the clock. `lengths`: lengths of time.
 //! - `generated`, `made_up_keys`: which pieces and keys look made up by a server.
 //! - `key`: what the key of a value says of it. `excerpt`: short pieces of long values, for people.
 
@@ -14,6 +14,7 @@ pub(super) mod counted;
 pub(super) mod excerpt;
 pub(super) mod generated;
 pub(super) mod key;
+mod lengths;
 pub(super) mod made_up_keys;
 mod spaces;
 pub(super) mod token;

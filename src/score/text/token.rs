@@ -8,7 +8,7 @@ use crate::model::learned::TokenKind;
 use crate::score::values::mask;
 use crate::score::values::same::hash_of;
 
-use super::clock;
+use super::{clock, lengths};
 
 /// Longer texts are not cut into tokens, because these take many times the memory of the text.
 pub(in crate::score) const LONG: usize = 1 << 21;
@@ -154,7 +154,7 @@ fn duration_length(pieces: &[Token<'_>]) -> usize {
         let is_one = matches!(it.kind, TokenKind::Duration | TokenKind::Ago);
         let text = it.text.trim_end_matches(" ago");
         let name = text.trim_start_matches(|it: char| !it.is_ascii_alphabetic());
-        clock::unit_of(name).filter(|_| is_one)
+        lengths::unit_of(name).filter(|_| is_one)
     };
     let (mut length, mut last) = (1, unit(&pieces[0]));
     while let Some(larger) = last {

@@ -161,17 +161,8 @@ fn another_form(seen: &[&str], now: &str) -> Option<Watched> {
     {
         return Some(Shown("has other separators"));
     }
-    // The letters before and after a number: of `606Mi` none and `Mi`.
-    let around = |it: &'_ str| {
-        let digits = it.trim_matches(|it: char| it.is_ascii_alphabetic()).len();
-        let is_number = it.bytes().filter(u8::is_ascii_digit).count() == digits && digits > 0;
-        let number = it
-            .find(|it: char| it.is_ascii_digit())
-            .filter(|_| is_number)?;
-        Some((it[..number].to_owned(), it[number + digits..].to_owned()))
-    };
-    if let (Some(letters), Some(others)) = (around(seen[0]), around(now))
-        && seen.iter().all(|it| around(it).as_ref() == Some(&letters))
+    if let (Some(letters), Some(others)) = (beside_number(seen[0]), beside_number(now))
+        && seen.iter().all(|it| beside_number(it) == Some(letters))
         && letters != others
     {
         return Some(Shown("has other letters beside its number"));
@@ -188,6 +179,13 @@ fn another_form(seen: &[&str], now: &str) -> Option<Watched> {
         && sign > 0;
     (is_literal && seen.iter().all(|it| it.starts_with(beginning)) && !now.starts_with(beginning))
         .then_some(Shown("begins otherwise"))
+}
+
+/// The letters before and after the one number in a text: of `606Mi` none and `Mi`.
+fn beside_number(text: &str) -> Option<(&str, &str)> {
+    let number = text.trim_matches(|it: char| it.is_ascii_alphabetic());
+    let is_number = !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit());
+    text.split_once(number).filter(|_| is_number)
 }
 
 /// A count, a size, or how long something took.

@@ -350,7 +350,7 @@ fn keep(
 ) -> Result<PathBuf, Refusal> {
     let id = &trajectory.scenario;
     if !trajectory.ending.is_complete() {
-        let why = trajectory.ending.message().unwrap_or("it was interrupted");
+        let why = trajectory.ending.reason().unwrap_or("it was interrupted");
         return Err(Refusal::incomplete(format!(
             "not kept, because the run did not complete: {why}"
         )));
