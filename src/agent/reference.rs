@@ -240,20 +240,13 @@ mod tests {
 
     use super::Answers;
     use crate::model::scenario::FilledText;
-    use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
+    use crate::model::trajectory::{Answer, FailureKind, Outcome};
 
     fn answers(answers: impl IntoIterator<Item = Option<Answer>>) -> Answers<'static> {
         let mut all = Answers::default();
         for it in answers {
             let outcome = it.map_or_else(
-                || {
-                    Outcome::Failure(Failure {
-                        kind: FailureKind::Timeout,
-                        message: String::new(),
-                        code: None,
-                        data: None,
-                    })
-                },
+                || Outcome::failed(FailureKind::Timeout, ""),
                 Outcome::Answer,
             );
             all.push(Cow::Owned(outcome), false);

@@ -20,7 +20,7 @@ use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{ScenarioResult, Status};
 use crate::published::measured::Measured as Document;
 use crate::run::{self, Progress};
-use crate::scenario_file::{self, Found, Options};
+use crate::scenario_file::{self, Finding, Found, Options};
 use crate::suite::{self, Against, Jobs, Observer, ScenarioObserver, Settings, Suite};
 
 /// A measurement may take as long as it takes.
@@ -72,15 +72,18 @@ pub(super) fn blank(path: &Path) -> Result<Scenario, Failure> {
 /// Everything that is wrong with it.
 pub(super) fn read(path: &Path) -> Result<Scenario, Failure> {
     let (found, findings) = scenario_file::find(&[PathBuf::from(path)]);
-    let errors: Vec<String> = findings
-        .iter()
-        .filter(|it| it.is_error())
-        .map(ToString::to_string)
-        .collect();
-    if !errors.is_empty() {
-        return Err(Failure::usage(errors.join("\n")));
-    }
+    right(&findings)?;
     first(&found, &path.display().to_string())
+}
+
+/// That nothing is wrong.
+fn right(findings: &[Finding]) -> Result<(), Failure> {
+    let errors = findings.iter().filter(|it| it.is_error());
+    let errors: Vec<Finding> = errors.cloned().collect();
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::invalid(&errors))
 }
 
 fn first(found: &[Found], shown: &str) -> Result<Scenario, Failure> {
@@ -90,15 +93,7 @@ fn first(found: &[Found], shown: &str) -> Result<Scenario, Failure> {
         ..Options::default()
     };
     let loaded = scenario_file::load(found, &options);
-    let errors: Vec<String> = loaded
-        .findings
-        .iter()
-        .filter(|it| it.is_error())
-        .map(ToString::to_string)
-        .collect();
-    if !errors.is_empty() {
-        return Err(Failure::usage(errors.join("\n")));
-    }
+    right(&loaded.findings)?;
     let first = loaded.scenarios.into_iter().next();
     first.ok_or_else(|| Failure::usage(format!("{shown} holds no scenario")))
 }
@@ -163,7 +158,7 @@ pub(super) fn measure(
         };
         match with.against {
             None => suite::measure_alone(with.command, suite, &settings).await,
-            Some(version) => suite::measure_against(with.command, suite, &settings, version).await,
+            Some(version) => suite::compare_against(with.command, suite, &settings, version).await,
         }
     });
     runtime.shutdown_background();

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::cli::args::ProxyArgs;
+use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::discovery::corpus::Corpus;
 use crate::discovery::golden::Golden;
@@ -44,8 +45,10 @@ pub(super) fn golden(path: &Path) -> Result<(Document, Golden), Failure> {
 
 /// A failure that shows findings.
 pub(super) fn invalid(findings: &[Finding]) -> Failure {
-    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
-    Failure::incomplete(findings.join("\n"))
+    Failure {
+        exit: Exit::Incomplete,
+        ..Failure::invalid(findings)
+    }
 }
 
 /// Where the proxy is, and the key it is asked with: as the command line says, else the environment, else `.env` in this folder.

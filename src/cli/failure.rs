@@ -1,6 +1,7 @@
 //! Why a command could not do what it was asked: what failed, why, and what to try.
 
 use crate::cli::exit::Exit;
+use crate::scenario_file::Finding;
 use crate::store::StoreError;
 use crate::suite;
 
@@ -32,6 +33,12 @@ impl Failure {
             exit: Exit::Incomplete,
             ..Self::usage(message)
         }
+    }
+
+    /// Something is wrong with what the user has written.
+    pub(super) fn invalid(findings: &[Finding]) -> Self {
+        let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        Self::usage(findings.join("\n"))
     }
 
     #[must_use]

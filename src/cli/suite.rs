@@ -18,7 +18,7 @@ use crate::cli::runtime;
 use crate::model::agent::CommandFormat;
 use crate::model::rules;
 use crate::model::scenario::{Scenario, Server};
-use crate::scenario_file::{self, ClientServers, Finding};
+use crate::scenario_file::{self, ClientServers};
 use crate::suite::{
     self, BASELINES, CACHE, Choice, Finished, Judges, Recording, ScoreSettings, Settings, Suite,
 };
@@ -142,7 +142,7 @@ fn servers(path: &Path, scenarios: &[Scenario], console: Console) -> Result<Vec<
     let (needed, other): (Vec<_>, Vec<_>) = unread.into_iter().partition(|it| is_needed(&it.name));
     if !needed.is_empty() {
         let findings: Vec<_> = needed.into_iter().flat_map(|it| it.findings).collect();
-        return Err(invalid(&findings));
+        return Err(Failure::invalid(&findings));
     }
     for it in other {
         let why: Vec<_> = it.findings.into_iter().map(|it| it.message).collect();
@@ -154,11 +154,6 @@ fn servers(path: &Path, scenarios: &[Scenario], console: Console) -> Result<Vec<
         ));
     }
     Ok(servers)
-}
-
-fn invalid(findings: &[Finding]) -> Failure {
-    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
-    Failure::usage(findings.join("\n"))
 }
 
 /// This program. Where its file was removed or replaced while it runs, the system still has it.
@@ -217,7 +212,7 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
         matrix::settle(scenarios, &choice)?;
     }
     if let Some(path) = &args.judging.judge {
-        let judge = scenario_file::judge_file(path).map_err(|it| invalid(&it))?;
+        let judge = scenario_file::judge_file(path).map_err(|it| Failure::invalid(&it))?;
         suite::appoint(scenarios, &judge);
     }
     Ok(())

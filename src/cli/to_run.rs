@@ -169,19 +169,21 @@ pub(super) fn to_run(
         }
     };
     let selected = scenarios.iter().map(|it| it.id.clone()).collect();
-    let Some(choice) = plan.shard else {
-        return Ok(Planned::ToRun(Box::new(ToRun {
-            scenarios,
-            selected,
-            selection,
-            suite,
-            today: today(),
-            order,
-            shuffle_seed,
-            shard: None,
-            idle: None,
-        })));
+    let whole = ToRun {
+        scenarios,
+        selected,
+        selection,
+        suite,
+        today: today(),
+        order,
+        shuffle_seed,
+        shard: None,
+        idle: None,
     };
+    let Some(choice) = plan.shard else {
+        return Ok(Planned::ToRun(Box::new(whole)));
+    };
+    let scenarios = whole.scenarios;
     let all = scenarios.len();
     let is_any_enabled = scenarios.iter().any(|it| it.enabled);
     let baselines = purpose.baselines.unwrap_or(Path::new(BASELINES));
@@ -199,14 +201,9 @@ pub(super) fn to_run(
     };
     Ok(Planned::ToRun(Box::new(ToRun {
         scenarios: part.scenarios,
-        selected,
-        selection,
-        suite,
-        today: today(),
-        order,
-        shuffle_seed,
         shard: Some(part.shard),
         idle,
+        ..whole
     })))
 }
 

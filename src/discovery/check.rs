@@ -17,6 +17,12 @@ pub struct Source<'a, T> {
     pub read: &'a T,
 }
 
+impl<'a, T> From<&'a (Document, T)> for Source<'a, T> {
+    fn from((document, read): &'a (Document, T)) -> Self {
+        Self { document, read }
+    }
+}
+
 impl<T> Clone for Source<'_, T> {
     fn clone(&self) -> Self {
         *self

@@ -143,30 +143,17 @@ mod tests {
     use serde_json::json;
 
     use super::counts;
+    use crate::model::Object;
     use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-    use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome, ToolCall};
-    use crate::model::{Digits, Object};
+    use crate::model::trajectory::{Answer, FailureKind, Outcome, ToolCall};
 
     fn call(server: Option<&str>, outcome: Outcome) -> ToolCall {
-        ToolCall {
-            server: server.map(str::to_owned),
-            tool: "pay".to_owned(),
-            arguments: Object::new(),
-            digits: Digits::new(),
-            outcome,
-            again: Vec::new(),
-            start_ms: None,
-            duration_ms: None,
-        }
+        let server = server.map(str::to_owned);
+        ToolCall::new(server, "pay".to_owned(), Object::new(), outcome)
     }
 
     fn failure(kind: FailureKind) -> Outcome {
-        Outcome::Failure(Failure {
-            kind,
-            message: String::new(),
-            code: None,
-            data: None,
-        })
+        Outcome::failed(kind, "")
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use git2::{DiffOptions, ErrorCode, Repository, Status, StatusOptions};
+use git2::{DiffOptions, ErrorCode, Repository, Status};
 
-use super::{Commit, checkout, open, real};
+use super::{Commit, all_files, checkout, open, real};
 
 /// The files of a repository that have changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,13 +106,7 @@ fn merge_base(
 fn uncommitted(
     repository: &Repository,
 ) -> Result<(BTreeSet<PathBuf>, BTreeSet<PathBuf>), git2::Error> {
-    let mut options = StatusOptions::new();
-    options
-        .include_untracked(true)
-        .recurse_untracked_dirs(true)
-        .include_ignored(false)
-        .exclude_submodules(false);
-    let statuses = repository.statuses(Some(&mut options))?;
+    let statuses = repository.statuses(Some(&mut all_files()))?;
     let changed = || statuses.iter().filter(|it| it.status() != Status::CURRENT);
     let untracked = changed().filter(|it| it.status() == Status::WT_NEW);
     let untracked = untracked.map(|it| name(it.path_bytes())).collect();

@@ -11,13 +11,24 @@ mod worktree;
 
 use std::path::{Path, PathBuf};
 
-use git2::{ErrorCode, Repository};
+use git2::{ErrorCode, Repository, StatusOptions};
 
 pub use self::changed::{Changed, ChangedError, changed, root};
 pub use self::checkout::{Checkout, Commit, between, check_out, resolve};
 pub use self::stamp::stamp;
 pub use self::state::{State, state, state_around, tracked};
 pub use self::worktree::Worktree;
+
+/// The state of all files, but of what is ignored, and of what lies within submodules.
+fn all_files() -> StatusOptions {
+    let mut options = StatusOptions::new();
+    options
+        .include_untracked(true)
+        .recurse_untracked_dirs(true)
+        .include_ignored(false)
+        .exclude_submodules(false);
+    options
+}
 
 /// Hands out the files that are staged and differ from the last commit: where they lie in the working tree, and their staged content.
 ///

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use git2::{Repository, Status, StatusOptions};
+use git2::{Repository, Status};
 use sha2::{Digest, Sha256};
 
-use super::{open, real};
+use super::{all_files, open, real};
 
 /// What a folder of a repository holds, as hashes in hexadecimal. Ignored files do not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,14 +57,8 @@ pub fn state(path: &Path, ours: &[&Path]) -> Result<State, String> {
     let root = real(root);
     let below = real(path);
     let ours: Vec<PathBuf> = ours.iter().map(|it| real(it)).collect();
-    let mut options = StatusOptions::new();
-    options
-        .include_untracked(true)
-        .recurse_untracked_dirs(true)
-        .include_ignored(false)
-        .exclude_submodules(false);
     let statuses = repository
-        .statuses(Some(&mut options))
+        .statuses(Some(&mut all_files()))
         .map_err(unreadable)?;
     let (mut tracked, mut untracked) = (Sha256::new(), Sha256::new());
     tracked.update(committed(&repository, &below, &root));

@@ -49,40 +49,35 @@ pub fn original(text: &str, id: &str) -> Result<Trajectory, ImportError> {
         .iter()
         .rev()
         .find_map(|it| time(it.get("timestamp")));
+    let stamp = Stamp {
+        recorded_at: clock.start,
+        utc_offset: None,
+        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
+        agent: "imported".to_owned(),
+        agent_hash: None,
+        agent_parts: std::collections::BTreeMap::new(),
+        servers: Servers::Live,
+        model: None,
+        scenarios: Git::Unknown {
+            reason: "imported from a recording of the original tool".to_owned(),
+        },
+        source: log.get("mcpproxy_git_info").and_then(source),
+        image: None,
+    };
+    let steps = steps(&Source {
+        intent: field("user_intent"),
+        messages,
+        summary,
+        servers: &servers,
+        clock,
+    })?;
     Ok(Trajectory {
         scenario: id.to_owned(),
         name: field("scenario").unwrap_or(id).to_owned(),
-        scenario_hash: None,
-        stamp: Stamp {
-            recorded_at: clock.start,
-            utc_offset: None,
-            mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
-            agent: "imported".to_owned(),
-            agent_hash: None,
-            agent_parts: std::collections::BTreeMap::new(),
-            servers: Servers::Live,
-            model: None,
-            scenarios: Git::Unknown {
-                reason: "imported from a recording of the original tool".to_owned(),
-            },
-            source: log.get("mcpproxy_git_info").and_then(source),
-            image: None,
-        },
         catalogue: catalogue(&log, &servers),
-        steps: steps(&Source {
-            intent: field("user_intent"),
-            messages,
-            summary,
-            servers: &servers,
-            clock,
-        })?,
         ending: ending(&log, messages),
         duration_ms: clock.offset(last),
-        learned: Vec::new(),
-        repeated: None,
-        upstream: None,
-        bindings: Vec::new(),
-        requests: Vec::new(),
+        ..Trajectory::new(stamp, steps)
     })
 }
 

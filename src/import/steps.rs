@@ -9,8 +9,7 @@ use crate::import::blocks::{served, summarised};
 use crate::import::clock::{Clock, milliseconds, time};
 use crate::import::error::ImportError;
 use crate::import::tools::split;
-use crate::model::Digits;
-use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome, Step, ToolCall};
+use crate::model::trajectory::{Answer, FailureKind, Outcome, Step, ToolCall};
 
 /// What a recording is made of.
 pub(super) struct Source<'a> {
@@ -118,18 +117,14 @@ impl<'a> Reader<'a> {
             }
         };
         let answered_at = answered.as_ref().and_then(|it| it.at);
+        let outcome = answered.map_or_else(
+            || Outcome::failed(FailureKind::Disconnected, "the recording holds no answer"),
+            |it| it.outcome,
+        );
         Ok(Step::ToolCall(Box::new(ToolCall {
-            server,
-            tool,
-            arguments,
-            outcome: answered.map_or_else(
-                || failure(FailureKind::Disconnected, "the recording holds no answer"),
-                |it| it.outcome,
-            ),
-            digits: Digits::new(),
-            again: Vec::new(),
             start_ms: self.source.clock.offset(at),
             duration_ms: milliseconds(at, answered_at),
+            ..ToolCall::new(server, tool, arguments, outcome)
         })))
     }
 
@@ -196,7 +191,7 @@ fn from_summary(call: &Value) -> Option<Outcome> {
         return Some(answer(content, response.get("is_error")));
     }
     let error = call.get("error")?.as_str()?;
-    Some(failure(FailureKind::InvalidResponse, error))
+    Some(Outcome::failed(FailureKind::InvalidResponse, error))
 }
 
 fn answer(content: Vec<Value>, is_error: Option<&Value>) -> Outcome {
@@ -205,15 +200,6 @@ fn answer(content: Vec<Value>, is_error: Option<&Value>) -> Outcome {
         is_error: is_error.and_then(Value::as_bool).unwrap_or(false),
         content,
         ..Answer::default()
-    })
-}
-
-fn failure(kind: FailureKind, message: &str) -> Outcome {
-    Outcome::Failure(Failure {
-        kind,
-        message: message.to_owned(),
-        code: None,
-        data: None,
     })
 }
 

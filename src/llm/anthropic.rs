@@ -115,7 +115,8 @@ impl Wire for Messages {
     }
 }
 
-fn usage(usage: &Value) -> Usage {
+/// The tokens that a message says it took.
+pub fn usage(usage: &Value) -> Usage {
     let tokens = |name: &str| usage.get(name).and_then(Value::as_u64);
     Usage {
         input: tokens("input_tokens"),

@@ -8,7 +8,7 @@
 //! | `errors` | what its errors mean |
 //! | `names` | tool names as an API allows them |
 
-mod anthropic;
+pub mod anthropic;
 pub mod client;
 pub(crate) mod dialect;
 pub(crate) mod errors;

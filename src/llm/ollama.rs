@@ -96,8 +96,7 @@ impl Wire for Chat {
             usage: Usage {
                 input: tokens("prompt_eval_count"),
                 output: tokens("eval_count"),
-                cache_read: None,
-                cache_write: None,
+                ..Usage::default()
             },
         })
     }

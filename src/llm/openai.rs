@@ -6,6 +6,7 @@ use super::message::OfferedTool;
 use super::names::NameRule;
 use super::wire::{BEARER, Vendor};
 use crate::model::agent::ToolChoice;
+use crate::model::usage::Usage;
 
 pub(super) static OPENAI: Vendor = Vendor {
     home: "https://api.openai.com",
@@ -23,6 +24,19 @@ pub(super) fn tool_choice(choice: &ToolChoice, named: impl FnOnce(&str) -> Value
         ToolChoice::None => json!("none"),
         ToolChoice::Required => json!("required"),
         ToolChoice::Tool(name) => named(name),
+    }
+}
+
+/// The tokens that a message says it took, under the two names that its format has for them.
+pub(super) fn usage(usage: &Value, [input, output]: [&str; 2]) -> Usage {
+    let tokens = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
+    let cached = tokens(&format!("/{input}_details/cached_tokens"));
+    let asked = tokens(&format!("/{input}"));
+    Usage {
+        input: asked.map(|it| it.saturating_sub(cached.unwrap_or(0))),
+        output: tokens(&format!("/{output}")),
+        cache_read: cached,
+        cache_write: None,
     }
 }
 

@@ -7,7 +7,6 @@ use super::message::{
 };
 use super::openai;
 use super::wire::{Vendor, Wire};
-use crate::model::usage::Usage;
 
 pub(crate) struct ChatCompletions;
 
@@ -107,19 +106,8 @@ impl Wire for ChatCompletions {
                 _ => Finish::Done,
             },
             stop_reason,
-            usage: usage(&body["usage"]),
+            usage: openai::usage(&body["usage"], ["prompt_tokens", "completion_tokens"]),
         })
-    }
-}
-
-fn usage(usage: &Value) -> Usage {
-    let tokens = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
-    let cached = tokens("/prompt_tokens_details/cached_tokens");
-    Usage {
-        input: tokens("/prompt_tokens").map(|it| it.saturating_sub(cached.unwrap_or(0))),
-        output: tokens("/completion_tokens"),
-        cache_read: cached,
-        cache_write: None,
     }
 }
 

@@ -7,7 +7,6 @@ use super::message::{
 };
 use super::openai;
 use super::wire::{Vendor, Wire};
-use crate::model::usage::Usage;
 
 pub(crate) struct Responses;
 
@@ -109,19 +108,8 @@ impl Wire for Responses {
                 _ => Finish::Done,
             },
             stop_reason: reason.or_else(|| text(body, "status")),
-            usage: usage(&body["usage"]),
+            usage: openai::usage(&body["usage"], ["input_tokens", "output_tokens"]),
         })
-    }
-}
-
-fn usage(usage: &Value) -> Usage {
-    let tokens = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
-    let cached = tokens("/input_tokens_details/cached_tokens");
-    Usage {
-        input: tokens("/input_tokens").map(|it| it.saturating_sub(cached.unwrap_or(0))),
-        output: tokens("/output_tokens"),
-        cache_read: cached,
-        cache_write: None,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::mcp::request::failure;
 use crate::mcp::wire::Wire;
 use crate::model::trajectory::{FailureKind, Outcome};
 use crate::model::trouble::Trouble;
@@ -18,7 +17,7 @@ pub(super) fn no_answer(tool_timeout: Duration, wire: &Wire) -> Outcome {
         "no answer within {tool_timeout:?}{}",
         said.unwrap_or_default()
     );
-    failure(FailureKind::Timeout, message)
+    Outcome::failed(FailureKind::Timeout, message)
 }
 
 pub(super) fn setup_error(

@@ -194,23 +194,13 @@ fn read_error(error: &Value) -> Failure {
 pub(super) fn outcome(reply: Reply) -> Outcome {
     let invalid = |problem| {
         let message = format!("no valid tool result: {problem}");
-        failure(FailureKind::InvalidResponse, message)
+        Outcome::failed(FailureKind::InvalidResponse, message)
     };
     match reply {
         Reply::Result(result) => read_answer(result).map_or_else(invalid, Outcome::Answer),
         Reply::Error(error) => Outcome::Failure(read_error(&error)),
         Reply::Invalid(problem) => invalid(problem),
     }
-}
-
-/// A call without an answer.
-pub(super) fn failure(kind: FailureKind, message: String) -> Outcome {
-    Outcome::Failure(Failure {
-        kind,
-        message,
-        code: None,
-        data: None,
-    })
 }
 
 /// Reads a `CallToolResult`, keeping what it does not know.

@@ -14,14 +14,12 @@ use crate::digits;
 use crate::mcp::answering::Connection;
 use crate::mcp::link::{Link, Linking};
 use crate::mcp::problem::{no_answer, setup_error};
-use crate::mcp::request::{
-    CLOSED, LOST_SESSION, Refused, excerpt, failure, outcome, request_raw, too_busy,
-};
+use crate::mcp::request::{CLOSED, LOST_SESSION, Refused, excerpt, outcome, request_raw, too_busy};
 use crate::mcp::target::{OnProgress, Target};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Object;
 use crate::model::catalogue::{ServerCatalogue, Tool};
-use crate::model::trajectory::FailureKind;
+use crate::model::trajectory::{FailureKind, Outcome};
 use crate::run::{Called, Listed, SetupError, Unlisted};
 
 /// JSON-RPC's "method not found": a server without tools says so.
@@ -126,7 +124,7 @@ impl Session {
             Err(Refused::Invalid(problem)) => outcome(Reply::Invalid(problem)),
             Err(Refused::Timeout) => no_answer(self.target.tool_timeout, &link.wire),
             Err(Refused::Busy(status, seconds)) => too_busy(status, seconds),
-            Err(Refused::Exchange(problem)) => failure(FailureKind::Transport, problem),
+            Err(Refused::Exchange(problem)) => Outcome::failed(FailureKind::Transport, problem),
             Err(gone @ (Refused::Gone(_) | Refused::Unreachable(_) | Refused::LostSession)) => {
                 let (end, mut details) = link.end().await;
                 let message = format!("{}{end}", gone.describe());
@@ -139,7 +137,7 @@ impl Session {
                     Refused::Gone(_) => FailureKind::Disconnected,
                     _ => FailureKind::Transport,
                 };
-                failure(kind, message)
+                Outcome::failed(kind, message)
             }
         };
         if let Some(asked) = self.target.observed.take_unanswered() {

@@ -7,7 +7,6 @@ use crate::mcp::session::Session;
 use crate::mcp::target::{OnProgress, Target};
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
-use crate::model::trajectory::{Failure, FailureKind, Outcome};
 use crate::run::{Called, Listed, SetupError, Tools, Unlisted};
 
 /// The connected servers of one run.
@@ -69,15 +68,7 @@ impl Tools for Connected {
         Box::pin(async move {
             match self.sessions.iter().find(|it| it.name() == server) {
                 Some(session) => session.call(tool, arguments).await,
-                None => Called {
-                    outcome: Outcome::Failure(Failure {
-                        kind: FailureKind::Transport,
-                        message: format!("there is no server `{server}`"),
-                        code: None,
-                        data: None,
-                    }),
-                    lost: None,
-                },
+                None => Called::nowhere(server),
             }
         })
     }

@@ -89,6 +89,20 @@ pub enum FailureKind {
 }
 
 impl ToolCall {
+    /// A call that was made once, at a time that nobody knows.
+    pub fn new(server: Option<String>, tool: String, arguments: Object, outcome: Outcome) -> Self {
+        Self {
+            server,
+            tool,
+            arguments,
+            digits: Digits::new(),
+            outcome,
+            again: Vec::new(),
+            start_ms: None,
+            duration_ms: None,
+        }
+    }
+
     /// Whether it makes the same request as another.
     pub(super) fn asks_as(&self, other: &Self) -> bool {
         self.server == other.server && self.tool == other.tool && self.arguments == other.arguments
@@ -104,6 +118,16 @@ impl ToolCall {
 }
 
 impl Outcome {
+    /// No usable answer; `message` is one sentence for people, without secrets.
+    pub fn failed(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self::Failure(Failure {
+            kind,
+            message: message.into(),
+            code: None,
+            data: None,
+        })
+    }
+
     /// What the server answered, be it an error of the tool's own; `None` where it gave no answer.
     pub fn answer(&self) -> Option<&Answer> {
         match self {

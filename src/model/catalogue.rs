@@ -109,6 +109,28 @@ impl Catalogue {
                 .any(|it| it.lists(name) || it.bare(name).is_some_and(|bare| it.lists(bare)))
     }
 
+    /// The server that has a tool, or the named one where it has it.
+    ///
+    /// # Errors
+    ///
+    /// That there is none, or that there are several.
+    pub fn server_of(&self, named: Option<&str>, tool: &str) -> Result<&str, String> {
+        let mut having = self.servers.iter().filter(|it| {
+            named.is_none_or(|server| it.server == server)
+                && it.tools.iter().any(|it| it.name() == tool)
+        });
+        let Some(first) = having.next() else {
+            return Err(format!("no server has the tool `{tool}`"));
+        };
+        match having.next() {
+            Some(other) => Err(format!(
+                "`{}` and `{}` both have the tool `{tool}`: name the server",
+                first.server, other.server
+            )),
+            None => Ok(&first.server),
+        }
+    }
+
     /// The tool a call was routed to, if the server listed it.
     pub fn tool(&self, server: &str, tool: &str) -> Option<&Tool> {
         self.servers

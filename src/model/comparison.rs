@@ -255,6 +255,17 @@ pub struct ResponseScore {
     pub differences: Vec<Difference>,
 }
 
+impl ResponseScore {
+    /// Of two answers that are equal in every place.
+    pub fn equal() -> Self {
+        Self {
+            similarity: 1.0,
+            contract_changes: Vec::new(),
+            differences: Vec::new(),
+        }
+    }
+}
+
 /// A change that a consumer of the answer would trip over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractChange {
@@ -385,6 +396,24 @@ pub struct Change {
     pub now: Option<String>,
     /// The run failed for it.
     pub fails: bool,
+}
+
+impl Change {
+    /// Of which nothing is known but what happened; no run failed for it.
+    pub fn new(kind: ChangeKind, what: &str) -> Self {
+        Self {
+            kind,
+            baseline: None,
+            current: None,
+            tool: None,
+            label: None,
+            path: None,
+            what: what.to_owned(),
+            was: None,
+            now: None,
+            fails: false,
+        }
+    }
 }
 
 /// What kind of thing a change is.

@@ -143,6 +143,19 @@ pub struct Server {
     pub ready: Option<Ready>,
 }
 
+impl Server {
+    /// One that nothing else is known of.
+    pub fn new(name: String, transport: Transport) -> Self {
+        Self {
+            name,
+            transport,
+            connect_timeout: None,
+            tool_timeout: None,
+            ready: None,
+        }
+    }
+}
+
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Transport {
@@ -173,6 +186,20 @@ pub enum Transport {
         /// The file of the baseline.
         baseline: PathBuf,
     },
+}
+
+impl Transport {
+    /// An endpoint that somebody else serves.
+    pub fn http(style: HttpStyle, url: impl Into<String>, headers: Vec<(String, String)>) -> Self {
+        Self::Http {
+            style,
+            url: url.into(),
+            headers,
+            bearer_token_env: None,
+            start: None,
+            headers_command: Vec::new(),
+        }
+    }
 }
 
 /// Which of the two transports of MCP over HTTP a server speaks.

@@ -169,6 +169,26 @@ pub struct Problem {
     pub details: Vec<String>,
 }
 
+impl Problem {
+    /// One of one message, without hint and details.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: None,
+            details: Vec::new(),
+        }
+    }
+
+    /// The same, with what to try.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+}
+
 /// Why a scenario was not run that says so itself: somebody has chosen that, and nothing stood in the way.
 pub const DISABLED: &str = "the scenario is disabled (`enabled: false`)";
 

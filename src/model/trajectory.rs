@@ -104,6 +104,25 @@ pub struct Unsendable {
 const TOO_MANY: [u16; 2] = [429, 529];
 
 impl Trajectory {
+    /// A run of which nothing is known but what happened in it, and that it came to its end.
+    pub fn new(stamp: Stamp, steps: Vec<Step>) -> Self {
+        Self {
+            scenario: String::new(),
+            name: String::new(),
+            scenario_hash: None,
+            stamp,
+            catalogue: Catalogue::default(),
+            steps,
+            ending: Ending::Completed,
+            duration_ms: None,
+            learned: Vec::new(),
+            bindings: Vec::new(),
+            requests: Vec::new(),
+            repeated: None,
+            upstream: None,
+        }
+    }
+
     /// What stood in the way of a verdict; `None` where it is judged, and for all that another try would not change.
     pub fn trouble(&self) -> Option<Trouble> {
         match &self.ending {

@@ -121,23 +121,19 @@ impl UpstreamLane {
 #[cfg(test)]
 mod tests {
     use super::{UpstreamCall, UpstreamLane, VaryingArgument};
+    use crate::model::Object;
     use crate::model::trajectory::{Answer, Outcome, ToolCall};
-    use crate::model::{Digits, Object};
 
     #[test]
     fn what_is_left_out_moves_what_comes_after_it() {
         let arrived = |(cause, tool): (Option<usize>, &str)| UpstreamCall {
             cause,
-            call: ToolCall {
-                server: Some("s".to_owned()),
-                tool: tool.to_owned(),
-                arguments: Object::new(),
-                digits: Digits::new(),
-                outcome: Outcome::Answer(Answer::default()),
-                again: Vec::new(),
-                start_ms: None,
-                duration_ms: None,
-            },
+            call: ToolCall::new(
+                Some("s".to_owned()),
+                tool.to_owned(),
+                Object::new(),
+                Outcome::Answer(Answer::default()),
+            ),
             headers: Vec::new(),
         };
         let calls = [

@@ -357,61 +357,44 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Redactor;
-    use crate::model::catalogue::Catalogue;
+    use crate::model::Object;
     use crate::model::learned::{Learned, Odd, Variation, Varying};
     use crate::model::stamp::{Git, GitCommit, ImageStamp, Servers, Stamp};
-    use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+    use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
     use crate::model::upstream::{Header, PassedOn, UpstreamCall, UpstreamLane, VaryingArgument};
-    use crate::model::{Digits, Object};
 
     /// A trajectory of these steps.
     fn trajectory(steps: Vec<Step>) -> Trajectory {
+        let stamp = Stamp {
+            recorded_at: Timestamp::UNIX_EPOCH,
+            utc_offset: None,
+            mcp_eval: "0.0.0".to_owned(),
+            agent: "scripted".to_owned(),
+            agent_hash: None,
+            agent_parts: std::collections::BTreeMap::new(),
+            servers: Servers::Live,
+            model: None,
+            scenarios: Git::Unknown {
+                reason: "no folder".to_owned(),
+            },
+            source: None,
+            image: None,
+        };
         Trajectory {
             scenario: "s".to_owned(),
             name: "s".to_owned(),
-            scenario_hash: None,
-            stamp: Stamp {
-                recorded_at: Timestamp::UNIX_EPOCH,
-                utc_offset: None,
-                mcp_eval: "0.0.0".to_owned(),
-                agent: "scripted".to_owned(),
-                agent_hash: None,
-                agent_parts: std::collections::BTreeMap::new(),
-                servers: Servers::Live,
-                model: None,
-                scenarios: Git::Unknown {
-                    reason: "no folder".to_owned(),
-                },
-                source: None,
-                image: None,
-            },
-            catalogue: Catalogue::default(),
-            steps,
-            ending: Ending::Completed,
-            duration_ms: None,
-            learned: Vec::new(),
-            repeated: None,
-            upstream: None,
-            bindings: Vec::new(),
-            requests: Vec::new(),
+            ..Trajectory::new(stamp, steps)
         }
     }
 
     /// A call with these arguments and this structured answer.
     fn tool_call(arguments: &Value, answer: Value) -> ToolCall {
-        ToolCall {
-            server: None,
-            tool: "t".to_owned(),
-            arguments: arguments.as_object().cloned().unwrap_or_default(),
-            outcome: Outcome::Answer(Answer {
-                structured_content: Some(answer),
-                ..Answer::default()
-            }),
-            digits: Digits::new(),
-            again: Vec::new(),
-            start_ms: None,
-            duration_ms: None,
-        }
+        let outcome = Outcome::Answer(Answer {
+            structured_content: Some(answer),
+            ..Answer::default()
+        });
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        ToolCall::new(None, "t".to_owned(), arguments, outcome)
     }
 
     #[test]
@@ -576,16 +559,12 @@ mod tests {
     #[test]
     fn names_and_commits_are_texts_too() {
         let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
-        let mut trajectory = trajectory(vec![Step::ToolCall(Box::new(ToolCall {
-            server: Some(token.clone()),
-            tool: token.clone(),
-            arguments: Object::new(),
-            outcome: Outcome::Answer(Answer::default()),
-            digits: Digits::new(),
-            again: Vec::new(),
-            start_ms: None,
-            duration_ms: None,
-        }))]);
+        let mut trajectory = trajectory(vec![Step::ToolCall(Box::new(ToolCall::new(
+            Some(token.clone()),
+            token.clone(),
+            Object::new(),
+            Outcome::Answer(Answer::default()),
+        )))]);
         trajectory.name = format!("Use {token}");
         let stamp = &mut trajectory.stamp;
         stamp.scenarios = Git::Unknown {

@@ -123,21 +123,17 @@ mod tests {
     use serde_json::json;
 
     use super::{insert, insert_short};
+    use crate::model::Object;
     use crate::model::label::Labels;
     use crate::model::trajectory::{Answer, Outcome, ToolCall};
-    use crate::model::{Digits, Object};
 
     fn call(tool: &str, arguments: &serde_json::Value) -> ToolCall {
-        ToolCall {
-            server: Some("p".to_owned()),
-            tool: tool.to_owned(),
-            arguments: arguments.as_object().cloned().unwrap_or_else(Object::new),
-            digits: Digits::new(),
-            outcome: Outcome::Answer(Answer::default()),
-            again: Vec::new(),
-            start_ms: None,
-            duration_ms: None,
-        }
+        ToolCall::new(
+            Some("p".to_owned()),
+            tool.to_owned(),
+            arguments.as_object().cloned().unwrap_or_else(Object::new),
+            Outcome::Answer(Answer::default()),
+        )
     }
 
     #[test]

@@ -167,18 +167,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::ask_again;
-    use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
+    use crate::model::trajectory::{Answer, FailureKind, Outcome};
 
     /// An answer with a text; of null, a failure.
     fn outcome(said: &Value) -> Outcome {
         let text = match said {
             Value::Null => {
-                return Outcome::Failure(Failure {
-                    kind: FailureKind::Timeout,
-                    message: "no answer".to_owned(),
-                    code: None,
-                    data: None,
-                });
+                return Outcome::failed(FailureKind::Timeout, "no answer");
             }
             Value::String(text) => text.clone(),
             other => other.to_string(),

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use crate::digits;
 use crate::model::catalogue::Client;
-use crate::model::trajectory::{Failure, FailureKind, Outcome};
+use crate::model::trajectory::{FailureKind, Outcome};
 use crate::model::upstream::{Header, PassedOn};
 use crate::model::{Digits, Object};
 use crate::run::stop::SetupError;
@@ -236,11 +236,9 @@ impl PendingCall {
 
 impl Drop for PendingCall {
     fn drop(&mut self) {
-        self.note(Outcome::Failure(Failure {
-            kind: FailureKind::Disconnected,
-            message: "the agent went away before the answer came".to_owned(),
-            code: None,
-            data: None,
-        }));
+        self.note(Outcome::failed(
+            FailureKind::Disconnected,
+            "the agent went away before the answer came",
+        ));
     }
 }

@@ -18,11 +18,11 @@ pub use self::reported_requests::ReportedRequest;
 use self::route::no_such_server;
 pub(super) use self::route::route;
 use crate::digits;
+use crate::model::Object;
 use crate::model::agent::Limits;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome, Step, ToolCall, Unsendable};
 use crate::model::usage::ModelRequest;
-use crate::model::{Digits, Object};
 use crate::run::again::{AskAgain, ask_again};
 use crate::run::budget::Budget;
 use crate::run::clock::Clock;
@@ -271,14 +271,8 @@ impl<'a> Conversation<'a> {
                 ),
             };
             self.in_flight.push(ToolCall {
-                server,
-                tool,
-                arguments,
-                outcome,
-                digits: Digits::new(),
-                again: Vec::new(),
                 start_ms: Some(milliseconds(self.clock.elapsed())),
-                duration_ms: None,
+                ..ToolCall::new(server, tool, arguments, outcome)
             });
         }
         let lost = self.fly(&names).await;
@@ -307,14 +301,8 @@ impl<'a> Conversation<'a> {
         }
         // Recorded before the answer is awaited: if the run is cut short here, the call is not lost.
         self.in_flight.push(ToolCall {
-            server: Some(server),
-            tool,
-            arguments,
-            outcome,
-            digits: Digits::new(),
-            again: Vec::new(),
             start_ms: Some(milliseconds(self.clock.elapsed())),
-            duration_ms: None,
+            ..ToolCall::new(Some(server), tool, arguments, outcome)
         });
         let lost = self.fly(&[name.to_owned()]).await;
         match (lost, self.steps.last()) {
@@ -487,12 +475,7 @@ fn tool_call_step(mut call: ToolCall) -> Step {
 }
 
 fn unanswered() -> Outcome {
-    Outcome::Failure(Failure {
-        kind: FailureKind::Timeout,
-        message: "the run ended before the answer came".to_owned(),
-        code: None,
-        data: None,
-    })
+    Outcome::failed(FailureKind::Timeout, "the run ended before the answer came")
 }
 
 /// A duration in milliseconds, rounded to a tenth.

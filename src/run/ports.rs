@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
-use crate::model::trajectory::Outcome;
+use crate::model::trajectory::{FailureKind, Outcome};
 use crate::run::call_recorder::{CallRecorder, Endpoint};
 use crate::run::stop::SetupError;
 
@@ -135,6 +135,17 @@ pub struct Called {
     pub outcome: Outcome,
     /// Set when the server cannot be used any more: the run cannot go on.
     pub lost: Option<SetupError>,
+}
+
+impl Called {
+    /// A call that nobody could be asked to answer, for there is no such server.
+    pub fn nowhere(server: &str) -> Self {
+        let message = format!("there is no server `{server}`");
+        Self {
+            outcome: Outcome::failed(FailureKind::Transport, message),
+            lost: None,
+        }
+    }
 }
 
 /// Why servers do not list their tools.

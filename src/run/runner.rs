@@ -203,16 +203,8 @@ fn empty(scenario: &Scenario, stamp: Stamp, ending: Ending) -> Trajectory {
         scenario: scenario.id.clone(),
         name: scenario.name.clone(),
         scenario_hash: Some(scenario.hash.clone()),
-        stamp,
-        catalogue: Catalogue::default(),
-        steps: Vec::new(),
         ending,
-        duration_ms: None,
-        learned: Vec::new(),
-        repeated: None,
-        upstream: None,
-        bindings: Vec::new(),
-        requests: Vec::new(),
+        ..Trajectory::new(stamp, Vec::new())
     }
 }
 

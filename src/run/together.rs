@@ -7,7 +7,6 @@ use futures_util::future::{BoxFuture, join_all};
 
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
-use crate::model::trajectory::{Failure, FailureKind, Outcome};
 use crate::run::ports::{Called, Listed, Tools};
 
 /// Some of the servers.
@@ -71,15 +70,7 @@ impl Tools for Together {
     ) -> BoxFuture<'a, Called> {
         match self.having(server) {
             Some(part) => part.call(server, tool, arguments),
-            None => Box::pin(std::future::ready(Called {
-                outcome: Outcome::Failure(Failure {
-                    kind: FailureKind::Transport,
-                    message: format!("there is no server `{server}`"),
-                    code: None,
-                    data: None,
-                }),
-                lost: None,
-            })),
+            None => Box::pin(std::future::ready(Called::nowhere(server))),
         }
     }
 

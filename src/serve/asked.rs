@@ -50,7 +50,7 @@ fn of_yaml(
     options: &Options,
     folder: &Folder<'_>,
 ) -> Result<Vec<Prepared>, Problem> {
-    let mut scenarios = folder.of_text(&request.yaml, options.allowed.programs, "/yaml")?;
+    let mut scenarios = folder.of_text(None, &request.yaml, options.allowed.programs, "/yaml")?;
     let rest = (request.agent_config.as_ref(), request.timeout);
     // Mock servers read it anew, each in a process of its own.
     let file = written(&request.yaml)?;

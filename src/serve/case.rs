@@ -247,14 +247,6 @@ fn servers(
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect()
         };
-        let http = |url: &str, headers: Vec<(String, String)>, style| Transport::Http {
-            style,
-            url: url.to_owned(),
-            headers,
-            bearer_token_env: None,
-            start: None,
-            headers_command: Vec::new(),
-        };
         let transport = match config {
             ServerConfig::Stdio {
                 command, args, env, ..
@@ -277,21 +269,15 @@ fn servers(
             ServerConfig::Http { url, headers, .. } => {
                 let headers = pairs(headers);
                 secrets.named("header", &name, borrowed(&headers));
-                http(url, headers, HttpStyle::Streamable)
+                Transport::http(HttpStyle::Streamable, url, headers)
             }
             ServerConfig::Sse { url, headers, .. } => {
                 let headers = pairs(headers);
                 secrets.named("header", &name, borrowed(&headers));
-                http(url, headers, HttpStyle::Sse)
+                Transport::http(HttpStyle::Sse, url, headers)
             }
         };
-        servers.push(Server {
-            name,
-            transport,
-            connect_timeout: None,
-            tool_timeout: None,
-            ready: None,
-        });
+        servers.push(Server::new(name, transport));
     }
     scenario_file::literal(&mut servers);
     Ok(servers)

@@ -189,7 +189,7 @@ fn check(server: &Server, file: &str, text: &str) -> Result<(), Problem> {
         ));
     }
     let folder = folder(server);
-    let scenarios = folder.as_file(file, text, programs, "/yaml")?;
+    let scenarios = folder.of_text(Some(file), text, programs, "/yaml")?;
     for scenario in &scenarios {
         let permitted = Permitted::to_brought(&server.options);
         programs::refuse(scenario, &[], &folder, permitted)

@@ -121,55 +121,28 @@ impl<'a> Folder<'a> {
         self.find(name).cloned().ok_or_else(none)
     }
 
-    /// The scenarios of a text that lies in no file. Files that it names are looked for in the folder.
+    /// The scenarios that a text would be as this file of the folder; without one it lies in no file, and is taken as it is. Files that it
+    /// names are looked for in the folder.
     ///
     /// # Errors
     ///
     /// What is wrong with it.
     pub(super) fn of_text(
         &self,
+        file: Option<&str>,
         text: &str,
         programs: bool,
         at: &str,
     ) -> Result<Vec<Scenario>, Problem> {
         let options = Options {
             within: (!programs).then(|| self.root.to_owned()),
-            literally: true,
+            literally: file.is_none(),
             ..Options::default()
         };
-        self.read(UNNAMED, text, &options, at)
-    }
-
-    /// The scenarios that a text would be as this file of the folder.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it.
-    pub(super) fn as_file(
-        &self,
-        file: &str,
-        text: &str,
-        programs: bool,
-        at: &str,
-    ) -> Result<Vec<Scenario>, Problem> {
-        let options = Options {
-            within: (!programs).then(|| self.root.to_owned()),
-            ..Options::default()
-        };
-        self.read(file, text, &options, at)
-    }
-
-    fn read(
-        &self,
-        file: &str,
-        text: &str,
-        options: &Options,
-        at: &str,
-    ) -> Result<Vec<Scenario>, Problem> {
         let root = std::path::absolute(self.root).unwrap_or_else(|_| self.root.to_owned());
-        let own = self.root.join(file);
+        let own = self.root.join(file.unwrap_or(UNNAMED));
         let found = Found::below(root, own.clone()).holding(text);
-        let loaded = scenario_file::load(&[found], options);
+        let loaded = scenario_file::load(&[found], &options);
         if loaded.names_others {
             return Err(Problem::forbidden_at(
                 at,

@@ -10,7 +10,6 @@ use super::error::Error;
 use super::finished::Finished;
 use super::hearing::{Comparison, Kept, Other};
 use super::measuring::{Doing, Others};
-use super::outcome::problem;
 use super::play::{Suite, play};
 use super::replay;
 use super::settings::{RUNS, Settings};
@@ -19,6 +18,7 @@ use super::versions::{Against, LaidOut, States, Versions, is_what_stands_there};
 use crate::http_client;
 use crate::model::measurement::Measurement;
 use crate::model::scenario::Scenario;
+use crate::model::suite::Problem;
 use crate::store::{self, Runs};
 
 /// How long an address may refuse connections that somebody else's server is said to be at: nobody starts it for this comparison.
@@ -34,13 +34,14 @@ const NO_BISECT: &str = "`bisect` hears what servers answer, and this measures s
 ///
 /// When there is no such version for a scenario, or runs cannot be kept at all. What went wrong with a scenario is in its result.
 pub async fn compare_against(
+    command: &str,
     suite: Suite,
     settings: &Settings,
     against: &Against,
 ) -> Result<Finished, Error> {
     let versions = Versions::new();
     let others = live_others(&versions, &suite.scenarios, against).await?;
-    compare_with("compare", suite, settings, others).await
+    compare_with(command, suite, settings, others).await
 }
 
 /// The other version of each scenario that is to be run, which is another one, and there.
@@ -70,22 +71,6 @@ async fn live_others(
             .hint("start the server at that address first, or give another one to `--against`"));
     }
     Ok(others)
-}
-
-/// The same for scenarios that measure something, in a command of their own. What the other version comes to takes the part of the baseline.
-///
-/// # Errors
-///
-/// As [`compare_against`].
-pub async fn measure_against(
-    command: &str,
-    suite: Suite,
-    settings: &Settings,
-    against: &Against,
-) -> Result<Finished, Error> {
-    let versions = Versions::new();
-    let others = live_others(&versions, &suite.scenarios, against).await?;
-    compare_with(command, suite, settings, others).await
 }
 
 /// The same for scenarios that are set to one commit of their source already, and `originals` that are not, at another one.
@@ -157,7 +142,8 @@ async fn compare_with(
                 };
                 let Some(other) = other else {
                     // Only a disabled scenario has none, and is not run.
-                    return run_context.unplayed(&scenario, problem("it has no other version"));
+                    return run_context
+                        .unplayed(&scenario, Problem::new("it has no other version"));
                 };
                 let comparison = Comparison::new(&scenario, &settings, &run_context);
                 Box::pin(comparison.with(&other, replayed)).await
@@ -183,7 +169,7 @@ pub(super) async fn compare_held(
             let settings = settings.clone();
             async move {
                 let Some(other) = other else {
-                    return run_context.unplayed(&scenario, problem("nothing is known of it"));
+                    return run_context.unplayed(&scenario, Problem::new("nothing is known of it"));
                 };
                 let comparison = Comparison::new(&scenario, &settings, &run_context);
                 let executed = run_context.execute(&scenario, Some(&other)).await;

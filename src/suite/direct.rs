@@ -7,7 +7,7 @@ use super::error::Error;
 use super::expect::expect;
 use super::finished::Finished;
 use super::measuring::Doing;
-use super::outcome::{not_run, problem};
+use super::outcome::not_run;
 use super::play::{Suite, play};
 use super::replay;
 use super::run_context::RunContext;
@@ -17,7 +17,7 @@ use crate::digits;
 use crate::mcp;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
-use crate::model::suite::{ScenarioResult, Status};
+use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Outcome, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Progress, SetupError};
@@ -90,7 +90,7 @@ async fn with_direct(
             } else {
                 Status::Error
             };
-            let mut problem = problem(message);
+            let mut problem = Problem::new(message);
             problem.details = failed.details;
             result.problem = Some(problem);
         }

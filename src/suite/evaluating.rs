@@ -297,11 +297,8 @@ pub(crate) fn unjudged(evaluations: &[Evaluation], overall: Option<Overall>) -> 
                 "`mcp-eval validate` says why evaluators are skipped",
             )
         };
-        return Some(Problem {
-            message: format!("{why} `evaluation_threshold` {threshold}"),
-            hint: Some(hint.to_owned()),
-            details: Vec::new(),
-        });
+        let message = format!("{why} `evaluation_threshold` {threshold}");
+        return Some(Problem::new(message).hint(hint));
     };
     let mut details = first.details.clone();
     details.extend(broken.map(|it| format!("the evaluator `{}`: {}", it.name, it.message)));

@@ -503,7 +503,6 @@ mod tests {
 
     use super::stored;
     use crate::digits;
-    use crate::model::Digits;
     use crate::model::trajectory::{Answer, Outcome, ToolCall};
     use crate::redact::Redactor;
 
@@ -512,19 +511,15 @@ mod tests {
         let long = "123456789012345678901234567890";
         let arguments = format!(r#"{{"id": {long}, "access_token": "tok_a4B9x2Qz"}}"#);
         let arguments = digits::parse(&arguments).expect("it is JSON");
-        let call = ToolCall {
-            server: Some("s".to_owned()),
-            tool: "t".to_owned(),
-            arguments: arguments.as_object().cloned().expect("an object"),
-            digits: Digits::new(),
-            outcome: Outcome::Answer(Answer {
+        let call = ToolCall::new(
+            Some("s".to_owned()),
+            "t".to_owned(),
+            arguments.as_object().cloned().expect("an object"),
+            Outcome::Answer(Answer {
                 content: vec![json!({ "type": "text", "text": "for tok_a4B9x2Qz" })],
                 ..Answer::default()
             }),
-            again: Vec::new(),
-            start_ms: None,
-            duration_ms: None,
-        };
+        );
         let stored = stored(&call, &Redactor::default());
         assert!(stored.arguments["id"].is_f64(), "{stored:?}");
         assert_eq!(stored.digits["/id"], long);

@@ -169,12 +169,6 @@ impl Attempt for Expecting<'_> {
 }
 
 fn nothing_judges() -> Problem {
-    Problem {
-        message: "nothing judges this run: no tool was called, and nothing is expected of it"
-            .to_owned(),
-        hint: Some(
-            "list calls under `expected_trajectory`, or a text under `success_criteria`".to_owned(),
-        ),
-        details: Vec::new(),
-    }
+    Problem::new("nothing judges this run: no tool was called, and nothing is expected of it")
+        .hint("list calls under `expected_trajectory`, or a text under `success_criteria`")
 }

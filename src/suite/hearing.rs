@@ -9,7 +9,6 @@ use super::confirm;
 use super::evaluating;
 use super::execute::Reads;
 use super::judge::judge_executed;
-use super::outcome::problem;
 use super::record::{check_run, reads, usual_takes};
 use super::replay;
 use super::run_context::{Executed, RunContext};
@@ -20,7 +19,7 @@ use crate::model::learned::{Learned, Variation, Varying};
 use crate::model::redacted::Redacted;
 use crate::model::rules::{Gate, Rules};
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::suite::{ScenarioResult, Status};
+use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 use crate::model::unsteady::{TwoAnswers, Unsteady};
 use crate::score;
@@ -261,14 +260,14 @@ impl<'a> Comparison<'a> {
                 result.notes.extend(besides);
                 if result.status == Status::Passed && fails_on_both {
                     let why = format!("it fails on both versions: {}", failing.join("; "));
-                    result.problem = Some(problem(why));
+                    result.problem = Some(Problem::new(why));
                     result.status = Status::Error;
                 } else if result.status == Status::Passed && !unseen.is_empty() {
                     let why = format!(
                         "the answer to call {} is another one each time, so nothing can be said of it",
                         unseen.join(", ")
                     );
-                    result.problem = Some(problem(why));
+                    result.problem = Some(Problem::new(why));
                     result.status = Status::Error;
                 }
                 result

@@ -10,11 +10,11 @@ use super::header_commands::PrintedHeaders;
 use super::settings::Settings;
 use super::suite_context::SuiteContext;
 use crate::mcp;
+use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Outcome, ToolCall};
-use crate::model::{Digits, Object};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{SetupError, Tools};
 use crate::score;
@@ -95,42 +95,15 @@ impl Introduction {
         if let Some(lost) = called.lost {
             return Tried::Gone(clean(&lost.message));
         }
-        let call = ToolCall {
-            server: Some(server.to_owned()),
-            tool: tool.to_owned(),
-            arguments: arguments.clone(),
-            digits: Digits::new(),
-            outcome: called.outcome,
-            again: Vec::new(),
-            start_ms: None,
-            duration_ms: None,
-        };
+        let call = ToolCall::new(
+            Some(server.to_owned()),
+            tool.to_owned(),
+            arguments.clone(),
+            called.outcome,
+        );
         match score::call_failure(&call, self.catalogue(), &Rules::default()) {
             None => Tried::Answered,
             Some(why) => Tried::Failed(clean(&why)),
-        }
-    }
-
-    /// The server that has a tool: the one that is named, else the only one with such a tool.
-    ///
-    /// # Errors
-    ///
-    /// That there is none, or that there are several.
-    pub fn server_of(&self, named: Option<&str>, tool: &str) -> Result<String, String> {
-        let servers = self.catalogue().servers.iter();
-        let mut having = servers.filter(|it| {
-            named.is_none_or(|server| it.server == server)
-                && it.tools.iter().any(|it| it.name() == tool)
-        });
-        let Some(first) = having.next() else {
-            return Err(format!("no server has the tool `{tool}`"));
-        };
-        match having.next() {
-            Some(other) => Err(format!(
-                "`{}` and `{}` both have the tool `{tool}`: name the server",
-                first.server, other.server
-            )),
-            None => Ok(first.server.clone()),
         }
     }
 

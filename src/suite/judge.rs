@@ -190,11 +190,8 @@ fn other_experiment(
     changes: &[ExperimentChange],
 ) -> Problem {
     if accepted_as == Accepted::Version {
-        return Problem {
-            message: "no verdict, because the other run is of another experiment".to_owned(),
-            hint: Some("`--allow-changed` compares all the same".to_owned()),
-            details: Vec::new(),
-        };
+        return Problem::new("no verdict, because the other run is of another experiment")
+            .hint("`--allow-changed` compares all the same");
     }
     let record = scenario.map_or_else(|| "mcp-eval record".to_owned(), replay::record_command);
     let is_asked_otherwise = changes.iter().any(|it| it.what != ExperimentPart::Scenario);
@@ -204,13 +201,9 @@ fn other_experiment(
     } else {
         ""
     };
-    Problem {
-        message: "no verdict, because the baseline is of another experiment".to_owned(),
-        hint: Some(format!(
-            "`--allow-changed` compares all the same; `{record}`{options} accepts the experiment as it is now"
-        )),
-        details: Vec::new(),
-    }
+    Problem::new("no verdict, because the baseline is of another experiment").hint(format!(
+        "`--allow-changed` compares all the same; `{record}`{options} accepts the experiment as it is now"
+    ))
 }
 
 /// The problem with criteria that cannot be judged; `None` where there are none.

@@ -100,7 +100,7 @@ mod surroundings;
 mod unrun;
 mod versions;
 
-pub use self::against::{compare_against, measure_against};
+pub use self::against::compare_against;
 pub use self::agents::{AgentChoice, Choice, choose};
 pub use self::bisect::{Bisected, Found, Range, STATE as BISECT_STATE, bisect};
 pub use self::compare::compare;

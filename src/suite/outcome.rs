@@ -2,15 +2,24 @@
 
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
+use crate::store::StoreError;
+
+impl From<&StoreError> for Problem {
+    fn from(error: &StoreError) -> Self {
+        Self {
+            hint: error.hint().map(str::to_owned),
+            ..Self::new(error.to_string())
+        }
+    }
+}
 
 /// The result of a scenario whose run panicked. That is a bug of this program; the other scenarios keep their results.
 pub(crate) fn broken(scenario: &Scenario) -> ScenarioResult {
     ScenarioResult {
-        problem: Some(Problem {
-            message: "mcp-eval itself failed on this scenario".to_owned(),
-            hint: Some("this is a bug: please report it with what was printed above".to_owned()),
-            details: Vec::new(),
-        }),
+        problem: Some(
+            Problem::new("mcp-eval itself failed on this scenario")
+                .hint("this is a bug: please report it with what was printed above"),
+        ),
         ..result(scenario, Status::Error)
     }
 }
@@ -32,28 +41,12 @@ pub(crate) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
 
 /// Whether a result needs no attention.
 pub(crate) fn is_fine(result: &ScenarioResult) -> bool {
-    matches!(
-        result.status,
-        Status::Passed | Status::Recorded | Status::Skipped
-    )
+    result.status.is_fine() || result.status == Status::Skipped
 }
 
 pub(crate) fn not_run(scenario: &Scenario, status: Status, why: String) -> ScenarioResult {
     ScenarioResult {
-        problem: Some(problem(why)),
+        problem: Some(Problem::new(why)),
         ..result(scenario, status)
     }
-}
-
-/// A problem of one message, without hint and details.
-pub(crate) fn problem(message: impl Into<String>) -> Problem {
-    Problem {
-        message: message.into(),
-        hint: None,
-        details: Vec::new(),
-    }
-}
-
-pub(crate) fn was_interrupted(result: &ScenarioResult) -> bool {
-    result.status == Status::Interrupted
 }

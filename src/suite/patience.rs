@@ -7,10 +7,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
-use crate::model::suite::{ScenarioResult, Status};
+use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::score::Cancelled;
-use crate::suite::outcome::{not_run, problem};
+use crate::suite::outcome::not_run;
 
 /// The least time for comparing a run, even if the run itself used up all of the scenario's time.
 const AT_LEAST: Duration = Duration::from_secs(1);
@@ -100,7 +100,7 @@ impl Stopped {
         ended.refine(|it| it.ending = ending);
         ScenarioResult {
             status,
-            problem: Some(problem(message)),
+            problem: Some(Problem::new(message)),
             duration_ms: run.duration_ms,
             current: Some(Arc::new(ended)),
             ..open

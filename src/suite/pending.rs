@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::evaluating;
-use super::outcome::{is_fine, was_interrupted};
+use super::outcome::is_fine;
 use super::patience::Stopped;
 use super::record::learn_again;
 use super::run_context::RunContext;
@@ -32,7 +32,7 @@ pub(crate) async fn settle(
     settings: &Settings,
 ) {
     // Nobody can decide on what is not known to have changed.
-    let is_open = was_interrupted(result) || result.unsteady.is_some();
+    let is_open = result.status == Status::Interrupted || result.unsteady.is_some();
     if settings.answered_by == Servers::Recorded || is_open {
         return;
     }

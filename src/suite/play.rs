@@ -18,7 +18,7 @@ use super::hooks;
 use super::kept_results::KeptResults;
 use super::measuring::{Doing, measured};
 use super::observer::{Observer, Silent};
-use super::outcome::{broken, is_fine, not_run, was_interrupted};
+use super::outcome::{broken, is_fine, not_run};
 use super::replay;
 use super::run_context::RunContext;
 use super::schedule::{Schedule, Turn};
@@ -198,7 +198,7 @@ where
                 let mut result = task
                     .await
                     .unwrap_or_else(|_| broken(&context.redacted(&it)));
-                let look = !is_fine(&result) && !was_interrupted(&result);
+                let look = !is_fine(&result) && result.status != Status::Interrupted;
                 result.notes.extend(slot.release(look).await);
                 let laid_down = tokio::task::block_in_place(|| LaidDown::of(&result, &runs));
                 (index, result, laid_down, place)

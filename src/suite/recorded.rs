@@ -40,14 +40,10 @@ pub(crate) fn hold_still(
         } else {
             format!(", and nothing of {unknown}")
         };
-        return Err(Problem {
-            message: format!("{} has recorded {known}{unknown}", path.display()),
-            hint: Some(
-                "record the baseline again, or compare with the servers themselves: `--servers live`"
-                    .to_owned(),
-            ),
-            details: Vec::new(),
-        });
+        let message = format!("{} has recorded {known}{unknown}", path.display());
+        return Err(Problem::new(message).hint(
+            "record the baseline again, or compare with the servers themselves: `--servers live`",
+        ));
     }
     let server = |name: String| {
         let own = scenario.servers.iter().find(|it| it.name == name);

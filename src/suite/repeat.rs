@@ -12,7 +12,7 @@ use crate::model::usage::TotalUse;
 use crate::run::Progress;
 use crate::score;
 use crate::suite::evaluating;
-use crate::suite::outcome::{is_fine, not_run, problem, was_interrupted};
+use crate::suite::outcome::{is_fine, not_run};
 use crate::suite::run_context::RunContext;
 use crate::text::shorten;
 
@@ -62,7 +62,7 @@ pub(crate) async fn repeat(
             ..first
         };
     }
-    let mut over = was_interrupted(&first);
+    let mut over = first.status == Status::Interrupted;
     let mut made = Made::new(&scenario.evaluators, first);
     for number in 2..=of {
         if over {
@@ -70,7 +70,7 @@ pub(crate) async fn repeat(
         }
         let look = may_be_kept(scenario, (number, of), made.all_are_fine());
         let next = attempt(scenario, run_context, (number, of), look, work).await;
-        over = was_interrupted(&next);
+        over = next.status == Status::Interrupted;
         made.add(next);
     }
     let show = |id: &str, number| run_context.show(id, number);
@@ -172,7 +172,7 @@ async fn attempt(
     let mut attempt = run_context.attempt(number, of);
     attempt.is_repeated = true;
     let mut result = once(scenario, &attempt, work).await;
-    let interrupted = was_interrupted(&result);
+    let interrupted = result.status == Status::Interrupted;
     let look = look && !interrupted && !is_fine(&result);
     result.notes.extend(attempt.slot.release(look).await);
     if !interrupted {
@@ -279,7 +279,9 @@ impl Made {
             Status::Failed => result.problem,
             Status::Interrupted => {
                 let times = measure.times;
-                Some(problem(format!("interrupted in attempt {last} of {times}")))
+                Some(Problem::new(format!(
+                    "interrupted in attempt {last} of {times}"
+                )))
             }
             _ => self.obstacle.map(|(number, problem)| Problem {
                 message: format!(

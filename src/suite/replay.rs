@@ -71,11 +71,7 @@ pub(crate) fn accepted(
     let loaded = load(baselines, &scenario.id);
     let main = loaded.as_ref().ok().and_then(|it| it.first());
     ci::mend(baselines, &scenario.id, main.map(|it| &**it));
-    let mut accepted = loaded.map_err(|error| Problem {
-        message: error.to_string(),
-        hint: error.hint().map(str::to_owned),
-        details: Vec::new(),
-    })?;
+    let mut accepted = loaded.map_err(|it| Problem::from(&it))?;
     if accepted.is_empty() {
         return Err(no_baseline(scenario, baselines));
     }
@@ -136,16 +132,13 @@ pub(crate) fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem
         command = format!("{command} --output {}", quoted(&folder.to_string_lossy()));
     }
     let replays = matches!(scenario.agent, Agent::Replay { .. });
-    Problem {
-        message: format!("{NO_BASELINE}{} does not exist", path.display()),
-        hint: Some(if replays && scenario.agent.calls().is_empty() {
-            "there is nothing to replay, and the scenario lists no calls to record a baseline with"
-                .to_owned()
-        } else {
-            format!("record one with `{command}`")
-        }),
-        details: Vec::new(),
-    }
+    let hint = if replays && scenario.agent.calls().is_empty() {
+        "there is nothing to replay, and the scenario lists no calls to record a baseline with"
+            .to_owned()
+    } else {
+        format!("record one with `{command}`")
+    };
+    Problem::new(format!("{NO_BASELINE}{} does not exist", path.display())).hint(hint)
 }
 
 /// The baseline that a run needs, the main one of those accepted: a replay plays it, a script finds in it the server of a tool that is

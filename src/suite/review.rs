@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::evaluating;
 use super::failing_calls::failing_calls;
 use super::judge::judge;
-use super::outcome::{problem, result};
+use super::outcome::result;
 use super::patience::Patience;
 use super::record::check_run;
 use super::replay;
@@ -25,7 +25,7 @@ use crate::model::redaction::Redaction;
 use crate::model::repeated::Tally;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::Git;
-use crate::model::suite::{ScenarioResult, Status, SuiteResult};
+use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
 use crate::scenario_file;
@@ -230,7 +230,7 @@ impl Waiting {
             )
         });
         judged.unwrap_or_else(|| ScenarioResult {
-            problem: Some(problem(
+            problem: Some(Problem::new(
                 "the baseline that it was compared with is gone".to_owned(),
             )),
             ..open

@@ -113,13 +113,7 @@ impl RunContext {
         let how = (reads, self.evaluating());
         let (mut executed, log) = Box::pin(self.played(scenario, baseline, how)).await;
         let trajectory = &executed.trajectory;
-        let lost = self.runs.save(&scenario.id, trajectory).err();
-        let log = log.and_then(|it| self.runs.save_log(&scenario.id, &it).err());
-        let mut notes: Vec<String> = lost
-            .iter()
-            .chain(&log)
-            .map(|error| format!("the run could not be kept: {error}"))
-            .collect();
+        let mut notes = self.keep(scenario, trajectory, log.as_ref());
         notes.append(&mut executed.notes);
         if let Ending::Blocked { message } = &trajectory.ending {
             notes.push(format!("the run ended early: {message}"));
@@ -146,12 +140,23 @@ impl RunContext {
         measuring: &Measuring,
     ) -> (Executed, Redactor) {
         let (mut executed, redactor, log) = self.measured(scenario, measuring).await;
-        let lost = self.runs.save(&scenario.id, &executed.trajectory).err();
-        let log = log.and_then(|it| self.runs.save_log(&scenario.id, &it).err());
-        let unkept = lost.iter().chain(&log);
-        let unkept = unkept.map(|error| format!("the run could not be kept: {error}"));
+        let unkept = self.keep(scenario, &executed.trajectory, log.as_ref());
         executed.notes.extend(unkept);
         (executed, redactor)
+    }
+
+    /// Keeps a run and what was said meanwhile; returns why that could not be.
+    fn keep(
+        &self,
+        scenario: &Scenario,
+        trajectory: &Redacted<Trajectory>,
+        log: Option<&Redacted<String>>,
+    ) -> Vec<String> {
+        let lost = self.runs.save(&scenario.id, trajectory).err();
+        let log = log.and_then(|it| self.runs.save_log(&scenario.id, it).err());
+        (lost.iter().chain(&log))
+            .map(|error| format!("the run could not be kept: {error}"))
+            .collect()
     }
 
     /// The same without keeping the run.
@@ -173,21 +178,23 @@ impl RunContext {
         let measure = self
             .suite
             .measure(scenario, measuring, slot, &*self.progress);
-        let FinishedRun {
-            trajectory,
-            redactor,
-            evaluations,
-            notes,
-            log,
-        } = Box::pin(measure).await;
+        self.executed(scenario, Box::pin(measure).await)
+    }
+
+    /// A run that has ended, as it is judged; the redactor has taken secrets out of it.
+    fn executed(
+        &self,
+        scenario: &Scenario,
+        run: FinishedRun,
+    ) -> (Executed, Redactor, Option<Redacted<String>>) {
         let executed = Executed {
-            scenario: told(scenario, &trajectory, &redactor),
-            patience: self.suite.patience(scenario, &trajectory),
-            trajectory,
-            evaluations,
-            notes: redacted_notes(&notes, &redactor),
+            scenario: told(scenario, &run.trajectory, &run.redactor),
+            patience: self.suite.patience(scenario, &run.trajectory),
+            notes: redacted_notes(&run.notes, &run.redactor),
+            trajectory: run.trajectory,
+            evaluations: run.evaluations,
         };
-        (executed, redactor, log)
+        (executed, run.redactor, run.log)
     }
 
     /// Waits until the next take of a scenario may begin, which another one may use to run.
@@ -234,22 +241,9 @@ impl RunContext {
         let ran = self
             .suite
             .execute(scenario, baseline, how, &self.slot, &*self.progress);
-        let FinishedRun {
-            mut trajectory,
-            redactor,
-            evaluations,
-            notes,
-            log,
-        } = Box::pin(ran).await;
-        let patience = self.suite.patience(scenario, &trajectory);
+        let (mut executed, _, log) = self.executed(scenario, Box::pin(ran).await);
+        let trajectory = &mut executed.trajectory;
         tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
-        let executed = Executed {
-            scenario: told(scenario, &trajectory, &redactor),
-            trajectory,
-            evaluations,
-            notes: redacted_notes(&notes, &redactor),
-            patience,
-        };
         (executed, log)
     }
 

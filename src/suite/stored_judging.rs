@@ -7,7 +7,6 @@ use std::sync::Arc;
 use walkdir::{DirEntry, WalkDir};
 
 use super::judge::judge;
-use super::outcome::problem;
 use super::patience::Patience;
 use super::repeat::{Made, Measure};
 use super::run_context::unfinished;
@@ -94,7 +93,7 @@ impl Comparison<'_> {
             Err(error) => return broken(file, None, &error),
         };
         if matches!(current.stamp.agent.as_str(), "retrieval" | "security") {
-            return unscored(file, &current, Status::Skipped, problem(MEASURED));
+            return unscored(file, &current, Status::Skipped, Problem::new(MEASURED));
         }
         current.refine(score::mark_breaches);
         let mut accepted = match self.accepted(&current.scenario) {
@@ -104,13 +103,13 @@ impl Comparison<'_> {
                     current.scenario,
                     self.root.display()
                 );
-                return unscored(file, &current, Status::Error, problem(missing));
+                return unscored(file, &current, Status::Error, Problem::new(missing));
             }
             Ok(accepted) => accepted,
             Err(error) => return broken(file, Some(current), &error),
         };
         if let Some((status, message)) = unfinished(&current.ending) {
-            return unscored(file, &current, status, problem(message));
+            return unscored(file, &current, status, Problem::new(message));
         }
         let scenario = self.scenarios.get(current.scenario.as_str());
         let scenario = scenario.map(|it| &**it);
@@ -118,7 +117,7 @@ impl Comparison<'_> {
             return unscored(file, &current, Status::Error, unruled(&current.scenario));
         }
         if let Some(why) = (self.other.as_ref()).and_then(|it| it.untold(&current.scenario)) {
-            return unscored(file, &current, Status::Error, problem(why));
+            return unscored(file, &current, Status::Error, Problem::new(why));
         }
         if let Err(problem) = replay::bind(&mut accepted, scenario) {
             return unscored(file, &current, Status::Error, problem);
@@ -235,7 +234,7 @@ impl Comparison<'_> {
             match store::load(&file) {
                 Err(error) => broken(&file, None, &error),
                 Ok(other) => ScenarioResult {
-                    problem: Some(problem(message)),
+                    problem: Some(Problem::new(message)),
                     ..stored(&file, &other, Status::Error)
                 },
             }
@@ -266,7 +265,7 @@ fn unruled(id: &str) -> Problem {
             "give the file back its name, name the file or folder that has it as PATHS, or run the scenarios again"
                 .to_owned(),
         ),
-        ..problem(format!(
+        ..Problem::new(format!(
             "its rules are not known: no scenario file here is `{id}`"
         ))
     }
@@ -303,7 +302,7 @@ pub(super) fn left_out(file: &Path, run: &Path) -> ScenarioResult {
     let name = name.to_string_lossy().into_owned();
     ScenarioResult {
         status: Status::Interrupted,
-        ..unread(file, name, problem("not scored: interrupted before"))
+        ..unread(file, name, Problem::new("not scored: interrupted before"))
     }
 }
 
@@ -313,11 +312,7 @@ fn broken(
     error: &StoreError,
 ) -> ScenarioResult {
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
-    let problem = Problem {
-        message: error.to_string(),
-        hint: error.hint().map(str::to_owned),
-        details: Vec::new(),
-    };
+    let problem = Problem::from(error);
     match current {
         Some(current) => ScenarioResult {
             duration_ms: None,

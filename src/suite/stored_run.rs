@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::error::Error;
-use super::outcome::problem;
 use crate::input;
 use crate::model::repeated::{Attempt, Repeated};
 use crate::model::suite::{DISABLED, Problem, ScenarioResult, Status};
@@ -199,8 +198,8 @@ impl Told {
             other => (other, Some(other.name())),
         };
         let why = why.map_or_else(
-            || problem(MEASURED),
-            |it| problem(format!("it was {it} when it was measured; {MEASURED}")),
+            || Problem::new(MEASURED),
+            |it| Problem::new(format!("it was {it} when it was measured; {MEASURED}")),
         );
         Some(ScenarioResult {
             problem: Some(why),
@@ -214,12 +213,12 @@ impl Told {
         use Status::{Recorded, Skipped, Timeout};
         let (status, then) = match attempt {
             None => (self.status, self.problem.clone()),
-            Some(it) => (it.status, it.reason.as_deref().map(problem)),
+            Some(it) => (it.status, it.reason.as_deref().map(Problem::new)),
         };
         let (status, why) = match status {
             Error | Timeout | Interrupted | Skipped => {
                 let words = format!("nothing is known of it but that it was: {}", status.name());
-                (status, then.unwrap_or_else(|| problem(words)))
+                (status, then.unwrap_or_else(|| Problem::new(words)))
             }
             Passed | Failed | Inconclusive | Recorded => (Error, self.gone(file)),
         };
@@ -244,10 +243,7 @@ impl Told {
                 "bring the whole folder of the run, or run the scenario again",
             ),
         };
-        Problem {
-            hint: Some(hint.to_owned()),
-            ..problem(message)
-        }
+        Problem::new(message).hint(hint)
     }
 
     /// A result of which nothing but this is known.
@@ -265,7 +261,7 @@ pub(super) fn keep(then: &Attempt, result: ScenarioResult) -> ScenarioResult {
     let reason = reason.unwrap_or("nothing more is known of what evaluators found in it");
     ScenarioResult {
         status: then.status,
-        problem: Some(problem(format!("as it was judged then: {reason}"))),
+        problem: Some(Problem::new(format!("as it was judged then: {reason}"))),
         ..result
     }
 }

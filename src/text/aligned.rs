@@ -33,6 +33,46 @@ pub fn aligned<T: Eq + Hash>(left: &[T], right: &[T]) -> Vec<(usize, usize)> {
     pairs
 }
 
+/// The pairs of rows and columns, both ascending, that are most alike together. What is not alike at all is in none; likenesses are not
+/// negative.
+pub fn likeliest(
+    rows: usize,
+    columns: usize,
+    likeness: impl Fn(usize, usize) -> f64,
+) -> Vec<(usize, usize)> {
+    let width = columns + 1;
+    let mut best = vec![0.0_f64; (rows + 1) * width];
+    for (row, column) in (0..rows)
+        .rev()
+        .flat_map(|row| (0..columns).rev().map(move |it| (row, it)))
+    {
+        let likeness = likeness(row, column);
+        let together = if likeness > 0.0 {
+            likeness + best[(row + 1) * width + column + 1]
+        } else {
+            0.0
+        };
+        best[row * width + column] = together
+            .max(best[(row + 1) * width + column])
+            .max(best[row * width + column + 1]);
+    }
+    let mut pairs = Vec::new();
+    let (mut row, mut column) = (0, 0);
+    while row < rows && column < columns {
+        let here = best[row * width + column];
+        // Each value is one of the three it was chosen from, so that equality is exact.
+        if here.total_cmp(&best[(row + 1) * width + column]).is_eq() {
+            row += 1;
+        } else if here.total_cmp(&best[row * width + column + 1]).is_eq() {
+            column += 1;
+        } else {
+            pairs.push((row, column));
+            (row, column) = (row + 1, column + 1);
+        }
+    }
+    pairs
+}
+
 struct Search<'s> {
     left: &'s [usize],
     right: &'s [usize],

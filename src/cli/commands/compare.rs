@@ -64,12 +64,8 @@ pub(in crate::cli) fn run(
     let folder = baselines(baseline);
     let files = suite_file::files_of_all(&args.select, &args.execute, Some(&args.plan));
     let purpose = Purpose {
-        command: Some("compare"),
         baselines: Some(&folder),
-        mcp_config: args.execute.mcp_config.as_deref(),
-        files: &files,
-        matrix: &args.execute.matrix,
-        agent_given: args.execute.gives_agent(),
+        ..Purpose::running("compare", &args.execute, &files)
     };
     let one = |round: &Round| {
         let compared = (purpose, folder.as_path(), against);
@@ -180,7 +176,7 @@ fn one(
             match against {
                 None if args.direct => suite::compare_direct(suite, &settings).await,
                 None => suite::compare(suite, &settings).await,
-                Some(version) => suite::compare_against(suite, &settings, version).await,
+                Some(version) => suite::compare_against("compare", suite, &settings, version).await,
             }
         },
     )?;

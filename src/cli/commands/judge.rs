@@ -16,7 +16,7 @@ use crate::json;
 use crate::model::number::apart;
 use crate::model::repeated::Tally;
 use crate::model::usage::cost_words;
-use crate::scenario_file::{self, Finding, JudgeExamples, LoadedJudge};
+use crate::scenario_file::{self, JudgeExamples, LoadedJudge};
 use crate::score::statistics;
 use crate::suite::{self, CACHE, CheckSettings, CheckedExample, CheckedJudge, verdict_words};
 
@@ -26,7 +26,7 @@ pub(in crate::cli) fn run(
     console: Console,
 ) -> Result<Exit, Failure> {
     let JudgeCommand::Check(args) = command;
-    let examples = scenario_file::judge_examples(&args.file).map_err(|it| invalid(&it))?;
+    let examples = scenario_file::judge_examples(&args.file).map_err(|it| Failure::invalid(&it))?;
     let judge = judge(args, &examples)?;
     let settings = CheckSettings {
         budget: args.budget,
@@ -61,17 +61,12 @@ pub(in crate::cli) fn run(
 /// The judge that is judged.
 fn judge(args: &JudgeCheckArgs, examples: &JudgeExamples) -> Result<LoadedJudge, Failure> {
     if let Some(path) = &args.judge {
-        return scenario_file::judge_file(path).map_err(|it| invalid(&it));
+        return scenario_file::judge_file(path).map_err(|it| Failure::invalid(&it));
     }
     examples.judge.clone().ok_or_else(|| {
         let message = format!("{} names no judge", args.file.display());
         Failure::usage(message).hint("give it a section `judge`, or name a file with `--judge`")
     })
-}
-
-fn invalid(findings: &[Finding]) -> Failure {
-    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
-    Failure::usage(findings.join("\n"))
 }
 
 fn bar(output: OutputArgs, console: Console, of: usize) -> ProgressBar {

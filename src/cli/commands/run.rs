@@ -26,12 +26,8 @@ pub(in crate::cli) fn run(
     let folder = baselines(args.baseline.as_ref());
     let files = suite_file::files_of_all(&args.select, &args.execute, Some(&args.plan));
     let purpose = Purpose {
-        command: Some("run"),
         baselines: Some(&folder),
-        mcp_config: args.execute.mcp_config.as_deref(),
-        files: &files,
-        matrix: &args.execute.matrix,
-        agent_given: args.execute.gives_agent(),
+        ..Purpose::running("run", &args.execute, &files)
     };
     let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
     dry_run::check(&args.plan, reporting, args.output.as_deref())?;

@@ -196,14 +196,9 @@ fn servers(path: &Path) -> Result<Vec<Server>, Failure> {
     if findings.is_empty() {
         return Ok(servers);
     }
-    Err(invalid(&findings))
+    Err(Failure::invalid(&findings))
 }
 
 fn judged_by(path: &Path) -> Result<LoadedJudge, Failure> {
-    scenario_file::judge_file(path).map_err(|it| invalid(&it))
-}
-
-fn invalid(findings: &[Finding]) -> Failure {
-    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
-    Failure::usage(findings.join("\n"))
+    scenario_file::judge_file(path).map_err(|it| Failure::invalid(&it))
 }

@@ -16,6 +16,7 @@ pub(super) use self::changed::{is_baseline, is_code};
 use self::expression::{Expression, Subject};
 use self::last_failed::LastRuns;
 use crate::cli::advice;
+use crate::cli::args::ExecuteArgs;
 use crate::cli::args::{Axis, SelectArgs};
 use crate::cli::clock;
 use crate::cli::console::Console;
@@ -43,6 +44,20 @@ pub(super) struct Purpose<'a> {
     pub(super) matrix: &'a [Axis],
     /// Who asks is said on the command line, or nobody does.
     pub(super) agent_given: bool,
+}
+
+impl<'a> Purpose<'a> {
+    /// That a command runs them so.
+    pub(super) fn running(command: &'a str, how: &'a ExecuteArgs, files: &'a [PathBuf]) -> Self {
+        Self {
+            command: Some(command),
+            baselines: None,
+            mcp_config: how.mcp_config.as_deref(),
+            files,
+            matrix: &how.matrix,
+            agent_given: how.gives_agent(),
+        }
+    }
 }
 
 /// The scenarios the user selected.

@@ -14,17 +14,8 @@ use serde_json::Value;
 
 use super::fields::Fields;
 use super::places::Document;
+use crate::model::measurement::VerdictForm as Form;
 use crate::scenario_file::Finding;
-
-/// The forms that can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    V1,
-    V2,
-    Cisco,
-    McpScan,
-    Sarif,
-}
 
 /// Which form a document has; `None` where it is none that is known.
 fn recognised(document: &Document) -> Option<Form> {

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::model::Digits;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Answer, Outcome, ToolCall};
 use crate::run::{AskAgain, EndedCall, ask_again};
@@ -69,19 +68,12 @@ impl Again {
     ) -> Option<Read> {
         let text = |pointer| request.pointer(pointer).and_then(Value::as_str);
         let arguments = request.pointer("/params/arguments");
-        let call = ToolCall {
-            server: Some(server.to_owned()),
-            tool: text("/params/name").unwrap_or_default().to_owned(),
-            arguments: arguments
-                .and_then(Value::as_object)
-                .cloned()
-                .unwrap_or_default(),
-            digits: Digits::new(),
-            outcome: Outcome::Answer(Answer::default()),
-            again: Vec::new(),
-            start_ms: None,
-            duration_ms: None,
-        };
+        let call = ToolCall::new(
+            Some(server.to_owned()),
+            text("/params/name").unwrap_or_default().to_owned(),
+            (arguments.and_then(Value::as_object).cloned()).unwrap_or_default(),
+            Outcome::Answer(Answer::default()),
+        );
         if !self.wanted.only_reads(&call, &self.catalogue) {
             self.effects.fetch_add(1, Ordering::SeqCst);
             return None;

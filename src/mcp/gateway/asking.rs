@@ -14,7 +14,7 @@ use crate::http_server::{EVENT_STREAM, JSON};
 use crate::mcp::events::Events;
 use crate::mcp::http::{LONGEST_BODY, content_type, describe};
 use crate::mcp::problem::no_answer;
-use crate::mcp::request::{failure, outcome, root};
+use crate::mcp::request::{outcome, root};
 use crate::mcp::wire::{Message, Wire, key, read_bytes};
 use crate::model::trajectory::{FailureKind, Outcome};
 
@@ -35,7 +35,7 @@ pub(super) async fn ask(
             .send();
         match asked.await {
             Ok(response) => answer(response, &request["id"]).await,
-            Err(error) => Some(failure(FailureKind::Transport, root(&error))),
+            Err(error) => Some(Outcome::failed(FailureKind::Transport, root(&error))),
         }
     };
     let answered = within(Some(Instant::now() + tool_timeout), asking).await;
@@ -52,7 +52,7 @@ async fn answer(response: Response, id: &Value) -> Option<Outcome> {
     while let Some(piece) = pieces.next().await {
         let piece = match piece {
             Ok(piece) => piece,
-            Err(error) => return Some(failure(FailureKind::Transport, root(&error))),
+            Err(error) => return Some(Outcome::failed(FailureKind::Transport, root(&error))),
         };
         if is_stream {
             events.read(&piece, LONGEST_BODY, |_, data| found.look(data, id));
@@ -64,14 +64,14 @@ async fn answer(response: Response, id: &Value) -> Option<Outcome> {
             Found::Question => return None,
             Found::Nothing if body.len() > LONGEST_BODY => {
                 let why = format!("an answer of more than {LONGEST_BODY} bytes");
-                return Some(failure(FailureKind::Transport, why));
+                return Some(Outcome::failed(FailureKind::Transport, why));
             }
             Found::Nothing => {}
         }
     }
     if is_stream {
         let why = "the stream ended without an answer".to_owned();
-        return (!events.has_ids).then(|| failure(FailureKind::Disconnected, why));
+        return (!events.has_ids).then(|| Outcome::failed(FailureKind::Disconnected, why));
     }
     let text = String::from_utf8_lossy(&body);
     let about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
@@ -80,7 +80,7 @@ async fn answer(response: Response, id: &Value) -> Option<Outcome> {
     }
     match found {
         Found::Answer(outcome) => Some(*outcome),
-        _ => Some(failure(
+        _ => Some(Outcome::failed(
             FailureKind::Transport,
             describe(status, &kind, &text),
         )),

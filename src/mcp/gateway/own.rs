@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use super::piped::{NoReply, Piped};
 use crate::mcp::problem::no_answer;
-use crate::mcp::request::{failure, outcome};
+use crate::mcp::request::outcome;
 use crate::mcp::session::{Listing, METHOD_NOT_FOUND};
 use crate::mcp::wire::Reply;
 use crate::model::Object;
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use crate::model::trajectory::FailureKind;
+use crate::model::trajectory::{FailureKind, Outcome};
 use crate::run::{Called, SetupError, Tools, Unlisted};
 
 /// A session of an agent, as we use it.
@@ -95,12 +95,15 @@ impl Tools for Own {
                 Err(NoReply::Late) => (no_answer(self.tool_timeout, &self.piped.wire), None),
                 Err(NoReply::Unreadable) => {
                     let why = "an answer that cannot be read".to_owned();
-                    (failure(FailureKind::InvalidResponse, why), None)
+                    (Outcome::failed(FailureKind::InvalidResponse, why), None)
                 }
                 Err(NoReply::Gone) => {
                     let problem = self.piped.end_of_process().await;
                     let message = problem.message.clone();
-                    (failure(FailureKind::Disconnected, message), Some(problem))
+                    (
+                        Outcome::failed(FailureKind::Disconnected, message),
+                        Some(problem),
+                    )
                 }
             };
             Called { outcome, lost }

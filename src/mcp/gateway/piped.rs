@@ -20,7 +20,7 @@ use super::proxy::outcome_text;
 use crate::lines::{Line, Lines};
 use crate::mcp::child::LONGEST_LINE;
 use crate::mcp::problem::{no_answer, setup_error};
-use crate::mcp::request::{CLOSED, failure, outcome};
+use crate::mcp::request::{CLOSED, outcome};
 use crate::mcp::session::METHOD_NOT_FOUND;
 use crate::mcp::wire::{self, Message, NOT_UTF8, Reply, Wire, key};
 use crate::model::trajectory::{FailureKind, Outcome};
@@ -181,7 +181,10 @@ impl Piped {
         match self.ask(request, tool_timeout).await {
             Ok(reply) => Some(outcome(reply)),
             Err(NoReply::Unreadable) => None,
-            Err(NoReply::Gone) => Some(failure(FailureKind::Disconnected, CLOSED.to_owned())),
+            Err(NoReply::Gone) => Some(Outcome::failed(
+                FailureKind::Disconnected,
+                CLOSED.to_owned(),
+            )),
             Err(NoReply::Late) => Some(no_answer(tool_timeout, &self.wire)),
         }
     }
@@ -259,7 +262,10 @@ impl Piped {
         let end = self.traffic.lock().end.clone();
         let end = end.unwrap_or_else(|| self.problem(CLOSED, Vec::new()));
         if exchange.waits() {
-            exchange.end(&failure(FailureKind::Disconnected, end.message.clone()));
+            exchange.end(&Outcome::failed(
+                FailureKind::Disconnected,
+                end.message.clone(),
+            ));
             self.tap.lost(end.clone());
         }
         end.message
@@ -378,7 +384,7 @@ impl Piped {
             (None, None) => ("was ended with its session".to_owned(), Vec::new()),
         };
         let problem = self.problem(&why, details);
-        let why = failure(FailureKind::Disconnected, why);
+        let why = Outcome::failed(FailureKind::Disconnected, why);
         let was_asked = self.tap.end_session(&self.id, &why);
         let is_missed = was_asked || !self.has_answered.load(Ordering::Relaxed);
         if is_missed && !self.closing.is_cancelled() {

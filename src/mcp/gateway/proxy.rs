@@ -28,7 +28,7 @@ use crate::mcp::events::Events;
 use crate::mcp::headers::with_token;
 use crate::mcp::http::{LONGEST_BODY, busy, content_type, describe};
 use crate::mcp::problem::{no_answer, setup_error};
-use crate::mcp::request::{LOST_SESSION, failure, is_unreachable, root, too_busy};
+use crate::mcp::request::{LOST_SESSION, is_unreachable, root, too_busy};
 use crate::mcp::wire::{NOT_UTF8, Wire};
 use crate::model::trajectory::{FailureKind, Outcome};
 
@@ -214,7 +214,7 @@ impl Proxy {
             }
         };
         if let Some(why) = broken {
-            exchange.end(&failure(FailureKind::Transport, why.clone()));
+            exchange.end(&Outcome::failed(FailureKind::Transport, why.clone()));
             return Err(bad_gateway(exchange, &why));
         }
         let text = String::from_utf8_lossy(&body);
@@ -228,7 +228,7 @@ impl Proxy {
         // Calls that are still unanswered end with a description of the response.
         exchange.end(&match busy {
             Some((status, pause)) => too_busy(status, pause.as_secs_f64()),
-            None => failure(FailureKind::Transport, describe(status, &kind, &text)),
+            None => Outcome::failed(FailureKind::Transport, describe(status, &kind, &text)),
         });
         Ok(body.into())
     }
@@ -285,10 +285,10 @@ impl Proxy {
             let server = &self.tap.server;
             self.tap
                 .lost(setup_error(server, &why, &Wire::default(), Vec::new()));
-            exchange.end(&failure(FailureKind::Transport, why.clone()));
+            exchange.end(&Outcome::failed(FailureKind::Transport, why.clone()));
             why
         } else {
-            exchange.end(&failure(FailureKind::Transport, problem.clone()));
+            exchange.end(&Outcome::failed(FailureKind::Transport, problem.clone()));
             problem
         };
         bad_gateway(exchange, &why)
@@ -318,7 +318,8 @@ impl Passing {
         self.is_over = true;
         if !self.events.has_ids {
             let why = "the stream ended without an answer".to_owned();
-            self.exchange.end(&failure(FailureKind::Disconnected, why));
+            self.exchange
+                .end(&Outcome::failed(FailureKind::Disconnected, why));
         }
     }
 

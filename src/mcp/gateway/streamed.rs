@@ -8,9 +8,9 @@ use tokio_util::sync::CancellationToken;
 use super::call_tap::CallTap;
 use super::piped::Piped;
 use crate::mcp::legacy::{Inbox, LegacyError, Outbox};
-use crate::mcp::request::{LOST_SESSION, failure, is_unreachable, root};
+use crate::mcp::request::{LOST_SESSION, is_unreachable, root};
 use crate::mcp::wire::{Message, read as read_message};
-use crate::model::trajectory::FailureKind;
+use crate::model::trajectory::{FailureKind, Outcome};
 
 /// Takes over a session that is open.
 pub(super) fn over_stream(
@@ -66,7 +66,7 @@ async fn send(outbox: Outbox, line: String, piped: Arc<Piped>, message: Message)
         piped.tap.lost(piped.problem(&why, Vec::new()));
     }
     if let Message::Request { id: Some(id), .. } = &message {
-        piped.unsent(id, &failure(kind, why));
+        piped.unsent(id, &Outcome::failed(kind, why));
     } else {
         piped.wire.noise(&why);
     }

@@ -105,16 +105,9 @@ mod tests {
         ] {
             assert!(names_values(sentence, was, now), "{sentence}");
             let change = Change {
-                kind: ChangeKind::Drift,
-                baseline: None,
-                current: None,
-                tool: None,
-                label: None,
-                path: None,
-                what: sentence.to_owned(),
                 was: was.map(str::to_owned),
                 now: now.map(str::to_owned),
-                fails: false,
+                ..Change::new(ChangeKind::Drift, sentence)
             };
             assert_eq!(change.to_string(), format!("catalogue: {sentence}"));
         }

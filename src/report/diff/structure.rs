@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::text::aligned::aligned;
+use crate::text::aligned::{self, aligned};
 
 use super::tree::Tree;
 use serde_json::Value;
@@ -265,38 +265,10 @@ fn find_moved(parts: &mut [Part<'_, '_>]) {
 
 /// The pairs, in order, that have most in common together.
 fn likeliest(was: &[Tree<'_>], now: &[Tree<'_>]) -> Vec<(usize, usize)> {
-    let width = now.len() + 1;
-    let mut best = vec![0.0_f64; (was.len() + 1) * width];
-    let mut alike = vec![0.0_f64; was.len() * now.len()];
-    for (row, a) in was.iter().enumerate().rev() {
-        for (column, b) in now.iter().enumerate().rev() {
-            let likeness = likeness(a, b);
-            alike[row * now.len() + column] = likeness;
-            let together = if likeness < ALIKE {
-                0.0
-            } else {
-                likeness + best[(row + 1) * width + column + 1]
-            };
-            best[row * width + column] = together
-                .max(best[(row + 1) * width + column])
-                .max(best[row * width + column + 1]);
-        }
-    }
-    let mut pairs = Vec::new();
-    let (mut row, mut column) = (0, 0);
-    while row < was.len() && column < now.len() {
-        let here = best[row * width + column];
-        // Each value is one of the three it was chosen from, so that equality is exact.
-        if here.total_cmp(&best[(row + 1) * width + column]).is_eq() {
-            row += 1;
-        } else if here.total_cmp(&best[row * width + column + 1]).is_eq() {
-            column += 1;
-        } else {
-            pairs.push((row, column));
-            (row, column) = (row + 1, column + 1);
-        }
-    }
-    pairs
+    aligned::likeliest(was.len(), now.len(), |row, column| {
+        let likeness = likeness(&was[row], &now[column]);
+        if likeness < ALIKE { 0.0 } else { likeness }
+    })
 }
 
 /// How much two values have in common, from 0 to 1; a guess that looks at a few members only.

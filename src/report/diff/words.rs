@@ -1,6 +1,6 @@
 //! Two texts: which lines belong together, and which words of either the other lacks.
 
-use crate::text::aligned::aligned;
+use crate::text::aligned::{self, aligned};
 use crate::text::word_diff::word_diff;
 
 use super::lines::{Piece, PieceKind};
@@ -74,36 +74,14 @@ fn likeliest(was: &[&str], now: &[&str]) -> Vec<(usize, usize)> {
         was.iter().map(words).collect(),
         now.iter().map(words).collect(),
     );
-    let width = now.len() + 1;
-    let mut best = vec![0_usize; (was.len() + 1) * width];
-    for (row, a) in left.iter().enumerate().rev() {
-        for (column, b) in right.iter().enumerate().rev() {
-            let shared = b.iter().filter(|it| a.contains(it)).count();
-            // Lines that share less than a third of their words are not one line.
-            let together = if shared > 0 && shared * 3 >= a.len().max(b.len()) {
-                shared + best[(row + 1) * width + column + 1]
-            } else {
-                0
-            };
-            best[row * width + column] = together
-                .max(best[(row + 1) * width + column])
-                .max(best[row * width + column + 1]);
-        }
-    }
-    let mut pairs = Vec::new();
-    let (mut row, mut column) = (0, 0);
-    while row < was.len() && column < now.len() {
-        let here = best[row * width + column];
-        if here == best[(row + 1) * width + column] {
-            row += 1;
-        } else if here == best[row * width + column + 1] {
-            column += 1;
-        } else {
-            pairs.push((row, column));
-            (row, column) = (row + 1, column + 1);
-        }
-    }
-    pairs
+    aligned::likeliest(left.len(), right.len(), |row, column| {
+        let (a, b) = (&left[row], &right[column]);
+        let shared = b.iter().filter(|it| a.contains(it)).count();
+        // Lines that share less than a third of their words are not one line.
+        let is_one = shared > 0 && shared * 3 >= a.len().max(b.len());
+        let shared = u32::try_from(shared).unwrap_or(u32::MAX);
+        if is_one { f64::from(shared) } else { 0.0 }
+    })
 }
 
 /// The pieces of two lines, those marked that the other lacks; without marks where they have nothing in common.

@@ -17,4 +17,4 @@ mod words;
 pub use self::csv::csv;
 pub use self::measure::{Asked, measured};
 pub use self::terminal::terminal;
-pub(super) use self::words::add_measures;
+pub(super) use self::words::{add_measures, rankings};

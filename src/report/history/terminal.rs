@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::words::add_measures;
+use super::words::{add_measures, rankings};
 use crate::model::number::fixed;
-use crate::model::repeated::percent;
 use crate::model::usage::cost_words;
 use crate::published::history::{
     FirstBad, History, HistoryDocument, HistoryResult, Ranked, SlowdownGate,
@@ -186,19 +185,7 @@ fn overview(text: &mut String, document: &HistoryDocument) {
             bad(text, first);
         }
     }
-    for (title, ranked, words) in [
-        (
-            "Slowest",
-            &document.slowest,
-            duration::words as fn(f64) -> String,
-        ),
-        ("Flakiest", &document.flakiest, percent as fn(f64) -> String),
-        (
-            "Most expensive",
-            &document.most_expensive,
-            cost_words as fn(f64) -> String,
-        ),
-    ] {
+    for (title, ranked, words) in rankings(document) {
         ranking(text, title, ranked, words);
     }
 }

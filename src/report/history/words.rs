@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::model::number::fixed;
 use crate::model::repeated::percent;
 use crate::model::usage::cost_words;
-use crate::published::history::History;
+use crate::published::history::{History, HistoryDocument, Ranked};
 use crate::report::duration;
 
 /// Adds how steady, how fast and how expensive it is, as far as that is known: `, median 340 ms`.
@@ -30,4 +30,18 @@ pub(in crate::report) fn add_measures(words: &mut String, it: &History) {
     if let Some(cost) = it.known_cost {
         let _ = write!(words, ", cost {}", cost_words(cost));
     }
+}
+
+/// Says one number of a ranking.
+type Words = fn(f64) -> String;
+
+/// What scenarios are ranked by: a title, those that have most of it, and how it is said.
+pub(in crate::report) fn rankings(
+    document: &HistoryDocument,
+) -> [(&'static str, &[Ranked], Words); 3] {
+    [
+        ("Slowest", &document.slowest, duration::words),
+        ("Flakiest", &document.flakiest, percent),
+        ("Most expensive", &document.most_expensive, cost_words),
+    ]
 }

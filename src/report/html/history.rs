@@ -6,10 +6,9 @@ use askama::Template;
 
 use super::dashboard::Around;
 use crate::model::number::fixed;
-use crate::model::repeated::percent;
 use crate::model::usage::cost_words;
 use crate::published::history::{History, HistoryDocument, HistoryResult, Ranked};
-use crate::report::history::add_measures;
+use crate::report::history::{add_measures, rankings};
 use crate::report::{duration, moment};
 
 /// The size of a chart, and how far its line stays from its edges.
@@ -77,22 +76,7 @@ struct Ranking<'a> {
 
 impl<'a> HistoryPage<'a> {
     pub(super) fn new(document: &'a HistoryDocument, around: Option<&'a Around<'a>>) -> Self {
-        let rankings = [
-            (
-                "Slowest",
-                &document.slowest,
-                duration::words as fn(f64) -> String,
-            ),
-            ("Flakiest", &document.flakiest, percent as fn(f64) -> String),
-            (
-                "Most expensive",
-                &document.most_expensive,
-                cost_words as fn(f64) -> String,
-            ),
-        ];
-        let rankings = rankings
-            .into_iter()
-            .filter(|(_, ranked, _)| !ranked.is_empty());
+        let rankings = (rankings(document).into_iter()).filter(|(_, ranked, _)| !ranked.is_empty());
         Self {
             document,
             around,

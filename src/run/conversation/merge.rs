@@ -70,8 +70,7 @@ mod tests {
     use serde_json::json;
 
     use super::{CallAfterSteps, merge};
-    use crate::model::Digits;
-    use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome, Step, ToolCall};
+    use crate::model::trajectory::{Answer, FailureKind, Outcome, Step, ToolCall};
 
     /// `s.tool 1`, a call of the tool of server `s` with the argument 1; `tool 1` is one of the agent's own.
     fn call(text: &str, is_recorded: bool) -> ToolCall {
@@ -85,23 +84,9 @@ mod tests {
         let outcome = if is_recorded {
             Outcome::Answer(Answer::default())
         } else {
-            Outcome::Failure(Failure {
-                kind: FailureKind::NotSent,
-                message: String::new(),
-                code: None,
-                data: None,
-            })
+            Outcome::failed(FailureKind::NotSent, "")
         };
-        ToolCall {
-            server,
-            tool: tool.to_owned(),
-            arguments,
-            outcome,
-            digits: Digits::new(),
-            again: Vec::new(),
-            start_ms: None,
-            duration_ms: None,
-        }
+        ToolCall::new(server, tool.to_owned(), arguments, outcome)
     }
 
     fn shown(step: &Step) -> String {

@@ -3,8 +3,8 @@
 
 use super::merge::{CallAfterSteps, merge};
 use super::{Conversation, calls_made, milliseconds, not_sent, unanswered};
+use crate::model::Object;
 use crate::model::trajectory::{Outcome, Step, ToolCall};
-use crate::model::{Digits, Object};
 use crate::run::call_recorder::{CallRecorder, Endpoint, Event, RecordedCall};
 use crate::run::clock::Clock;
 use crate::run::ports::{Gateway, Progress};
@@ -116,14 +116,8 @@ impl<'a> Conversation<'a> {
         };
         let index = self.steps.len();
         self.steps.push(Step::ToolCall(Box::new(ToolCall {
-            server,
-            tool,
-            arguments,
-            digits: Digits::new(),
-            outcome,
-            again: Vec::new(),
             start_ms: Some(milliseconds(self.clock.elapsed())),
-            duration_ms: None,
+            ..ToolCall::new(server, tool, arguments, outcome)
         })));
         Announced { index }
     }

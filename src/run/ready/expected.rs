@@ -148,7 +148,7 @@ mod tests {
     use super::of_call;
     use crate::model::json_path::JsonPath;
     use crate::model::ready::{AtPath, Expected};
-    use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
+    use crate::model::trajectory::{Answer, FailureKind, Outcome};
 
     fn expected(is_error: bool, text: Option<&str>, at: Option<(&str, AtPath)>) -> Expected {
         Expected {
@@ -176,14 +176,7 @@ mod tests {
     #[test]
     fn answers_hold_what_is_expected_or_say_what_is_missing() {
         use AtPath::{Equals, Exists, MinItems};
-        let rpc = |kind| {
-            Outcome::Failure(Failure {
-                kind,
-                message: "still connecting".to_owned(),
-                code: None,
-                data: None,
-            })
-        };
+        let rpc = |kind| Outcome::failed(kind, "still connecting");
         let list = text(
             r#"{"tools": [{"name": "a"}, {"name": "b"}], "n": 2, "none": null}"#,
             false,

@@ -13,7 +13,7 @@ use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, Decode, Field, NO_HINT, section, shapes};
 use crate::scenario_file::evaluators::llm_judge::StandardKeys;
 use crate::scenario_file::yaml::finding::{Finding, quoted};
-use crate::scenario_file::yaml::parse::parse;
+use crate::scenario_file::yaml::parse::parse_some;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
@@ -125,18 +125,8 @@ pub fn judge_examples(path: &Path) -> Result<JudgeExamples, Vec<Finding>> {
 
 fn read(path: &Path, findings: &mut Findings) -> Option<JudgeExamples> {
     let source = findings.read(path)?;
-    let Some(document) = parse(source, findings) else {
-        if findings.errors() == 0 {
-            let start = Mark {
-                source,
-                line: 1,
-                column: 1,
-            };
-            let hint = "it needs `criteria` or a `rubric`, and `examples`";
-            findings.error(start, "the file is empty", Some(hint));
-        }
-        return None;
-    };
+    let hint = "it needs `criteria` or a `rubric`, and `examples`";
+    let document = parse_some(source, findings, hint)?;
     let (head, standard) = CheckDocument::decode(&document, findings)?;
     if head.examples.is_empty() {
         findings.error(head.examples.at, "lists no example", NO_HINT);

@@ -7,8 +7,8 @@ use crate::model::judge::JudgeSettings;
 use crate::scenario_file::decode::{Decode, NO_HINT};
 use crate::scenario_file::yaml::finding::Finding;
 use crate::scenario_file::yaml::node::Node;
-use crate::scenario_file::yaml::parse::parse;
-use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::scenario_file::yaml::parse::parse_some;
+use crate::scenario_file::yaml::source::Findings;
 
 /// The key under which the section may stand.
 const SECTION: &str = "judge";
@@ -37,18 +37,8 @@ pub fn judge_file(path: &Path) -> Result<LoadedJudge, Vec<Finding>> {
 
 fn read(path: &Path, findings: &mut Findings) -> Option<LoadedJudge> {
     let source = findings.read(path)?;
-    let Some(document) = parse(source, findings) else {
-        if findings.errors() == 0 {
-            let start = Mark {
-                source,
-                line: 1,
-                column: 1,
-            };
-            let hint = "a judge needs at least `provider` and `model`";
-            findings.error(start, "the file is empty", Some(hint));
-        }
-        return None;
-    };
+    let hint = "a judge needs at least `provider` and `model`";
+    let document = parse_some(source, findings, hint)?;
     let entries = document.entries();
     let section: &Node = match entries {
         [only] if only.key == SECTION => &only.value,

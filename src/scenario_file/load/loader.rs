@@ -24,7 +24,7 @@ use crate::scenario_file::mock::references;
 use crate::scenario_file::yaml::filled::FilledRow;
 use crate::scenario_file::yaml::finding::{Finding, Severity, quoted};
 use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::parse::parse;
+use crate::scenario_file::yaml::parse::{parse, parse_some};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 use crate::text::nearest::did_you_mean;
 
@@ -315,7 +315,6 @@ impl<'a> Loader<'a> {
 
     /// The document of a file, which must be a map.
     pub(in crate::scenario_file) fn document(&mut self, found: &Found) -> Option<Node> {
-        let errors = self.findings.errors();
         let source = match &found.text {
             None => self.findings.read(&found.path)?,
             Some(text) => {
@@ -326,26 +325,10 @@ impl<'a> Loader<'a> {
                 source
             }
         };
-        let document = parse(source, &mut self.findings);
-        let start = Mark {
-            source,
-            line: 1,
-            column: 1,
-        };
-        match document {
-            Some(document) if matches!(document.content, Content::Map(_)) => Some(document),
-            Some(Node {
-                content: Content::Null,
-                ..
-            })
-            | None => {
-                if self.findings.errors() == errors {
-                    let hint = "a scenario needs at least `name` and `expected_trajectory`";
-                    self.findings.error(start, "the file is empty", Some(hint));
-                }
-                None
-            }
-            Some(other) => {
+        let hint = "a scenario needs at least `name` and `expected_trajectory`";
+        match parse_some(source, &mut self.findings, hint)? {
+            document if matches!(document.content, Content::Map(_)) => Some(document),
+            other => {
                 let message = format!("expected a map of keys, found {}", other.kind());
                 let hint = matches!(other.content, Content::List(_))
                     .then_some("where it holds rows, a scenario names the file: `dataset: FILE`");

@@ -229,14 +229,8 @@ impl Reader<'_> {
             return None;
         }
         let transport = if let Way::Http(style) = self.way(entry)? {
-            Transport::Http {
-                style,
-                url: self.required(entry, url(node))?,
-                headers: self.pairs(node.get("headers"))?,
-                bearer_token_env: None,
-                start: None,
-                headers_command: Vec::new(),
-            }
+            let url = self.required(entry, url(node))?;
+            Transport::http(style, url, self.pairs(node.get("headers"))?)
         } else {
             let folder = self.project(node);
             let cwd = match node.get("cwd") {
@@ -250,13 +244,7 @@ impl Reader<'_> {
                 cwd: cwd.map(|it| folder.join(it)),
             }
         };
-        Some(Server {
-            name: entry.key.clone(),
-            transport,
-            connect_timeout: None,
-            tool_timeout: None,
-            ready: None,
-        })
+        Some(Server::new(entry.key.clone(), transport))
     }
 
     /// How the server is reached.

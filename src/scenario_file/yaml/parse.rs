@@ -44,6 +44,26 @@ pub(in crate::scenario_file) fn parse(source: usize, findings: &mut Findings) ->
     builder.root
 }
 
+/// The same, where an empty document is no basis either; `hint` says what it needs.
+pub(in crate::scenario_file) fn parse_some(
+    source: usize,
+    findings: &mut Findings,
+    hint: &str,
+) -> Option<Node> {
+    let errors = findings.errors();
+    let document = parse(source, findings);
+    let document = document.filter(|it| !matches!(it.content, Content::Null));
+    if document.is_none() && findings.errors() == errors {
+        let start = Mark {
+            source,
+            line: 1,
+            column: 1,
+        };
+        findings.error(start, "the file is empty", Some(hint));
+    }
+    document
+}
+
 /// Whether to go on reading.
 enum Step {
     Next,

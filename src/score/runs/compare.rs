@@ -65,11 +65,7 @@ fn compare_with(
     let (baseline, current) = (baseline.as_ref(), current.as_ref());
     let terms = translate(baseline, current, rules, work);
     let is_classic = rules.preset == Preset::Classic;
-    let sides = if is_classic {
-        Sides::unfolded(baseline, current, terms.as_ref(), rules, work)
-    } else {
-        Sides::new(baseline, current, terms.as_ref(), rules, work)
-    };
+    let sides = Sides::new(baseline, current, terms.as_ref(), rules, work);
     let calls = &sides.calls;
     let matched = if is_classic {
         Matched {

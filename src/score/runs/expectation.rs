@@ -10,7 +10,7 @@ use crate::model::comparison::{
 };
 use crate::model::rules::{Responses, Rules};
 use crate::model::scenario::Scenario;
-use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 use crate::score::pairing::call::asked;
 use crate::score::text::excerpt;
 use crate::score::work::Cancelled;
@@ -81,30 +81,16 @@ fn is_deviation(change: &mut Change) -> bool {
 fn answered(trajectory: &Trajectory) -> Trajectory {
     let calls = trajectory.calls().map(|call| {
         Step::ToolCall(Box::new(ToolCall {
-            server: call.server.clone(),
-            tool: call.tool.clone(),
-            arguments: call.arguments.clone(),
             outcome: Outcome::Answer(Answer::default()),
-            digits: call.digits.clone(),
-            again: Vec::new(),
-            start_ms: None,
-            duration_ms: None,
+            ..call.clone()
         }))
     });
     Trajectory {
         scenario: trajectory.scenario.clone(),
         name: trajectory.name.clone(),
-        scenario_hash: None,
-        stamp: trajectory.stamp.clone(),
         catalogue: trajectory.catalogue.clone(),
-        steps: calls.collect(),
         ending: trajectory.ending.clone(),
-        duration_ms: None,
-        learned: Vec::new(),
-        repeated: None,
-        upstream: None,
-        bindings: Vec::new(),
-        requests: Vec::new(),
+        ..Trajectory::new(trajectory.stamp.clone(), calls.collect())
     }
 }
 
@@ -254,34 +240,21 @@ pub fn expectation(scenario: &Scenario, current: &Trajectory) -> Trajectory {
                 digits.clone_from(&front.digits);
             }
         }
+        let outcome = Outcome::Answer(Answer {
+            is_error: expected.is_error,
+            ..Answer::default()
+        });
         Step::ToolCall(Box::new(ToolCall {
-            server: Some(server),
-            tool,
-            arguments,
-            outcome: Outcome::Answer(Answer {
-                is_error: expected.is_error,
-                ..Answer::default()
-            }),
             digits,
-            again: Vec::new(),
-            start_ms: None,
-            duration_ms: None,
+            ..ToolCall::new(Some(server), tool, arguments, outcome)
         }))
     });
     Trajectory {
         scenario: scenario.id.clone(),
         name: scenario.name.clone(),
         scenario_hash: Some(scenario.hash.clone()),
-        stamp: current.stamp.clone(),
         catalogue: current.catalogue.clone(),
-        steps: expected.collect(),
-        ending: Ending::Completed,
-        duration_ms: None,
-        learned: Vec::new(),
-        repeated: None,
-        upstream: None,
-        bindings: Vec::new(),
-        requests: Vec::new(),
+        ..Trajectory::new(current.stamp.clone(), expected.collect())
     }
 }
 

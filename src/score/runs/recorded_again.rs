@@ -11,7 +11,7 @@ use crate::model::catalogue::{Catalogue, ServerCatalogue};
 use crate::model::comparison::{Change, ChangeKind, Comparison, Pair, Row};
 use crate::model::learned::Learned;
 use crate::model::rules::Rules;
-use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::model::trajectory::{Outcome, Step, ToolCall, Trajectory};
 use crate::score::learn::carry_over;
 use crate::score::learn::known::covers;
 use crate::score::work::Cancelled;
@@ -99,19 +99,12 @@ pub fn has_answer(accepted: &Trajectory, answered: &ToolCall, rules: &Rules) -> 
             && (&it.arguments, &it.digits) == (&answered.arguments, &answered.digits)
     };
     let alone = |call: &ToolCall, learned: Vec<Learned>| Trajectory {
-        scenario: accepted.scenario.clone(),
-        name: accepted.name.clone(),
-        scenario_hash: None,
-        stamp: accepted.stamp.clone(),
         catalogue: accepted.catalogue.clone(),
-        steps: vec![Step::ToolCall(Box::new(call.clone()))],
-        ending: Ending::Completed,
-        duration_ms: None,
         learned,
-        repeated: None,
-        upstream: None,
-        bindings: Vec::new(),
-        requests: Vec::new(),
+        ..Trajectory::new(
+            accepted.stamp.clone(),
+            vec![Step::ToolCall(Box::new(call.clone()))],
+        )
     };
     let now = LazyCell::new(|| alone(answered, Vec::new()));
     let calls = (1..).zip(accepted.calls());

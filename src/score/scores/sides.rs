@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::model::comparison::{self, ArgumentDifference, Pair, RequestScore, ResponseScore, Row};
 use crate::model::learned::Learned;
-use crate::model::rules::{Responses, Rules};
+use crate::model::rules::{Preset, Responses, Rules};
 use crate::model::stamp::Servers;
 use crate::model::trajectory::{Answer, Trajectory};
 use crate::score::ids::id_translation::IdTranslation;
@@ -55,7 +55,8 @@ pub(in crate::score) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// The sides as they are compared: polls are one call each, and the run has the values of the baseline's `terms`, if there are any.
+    /// The sides as they are compared: polls are one call each, unless calls are paired by position, and the run has the values of the baseline's
+    /// `terms`, if there are any.
     pub(in crate::score) fn new(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
@@ -64,50 +65,27 @@ impl<'a> Sides<'a> {
         work: &'a Work<'a>,
     ) -> Self {
         let made = terms.map_or(current, |it| &it.current);
-        let polled = Polled::new(baseline, made, rules);
-        let mut sides = Self::of(baseline, made, current, (rules, work), |key| {
-            polled.is_try(key)
-        });
-        sides.given = terms.map_or_else(Vec::new, |it| it.given.clone());
-        sides.back = terms.map(TranslatedRun::back);
+        let (polled, terms) = if rules.preset == Preset::Classic {
+            (Polled::default(), None)
+        } else {
+            (Polled::new(baseline, made, rules), terms)
+        };
+        let is_try = |key| polled.is_try(key);
         let sources = terms.into_iter().flat_map(|it| &it.sources);
-        sides.sources = sources
-            .map(|(call, paths)| (*call, path::patterns(paths)))
-            .collect();
-        sides
-    }
-
-    /// The same, each call on its own, polls or not.
-    pub(in crate::score) fn unfolded(
-        baseline: &'a Trajectory,
-        current: &'a Trajectory,
-        terms: Option<&'a TranslatedRun>,
-        rules: &'a Rules,
-        work: &'a Work<'a>,
-    ) -> Self {
-        let made = terms.map_or(current, |it| &it.current);
-        Self::of(baseline, made, current, (rules, work), |_| false)
-    }
-
-    fn of(
-        baseline: &'a Trajectory,
-        current: &'a Trajectory,
-        said: &'a Trajectory,
-        (rules, work): (&'a Rules, &'a Work<'a>),
-        is_try: impl Fn(u64) -> bool,
-    ) -> Self {
         Self {
-            calls: Calls::new(baseline, current, said, (rules, work), is_try),
+            calls: Calls::new(baseline, made, current, (rules, work), is_try),
             work,
             responses: rules.responses,
             ignore: path::patterns(&rules.ignore),
             learned: baseline.learned.iter().map(|it| (it.call, it)).collect(),
-            sources: HashMap::new(),
-            given: Vec::new(),
-            back: None,
+            sources: sources
+                .map(|(call, paths)| (*call, path::patterns(paths)))
+                .collect(),
+            given: terms.map_or_else(Vec::new, |it| it.given.clone()),
+            back: terms.map(TranslatedRun::back),
             baseline_run: baseline,
-            current_run: current,
-            said_run: said,
+            current_run: made,
+            said_run: current,
         }
     }
 
@@ -234,11 +212,7 @@ impl<'a> Sides<'a> {
         let learned = self.learned.get(&baseline.number);
         let varies = learned.is_some_and(|it| !it.varies.is_empty());
         if !varies && outcome::is_unchanged(baseline.plain_response(), current.plain_response()) {
-            return ResponseScore {
-                similarity: 1.0,
-                contract_changes: Vec::new(),
-                differences: Vec::new(),
-            };
+            return ResponseScore::equal();
         }
         let (failed, answered) = (baseline.plain_response(), current.plain_response());
         if failed.is_failure() && !answered.is_failure() && self.has_come(baseline, current) {

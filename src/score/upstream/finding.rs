@@ -137,16 +137,13 @@ impl Finding {
     /// `fails` is whether the run failed for it.
     pub(super) fn change(&self, fails: bool) -> Change {
         Change {
-            kind: ChangeKind::Upstream,
             baseline: self.baseline,
             current: self.current,
             tool: self.tool.clone(),
-            label: None,
-            path: None,
-            what: self.what.clone(),
             was: self.was.clone(),
             now: self.now.clone(),
             fails,
+            ..Change::new(ChangeKind::Upstream, &self.what)
         }
     }
 }

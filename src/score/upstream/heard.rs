@@ -64,18 +64,8 @@ impl Heard {
             .collect();
         let mut comparison = self.comparison;
         let mut changes = Vec::with_capacity(self.findings.len());
-        changes.extend(self.warning.as_ref().map(|it| Change {
-            kind: ChangeKind::Upstream,
-            baseline: None,
-            current: None,
-            tool: None,
-            label: None,
-            path: None,
-            what: it.text.clone(),
-            was: None,
-            now: None,
-            fails: false,
-        }));
+        changes
+            .extend((self.warning.as_ref()).map(|it| Change::new(ChangeKind::Upstream, &it.text)));
         for it in &self.findings {
             let fails = it.fails && failed.contains(&it.numbers());
             changes.push(it.change(fails));

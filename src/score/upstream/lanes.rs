@@ -1,7 +1,7 @@
 //! The lanes of both sides as runs of their own: what can be told of the agent's calls can be told of those behind the server, too.
 
 use crate::model::rules::Rules;
-use crate::model::trajectory::{Ending, Step, ToolCall, Trajectory};
+use crate::model::trajectory::{Step, ToolCall, Trajectory};
 use crate::model::upstream::UpstreamLane;
 use crate::score::ids::binding::find_bindings;
 use crate::score::ids::translate::translate;
@@ -86,19 +86,8 @@ fn as_run((run, lane): (&Trajectory, &UpstreamLane)) -> Trajectory {
         }))
     });
     Trajectory {
-        scenario: String::new(),
-        name: String::new(),
-        scenario_hash: None,
-        stamp: run.stamp.clone(),
         catalogue: lane.catalogue.clone(),
-        steps: steps.collect(),
-        ending: Ending::Completed,
-        duration_ms: None,
-        learned: Vec::new(),
-        bindings: Vec::new(),
-        requests: Vec::new(),
-        repeated: None,
-        upstream: None,
+        ..Trajectory::new(run.stamp.clone(), steps.collect())
     }
 }
 

@@ -38,7 +38,7 @@ pub(in crate::score) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
                     tool: Some(call.full_name()),
                     was: Some(asked(call)),
                     fails: failed.call(Some(*baseline), None),
-                    ..change(ChangeKind::Call, "was not made")
+                    ..Change::new(ChangeKind::Call, "was not made")
                 });
             }
             Row::Extra { current, .. } => {
@@ -48,7 +48,7 @@ pub(in crate::score) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
                     tool: Some(call.made.full_name()),
                     now: Some(asked(call.said)),
                     fails: failed.call(None, Some(*current)),
-                    ..change(ChangeKind::Call, "is new")
+                    ..Change::new(ChangeKind::Call, "is new")
                 });
             }
         }
@@ -61,7 +61,7 @@ pub(in crate::score) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
             was: drift.was.clone(),
             now: drift.now.clone(),
             fails: failed.drift(drift),
-            ..change(ChangeKind::Drift, &drift.what)
+            ..Change::new(ChangeKind::Drift, &drift.what)
         });
     }
     for it in found.slower {
@@ -72,7 +72,7 @@ pub(in crate::score) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
             was: Some(format!("{:.0} ms", it.baseline_ms)),
             now: Some(format!("{:.0} ms", it.current_ms)),
             fails: failed.kind(ReasonKind::Slower),
-            ..change(ChangeKind::Slower, "took much longer")
+            ..Change::new(ChangeKind::Slower, "took much longer")
         });
     }
     if let Some((before, now)) = found.tokens {
@@ -80,7 +80,7 @@ pub(in crate::score) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
             was: Some(before.to_string()),
             now: Some(now.to_string()),
             fails: failed.kind(ReasonKind::Tokens),
-            ..change(ChangeKind::Tokens, "the model used many more tokens")
+            ..Change::new(ChangeKind::Tokens, "the model used many more tokens")
         });
     }
     changes
@@ -127,21 +127,6 @@ pub(in crate::score) fn fail_all(changes: &mut [Change], rules: &Rules, verdict:
         });
     }
     verdict.passed = verdict.reasons.is_empty();
-}
-
-fn change(kind: ChangeKind, what: &str) -> Change {
-    Change {
-        kind,
-        baseline: None,
-        current: None,
-        tool: None,
-        label: None,
-        path: None,
-        what: what.to_owned(),
-        was: None,
-        now: None,
-        fails: false,
-    }
 }
 
 /// What the run failed for.
@@ -205,7 +190,7 @@ fn of_pair(calls: &Calls<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
         baseline: numbers.0,
         current: numbers.1,
         tool: Some(b.made.full_name()),
-        ..change(kind, what)
+        ..Change::new(kind, what)
     };
     let answer_fails = failed.at(ReasonKind::ServerRegression, numbers.0, numbers.1)
         || failed.at(ReasonKind::EffectChange, numbers.0, numbers.1);

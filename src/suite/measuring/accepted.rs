@@ -34,13 +34,11 @@ pub(super) fn load(
     if !path.exists() {
         return Ok(None);
     }
-    let failed = |problem: String| Problem {
-        message: problem,
-        hint: Some(format!(
+    let failed = |problem: String| {
+        Problem::new(problem).hint(format!(
             "`{}` measures it again, and keeps that",
             replay::record_command(scenario)
-        )),
-        details: Vec::new(),
+        ))
     };
     let failed_for = |findings: Vec<Finding>| {
         let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
@@ -52,11 +50,6 @@ pub(super) fn load(
         Some(finding) => Err(failed(finding.to_string())),
         None => Ok(Some(baseline)),
     }
-}
-
-/// That nothing was accepted of a scenario yet, and how that is done.
-pub(super) fn none(scenario: &Scenario, baselines: &Baselines) -> Problem {
-    replay::no_baseline(scenario, baselines)
 }
 
 /// Keeps what was measured, where it differs from what was accepted; returns what there is to say of that.

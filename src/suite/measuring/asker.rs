@@ -7,7 +7,6 @@ use crate::discovery::search::{
     read_answer, read_catalogue, said_by_tool,
 };
 use crate::model::call::FailureKind;
-use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::Outcome;
 use crate::model::trouble::Trouble;
 use crate::run::{Conversation, Stop};
@@ -84,7 +83,10 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
         query: &str,
         limit: usize,
     ) -> Result<(SaidByTool, Duration), Unanswered> {
-        let server = server_of(self.conversation.catalogue(), ask)?;
+        let catalogue = self.conversation.catalogue();
+        let server = catalogue
+            .server_of(ask.server.as_deref(), &ask.name)?
+            .to_owned();
         let arguments = filled_arguments(&ask.arguments, query, limit);
         let began = Instant::now();
         let called = self
@@ -117,32 +119,5 @@ impl<'a, 'c, 'r> Asker<'a, 'c, 'r> {
                 Ok((answered, took))
             }
         }
-    }
-}
-
-/// The server that has a search: the one that is named, else the only one with such a tool.
-///
-/// # Errors
-///
-/// That there is none, or that there are several.
-fn server_of(catalogue: &Catalogue, ask: &ToolAsk) -> Result<String, String> {
-    let tool = &ask.name;
-    let servers = catalogue.servers.iter();
-    let mut having = servers.filter(|it| {
-        let is_meant = ask
-            .server
-            .as_ref()
-            .is_none_or(|server| it.server == *server);
-        is_meant && it.tools.iter().any(|it| it.name() == tool)
-    });
-    let Some(first) = having.next() else {
-        return Err(format!("no server has the tool `{tool}`"));
-    };
-    match having.next() {
-        Some(other) => Err(format!(
-            "`{}` and `{}` both have the tool `{tool}`: name the server",
-            first.server, other.server
-        )),
-        None => Ok(first.server.clone()),
     }
 }

@@ -12,9 +12,9 @@ use crate::discovery::golden::Golden;
 use crate::discovery::places::Document;
 use crate::discovery::search::{Search, preset};
 use crate::discovery::truth::Truth;
-use crate::discovery::verdicts::{self, Form, Run};
+use crate::discovery::verdicts::{self, Run};
 use crate::input;
-use crate::model::measurement::{Measurement, Retrieval, Security, VerdictForm};
+use crate::model::measurement::{Measurement, Retrieval, Security};
 use crate::model::scenario::Scenario;
 use crate::scenario_file::{self, Finding, Severity};
 
@@ -98,15 +98,8 @@ impl SearchSets {
         let mut findings = Vec::new();
         let corpus = read(&retrieval.corpus, Corpus::read, &mut findings);
         let golden = read(&retrieval.golden, Golden::read, &mut findings);
-        if let (Some((corpus_file, corpus)), Some((golden_file, golden))) = (&corpus, &golden) {
-            let corpus = Source {
-                document: corpus_file,
-                read: corpus,
-            };
-            let golden = Source {
-                document: golden_file,
-                read: golden,
-            };
+        if let (Some(corpus), Some(golden)) = (&corpus, &golden) {
+            let (corpus, golden) = (Source::from(corpus), Source::from(golden));
             versions(corpus, golden, &mut findings);
             unfit(golden, &mut findings);
         }
@@ -189,10 +182,15 @@ impl ScannerSets {
             let name = name.unwrap_or_default();
             findings.push(Finding::about(&name, Severity::Error, why));
         }
-        let form = security.form.map(form);
         let runs = security.verdicts.iter();
         let runs: Vec<_> = runs
-            .filter_map(|it| read(it, |document| verdicts::read(document, form), &mut findings))
+            .filter_map(|it| {
+                read(
+                    it,
+                    |document| verdicts::read(document, security.form),
+                    &mut findings,
+                )
+            })
             .map(|(_, it)| it)
             .collect();
         let truth = security.corpus.as_ref();
@@ -203,16 +201,6 @@ impl ScannerSets {
         } else {
             Err(findings)
         }
-    }
-}
-
-fn form(form: VerdictForm) -> Form {
-    match form {
-        VerdictForm::V1 => Form::V1,
-        VerdictForm::V2 => Form::V2,
-        VerdictForm::Cisco => Form::Cisco,
-        VerdictForm::McpScan => Form::McpScan,
-        VerdictForm::Sarif => Form::Sarif,
     }
 }
 

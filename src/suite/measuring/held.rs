@@ -50,7 +50,7 @@ impl Once<'_> {
                     Some(baseline) => Ok(of_file(&baseline)),
                     // What is demanded against a baseline is not met for want of one.
                     None if matches!(self.doing, Doing::Compare) || self.needs_baseline() => {
-                        Err(accepted::none(self.scenario, self.baselines))
+                        Err(replay::no_baseline(self.scenario, self.baselines))
                     }
                     None => Ok(Held::default()),
                 }
@@ -109,9 +109,8 @@ impl Once<'_> {
         let failed = |message: String, details: Vec<String>| {
             Box::new(ScenarioResult {
                 problem: Some(Problem {
-                    message,
-                    hint: None,
                     details,
+                    ..Problem::new(message)
                 }),
                 ..result(&run_context.redacted(self.scenario), Status::Error)
             })
@@ -129,11 +128,8 @@ impl Once<'_> {
         let heard = Box::pin(beside.measure_unkept(other, &measuring)).await;
         beside.slot.release(false).await;
         if let Some(result) = heard.incomplete() {
-            let problem = result.problem.unwrap_or(Problem {
-                message: "it did not end".to_owned(),
-                hint: None,
-                details: Vec::new(),
-            });
+            let problem = result.problem;
+            let problem = problem.unwrap_or_else(|| Problem::new("it did not end"));
             if result.status == Status::Interrupted {
                 return Err(Box::new(ScenarioResult {
                     problem: Some(problem),

@@ -23,7 +23,7 @@ use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::published::measured::retrieval::Report;
 use crate::published::measured::{self, FORMAT_VERSION, security};
 use crate::store::Baselines;
-use crate::suite::outcome::{not_run, problem, result};
+use crate::suite::outcome::{not_run, result};
 use crate::suite::repeat::{Attempt, Measure, repeat};
 use crate::suite::run_context::{Executed, RunContext};
 use crate::suite::settings::Settings;
@@ -333,10 +333,10 @@ impl Once<'_> {
         }
         let fails = outcome.status == Status::Failed;
         if fails && !self.allow_failing {
-            outcome.problem = Some(Problem {
-                hint: Some("`--allow-failing` keeps it".to_owned()),
-                ..problem("not kept, because it is not what the scenario demands")
-            });
+            outcome.problem = Some(
+                Problem::new("not kept, because it is not what the scenario demands")
+                    .hint("`--allow-failing` keeps it"),
+            );
             return;
         }
         let report = report.derive(|it| it.clone().unwrap_or_default());
@@ -349,12 +349,12 @@ impl Once<'_> {
             Ok(note) => {
                 outcome.notes.push(note);
                 outcome.status = Status::Recorded;
-                outcome.problem =
-                    fails.then(|| problem("kept, although it is not what the scenario demands"));
+                outcome.problem = fails
+                    .then(|| Problem::new("kept, although it is not what the scenario demands"));
             }
             Err(error) => {
                 outcome.status = Status::Error;
-                outcome.problem = Some(problem(error.to_string()));
+                outcome.problem = Some(Problem::new(error.to_string()));
             }
         }
     }

@@ -35,18 +35,14 @@ pub(super) fn add(result: &mut ScenarioResult, judged: &Judged) {
         let message = lines.next().unwrap_or_default().to_owned();
         let details = lines.chain(rest.iter().flat_map(|it| it.lines()));
         result.problem = Some(Problem {
-            message,
-            hint: None,
             details: details.map(str::to_owned).collect(),
+            ..Problem::new(message)
         });
     }
     if status == measured::Status::NoGate {
         let hint = "give it `gates`, such as `recall_floor`, or record what it finds now";
-        result.problem = Some(Problem {
-            message: "nothing is demanded of these figures".to_owned(),
-            hint: Some(hint.to_owned()),
-            details: Vec::new(),
-        });
+        let problem = Problem::new("nothing is demanded of these figures");
+        result.problem = Some(problem.hint(hint));
     }
     result.measured = document(judged).map(Box::new);
 }

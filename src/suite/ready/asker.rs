@@ -9,13 +9,14 @@ use futures_util::future::{BoxFuture, try_join_all};
 use super::proof::{expanded, only};
 use crate::http_client;
 use crate::mcp::{self, Launch, Target};
+use crate::model::Object;
 use crate::model::catalogue::{Catalogue, Tool};
 use crate::model::comparison::Row;
 use crate::model::ready::{HealthPage, PageAddress};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::Stamp;
-use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::model::trajectory::{Outcome, Step, ToolCall, Trajectory};
 use crate::redact::Redactor;
 use crate::run::ready::{Asks, PageAnswer};
 use crate::run::{Observer, Part, Progress, Together, Tools, Unlisted};
@@ -185,29 +186,12 @@ impl Asker<'_> {
 
     /// A run that made one call.
     fn alone(&self, outcome: &Outcome) -> Trajectory {
-        Trajectory {
-            scenario: String::new(),
-            name: String::new(),
-            scenario_hash: None,
-            stamp: self.stamp.clone(),
-            catalogue: Catalogue::default(),
-            steps: vec![Step::ToolCall(Box::new(ToolCall {
-                server: Some("asked".to_owned()),
-                tool: "ready".to_owned(),
-                arguments: crate::model::Object::new(),
-                outcome: outcome.clone(),
-                digits: crate::model::Digits::new(),
-                again: Vec::new(),
-                start_ms: None,
-                duration_ms: None,
-            }))],
-            ending: Ending::Completed,
-            duration_ms: None,
-            learned: Vec::new(),
-            bindings: Vec::new(),
-            requests: Vec::new(),
-            repeated: None,
-            upstream: None,
-        }
+        let call = ToolCall::new(
+            Some("asked".to_owned()),
+            "ready".to_owned(),
+            Object::new(),
+            outcome.clone(),
+        );
+        Trajectory::new(self.stamp.clone(), vec![Step::ToolCall(Box::new(call))])
     }
 }

@@ -17,7 +17,7 @@ use super::ci;
 use super::error::Error;
 use super::finished::Finished;
 use super::measuring::Doing;
-use super::outcome::{problem, result};
+use super::outcome::result;
 use super::play::{Suite, play};
 use super::replay;
 use super::run_context::RunContext;
@@ -249,15 +249,12 @@ fn keep(
             Ok(note) => {
                 notes.push(note);
                 notes.extend(overtake(baselines, &scenario.id));
-                outcome.problem = (!failing.is_empty()).then(|| Problem {
-                    message: format!("kept, and failing: {}", failing.join("; ")),
-                    hint: None,
-                    details: Vec::new(),
-                });
+                let message = format!("kept, and failing: {}", failing.join("; "));
+                outcome.problem = (!failing.is_empty()).then(|| Problem::new(message));
             }
             Err(error) => {
                 outcome.status = Status::Error;
-                outcome.problem = Some(problem(error.to_string()));
+                outcome.problem = Some(Problem::new(error.to_string()));
             }
         }
     } else {
@@ -266,10 +263,10 @@ fn keep(
             Some(repeated) => format!("all {} runs", repeated.attempts.len()),
             None => "the run".to_owned(),
         };
+        let message = format!("not kept, because {which} failed: {}", failing.join("; "));
         outcome.problem = Some(Problem {
-            message: format!("not kept, because {which} failed: {}", failing.join("; ")),
             hint: complete.then(|| "`--allow-failing` keeps it".to_owned()),
-            details: Vec::new(),
+            ..Problem::new(message)
         });
     }
     ScenarioResult {

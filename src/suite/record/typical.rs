@@ -17,7 +17,7 @@ use crate::model::suite::{Check, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::suite::judge::judge;
-use crate::suite::outcome::{not_run, result, was_interrupted};
+use crate::suite::outcome::{not_run, result};
 use crate::suite::patience::{Patience, Stopped};
 use crate::suite::repeat::{REASON_CHARS, kept, may_be_kept};
 use crate::suite::replay;
@@ -64,7 +64,7 @@ pub(crate) async fn take(
         ))
         .await;
         let (run, of_containers) = playing.map_err(|mut result| {
-            if was_interrupted(&result) {
+            if result.status == Status::Interrupted {
                 // The attempts before the interruption are reported, too.
                 let made = played.iter().map(|it| {
                     let patience = &it.executed.patience;
@@ -241,7 +241,7 @@ async fn play(
                 .collect(),
         ),
         Some(mut result) => {
-            let look = look && !was_interrupted(&result);
+            let look = look && result.status != Status::Interrupted;
             result.notes.extend(attempt.slot.release(look).await);
             result
                 .notes

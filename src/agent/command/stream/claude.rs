@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::events::{Events, answered, content, members, status, text};
 use crate::agent::command::agent_event::{AgentEvent, ModelAnswer};
 use crate::agent::command::names::{Names, plain};
+use crate::llm::anthropic;
 use crate::model::usage::Usage;
 use crate::run::{SetupError, Stop};
 use crate::text::beginning;
@@ -131,7 +132,7 @@ impl Claude {
         let news = ModelAnswer {
             model: text(&message["model"]),
             stop_reason: text(&message["stop_reason"]),
-            usage: usage(&message["usage"]),
+            usage: anthropic::usage(&message["usage"]),
         };
         self.learn(id, news).into_iter().collect()
     }
@@ -145,7 +146,7 @@ impl Claude {
         let news = ModelAnswer {
             model: None,
             stop_reason: text(&inner["delta"]["stop_reason"]),
-            usage: usage(&inner["usage"]),
+            usage: anthropic::usage(&inner["usage"]),
         };
         self.learn(id, news).into_iter().collect()
     }
@@ -225,7 +226,7 @@ impl Claude {
             cache_write: it["cacheCreationInputTokens"].as_u64(),
         });
         let total = of_models.reduce(Usage::and);
-        let total = total.unwrap_or_else(|| usage(&event["usage"]));
+        let total = total.unwrap_or_else(|| anthropic::usage(&event["usage"]));
         let cost = event["total_cost_usd"].as_f64();
         if total.total().is_some_and(|it| it > 0) {
             events.push(AgentEvent::Total { usage: total, cost });
@@ -302,14 +303,4 @@ fn end(event: &Value, said: &str) -> Result<(), Stop> {
         (other, _) => format!("Claude Code ended with `{other}`: {said}"),
     };
     Err(Stop::Error(SetupError::new(message)))
-}
-
-/// Tokens as the Messages API counts them.
-fn usage(usage: &Value) -> Usage {
-    Usage {
-        input: usage["input_tokens"].as_u64(),
-        output: usage["output_tokens"].as_u64(),
-        cache_read: usage["cache_read_input_tokens"].as_u64(),
-        cache_write: usage["cache_creation_input_tokens"].as_u64(),
-    }
 }

@@ -10,7 +10,7 @@ use crate::cli::commands::validate::FindingsDocument;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::discovery::check::{Source, check};
+use crate::discovery::check::check;
 use crate::discovery::corpus::Corpus;
 use crate::discovery::golden::Golden;
 use crate::discovery::places::Document;
@@ -24,16 +24,8 @@ pub(super) fn run(args: &DatasetsValidateArgs, console: Console) -> Result<Exit,
     // What is wrong with one file is told beside what is wrong with the other.
     let corpus = read(&args.corpus, Corpus::read_partly, &mut findings)?;
     let golden = read(&args.golden, Golden::read_partly, &mut findings)?;
-    if let (Some((corpus_file, corpus)), Some((golden_file, golden))) = (&corpus, &golden) {
-        let corpus = Source {
-            document: corpus_file,
-            read: corpus,
-        };
-        let golden = Source {
-            document: golden_file,
-            read: golden,
-        };
-        findings.extend(check(corpus, golden));
+    if let (Some(corpus), Some(golden)) = (&corpus, &golden) {
+        findings.extend(check(corpus.into(), golden.into()));
     }
     sort(&mut findings);
     let queries = golden.as_ref().map_or(0, |(_, it)| it.queries.len());

@@ -199,13 +199,7 @@ mod tests {
     use crate::model::scenario::{HttpStyle, Server, Transport};
 
     fn server(transport: Transport) -> Server {
-        Server {
-            name: "my-hub".to_owned(),
-            transport,
-            connect_timeout: None,
-            tool_timeout: None,
-            ready: None,
-        }
+        Server::new("my-hub".to_owned(), transport)
     }
 
     #[test]
@@ -258,17 +252,14 @@ mod tests {
     #[test]
     fn what_an_address_is_asked_with_is_named_and_not_written() {
         let text = |it: &str| it.to_owned();
-        let http = server(Transport::Http {
-            style: HttpStyle::Streamable,
-            url: text("https://example.org/mcp?team=blue&api_key=s3cr3t-0001#top"),
-            headers: vec![
+        let http = server(Transport::http(
+            HttpStyle::Streamable,
+            "https://example.org/mcp?team=blue&api_key=s3cr3t-0001#top",
+            vec![
                 (text("Authorization"), text("Bearer s3cr3t-0002")),
                 (text("X-Team"), text("blue")),
             ],
-            bearer_token_env: None,
-            start: None,
-            headers_command: Vec::new(),
-        });
+        ));
         let written = without_secrets(&http);
         let Transport::Http { url, headers, .. } = written.server.transport else {
             unreachable!("an address stays one");

@@ -104,14 +104,8 @@ fn of_client(path: &Path, names: &[String], console: Console) -> Result<Vec<Aske
 fn given(text: &str, args: &InitArgs) -> Result<Asked, Failure> {
     let is_url = text.starts_with("http://") || text.starts_with("https://");
     let (name, transport) = if is_url {
-        let transport = Transport::Http {
-            style: HttpStyle::Streamable,
-            url: text.trim().to_owned(),
-            headers: args.headers.clone(),
-            bearer_token_env: None,
-            start: None,
-            headers_command: Vec::new(),
-        };
+        let url = text.trim();
+        let transport = Transport::http(HttpStyle::Streamable, url, args.headers.clone());
         (name_of_address(text), transport)
     } else {
         program(text)?
@@ -120,11 +114,8 @@ fn given(text: &str, args: &InitArgs) -> Result<Asked, Failure> {
     Ok(Asked {
         is_named: name.is_some(),
         server: Server {
-            name: name.unwrap_or_else(|| UNNAMED.to_owned()),
-            transport,
             connect_timeout: is_url.then_some(REACHABLE),
-            tool_timeout: None,
-            ready: None,
+            ..Server::new(name.unwrap_or_else(|| UNNAMED.to_owned()), transport)
         },
     })
 }

@@ -189,14 +189,12 @@ fn missing(hole: &Hole, first: &ResultDocument, allowed: bool) -> Vec<Scenario> 
     };
     let (shard, scenarios) = (&hole.shard, hole.scenarios.iter());
     let results = scenarios.map(|it| ScenarioResult {
-        problem: Some(Problem {
-            message: format!("{MISSING}no result of part {shard} has it"),
-            hint: Some(format!(
+        problem: Some(
+            Problem::new(format!("{MISSING}no result of part {shard} has it")).hint(format!(
                 "run that part again: `{}`, with all else as it was",
                 command::part(first, shard)
             )),
-            details: Vec::new(),
-        }),
+        ),
         cell: Cell::of_id(&it.id).map(Box::new),
         row_of: it.row_of.clone(),
         ..ScenarioResult::new(&it.id, &it.id, &it.path, status)

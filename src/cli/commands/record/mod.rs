@@ -29,14 +29,7 @@ pub(in crate::cli) fn run(
     }
     let reports = Reports::new(&args.execute.reporting, args.execute.no_report, None)?;
     let files = suite_file::files_of_all(&args.select, &args.execute, None);
-    let purpose = Purpose {
-        command: Some("record"),
-        baselines: None,
-        mcp_config: args.execute.mcp_config.as_deref(),
-        files: &files,
-        matrix: &args.execute.matrix,
-        agent_given: args.execute.gives_agent(),
-    };
+    let purpose = Purpose::running("record", &args.execute, &files);
     let chosen = match select::select(&args.select, purpose, console)? {
         Selected::Scenarios(chosen) => chosen,
         Selected::Unchanged(sentence) => {

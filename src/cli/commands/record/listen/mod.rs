@@ -14,7 +14,7 @@ use tokio::io::AsyncBufReadExt;
 use tokio_util::sync::CancellationToken;
 
 use self::calls::{calls, leave_out_unanswered};
-use self::plan::{Plan, invalid, load, plan};
+use self::plan::{Plan, load, plan};
 use self::player::Player;
 use crate::agent::{Listener, mcp_config};
 use crate::cli::args::{OutputArgs, RecordArgs};
@@ -178,7 +178,10 @@ async fn keep(
     let clean = |text: &str| redactor.text(text).into_inner();
     let write_scenario = |session: &Session| {
         let text = scenario_file::session_scenario(base.as_ref(), session, folder, &clean);
-        write(&target, text.map_err(|it| invalid(&it))?.as_bytes())?;
+        write(
+            &target,
+            text.map_err(|it| Failure::invalid(&it))?.as_bytes(),
+        )?;
         load(&target, &[])
     };
     let before = fs::read(&target).ok();

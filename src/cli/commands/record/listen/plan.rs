@@ -154,7 +154,7 @@ fn without_base(session: &Session) -> Result<Scenario, Failure> {
     let folder = tempfile::tempdir().map_err(failed)?;
     let path = folder.path().join("session.yaml");
     let text = scenario_file::session_scenario(None, session, folder.path(), &str::to_owned);
-    fs::write(&path, text.map_err(|it| invalid(&it))?).map_err(failed)?;
+    fs::write(&path, text.map_err(|it| Failure::invalid(&it))?).map_err(failed)?;
     load(&path, &[])
 }
 
@@ -166,10 +166,8 @@ pub(super) fn load(path: &Path, variables: &[(String, String)]) -> Result<Scenar
     };
     let mut loaded = scenario_file::load(&found, &options);
     findings.append(&mut loaded.findings);
-    loaded.scenarios.pop().ok_or_else(|| invalid(&findings))
-}
-
-pub(super) fn invalid(findings: &[scenario_file::Finding]) -> Failure {
-    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
-    Failure::usage(findings.join("\n\n"))
+    loaded
+        .scenarios
+        .pop()
+        .ok_or_else(|| Failure::invalid(&findings))
 }
