@@ -552,6 +552,44 @@ fn a_number_that_names_something_is_repeated() {
 }
 
 #[test]
+fn a_short_number_that_a_call_asks_for_is_what_it_gets() {
+    type Said = fn(u64) -> Value;
+    let forms: [Said; 3] = [
+        |id| json!({"json": {"id": id, "title": "milk"}}),
+        |id| json!({"json": {"ticket_id": id.to_string(), "title": "milk"}}),
+        |id| json!({"text": format!("Ticket {id}: milk, 1 litre")}),
+    ];
+    for said in forms {
+        let run = |made: u64, asked: u64, shown: u64| {
+            let call = |tool: &str, args: Value, id: u64| {
+                let mut call = said(id);
+                call["tool"] = json!(format!("mcp__p__{tool}"));
+                call["args"] = args;
+                call["reads"] = json!(tool == "show");
+                call
+            };
+            [
+                call("make", json!({}), made),
+                call("show", json!({"id": asked}), shown),
+            ]
+        };
+        let takes = [run(7, 7, 7), run(8, 8, 8)].map(|it| trajectory(&it));
+        let learned = score::learn(&takes, &Rules::default());
+        let [mut baseline, _] = takes;
+        baseline.learned = learned.answers;
+        baseline.bindings = score::find_bindings(&baseline);
+        let passes = |run: [Value; 2]| {
+            let run = trajectory(&run);
+            let compared = score::compare(&baseline, &run, &Rules::default());
+            compared.verdict.passed
+        };
+        assert!(passes(run(9, 9, 9)));
+        assert!(!passes(run(9, 9, 8)));
+        assert!(!passes(run(105, 105, 104)));
+    }
+}
+
+#[test]
 fn an_id_of_an_earlier_call_is_not_new_any_more() {
     let id = |it: u32| format!("2b1c9b7e-3c1d-4a52-9a54-0d2f6f0b{it:04}");
     let run = |one: u32, two: u32| {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use serde_json::Value;
 
 use crate::model::learned::{Repeat, TokenKind};
-use crate::model::trajectory::{Answer, Trajectory};
+use crate::model::trajectory::{Answer, ToolCall, Trajectory};
 use crate::score::response::outcome::Broken;
 use crate::score::text::key;
 use crate::score::text::token::{LONG, tokens};
@@ -16,7 +16,7 @@ use crate::score::values::same::DEPTH;
 /// Ids of so many letters and digits are no chance, and hashes of so many are short for longer ones.
 const LONG_ID: usize = 16;
 const SHORT_HASH: usize = 6;
-/// A number of so many digits is no count.
+/// A number of so many digits is no count; one that a call is made with may be shorter.
 const NUMBER: usize = 5;
 /// The most that is looked at in one run.
 const IDS: usize = 100_000;
@@ -174,18 +174,25 @@ impl Ids {
         let mut known: HashSet<String> = HashSet::new();
         // Short hashes by how they begin, to be found in long ones.
         let mut short: HashMap<String, Vec<(Place, String)>> = HashMap::new();
+        let asked: Vec<HashSet<String>> = run.calls().map(numbers_of).collect();
+        let asked_in_all: HashSet<&str> = asked.iter().flatten().map(String::as_str).collect();
         for (index, call) in run.calls().enumerate() {
-            let mut asked = Vec::new();
+            let mut said = Vec::new();
             for it in call.arguments.values() {
-                collect(it, "", DEPTH, &mut |_, id| asked.push(id.to_owned()));
+                collect(it, "", DEPTH, &mut |_, id| said.push(id.to_owned()));
             }
-            known.extend(asked);
+            known.extend(said.into_iter().chain(asked[index].iter().cloned()));
             let Some(answer) = call.outcome.answer() else {
                 continue;
             };
             let mut found: Vec<(String, String)> = Vec::new();
             of_answer(answer, &mut |path, id| {
-                found.push((path.to_owned(), id.to_owned()));
+                // A short number is one that this call asks for, or that the answer is the first to say and a later call asks for.
+                let is_short = id.starts_with('#') && id.len() <= NUMBER;
+                let is_meant = || asked_in_all.contains(id) && !known.contains(id);
+                if !is_short || asked[index].contains(id) || is_meant() {
+                    found.push((path.to_owned(), id.to_owned()));
+                }
             });
             if ids.at.len() > IDS {
                 break;
@@ -268,7 +275,7 @@ fn collect(value: &Value, path: &str, depth: usize, note: &mut impl FnMut(&str, 
                 if let Value::Number(number) = it
                     && let digits = number.to_string()
                     && digits.bytes().all(|it| it.is_ascii_digit())
-                    && digits.len() >= if key::is_id(key) { NUMBER } else { LONG_ID }
+                    && (key::is_id(key) || digits.len() >= LONG_ID)
                 {
                     note(&path, &format!("#{digits}"));
                 }
@@ -279,11 +286,44 @@ fn collect(value: &Value, path: &str, depth: usize, note: &mut impl FnMut(&str, 
     }
 }
 
+/// The whole numbers that a call is made with.
+fn numbers_of(call: &ToolCall) -> HashSet<String> {
+    fn add(value: &Value, depth: usize, numbers: &mut HashSet<String>) {
+        let Some(depth) = depth.checked_sub(1) else {
+            return;
+        };
+        let digits = match value {
+            Value::Number(number) => number.to_string(),
+            Value::String(text) => text.clone(),
+            Value::Array(items) => return items.iter().for_each(|it| add(it, depth, numbers)),
+            Value::Object(members) => {
+                return members.values().for_each(|it| add(it, depth, numbers));
+            }
+            Value::Null | Value::Bool(_) => return,
+        };
+        if is_number(&digits) {
+            numbers.insert(format!("#{digits}"));
+        }
+    }
+    let mut numbers = HashSet::new();
+    for it in call.arguments.values() {
+        add(it, DEPTH, &mut numbers);
+    }
+    numbers
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.len() < LONG_ID && text.bytes().all(|it| it.is_ascii_digit())
+}
+
 fn of_text(text: &str, path: &str, note: &mut impl FnMut(&str, &str)) {
-    if text.len() < SHORT_HASH || text.len() > LONG {
+    if text.len() > LONG {
         return;
     }
     for it in tokens(text) {
+        if it.text.len() < NUMBER && is_number(it.text) {
+            note(path, &format!("#{}", it.text));
+        }
         // A short hash may happen to have digits alone, or letters.
         if is_hash(it.text) || (it.kind == TokenKind::Id && is_made_up(it.text)) {
             note(path, it.text);

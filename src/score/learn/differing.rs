@@ -20,7 +20,7 @@ use crate::score::values::path::escape;
 use crate::score::values::same::{DEPTH, same};
 
 use super::any_order;
-use super::elements::{gathered, has_something_of, is_reordered, sorted_keys};
+use super::elements::{are_other_rows, gathered, has_something_of, is_reordered, sorted_keys};
 use super::wording::{self, Wording};
 
 /// The most values of one place that are kept for people.
@@ -281,7 +281,8 @@ impl Differing {
                     .zip(other.iter())
                     .any(|(a, b)| !has_something_of(a, b, depth))
         };
-        if !is_row && lists[1..].iter().any(varies_as_a_whole) {
+        let is_whole = || lists[1..].iter().any(varies_as_a_whole) || are_other_rows(lists);
+        if !is_row && is_whole() {
             let is_reordered = lists[1..]
                 .iter()
                 .all(|it| sorted_keys(it) == sorted_keys(first));

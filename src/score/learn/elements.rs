@@ -1,16 +1,21 @@
 //! What is learned of the elements of lists together: their order, and the way they vary.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use crate::model::learned::{Variation, Varying, VaryingToken};
+use crate::model::learned::{TokenKind, Variation, Varying, VaryingToken};
 use crate::score::lists::align;
+use crate::score::text::token::tokens;
 use crate::score::text::words;
 use crate::score::values::number;
+use crate::score::values::path::escape;
 use crate::score::values::same::{self, View, same};
 
 use super::wording;
+
+/// How many rows tell whether others come each time.
+const ROWS: usize = 200;
 
 /// How a place varies, with the tokens of a text that do.
 type Way = (Variation, Vec<VaryingToken>);
@@ -124,6 +129,72 @@ pub(super) fn has_something_of(a: &Value, b: &Value, depth: usize) -> bool {
         (Value::Number(a), Value::Number(b)) => number::distance(a, b, None) > 0.0,
         (a, b) => same(a, b),
     }
+}
+
+/// Whether lists of one length hold other rows in each take, as random samples and the latest entries of a log do: no column names the rows,
+/// for those with another value in each differ between the takes, too, and one column differs in its words.
+pub(super) fn are_other_rows(lists: &[&Vec<Value>]) -> bool {
+    let lists: Vec<&[Value]> = (lists.iter()).map(|it| &it[..it.len().min(ROWS)]).collect();
+    let first = lists[0];
+    let Some(columns) = first.first().and_then(columns) else {
+        return false;
+    };
+    let rows = || lists.iter().copied().flatten();
+    if first.len() < 2 || !rows().all(|it| self::columns(it).as_ref() == Some(&columns)) {
+        return false;
+    }
+    let (mut is_key, mut is_worded) = (false, false);
+    for column in &columns {
+        let values: Vec<Vec<Option<&Value>>> = (lists.iter())
+            .map(|list| list.iter().map(|it| it.pointer(column)).collect())
+            .collect();
+        let (own, others) = (&values[0], &values[1..]);
+        if values.iter().flatten().all(|it| *it == own[0]) {
+            continue;
+        }
+        let differ = |row: &usize| others.iter().any(|it| it[*row] != own[*row]);
+        let reworded = |row: &usize| {
+            others
+                .iter()
+                .any(|it| words_of(it[*row]) != words_of(own[*row]))
+        };
+        let differing = (0..own.len()).filter(differ).count();
+        let names: BTreeSet<u64> = first
+            .iter()
+            .filter_map(|it| it.pointer(column))
+            .map(|it| same::hash(it, View::Plain))
+            .collect();
+        if differing * 2 < own.len() && names.len() == own.len() {
+            return false;
+        }
+        is_key |= 4 * differing >= 3 * own.len();
+        is_worded |= 2 * (0..own.len()).filter(reworded).count() >= own.len();
+    }
+    is_key && is_worded
+}
+
+/// Where a row has its columns; `None` for what is no row.
+fn columns(row: &Value) -> Option<BTreeSet<String>> {
+    match row {
+        Value::Array(items) => Some((0..items.len()).map(|it| format!("/{it}")).collect()),
+        Value::Object(members) => Some(
+            members
+                .keys()
+                .map(|it| format!("/{}", escape(it)))
+                .collect(),
+        ),
+        _ => None,
+    }
+}
+
+/// The words of a text, without what looks made up.
+fn words_of(value: Option<&Value>) -> Vec<&str> {
+    let tokens = value
+        .and_then(Value::as_str)
+        .map(tokens)
+        .unwrap_or_default();
+    let words = tokens.iter().filter(|it| it.kind == TokenKind::Word);
+    words.map(|it| it.text).collect()
 }
 
 /// Equal for lists of the same elements, whatever their order.

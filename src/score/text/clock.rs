@@ -86,17 +86,35 @@ pub(super) fn notations() -> String {
     names.map_or(String::new(), |it| it.replace_all(&all, "?:").into_owned())
 }
 
+/// Dates and times as China, Japan and Korea write them, with the half of the day before the hour.
+const EASTERN: &str = r"(?P<y>\d{4})(?:/|年|\.\x20)(?P<mo>\d{1,2})(?:/|月|\.\x20)(?P<d>\d{1,2})[日.]?(?:\x20?(?:(?P<ap>[上下]午|午[前後]|오[전후])\x20?)?(?P<h>\d{1,2})(?::|时|時)(?P<mi>\d{2})分?(?::?(?P<s>\d{2})秒?)?)?";
+
+static EASTERN_TIME: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(&format!("^(?:{EASTERN})")).ok());
+
+/// How long the date or time is, in bytes, that a text begins with, if it is one as China, Japan and Korea write it.
+pub(super) fn eastern_length(text: &str) -> Option<usize> {
+    let after = text
+        .get(..4)
+        .filter(|it| it.bytes().all(|it| it.is_ascii_digit()));
+    after.filter(|_| text[4..].starts_with(['/', '年', '.']))?;
+    Some(EASTERN_TIME.as_ref()?.find(text)?.end())
+}
+
 static NOTATIONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     // A text that is nothing else may also be the short name of a weekday, or seconds or milliseconds of this millennium.
-    let alone = [WEEKDAY, r"(?P<epoch>[12]\d{9}(?:\d{3})?(?:\.\d+)?)"];
+    let epoch = r"(?P<epoch>[12]\d{9}(?:\d{3})?(?:\.\d+)?)";
+    let alone = [WEEKDAY, epoch, EASTERN];
     let patterns = patterns().into_iter().chain(alone.map(str::to_owned));
     let whole = patterns.map(|it| format!("^(?:{it})$"));
     whole.filter_map(|it| Regex::new(&it).ok()).collect()
 });
 
 /// What makes up the shape of a notation.
-static RUNS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\(.*|\x20+|[A-Za-z]+|:\d\d[.,]\d+|\d{6,}[.,]\d+|\d+").ok());
+static RUNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\(.*|\x20+|[A-Za-z]+|[上下]午|午[前後]|오[전후]|:\d\d[.,]\d+|\d{6,}[.,]\d+|\d+")
+        .ok()
+});
 
 /// What became of a time that was the same in all takes, from what says nothing to what must not be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -201,6 +219,7 @@ fn notation_of(text: &str, parts: &Captures<'_>) -> Notation {
             _ if matches!(run, "st" | "nd" | "rd" | "th") => "th".to_owned(),
             _ if is_of(&MONTHS) => "M".to_owned(),
             _ if is_of(&WEEKDAYS) => "W".repeat(length.min(4)),
+            _ if !run.is_ascii() => "A".to_owned(),
             _ => run.replace('P', "A").replace('p', "a"),
         }
     };
@@ -595,7 +614,7 @@ fn time(parts: &Captures<'_>, month_first: bool, near: i64) -> Option<Time> {
         time += number(name).unwrap_or(0) * unit;
     }
     if let Some(half) = text("ap").or(text("aap")) {
-        let is_later = half.starts_with(['P', 'p']);
+        let is_later = half.starts_with(['P', 'p', '下']) || matches!(half, "午後" | "오후");
         time = time % (12 * HOUR) + if is_later { 12 * HOUR } else { 0 };
     }
     let is_below = |name: &str, end: i64| number(name).is_none_or(|it| it < end);
@@ -975,6 +994,7 @@ mod tests {
             ("11/20/2026", "11/21/2026"),
             ("Fri, 20 Nov 2026", "Sat, 21 Nov 2026"),
             ("9/12/2026", "10/12/2026"),
+            ("2026年11月20日", "2026年11月21日"),
         ];
         for (b, c) in days {
             assert!(later(DAY).judge(b, c, "at") < Otherwise, "{b} → {c}");
@@ -985,6 +1005,42 @@ mod tests {
             (later(DAY), "Fri May 1 2026", "Thu May 1 2026", No),
             (later(DAY), "Fri, 20 Nov 2026", "Fri, 21 Nov 2026", No),
             (later(DAY), "a word", "another", No),
+            (
+                later(12.0 * HOUR),
+                "2026/11/20 上午10:10:20",
+                "2026/11/20 下午10:10:20",
+                Quiet,
+            ),
+            (
+                later(MINUTE),
+                "2026年11月20日 10時10分",
+                "2026年11月20日 10時11分",
+                Quiet,
+            ),
+            (
+                later(12.0 * HOUR),
+                "2026. 11. 20. 오전 10:10",
+                "2026. 11. 20. 오후 10:10",
+                Quiet,
+            ),
+            (
+                later(12.0 * HOUR),
+                "2026/11/20 午前10:10",
+                "2026/11/20 午後10:10",
+                Quiet,
+            ),
+            (
+                later(12.0 * HOUR),
+                "2026/11/20 上午10:10:20",
+                "2026/11/20 上午10:10:20",
+                Same,
+            ),
+            (
+                later(HOUR),
+                "2026/11/20 上午10:10:20",
+                "2026/11/20 下午10:10:20",
+                No,
+            ),
         ]);
     }
 

@@ -71,7 +71,12 @@ pub(in crate::score) fn is_time(key: &str) -> bool {
 
 /// Whether the key says that its value is how long something took.
 pub(in crate::score) fn is_duration(key: &str) -> bool {
-    says(key, &DURATIONS) && !says(key, &LIMITS)
+    says(key, &DURATIONS) && !is_limit(key)
+}
+
+/// Whether the key says that somebody has set its value.
+pub(in crate::score) fn is_limit(key: &str) -> bool {
+    says(key, &LIMITS)
 }
 
 /// Whether the key says that its value is how long some work took, and not how old something is or how long it will be.

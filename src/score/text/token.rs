@@ -76,6 +76,7 @@ pub(in crate::score) fn tokens(text: &str) -> Vec<Token<'_>> {
         let rest = &pieces[at..];
         let base64 = || joined(rest, |it| is_part(it) || "+/=-_".contains(it.text));
         let (of_secret, of_time) = (placeholder_length(rest), duration_length(rest));
+        let of_time = of_time.max(eastern_length(text, rest));
         let length = if of_secret > 1 {
             of_secret
         } else if of_time > 1 {
@@ -88,10 +89,10 @@ pub(in crate::score) fn tokens(text: &str) -> Vec<Token<'_>> {
         match rest.get(..length) {
             Some(run @ [first, _, ..]) => tokens.push(Token {
                 text: span(text, run),
-                kind: if of_time > 1 {
-                    run[length - 1].kind
-                } else {
-                    TokenKind::Id
+                kind: match run[length - 1].kind {
+                    _ if of_time == 1 => TokenKind::Id,
+                    it @ (TokenKind::Duration | TokenKind::Ago) => it,
+                    _ => TokenKind::Time,
                 },
                 spaced: first.spaced,
                 pieces: length,
@@ -166,6 +167,18 @@ fn duration_length(pieces: &[Token<'_>]) -> usize {
         length = last.map_or(length, |_| next + 1);
     }
     length
+}
+
+/// How many pieces at the beginning are one date or time: `2026/1/5 下午8:48:10`.
+fn eastern_length(text: &str, pieces: &[Token<'_>]) -> usize {
+    let rest = &text[position(text, pieces[0].text)..];
+    let Some(length) = clock::eastern_length(rest) else {
+        return 1;
+    };
+    let end = |it: &Token<'_>| position(rest, it.text) + it.text.len();
+    let within = pieces.iter().take_while(|it| end(it) <= length).count();
+    let is_whole = within > 0 && end(&pieces[within - 1]) == length;
+    if is_whole { within } else { 1 }
 }
 
 fn follows_base64(before: &[Token<'_>]) -> bool {
@@ -246,7 +259,7 @@ pub(in crate::score) fn pieces(text: &str) -> Vec<Token<'_>> {
 /// Whether a text holds a token that may change only because time passes.
 pub(in crate::score) fn may_move(text: &str) -> bool {
     let moves = [TokenKind::Time, TokenKind::Duration, TokenKind::Ago];
-    wholes(text).any(|(kind, ..)| moves.contains(&kind))
+    wholes(text).any(|(kind, ..)| moves.contains(&kind)) || text.contains('年')
 }
 
 /// Hexadecimal digits in a row from which on they may be an id, or a date.
@@ -538,6 +551,14 @@ mod tests {
                 "number:1e-9 number:2E5 id:3elephants",
             ),
             ("naïve größe 日本", "word:naïve word:größe word:日本"),
+            (
+                "建立於 2026/1/5 下午8:48:10，2026年11月28日 9時05分 更新 2026. 1. 5. 오후 8:48",
+                "word:建立於 time:2026/1/5 下午8:48:10 sign:， time:2026年11月28日 9時05分 word:更新 time:2026. 1. 5. 오후 8:48",
+            ),
+            (
+                "see 2026/1 and 2026. 1 or 2026/a/b",
+                "word:see number:2026 sign:/ number:1 word:and number:2026 sign:. number:1 word:or number:2026 sign:/ word:a sign:/ word:b",
+            ),
             (
                 "commit 3f9a12c, 82e782ac_x v1 1.3f9a12c4",
                 "word:commit id:3f9a12c sign:, id:82e782ac_x id:v1 number:1.3 id:f9a12c4",

@@ -404,7 +404,9 @@ impl<'a> Texts<'a> {
             }
             (TokenKind::Duration, TokenKind::Duration)
                 if key::is_duration(name)
-                    || (!is_value && is_brief(b.text) && is_brief(c.text)) =>
+                    || !(is_value || key::is_limit(name))
+                        && is_brief(b.text)
+                        && is_brief(c.text) =>
             {
                 Some(watch::measured(name, amount(b.text)?, amount(c.text)?).map(What::from))
             }
