@@ -87,7 +87,7 @@ pub(super) fn notations() -> String {
 }
 
 /// Dates and times as China, Japan and Korea write them, with the half of the day before the hour.
-const EASTERN: &str = r"(?P<y>\d{4})(?:/|年|\.\x20)(?P<mo>\d{1,2})(?:/|月|\.\x20)(?P<d>\d{1,2})[日.]?(?:\x20?(?:(?P<ap>[上下]午|午[前後]|오[전후])\x20?)?(?P<h>\d{1,2})(?::|时|時)(?P<mi>\d{2})分?(?::?(?P<s>\d{2})秒?)?)?";
+const EASTERN: &str = r"(?P<y>\d{4})(?:/|年|\.\x20)(?P<mo>\d{1,2})(?:/|月|\.\x20)(?P<d>\d{1,2})[日.]?(?:[\x20\u{2009}\u{202f}]?(?:(?P<ap>[上下]午|午[前後]|오[전후])\x20?)?(?P<h>\d{1,2})(?::|时|時)(?P<mi>\d{2})分?(?::?(?P<s>\d{2})秒?)?)?";
 
 static EASTERN_TIME: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!("^(?:{EASTERN})")).ok());
@@ -1007,8 +1007,8 @@ mod tests {
             (later(DAY), "a word", "another", No),
             (
                 later(12.0 * HOUR),
-                "2026/11/20 上午10:10:20",
-                "2026/11/20 下午10:10:20",
+                "2026/11/20\u{2009}上午10:10:20",
+                "2026/11/20\u{2009}下午10:10:20",
                 Quiet,
             ),
             (
@@ -1031,8 +1031,8 @@ mod tests {
             ),
             (
                 later(12.0 * HOUR),
-                "2026/11/20 上午10:10:20",
-                "2026/11/20 上午10:10:20",
+                "2026/11/20\u{2009}上午10:10:20",
+                "2026/11/20\u{2009}上午10:10:20",
                 Same,
             ),
             (
