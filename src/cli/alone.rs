@@ -80,10 +80,10 @@ pub(super) fn read(path: &Path) -> Result<Scenario, Failure> {
 fn right(findings: &[Finding]) -> Result<(), Failure> {
     let errors = findings.iter().filter(|it| it.is_error());
     let errors: Vec<Finding> = errors.cloned().collect();
-    if errors.is_empty() {
-        return Ok(());
+    match errors.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::invalid(&errors)),
     }
-    Err(Failure::invalid(&errors))
 }
 
 fn first(found: &[Found], shown: &str) -> Result<Scenario, Failure> {

@@ -89,22 +89,16 @@ const fn read(
 /// A route that takes a value, and replies with one.
 const fn act(
     path: &'static str,
-    (id, about): (&'static str, &'static str),
+    named: (&'static str, &'static str),
     (takes, gives): (Shape, Shape),
     refusals: &'static [u16],
     handler: fn() -> MethodRouter<Arc<Server>>,
 ) -> Route {
     Route {
         method: "POST",
-        path,
-        id,
-        about,
-        is_open: false,
         takes: Some(takes),
-        query: None,
-        gives: Gives::Json(200, gives),
         refusals,
-        handler,
+        ..read(path, named, gives, handler)
     }
 }
 

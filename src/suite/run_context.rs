@@ -165,8 +165,7 @@ impl RunContext {
         scenario: &Scenario,
         measuring: &Measuring,
     ) -> Executed {
-        let (executed, ..) = self.measured(scenario, measuring).await;
-        executed
+        self.measured(scenario, measuring).await.0
     }
 
     async fn measured(

@@ -49,18 +49,25 @@ pub(in crate::score) fn learn(takes: &[&Trajectory]) -> HashMap<usize, Vec<Repea
             }
         }
         for (from, made) in &take.made {
-            let mut counts: HashMap<&Place, usize> = HashMap::new();
-            for place in made
-                .iter()
-                .filter_map(|it| holding.get(it.as_str()))
-                .flatten()
-            {
-                *counts.entry(place).or_default() += 1;
+            let has = |take: &Ids, it: &String| take.made[from].contains(it);
+            let is_in_all = |it: &&String| {
+                (takes.iter()).all(|take| take.made.contains_key(from) && has(take, it))
+            };
+            // A number that is the same in all takes is none that was made up.
+            let (numbers, others): (Vec<&String>, Vec<&String>) =
+                made.iter().partition(|it| is_short(it));
+            let numbers = numbers.into_iter().filter(|it| !is_in_all(it)).collect();
+            for made in [numbers, others] {
+                let mut counts: HashMap<&Place, usize> = HashMap::new();
+                let places = made.iter().filter_map(|it| holding.get(it.as_str()));
+                for place in places.flatten() {
+                    *counts.entry(place).or_default() += 1;
+                }
+                let whole = counts
+                    .into_iter()
+                    .filter(|(place, count)| *count == made.len() && *place != from);
+                of_take.extend(whole.map(|(place, _)| (from.clone(), place.clone())));
             }
-            let whole = counts
-                .into_iter()
-                .filter(|(place, count)| *count == made.len() && *place != from);
-            of_take.extend(whole.map(|(place, _)| (from.clone(), place.clone())));
         }
         all = Some(match all {
             None => of_take,
@@ -120,7 +127,18 @@ pub(in crate::score) fn broken(
                 it.bytes().any(|it| it.is_ascii_digit())
                     && it.bytes().any(|it| it == b'#' || it.is_ascii_alphabetic())
             };
-            let mut made = made.flatten().filter(|it| is_id(it) && !has(was, it));
+            // What the recording itself did not repeat there, be it a number or another id, is none of it.
+            let repeated = before.at.get(&(learned.call, repeat.path.clone()));
+            let recorded = before.made.get(&(repeat.call, repeat.from.clone()));
+            let is_repeated = |it: &&String| {
+                let mut alike = recorded
+                    .into_iter()
+                    .flatten()
+                    .filter(|of| is_short(of) == is_short(it));
+                alike.any(|of| has(repeated, of))
+            };
+            let made = made.flatten().filter(|it| is_id(it) && !has(was, it));
+            let mut made = made.filter(is_repeated);
             if let Some(id) = made.find(|it| !has(there, it)) {
                 broken.entry(learned.call).or_default().push(Broken {
                     repeat: repeat.clone(),
@@ -188,9 +206,8 @@ impl Ids {
             let mut found: Vec<(String, String)> = Vec::new();
             of_answer(answer, &mut |path, id| {
                 // A short number is one that this call asks for, or that the answer is the first to say and a later call asks for.
-                let is_short = id.starts_with('#') && id.len() <= NUMBER;
                 let is_meant = || asked_in_all.contains(id) && !known.contains(id);
-                if !is_short || asked[index].contains(id) || is_meant() {
+                if !is_short(id) || asked[index].contains(id) || is_meant() {
                     found.push((path.to_owned(), id.to_owned()));
                 }
             });
@@ -288,32 +305,24 @@ fn collect(value: &Value, path: &str, depth: usize, note: &mut impl FnMut(&str, 
 
 /// The whole numbers that a call is made with.
 fn numbers_of(call: &ToolCall) -> HashSet<String> {
-    fn add(value: &Value, depth: usize, numbers: &mut HashSet<String>) {
-        let Some(depth) = depth.checked_sub(1) else {
-            return;
-        };
-        let digits = match value {
-            Value::Number(number) => number.to_string(),
-            Value::String(text) => text.clone(),
-            Value::Array(items) => return items.iter().for_each(|it| add(it, depth, numbers)),
-            Value::Object(members) => {
-                return members.values().for_each(|it| add(it, depth, numbers));
-            }
-            Value::Null | Value::Bool(_) => return,
-        };
-        if is_number(&digits) {
-            numbers.insert(format!("#{digits}"));
-        }
-    }
+    let mut left: Vec<&Value> = call.arguments.values().collect();
     let mut numbers = HashSet::new();
-    for it in call.arguments.values() {
-        add(it, DEPTH, &mut numbers);
+    while let Some(it) = left.pop() {
+        match it {
+            Value::Number(it) => numbers.extend(as_id(&it.to_string())),
+            Value::String(it) => numbers.extend(as_id(it)),
+            Value::Array(items) => left.extend(items),
+            Value::Object(members) => left.extend(members.values()),
+            Value::Null | Value::Bool(_) => {}
+        }
     }
     numbers
 }
 
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.len() < LONG_ID && text.bytes().all(|it| it.is_ascii_digit())
+/// A whole number as an id.
+fn as_id(text: &str) -> Option<String> {
+    let is_number = text.bytes().all(|it| it.is_ascii_digit());
+    (is_number && (1..LONG_ID).contains(&text.len())).then(|| format!("#{text}"))
 }
 
 fn of_text(text: &str, path: &str, note: &mut impl FnMut(&str, &str)) {
@@ -321,14 +330,19 @@ fn of_text(text: &str, path: &str, note: &mut impl FnMut(&str, &str)) {
         return;
     }
     for it in tokens(text) {
-        if it.text.len() < NUMBER && is_number(it.text) {
-            note(path, &format!("#{}", it.text));
+        if let Some(number) = as_id(it.text).filter(|it| is_short(it)) {
+            note(path, &number);
         }
         // A short hash may happen to have digits alone, or letters.
         if is_hash(it.text) || (it.kind == TokenKind::Id && is_made_up(it.text)) {
             note(path, it.text);
         }
     }
+}
+
+/// Whether an id is a number of a few digits.
+fn is_short(id: &str) -> bool {
+    id.starts_with('#') && id.len() <= NUMBER
 }
 
 /// Whether a token is an id that no two servers would make up alike: a UUID, or many letters and digits without a sign.

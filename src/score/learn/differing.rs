@@ -281,8 +281,14 @@ impl Differing {
                     .zip(other.iter())
                     .any(|(a, b)| !has_something_of(a, b, depth))
         };
-        let is_whole = || lists[1..].iter().any(varies_as_a_whole) || are_other_rows(lists);
-        if !is_row && is_whole() {
+        let is_whole = lists[1..].iter().any(varies_as_a_whole);
+        if !is_row && !is_whole && are_other_rows(lists) {
+            // As many, and of one shape.
+            self.varies
+                .push(Varying::new(path.to_owned(), Variation::Row));
+            return self.of_elements(lists, path, numbers, depth);
+        }
+        if !is_row && is_whole {
             let is_reordered = lists[1..]
                 .iter()
                 .all(|it| sorted_keys(it) == sorted_keys(first));
@@ -296,10 +302,7 @@ impl Differing {
                 ..Varying::new(path.to_owned(), by)
             });
             if by == Variation::AnyElements {
-                let elements: Vec<Sample<'_>> = (lists.iter().zip(numbers))
-                    .flat_map(|(list, take)| list.iter().map(|it| (it, *take)))
-                    .collect();
-                self.of_samples(&elements, &format!("{path}/*"), depth, Variation::SameType);
+                self.of_elements(lists, path, numbers, depth);
             }
             return;
         }
@@ -314,6 +317,14 @@ impl Differing {
         let of_elements = self.varies.split_off(before);
         self.varies
             .extend(gathered(of_elements, path, first, first.len()));
+    }
+
+    /// What the elements of lists have in common, whichever they are.
+    fn of_elements(&mut self, lists: &[&Vec<Value>], path: &str, numbers: &[usize], depth: usize) {
+        let elements: Vec<Sample<'_>> = (lists.iter().zip(numbers))
+            .flat_map(|(list, take)| list.iter().map(|it| (it, *take)))
+            .collect();
+        self.of_samples(&elements, &format!("{path}/*"), depth, Variation::SameType);
     }
 
     /// What values that have no partners in other takes have in common: what their members are, and which are in all of them.

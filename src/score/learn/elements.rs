@@ -139,8 +139,8 @@ pub(super) fn are_other_rows(lists: &[&Vec<Value>]) -> bool {
     let Some(columns) = first.first().and_then(columns) else {
         return false;
     };
-    let rows = || lists.iter().copied().flatten();
-    if first.len() < 2 || !rows().all(|it| self::columns(it).as_ref() == Some(&columns)) {
+    let mut rows = lists.iter().copied().flatten();
+    if first.len() < 2 || !rows.all(|it| self::columns(it).as_ref() == Some(&columns)) {
         return false;
     }
     let (mut is_key, mut is_worded) = (false, false);
@@ -149,9 +149,6 @@ pub(super) fn are_other_rows(lists: &[&Vec<Value>]) -> bool {
             .map(|list| list.iter().map(|it| it.pointer(column)).collect())
             .collect();
         let (own, others) = (&values[0], &values[1..]);
-        if values.iter().flatten().all(|it| *it == own[0]) {
-            continue;
-        }
         let differ = |row: &usize| others.iter().any(|it| it[*row] != own[*row]);
         let reworded = |row: &usize| {
             others
@@ -159,11 +156,8 @@ pub(super) fn are_other_rows(lists: &[&Vec<Value>]) -> bool {
                 .any(|it| words_of(it[*row]) != words_of(own[*row]))
         };
         let differing = (0..own.len()).filter(differ).count();
-        let names: BTreeSet<u64> = first
-            .iter()
-            .filter_map(|it| it.pointer(column))
-            .map(|it| same::hash(it, View::Plain))
-            .collect();
+        let names = own.iter().flatten().map(|it| same::hash(it, View::Plain));
+        let names: BTreeSet<u64> = names.collect();
         if differing * 2 < own.len() && names.len() == own.len() {
             return false;
         }
@@ -216,4 +210,57 @@ pub(super) fn is_reordered(a: &[Value], b: &[Value]) -> bool {
     a_sorted.sort_unstable();
     b_sorted.sort_unstable();
     align::common(&a_sorted, &b_sorted) > in_place
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::are_other_rows;
+
+    #[test]
+    fn rows_that_nothing_names_are_others_each_time() {
+        let cases = [
+            (
+                json!([["red kite", 1], ["barn owl", 2]]),
+                json!([["grey heron", 3], ["barn owl", 4]]),
+                true,
+            ),
+            // Fewer than half of them have other words.
+            (
+                json!([["owl 1", 1], ["owl 2", 2], ["owl 3", 3]]),
+                json!([["owl 4", 4], ["owl 5", 5], ["kite 6", 6]]),
+                false,
+            ),
+            // The first column names them.
+            (
+                json!([["cpu", "idle now"], ["disk", "busy"]]),
+                json!([["cpu", "hot"], ["disk", "idle"]]),
+                false,
+            ),
+            // So does the second one, and one of few values does not.
+            (
+                json!([["red kite", 7], ["barn owl", 8], ["jay", 9]]),
+                json!([["grey heron", 7], ["tawny owl", 8], ["rook", 1]]),
+                false,
+            ),
+            (
+                json!([["red kite", true], ["barn owl", true], ["jay", false]]),
+                json!([["grey heron", true], ["tawny owl", true], ["rook", true]]),
+                true,
+            ),
+            // One row, rows of several kinds, and no rows.
+            (json!([["red kite"]]), json!([["barn owl"]]), false),
+            (
+                json!([["red kite"], ["barn owl", 1]]),
+                json!([["grey heron"], ["tawny owl", 2]]),
+                false,
+            ),
+            (json!(["red kite", "owl"]), json!(["heron", "kite"]), false),
+        ];
+        for (a, b, expected) in cases {
+            let list = |it: &Value| it.as_array().cloned().expect("a list");
+            assert_eq!(are_other_rows(&[&list(&a), &list(&b)]), expected, "{a} {b}");
+        }
+    }
 }

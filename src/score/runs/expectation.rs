@@ -86,8 +86,6 @@ fn answered(trajectory: &Trajectory) -> Trajectory {
         }))
     });
     Trajectory {
-        scenario: trajectory.scenario.clone(),
-        name: trajectory.name.clone(),
         catalogue: trajectory.catalogue.clone(),
         ending: trajectory.ending.clone(),
         ..Trajectory::new(trajectory.stamp.clone(), calls.collect())
