@@ -80,9 +80,10 @@ pub(super) fn read(path: &Path) -> Result<Scenario, Failure> {
 fn right(findings: &[Finding]) -> Result<(), Failure> {
     let errors = findings.iter().filter(|it| it.is_error());
     let errors: Vec<Finding> = errors.cloned().collect();
-    match errors.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::invalid(&errors)),
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::invalid(&errors))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::judged::{Judged, State, Unclear, failed, passed, unchecked};
 use super::said::Said;
-use super::tools::{Offer, calls_of, counts, is_called, is_named, numbered};
+use super::tools::{Offer, calls_of, counts, is_called, is_named, numbered, unsendable};
 use super::upstream::{Call, never_forwarded};
 use crate::model::scenario::{Criterion, Places, Scenario, is_prose};
 use crate::model::suite::Check;
@@ -189,6 +189,11 @@ impl<'a> Sides<'a> {
     fn tool_called(&self, tool: &str) -> Judged {
         if calls_of(self.run, tool).next().is_some() {
             return Ok(passed());
+        }
+        if let Some(why) = unsendable(self.run, tool) {
+            return Ok(failed(format!(
+                "the tool was called, and could not be: {why}"
+            )));
         }
         let never_was = || {
             let baseline = self.baseline()?;

@@ -37,6 +37,18 @@ pub(super) fn calls_of<'t>(
     all.filter(move |(_, it)| is_named(it, name) && counts(it, &run.catalogue))
 }
 
+/// Why a call of this tool was not sent that an agent asked for with arguments which are none; `None` where there is no such call.
+pub(super) fn unsendable<'t>(run: &'t Trajectory, name: &str) -> Option<&'t str> {
+    let mut all = numbered(run).filter(|(_, it)| is_named(it, name));
+    all.find_map(|(_, it)| match &it.outcome {
+        Outcome::Failure(it) if it.kind == FailureKind::NotSent => {
+            let said = it.data.as_ref()?.get("arguments");
+            said.map(|_| it.message.as_str())
+        }
+        _ => None,
+    })
+}
+
 /// All calls of a run. Those of servers have their numbers, counted from 1; those of the agent's own tools have none.
 pub(super) fn numbered(run: &Trajectory) -> impl Iterator<Item = (Option<usize>, &ToolCall)> {
     let mut number = 0;

@@ -11,7 +11,7 @@ mod worktree;
 
 use std::path::{Path, PathBuf};
 
-use git2::{ErrorCode, Repository, StatusOptions};
+use git2::{Config, ErrorCode, Repository, StatusOptions};
 
 pub use self::changed::{Changed, ChangedError, changed, root};
 pub use self::checkout::{Checkout, Commit, between, check_out, resolve};
@@ -60,8 +60,25 @@ fn open(path: &Path) -> Result<Repository, String> {
             "the repository belongs to another user: `git config --global --add safe.directory DIR`, with its folder, lets it be read"
                 .to_owned()
         }
-        _ => "the repository cannot be opened".to_owned(),
+        _ => unsupported(path).map_or_else(
+            || "the repository cannot be opened".to_owned(),
+            |what| format!("the repository {what}, a format that cannot be read"),
+        ),
     })
+}
+
+/// What about a repository is newer than what can be opened.
+fn unsupported(path: &Path) -> Option<&'static str> {
+    let mut folders = path.ancestors().map(|it| it.join(".git"));
+    let config = Config::open(&folders.find(|it| it.is_dir())?.join("config")).ok()?;
+    let is = |key: &str, value: &str| config.get_string(key).is_ok_and(|it| it == value);
+    if is("extensions.objectformat", "sha256") {
+        Some("has SHA-256 object ids")
+    } else if is("extensions.refstorage", "reftable") {
+        Some("keeps its references as reftable")
+    } else {
+        None
+    }
 }
 
 /// A path without links in it, so that paths can be compared.

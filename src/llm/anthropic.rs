@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::message::{
-    Call, Finish, Message, Part, Request, Response, ToolResult, object_arguments, text,
+    Call, Finish, Message, Part, Request, Response, ToolResult, object_arguments, own_id, text,
 };
 use super::names::NameRule;
 use super::wire::{Vendor, Wire};
@@ -85,8 +85,9 @@ impl Wire for Messages {
                     if !block["input"].is_object() {
                         block["input"] = json!({});
                     }
+                    let id = own_id(block, "id", &calls);
                     calls.push(Call {
-                        id: text(block, "id"),
+                        id: Some(id),
                         name: text(block, "name").unwrap_or_default(),
                         arguments,
                     });

@@ -65,6 +65,9 @@ impl ApiError {
     pub(crate) fn read(status: u16, body: &str) -> Self {
         let json: Value = serde_json::from_str(body).unwrap_or_default();
         let said = said(&json).unwrap_or_else(|| body.trim().to_owned());
+        // Gateways answer 200, and say within what they were answered themselves.
+        let within = (200..300).contains(&status).then(|| status_within(&json));
+        let status = within.flatten().unwrap_or(status);
         let everything = if json.is_null() {
             said.to_lowercase()
         } else {
@@ -200,13 +203,34 @@ fn kind(status: u16, everything: &str, said: &str) -> Kind {
     }
 }
 
-/// The message of an error, wherever the API puts it.
+/// The status that an error itself tells of, or stands for.
+fn status_within(json: &Value) -> Option<u16> {
+    let members = ["code", "status", "type"].map(|it| json["error"].get(it));
+    members.into_iter().flatten().find_map(|it| {
+        let number = it.as_u64().or_else(|| it.as_str()?.parse().ok());
+        let number = number.and_then(|it| u16::try_from(it).ok());
+        let named = it.as_str().and_then(|it| match it {
+            "overloaded_error" => Some(529),
+            "rate_limit_error" | "rate_limit_exceeded" => Some(429),
+            "server_error" | "api_error" | "internal_error" => Some(500),
+            "timeout_error" => Some(504),
+            _ => None,
+        });
+        number.filter(|it| (400..600).contains(it)).or(named)
+    })
+}
+
+/// The message of an error, wherever the API puts it, and what a gateway was told itself.
 fn said(json: &Value) -> Option<String> {
+    let text = |place: &str| json.pointer(place).and_then(Value::as_str);
     let places = ["/error/message", "/error", "/message", "/detail"];
-    let text = places
-        .iter()
-        .find_map(|it| json.pointer(it).and_then(Value::as_str))?;
-    Some(text.to_owned())
+    let message = places.into_iter().find_map(text)?;
+    Some(
+        match text("/error/metadata/raw").filter(|it| !it.is_empty()) {
+            Some(raw) => format!("{message}: {raw}"),
+            None => message.to_owned(),
+        },
+    )
 }
 
 #[cfg(test)]
@@ -283,6 +307,26 @@ mod tests {
                 Kind::Overloaded,
             ),
             (500, "<html>", Kind::Overloaded),
+            (
+                200,
+                r#"{"error":{"message":"Provider returned error","code":502,"metadata":{"raw":"no capacity"}}}"#,
+                Kind::Overloaded,
+            ),
+            (
+                200,
+                r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+                Kind::Overloaded,
+            ),
+            (
+                200,
+                r#"{"status":"failed","error":{"code":"rate_limit_exceeded","message":"slow down"}}"#,
+                Kind::RateLimit,
+            ),
+            (
+                200,
+                r#"{"error":{"message":"no","code":"400"}}"#,
+                Kind::Other,
+            ),
             (400, "{}", Kind::Other),
         ];
         for (status, body, expected) in cases {
@@ -291,6 +335,9 @@ mod tests {
             let passing = matches!(expected, Kind::RateLimit | Kind::Overloaded);
             assert_eq!(error.is_passing(), passing, "{status} {body}");
         }
+        let passed_on =
+            r#"{"error":{"message":"failed","code":502,"metadata":{"raw":"no capacity"}}}"#;
+        assert_eq!(ApiError::read(200, passed_on).said, "failed: no capacity");
         assert_eq!(
             ApiError::read(404, r#"{"error":"model 'x' not found"}"#).said,
             "model 'x' not found"

@@ -1,6 +1,7 @@
 //! What passes between us and a model, whatever API it speaks.
 
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::json;
 use crate::model::Object;
@@ -207,6 +208,19 @@ fn malformed(why: &str, said: &str) -> Unsendable {
     }
 }
 
+/// The id of a call, in the member where its API has it: one of our own where the model gave none, or one that a call before it has. What is
+/// sent back has it, too.
+pub(crate) fn own_id(call: &mut Value, member: &str, before: &[Call]) -> String {
+    let is_new = |it: &String| {
+        let mut before = before.iter();
+        !it.is_empty() && before.all(|call| call.id.as_ref() != Some(it))
+    };
+    let given = text(call, member).filter(is_new);
+    let id = given.unwrap_or_else(|| format!("call_{}", Uuid::new_v4().simple()));
+    call[member] = id.as_str().into();
+    id
+}
+
 /// A text member of a JSON object.
 pub(crate) fn text(value: &Value, name: &str) -> Option<String> {
     value.get(name).and_then(Value::as_str).map(str::to_owned)
@@ -216,7 +230,7 @@ pub(crate) fn text(value: &Value, name: &str) -> Option<String> {
 mod tests {
     use serde_json::json;
 
-    use super::{merge, object_arguments, parse_arguments};
+    use super::{Call, merge, object_arguments, own_id, parse_arguments};
 
     #[test]
     fn bodies_are_patched() {
@@ -228,6 +242,35 @@ mod tests {
         assert_eq!(
             body,
             json!({ "options": { "x": 1, "y": 3, "z": {} }, "b": [1] })
+        );
+    }
+
+    #[test]
+    fn calls_without_an_id_of_their_own_get_one() {
+        let mut calls: Vec<Call> = Vec::new();
+        for given in [
+            json!("a"),
+            json!(""),
+            json!(""),
+            json!(null),
+            json!("a"),
+            json!("b"),
+        ] {
+            let mut call = json!({ "id": given });
+            let id = own_id(&mut call, "id", &calls);
+            assert_eq!(call["id"], json!(id));
+            assert!(!id.is_empty());
+            calls.push(Call {
+                id: Some(id),
+                name: String::new(),
+                arguments: parse_arguments(""),
+            });
+        }
+        let ids: std::collections::BTreeSet<_> = calls.iter().map(|it| &it.id).collect();
+        assert_eq!(ids.len(), calls.len());
+        assert_eq!(
+            (&calls[0].id, &calls[5].id),
+            (&Some("a".to_owned()), &Some("b".to_owned()))
         );
     }
 

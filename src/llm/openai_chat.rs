@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::message::{
-    Call, Finish, Message, OUTPUT_NAME, Request, Response, ToolResult, object_arguments, text,
+    Call, Finish, Message, OUTPUT_NAME, Request, Response, ToolResult, object_arguments, own_id,
+    text,
 };
 use super::openai;
 use super::wire::{Vendor, Wire};
@@ -75,8 +76,9 @@ impl Wire for ChatCompletions {
                 // Servers that read what they are given back would stumble.
                 call["function"]["arguments"] = json!("{}");
             }
+            let id = own_id(call, "id", &calls);
             calls.push(Call {
-                id: text(call, "id"),
+                id: Some(id),
                 name: text(&call["function"], "name").unwrap_or_default(),
                 arguments,
             });

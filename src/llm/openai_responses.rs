@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::message::{
-    Call, Finish, Message, OUTPUT_NAME, Part, Request, Response, ToolResult, object_arguments, text,
+    Call, Finish, Message, OUTPUT_NAME, Part, Request, Response, ToolResult, object_arguments,
+    own_id, text,
 };
 use super::openai;
 use super::wire::{Vendor, Wire};
@@ -85,8 +86,9 @@ impl Wire for Responses {
                     if arguments.is_err() {
                         item["arguments"] = json!("{}");
                     }
+                    let id = own_id(item, "call_id", &calls);
                     calls.push(Call {
-                        id: text(item, "call_id"),
+                        id: Some(id),
                         name: text(item, "name").unwrap_or_default(),
                         arguments,
                     });

@@ -87,8 +87,9 @@ async fn pass_messages(stdout: impl AsyncRead + Unpin, mut to: DuplexStream, wir
             wire.noise(&format!("a line of more than {LONGEST_LINE} bytes"));
             return;
         };
-        let passes = wire.observe(&line);
-        if passes && (to.write_all(&line).await.is_err() || to.write_all(b"\n").await.is_err()) {
+        if let Some(line) = wire.observe(&line)
+            && (to.write_all(&line).await.is_err() || to.write_all(b"\n").await.is_err())
+        {
             return;
         }
     }

@@ -3,7 +3,7 @@
 //! Format: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http>
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
 use parking_lot::Mutex;
-use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, SET_COOKIE};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
@@ -19,11 +19,13 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpPostResponse,
 };
 use serde_json::Value;
+use serde_json::value::RawValue;
 use sse_stream::{Sse, SseStream};
 
 use crate::digits;
 use crate::http_client;
-use crate::mcp::wire::{NOT_UTF8, Wire};
+use crate::mcp::mend::mended;
+use crate::mcp::wire::{NOT_UTF8, Wire, key};
 use crate::text::beginning;
 
 pub(super) const JSON: &str = "application/json";
@@ -51,6 +53,10 @@ pub(super) struct WatchedHttp {
     wire: Arc<Wire>,
     /// The status with which the server has refused a message outside of any session.
     refusal: Arc<Mutex<Option<StatusCode>>>,
+    /// Which notification it has refused, and how.
+    refused: Arc<Mutex<Option<String>>>,
+    /// What it wants to be told again, as load balancers do to find the process that has the session: names with their values.
+    cookies: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 impl WatchedHttp {
@@ -64,12 +70,78 @@ impl WatchedHttp {
             client: http_client::within_origin(url, connect_timeout).build()?,
             wire,
             refusal: Arc::default(),
+            refused: Arc::default(),
+            cookies: Arc::default(),
         })
     }
 
     /// The status with which the server has refused to begin a session, if it has.
     pub(super) fn refusal(&self) -> Option<StatusCode> {
         *self.refusal.lock()
+    }
+
+    /// Which notification the server has refused, and how, if it has.
+    pub(super) fn refused(&self) -> Option<String> {
+        self.refused.lock().clone()
+    }
+
+    /// The headers of a request, with the cookies that the server has set.
+    fn with_cookies(
+        &self,
+        mut headers: HashMap<HeaderName, HeaderValue>,
+    ) -> HashMap<HeaderName, HeaderValue> {
+        let own = headers.get(&COOKIE).and_then(|it| it.to_str().ok());
+        let set = self.cookies.lock();
+        let set = set.iter().map(|(name, value)| format!("{name}={value}"));
+        let all: Vec<String> = own.map(str::to_owned).into_iter().chain(set).collect();
+        if let Ok(value) = HeaderValue::try_from(all.join("; "))
+            && !all.is_empty()
+        {
+            headers.insert(COOKIE, value);
+        }
+        headers
+    }
+
+    fn keep_cookies(&self, response: &Response) {
+        let mut cookies = self.cookies.lock();
+        for it in response.headers().get_all(SET_COOKIE) {
+            let Ok(said) = it.to_str() else { continue };
+            let mut parts = said.split(';').map(str::trim);
+            let Some((name, value)) = parts.next().and_then(|it| it.split_once('=')) else {
+                continue;
+            };
+            if parts.any(|it| it.eq_ignore_ascii_case("max-age=0")) {
+                cookies.remove(name);
+            } else {
+                cookies.insert(name.to_owned(), value.to_owned());
+            }
+        }
+    }
+
+    /// An error that was answered to a request under another id, as its answer; a result under one is lost. Over HTTP, an answer belongs to
+    /// the request that it came for.
+    fn of_request<'m>(&self, request: Option<&Value>, body: &'m [u8]) -> Cow<'m, [u8]> {
+        let members = serde_json::from_slice::<BTreeMap<String, Box<RawValue>>>(body);
+        let (Some(request), Ok(mut members)) = (request, members) else {
+            return Cow::Borrowed(body);
+        };
+        let id = members.get("id").map(|it| it.get());
+        let id = id.and_then(|it| serde_json::from_str::<Value>(it).ok());
+        if id.as_ref().is_some_and(|it| key(it) == key(request)) || members.contains_key("method") {
+            return Cow::Borrowed(body);
+        }
+        let has = |name: &str| members.get(name).is_some_and(|it| it.get() != "null");
+        if has("result") && !has("error") {
+            let id = id.map_or_else(|| "none".to_owned(), |it| it.to_string());
+            let why =
+                format!("the answer has another id than its request: {id} in place of {request}");
+            self.wire.spoil(request, &why);
+            return Cow::Borrowed(body);
+        }
+        if let (true, Ok(own)) = (has("error"), RawValue::from_string(request.to_string())) {
+            members.insert("id".to_owned(), own);
+        }
+        serde_json::to_vec(&members).map_or(Cow::Borrowed(body), Cow::Owned)
     }
 
     /// The events of a stream, shown to the wire. What cannot be read of one that brings the answer to a request is known to whoever
@@ -81,17 +153,19 @@ impl WatchedHttp {
     ) -> BoxStream<'static, Result<Sse, SseError>> {
         let wire = Arc::clone(&self.wire);
         stream
-            .inspect(move |event| match (event, &request) {
-                (
-                    Ok(Sse {
-                        data: Some(data), ..
-                    }),
-                    _,
-                ) if !data.trim().is_empty() => {
-                    wire.observe(data.as_bytes());
+            .map(move |event| {
+                if let (Err(SseError::Utf8Parse(_)), Some(request)) = (&event, &request) {
+                    wire.spoil(request, NOT_UTF8);
                 }
-                (Err(SseError::Utf8Parse(_)), Some(request)) => wire.spoil(request, NOT_UTF8),
-                _ => {}
+                event.map(|it| {
+                    let data = it.data.filter(|it| !it.trim().is_empty());
+                    // What is no message, such as what keeps a connection alive, is no event for rmcp.
+                    let usable = data.and_then(|it| {
+                        let usable = wire.observe(it.as_bytes())?;
+                        String::from_utf8(usable.into_owned()).ok()
+                    });
+                    Sse { data: usable, ..it }
+                })
             })
             .boxed()
     }
@@ -126,8 +200,10 @@ impl StreamableHttpClient for WatchedHttp {
         if let Some(session_id) = session_id {
             request = request.header("Mcp-Session-Id", session_id.as_ref());
         }
-        let response = with_headers(request, custom_headers).send().await?;
+        let headers = self.with_cookies(custom_headers);
+        let response = with_headers(request, headers).send().await?;
 
+        self.keep_cookies(&response);
         let status = response.status();
         if status == StatusCode::ACCEPTED || status == StatusCode::NO_CONTENT {
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -160,7 +236,12 @@ impl StreamableHttpClient for WatchedHttp {
         // A 401 or 403 is reported by its status, whatever the body says.
         let about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         if is_json && !about_access {
-            let message = serde_json::from_slice::<ServerJsonRpcMessage>(&body);
+            let body = self.of_request(request_id.as_ref(), &body);
+            let meant = std::str::from_utf8(&body).map(mended);
+            let message = match &meant {
+                Ok(meant) => serde_json::from_str::<ServerJsonRpcMessage>(&meant.text),
+                Err(_) => serde_json::from_slice(&body),
+            };
             match message {
                 Ok(message)
                     if status.is_success() || matches!(message, JsonRpcMessage::Error(_)) =>
@@ -178,6 +259,13 @@ impl StreamableHttpClient for WatchedHttp {
         if status.is_success() && !expects_answer {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
+        if !expects_answer {
+            let described = describe(status, &content_type, &text);
+            let method = serde_json::to_value(&message).ok();
+            let method = method.as_ref().and_then(|it| it["method"].as_str());
+            let method = method.unwrap_or("a message");
+            *self.refused.lock() = Some(format!("refused `{method}`: {described}"));
+        }
         Err(unexpected(status, &content_type, &text))
     }
 
@@ -191,7 +279,13 @@ impl StreamableHttpClient for WatchedHttp {
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
         let events = self
             .client
-            .get_stream(uri, session_id, last_event_id, auth_header, custom_headers)
+            .get_stream(
+                uri,
+                session_id,
+                last_event_id,
+                auth_header,
+                self.with_cookies(custom_headers),
+            )
             .await?;
         Ok(self.watched(None, events))
     }
@@ -204,7 +298,12 @@ impl StreamableHttpClient for WatchedHttp {
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Error> {
         self.client
-            .delete_session(uri, session_id, auth_header, custom_headers)
+            .delete_session(
+                uri,
+                session_id,
+                auth_header,
+                self.with_cookies(custom_headers),
+            )
             .await
     }
 }

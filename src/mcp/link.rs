@@ -18,9 +18,9 @@ use crate::mcp::http::WatchedHttp;
 use crate::mcp::legacy::{self, LegacyError, LegacyTransport, StreamEnd};
 use crate::mcp::noting::Noting;
 use crate::mcp::problem::setup_error;
-use crate::mcp::request::{CLOSED, is_broken_pipe, is_refused, is_unreachable, root};
+use crate::mcp::request::{CLOSED, excerpt, is_broken_pipe, is_refused, is_unreachable, root};
 use crate::mcp::target::{Launch, OnProgress, Target};
-use crate::mcp::wire::Wire;
+use crate::mcp::wire::{Reply, Wire};
 use crate::model::scenario::HttpStyle;
 use crate::process::{Child, ChildCommand};
 use crate::run::SetupError;
@@ -127,7 +127,7 @@ impl<'a> Linking<'a> {
             Launch::Child(command) => self.start(command, &what).await,
             Launch::Http { .. } => self.over_http(&what).await,
         };
-        let service = begun.map_err(|it| it.describe(&what))?;
+        let service = begun.map_err(|it| it.describe(&what, &self.wire))?;
         // A cached catalogue would hide what the server says now.
         service
             .peer()
@@ -240,6 +240,9 @@ impl<'a> Linking<'a> {
         config.auth_header.clone_from(bearer_token);
         let transport = StreamableHttpClientTransport::with_client(http.clone(), config);
         let begun = self.serve(transport).await;
+        if let (Err(NotBegun::Uninitialized(_)), Some(refused)) = (&begun, http.refused()) {
+            return Err(NotBegun::Unasked(refused));
+        }
         let status = match (&begun, http.refusal()) {
             (Err(_), Some(status)) if may_be_legacy(url, status.as_u16()) => status,
             _ => return begun,
@@ -331,7 +334,7 @@ impl NotBegun {
     }
 
     /// In words that follow the name of the server.
-    fn describe(&self, what: &str) -> String {
+    fn describe(&self, what: &str, wire: &Wire) -> String {
         match self {
             Self::Unasked(why) => why.clone(),
             Self::Unopened(error) if is_unreachable(error) => {
@@ -343,12 +346,12 @@ impl NotBegun {
                     root(error)
                 )
             }
-            Self::Uninitialized(error) => not_initialized(error, what),
+            Self::Uninitialized(error) => not_initialized(error, what, wire),
         }
     }
 }
 
-fn not_initialized(error: &ClientInitializeError, what: &str) -> String {
+fn not_initialized(error: &ClientInitializeError, what: &str, wire: &Wire) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => format!("({what}) {CLOSED}"),
         ClientInitializeError::TransportError { error, .. }
@@ -373,6 +376,17 @@ fn not_initialized(error: &ClientInitializeError, what: &str) -> String {
                 error.message, error.code.0
             )
         }
-        other => format!("did not answer `initialize` as MCP asks: {other}"),
+        _ => {
+            let said = match wire.take_any() {
+                Some(Reply::Result(it) | Reply::Error(it)) => {
+                    format!("it answered `{}`", excerpt(&it.to_string()))
+                }
+                Some(Reply::Invalid(why)) => why,
+                None => "it answered something else first".to_owned(),
+            };
+            format!(
+                "did not answer `initialize` as MCP asks, with `protocolVersion`, `capabilities` and `serverInfo`: {said}"
+            )
+        }
     }
 }

@@ -11,6 +11,7 @@ mod headers;
 mod http;
 mod legacy;
 mod link;
+mod mend;
 mod noting;
 mod observed;
 mod problem;

@@ -218,8 +218,13 @@ impl Session {
     /// Ends the session and, where there is one, the server process.
     pub(super) async fn close(self) {
         if let Some(link) = Arc::into_inner(self.link.into_inner()) {
+            let name = &self.target.name;
+            for remark in link.wire.remarks() {
+                self.target.observed.note(format!(
+                    "server `{name}` sent {remark}; strict clients refuse that"
+                ));
+            }
             if let Some((count, line)) = link.noise() {
-                let name = &self.target.name;
                 let noun = if count == 1 {
                     "line that is"
                 } else {
@@ -239,6 +244,8 @@ impl Session {
 pub(super) struct Listing {
     tools: Vec<Tool>,
     cursors: HashSet<String>,
+    /// The page before.
+    last: Vec<Value>,
 }
 
 impl Listing {
@@ -251,6 +258,11 @@ impl Listing {
         let Some(Value::Array(served)) = page.remove("tools") else {
             return Err("answered `tools/list` without a list of tools".to_owned());
         };
+        // Many servers end with an empty cursor, which others have for a page: whoever follows it gets the same again.
+        if !served.is_empty() && served == self.last {
+            return Ok(None);
+        }
+        self.last.clone_from(&served);
         for tool in served {
             match tool {
                 Value::Object(served) if served.get("name").is_some_and(Value::is_string) => {
@@ -270,6 +282,7 @@ impl Listing {
                 "did not end its list of tools after {MOST_PAGES} pages"
             )),
             Some(Value::String(next)) if self.cursors.insert(next.clone()) => Ok(Some(next)),
+            Some(Value::String(next)) if next.is_empty() => Ok(None),
             Some(Value::String(next)) => Err(format!(
                 "lists its tools in a circle: cursor `{}` came twice",
                 excerpt(&next)

@@ -1,13 +1,18 @@
 //! What a server really sent: every JSON-RPC answer as text, before it is interpreted.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::LazyLock;
 
 use parking_lot::Mutex;
+use regex::Regex;
 use serde::Deserialize;
-use serde_json::Value;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 
+use super::mend::mended;
 use crate::digits;
 use crate::text::beginning;
 
@@ -36,6 +41,8 @@ struct Seen {
     noises: usize,
     /// The server has said that its list of tools is another one now.
     has_other_tools: bool,
+    /// What strict clients would not take of what it sent.
+    remarks: BTreeSet<&'static str>,
 }
 
 /// What an answer carries, long integers as [`digits`] marks them.
@@ -124,9 +131,30 @@ pub(super) fn read_bytes(bytes: &[u8]) -> Message {
     }
 }
 
+/// What is longer is an answer, and no error.
+const LONGEST_ERROR: usize = 1 << 16;
+
+/// Where a text that is no JSON says which request it answers.
+static ID: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#""id"\s*:\s*(-?\d+|"[^"\\]*")"#).ok());
+
 impl Wire {
-    /// Looks at one message as it arrived, and says whether it is one that can be used.
-    pub(super) fn observe(&self, bytes: &[u8]) -> bool {
+    /// Looks at one message as it arrived, and returns it as it is meant, where it is one that can be used.
+    pub(super) fn observe<'m>(&self, bytes: &'m [u8]) -> Option<Cow<'m, [u8]>> {
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return self.look(bytes).then_some(Cow::Borrowed(bytes));
+        };
+        let meant = mended(text);
+        self.seen.lock().remarks.extend(meant.remarks);
+        let of_only = self.of_only(&meant.text);
+        let text = match (of_only, meant.text) {
+            (Some(text), _) | (None, Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
+            (None, Cow::Borrowed(text)) => Cow::Borrowed(text.as_bytes()),
+        };
+        self.look(&text).then_some(text)
+    }
+
+    fn look(&self, bytes: &[u8]) -> bool {
         let lossy = || String::from_utf8_lossy(bytes);
         match read_bytes(bytes) {
             Message::Request { method, .. } => {
@@ -136,7 +164,9 @@ impl Wire {
                 true
             }
             Message::Noise => {
-                self.noise(&lossy());
+                let text = lossy();
+                self.noise(&text);
+                self.lose(&text);
                 false
             }
             Message::Reply { id, reply } => {
@@ -152,6 +182,50 @@ impl Wire {
                 usable
             }
         }
+    }
+
+    /// An error that names no request, as the answer to the one that is open; `None` for all else, and where several are.
+    fn of_only(&self, text: &str) -> Option<String> {
+        if text.len() > LONGEST_ERROR || !text.contains("\"error\"") {
+            return None;
+        }
+        let message: Value = serde_json::from_str(text).ok()?;
+        let is_error = message["error"].is_object() && message["id"].is_null();
+        let mut open = self.open().into_iter();
+        let only = open.next().filter(|_| is_error && open.next().is_none())?;
+        let id: Value = only.parse::<i64>().map_or(only.into(), Value::from);
+        let error = &message["error"];
+        Some(json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string())
+    }
+
+    /// The requests whose answers have not come, as their ids compare.
+    fn open(&self) -> Vec<String> {
+        let seen = self.seen.lock();
+        let open = seen.awaited.iter().filter(|it| it.1.is_none());
+        open.map(|it| it.0.clone()).collect()
+    }
+
+    /// What is no JSON, and still says which open request it answers: that answer cannot be read.
+    fn lose(&self, text: &str) {
+        let Err(error) = serde_json::from_str::<IgnoredAny>(text) else {
+            return;
+        };
+        let open = self.open();
+        let ids = ID.as_ref().map(|it| it.captures_iter(text));
+        let mut ids = ids
+            .into_iter()
+            .flatten()
+            .map(|it| it[1].trim_matches('"').to_owned());
+        if let Some(id) = ids.find(|it| open.contains(it)) {
+            let quoted = beginning(text.trim(), NOISE_LENGTH);
+            let why = format!("the answer is not valid JSON ({error}): `{quoted}`");
+            self.spoil(&Value::String(id), &why);
+        }
+    }
+
+    /// What strict clients would not take of what the server sent.
+    pub(super) fn remarks(&self) -> Vec<&'static str> {
+        self.seen.lock().remarks.iter().copied().collect()
     }
 
     /// Whether the server has said that its list of tools is another one now.
@@ -278,7 +352,7 @@ mod tests {
 
     fn observe(wire: &Wire, id: &str, result: usize) {
         let message = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
-        assert!(wire.observe(message.as_bytes()));
+        assert!(wire.observe(message.as_bytes()).is_some());
     }
 
     #[test]
@@ -330,14 +404,27 @@ mod tests {
                 true,
                 None,
             ),
-            (r#"{"jsonrpc":"2.0","id":null,"error":{}}"#, false, None),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"error":{"code":3}}"#,
+                true,
+                Some(Reply::Error(json!({ "code": 3 }))),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"result":{},"error":null}"#,
+                true,
+                Some(Reply::Result(json!({}))),
+            ),
             ("Listening on port 3000", false, None),
             ("[]", false, None),
         ];
         for (text, is_message, reply) in cases {
             let wire = Wire::default();
             wire.expect(&json!(1));
-            assert_eq!(wire.observe(text.as_bytes()), is_message, "{text}");
+            assert_eq!(
+                wire.observe(text.as_bytes()).is_some(),
+                is_message,
+                "{text}"
+            );
             if let Some(reply) = reply {
                 assert_eq!(wire.take_any(), Some(reply), "{text}");
             }

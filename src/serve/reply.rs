@@ -11,7 +11,7 @@ use crate::model::evaluation::Evaluation;
 use crate::model::redacted::Redacted;
 use crate::model::ruling::Judge;
 use crate::model::suite::{Check, ScenarioResult};
-use crate::model::trajectory::{self, Outcome, Trajectory};
+use crate::model::trajectory::{self, FailureKind, Outcome, Trajectory};
 use crate::published::result::Status;
 use crate::store::database::scenario_of;
 
@@ -108,6 +108,11 @@ fn is_found(call: &trajectory::ToolCall, run: &Trajectory) -> bool {
     call.server.is_some() && (is_listed || !call.outcome.is_failure())
 }
 
+/// Whether a call was made: arguments that are none cannot be sent.
+fn is_sent(call: &trajectory::ToolCall) -> bool {
+    !matches!(&call.outcome, Outcome::Failure(it) if it.kind == FailureKind::NotSent)
+}
+
 fn verdict(result: &ScenarioResult, status: Status, expected: &[String]) -> Verdict {
     let failed = |why: &str| Verdict {
         passed: false,
@@ -188,7 +193,8 @@ fn share(part: usize, whole: usize) -> f64 {
 /// Whether a run has called a tool that a server has.
 fn is_called(tool: &str, run: &Trajectory) -> bool {
     let mut calls = run.calls();
-    calls.any(|it| (it.tool == *tool || it.full_name() == *tool) && is_found(it, run))
+    let is_named = |it: &trajectory::ToolCall| it.tool == *tool || it.full_name() == *tool;
+    calls.any(|it| is_named(it) && is_found(it, run) && is_sent(it))
 }
 
 /// What a judge says.

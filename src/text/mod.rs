@@ -4,6 +4,7 @@
 //! overwrite what the terminal shows, and a bidirectional override could make a line read otherwise than it is.
 
 pub mod aligned;
+pub mod dotenv;
 mod identifier;
 pub mod nearest;
 pub mod word_diff;

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use mcp_eval::model::scenario::{Server, Transport};
+use mcp_eval::model::scenario::{HttpStyle, Server, Transport};
 use mcp_eval::scenario_file::{
     self, ClientConfigError, Options, client_config, expand, expand_command,
 };
@@ -19,38 +20,21 @@ fn config(text: &str) -> (TempDir, PathBuf) {
 }
 
 fn http(name: &str, url: &str) -> Server {
-    Server {
-        name: name.to_owned(),
-        transport: Transport::Http {
-            style: mcp_eval::model::scenario::HttpStyle::default(),
-            url: url.to_owned(),
-            headers: Vec::new(),
-            bearer_token_env: None,
-            start: None,
-            headers_command: Vec::new(),
-        },
-        connect_timeout: None,
-        tool_timeout: None,
-        ready: None,
-    }
+    let transport = Transport::http(HttpStyle::default(), url, Vec::new());
+    Server::new(name.to_owned(), transport)
 }
 
 fn stdio(command: &str, args: &[&str], env: &[(&str, &str)], cwd: Option<&Path>) -> Server {
-    Server {
-        name: "local".to_owned(),
-        transport: Transport::Stdio {
-            command: command.to_owned(),
-            args: args.iter().map(|it| (*it).to_owned()).collect(),
-            env: env
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect(),
-            cwd: cwd.map(Path::to_owned),
-        },
-        connect_timeout: None,
-        tool_timeout: None,
-        ready: None,
-    }
+    let env = env.iter();
+    let transport = Transport::Stdio {
+        command: command.to_owned(),
+        args: args.iter().map(|it| (*it).to_owned()).collect(),
+        env: env
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect(),
+        cwd: cwd.map(Path::to_owned),
+    };
+    Server::new("local".to_owned(), transport)
 }
 
 #[test]
@@ -100,7 +84,7 @@ fn addresses_have_several_keys() {
     );
     let mut old = http("e", "http://e/sse");
     if let Transport::Http { style, .. } = &mut old.transport {
-        *style = mcp_eval::model::scenario::HttpStyle::Sse;
+        *style = HttpStyle::Sse;
     }
     let expected = [http("g", "http://g"), http("h", "http://h"), old];
     assert_eq!(client_config(&path).unwrap(), expected);
@@ -232,6 +216,146 @@ fn yaml_is_read_as_well() {
 }
 
 #[test]
+fn each_client_writes_it_in_a_way_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    };
+    // Codex takes texts as they are.
+    let codex = write(
+        "config.toml",
+        r#"model = "gpt-5"
+[mcp_servers.local]
+command = "python3"
+args = ["server.py", "${HOME}"]
+env = { A = "1" }
+env_vars = ["B"]
+startup_timeout_sec = 20
+tool_timeout_sec = 1.5
+[mcp_servers.off]
+command = "x"
+enabled = false
+[mcp_servers.far]
+url = "http://far"
+bearer_token_env_var = "FAR_TOKEN"
+http_headers = { "X-Team" = "blue" }
+env_http_headers = { "X-Key" = "FAR_KEY" }
+"#,
+    );
+    let local = Server {
+        connect_timeout: Some(Duration::from_secs(20)),
+        tool_timeout: Some(Duration::from_millis(1500)),
+        ..stdio(
+            "python3",
+            &["server.py", "$${HOME}"],
+            &[("B", "${B:-}"), ("A", "1")],
+            None,
+        )
+    };
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let mut far = http("far", "http://far");
+    if let Transport::Http {
+        headers,
+        bearer_token_env,
+        ..
+    } = &mut far.transport
+    {
+        *headers = vec![pair("X-Team", "blue"), pair("X-Key", "${FAR_KEY}")];
+        *bearer_token_env = Some("FAR_TOKEN".to_owned());
+    }
+    assert_eq!(client_config(&codex).unwrap(), [local, far]);
+    let broken = write("broken.toml", "[mcp_servers.local]\ncommand = \n");
+    let refused = client_config(&broken).unwrap_err().to_string();
+    assert!(refused.contains("broken.toml:2:"), "{refused}");
+    let wrong = write(
+        "wrong.toml",
+        "[mcp_servers.local]\ncommand = \"x\"\ntool_timeout_sec = \"1\"\n",
+    );
+    let refused = client_config(&wrong).unwrap_err().to_string();
+    assert!(refused.contains("wrong.toml:3:"), "{refused}");
+
+    // Gemini CLI has variables without braces.
+    let gemini = write(
+        ".gemini/settings.json",
+        r#"{"mcpServers": {"local": {"command": "x", "args": ["$A-1", "$$5", "${B}"], "env": {"T": "Bearer $T_TOKEN"}}}}"#,
+    );
+    let local = stdio(
+        "x",
+        &["${A}-1", "$$5", "${B}"],
+        &[("T", "Bearer ${T_TOKEN}")],
+        None,
+    );
+    assert_eq!(client_config(&gemini).unwrap(), [local]);
+
+    // Windsurf and Copilot have words of their own.
+    let windsurf = write(
+        "mcp_config.json",
+        r#"{"mcpServers": {"r": {"serverUrl": "http://r"}}}"#,
+    );
+    assert_eq!(client_config(&windsurf).unwrap(), [http("r", "http://r")]);
+    let copilot = write(
+        "copilot.json",
+        r#"{"mcpServers": {"local": {"type": "local", "command": "x", "tools": ["*"]}}}"#,
+    );
+    assert_eq!(
+        client_config(&copilot).unwrap(),
+        [stdio("x", &[], &[], None)]
+    );
+
+    // Editors know their folder, and files of variables.
+    write("project/.env", "A=from file\nB='${HOME}'\n");
+    let editor = write(
+        "project/.vscode/mcp.json",
+        r#"{"servers": {"local": {"command": "x", "args": ["${workspaceFolderBasename}${/}a", "$${file}"],
+            "envFile": "${workspaceFolder}/.env", "env": {"A": "own"}}}}"#,
+    );
+    let local = stdio(
+        "x",
+        &["project/a", "$${file}"],
+        &[("B", "$${HOME}"), ("A", "own")],
+        None,
+    );
+    assert_eq!(client_config(&editor).unwrap(), [local]);
+    for named in [
+        "file",
+        "config:a.b",
+        "command:pick",
+        "workspaceFolder:other",
+    ] {
+        let text = format!(r#"{{"servers": {{"local": {{"command": "${{{named}}}"}}}}}}"#);
+        let path = write("project/.vscode/mcp.json", &text);
+        let refused = client_config(&path).unwrap_err().to_string();
+        assert!(refused.contains("only a running editor knows"), "{refused}");
+        assert!(refused.contains(&format!("`${{{named}}}`")), "{refused}");
+    }
+    let settings = write(
+        "settings.json",
+        r#"{"mcp": {"servers": {"r": {"url": "http://r"}}}}"#,
+    );
+    assert_eq!(client_config(&settings).unwrap(), [http("r", "http://r")]);
+
+    // Others are named for what they are.
+    for (text, client) in [
+        (
+            r#"{"context_servers": {"a": {"command": {"path": "x"}}}}"#,
+            "Zed",
+        ),
+        (
+            r#"{"mcp": {"a": {"type": "local", "command": ["x"]}}}"#,
+            "opencode",
+        ),
+        ("extensions:\n  a: {type: stdio, cmd: x}\n", "Goose"),
+    ] {
+        let path = write("other.json", text);
+        let refused = client_config(&path).unwrap_err().to_string();
+        assert!(refused.contains(client), "{refused}");
+    }
+}
+
+#[test]
 fn files_about_something_else_are_told_apart_from_wrong_ones() {
     let reasons = [
         (
@@ -245,7 +369,7 @@ fn files_about_something_else_are_told_apart_from_wrong_ones() {
         ),
         (
             r#"{"listen": ":8080"}"#,
-            "it has neither `mcpServers` nor `servers`",
+            "it has none of `mcpServers`, `servers` and, as Codex writes it, `mcp_servers`",
         ),
         ("", "it is empty"),
     ];

@@ -60,6 +60,7 @@ mod moved;
 mod named_tools;
 mod never_green;
 mod no_calls;
+mod odd_servers;
 mod offered;
 mod old_habits;
 mod one_cause;

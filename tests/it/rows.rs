@@ -177,6 +177,12 @@ fn tables_that_would_lose_something_are_refused() {
         project.expect(2, &["validate"]).says(said);
         project.expect(2, &["run"]).says(said);
     }
+    // Spreadsheets leave rows of nothing but commas behind.
+    let sheet = project("dataset: rows.csv");
+    sheet.file("scenarios/rows.csv", "id,order\na,7\n,\nb,8\n,\n , \n");
+    sheet
+        .expect(0, &["validate"])
+        .says("rows.csv:3:1: warning: 3 empty rows are left out");
     // What is written by the rules is read, and its lines are counted as the file has them.
     let project = project("dataset: rows.csv");
     project.file(

@@ -1,12 +1,17 @@
 //! An agent with a language model behind one of several APIs, and the loop in which it calls tools.
 //!
-//! The APIs, their wire formats and how they are asked are in [`crate::llm`]; `results` makes of a tool's answer what a model gets of it.
+//! The APIs, their wire formats and how they are asked are in [`crate::llm`]; `results` makes of a tool's answer what a model gets of it, and
+//! `schema` of a tool's schema.
 
 mod results;
+mod schema;
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use regex::{Captures, Regex};
 use serde_json::json;
 
 use crate::llm::client::{Attempts, Client, Key, Unanswered};
@@ -36,7 +41,31 @@ struct Offer {
     tools: Vec<OfferedTool>,
     names: Names,
     tool_choice: Option<ToolChoice>,
+    /// What of the catalogue could not be offered as it is.
+    notes: Vec<String>,
 }
+
+impl Offer {
+    /// A message of an API, with the tools that it counts, as in `tools.0.input_schema`, by their names.
+    fn named(&self, said: &str) -> String {
+        let Some(counted) = COUNTED.as_ref() else {
+            return said.to_owned();
+        };
+        let named = counted.replace_all(said, |it: &Captures<'_>| {
+            let number = it[1].parse::<usize>().ok();
+            let tool = number.and_then(|it| self.tools.get(it));
+            tool.map_or_else(
+                || it[0].to_owned(),
+                |tool| format!("{} (`{}`)", &it[0], tool.name),
+            )
+        });
+        named.into_owned()
+    }
+}
+
+/// How APIs count the tools of a request.
+static COUNTED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\btools?(?:\.|\[)(\d+)\]?").ok());
 
 impl Chat {
     /// An agent with these settings, which asks with this key.
@@ -62,6 +91,7 @@ impl Chat {
 
     async fn converse(&mut self, conversation: &mut Conversation<'_>) -> Result<(), Stop> {
         let offer = self.offer(conversation.catalogue()).map_err(Stop::Error)?;
+        self.notes.extend(offer.notes.iter().cloned());
         for turn in std::mem::take(&mut self.turns) {
             conversation.user(&turn);
             self.history.push(Message::User(turn));
@@ -114,7 +144,12 @@ impl Chat {
         };
         let body = self.wire.body(&request, self.client.address.at_home);
         let answer = self.client.ask(conversation, &body).await;
-        let answer = answer.map_err(|it| Stop::Error(it.into()))?;
+        let answer = answer.map_err(|mut it| {
+            it.message = offer.named(&it.message);
+            let details = it.details.iter();
+            it.details = details.map(|it| offer.named(it)).collect();
+            Stop::Error(it.into())
+        })?;
         let response = self.wire.read(&answer).map_err(|problem| {
             Stop::Error(SetupError::new(format!(
                 "the model's answer cannot be understood: {problem}"
@@ -198,7 +233,15 @@ impl Chat {
             let tools = server.tools.iter();
             tools.map(|it| (format!("mcp__{}__{}", server.server, it.name()), it))
         });
-        let tools: Vec<_> = tools.collect();
+        let (mut notes, mut seen) = (Vec::new(), HashSet::new());
+        let mut tools: Vec<_> = tools.collect();
+        tools.retain(|(name, _)| {
+            let is_new = seen.insert(name.clone());
+            if !is_new {
+                notes.push(format!("`{name}` is listed twice, and was offered once"));
+            }
+            is_new
+        });
         let full = tools.iter().map(|(name, _)| name.as_str());
         let names = Names::new(full.clone(), self.wire.vendor().names);
         let tool_choice = match &self.settings.tool_choice {
@@ -218,20 +261,25 @@ impl Chat {
             }
             other => other.clone(),
         };
-        let tools = tools.iter().map(|(name, tool)| OfferedTool {
-            name: names.offered(name).unwrap_or(name).to_owned(),
-            description: crate::llm::message::text(&json!(tool.served), "description"),
-            input_schema: tool
-                .served
-                .get("inputSchema")
-                .filter(|it| it.is_object())
-                .cloned()
-                .unwrap_or_else(|| json!({ "type": "object", "properties": {} })),
+        let tools = tools.iter().map(|(name, tool)| {
+            let (input_schema, taken_off) = schema::offered(tool.served.get("inputSchema"));
+            if !taken_off.is_empty() {
+                notes.push(format!(
+                    "`{name}` was offered without {} at the top of its input schema, which APIs refuse, and with the parameters of all branches",
+                    taken_off.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(" and ")
+                ));
+            }
+            OfferedTool {
+                name: names.offered(name).unwrap_or(name).to_owned(),
+                description: crate::llm::message::text(&json!(tool.served), "description"),
+                input_schema,
+            }
         });
         Ok(Offer {
             tools: tools.collect(),
             names,
             tool_choice,
+            notes,
         })
     }
 }

@@ -9,7 +9,7 @@ use super::exact_match::has;
 use super::pattern::regex;
 use crate::evaluate::finding::Finding;
 use crate::evaluate::subject::Subject;
-use crate::evaluate::tools::{Offer, call_name, counts, is_named, numbered};
+use crate::evaluate::tools::{Offer, call_name, counts, is_named, numbered, unsendable};
 use crate::json_schema::JsonSchema;
 use crate::model::catalogue::Catalogue;
 use crate::model::evaluator::{
@@ -136,7 +136,10 @@ fn required(
                     let nearest = nearest(near);
                     format!("`{tool}` is not called: no server offers it any more{nearest}")
                 }
-                Offer::Now => format!("`{tool}` is not called"),
+                Offer::Now => match unsendable(subject.trajectory, tool) {
+                    Some(why) => format!("`{tool}` is called, and cannot be: {why}"),
+                    None => format!("`{tool}` is not called"),
+                },
             }
         } else {
             let why = of_tool.iter().map(|it| {

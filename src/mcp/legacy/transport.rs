@@ -110,9 +110,10 @@ impl Transport<RoleClient> for LegacyTransport {
             }
             match self.inbox.as_mut()?.next().await {
                 Ok(message) => {
-                    let is_usable = self.wire.observe(&message);
+                    let usable = self.wire.observe(&message);
+                    let message = usable.and_then(|it| serde_json::from_slice(&it).ok());
                     // What rmcp cannot make sense of is known to whoever waits for it.
-                    if let (true, Ok(message)) = (is_usable, serde_json::from_slice(&message)) {
+                    if let Some(message) = message {
                         return Some(message);
                     }
                 }

@@ -1,10 +1,12 @@
-//! The configuration of MCP clients: `{"mcpServers": {…}}` or `{"servers": {…}}`.
+//! The configuration of MCP clients: `{"mcpServers": {…}}`, `{"servers": {…}}` or, of Codex, `[mcp_servers.NAME]`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::model::scenario::{HttpStyle, Server, Transport};
 
+use super::client_texts::Form;
 use super::projects;
 use super::server::command_from;
 use crate::scenario_file::decode::template;
@@ -14,6 +16,8 @@ use crate::scenario_file::yaml::jsonc::without_comments;
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
 use crate::scenario_file::yaml::parse::parse;
 use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::yaml::toml::parse_toml;
+use crate::text::dotenv;
 use crate::text::nearest::did_you_mean;
 
 /// Why a file gives no client servers.
@@ -77,14 +81,14 @@ pub fn client_config(path: &Path) -> Result<Vec<Server>, ClientConfigError> {
     Err(ClientConfigError::Invalid(findings.collect()))
 }
 
-/// The servers of a client's configuration file, JSON with or without comments, or YAML, and those of its entries that cannot be used.
+/// The servers of a client's configuration file, JSON with or without comments, YAML or TOML, and those of its entries that cannot be used.
 ///
 /// Where it keeps servers for single projects, as Claude Code does, those of the folder somebody works in come first.
 ///
 /// Keys that only other clients know are passed over, and so are entries switched off with `disabled: true` or
 /// `enabled: false`. Without `type`, `url` and `httpUrl` mean HTTP and `command` a child process. Relative folders, and commands
 /// starting with `./` or `../`, are resolved against the file's folder, or, where that is a client's own such as `.vscode`, against the
-/// project's around it. That is `${workspaceFolder}`, too; `${env:NAME}` is `${NAME}`, as editors write it.
+/// project's around it. What stands for a variable is as the client writes it, see [`Form`].
 ///
 /// # Errors
 ///
@@ -92,7 +96,11 @@ pub fn client_config(path: &Path) -> Result<Vec<Server>, ClientConfigError> {
 pub fn client_servers(path: &Path) -> Result<ClientServers, ClientConfigError> {
     let mut findings = Findings::default();
     let source = findings.read_up_to(path, MAX_FILE);
+    let form = Form::of(path);
     let document = source.and_then(|source| {
+        if form == Form::Codex {
+            return parse_toml(source, &mut findings);
+        }
         let plain = without_comments(&findings.text(source));
         let source = plain.map_or(source, |plain| findings.add_text(path, &plain));
         parse(source, &mut findings)
@@ -120,6 +128,7 @@ pub fn client_servers(path: &Path) -> Result<ClientServers, ClientConfigError> {
         let mut reader = Reader {
             findings: &mut findings,
             project,
+            form,
         };
         let server = reader.server(entry);
         if findings.errors() > errors {
@@ -169,7 +178,12 @@ fn entries(document: &Node) -> Result<Vec<Given<'_>>, &'static str> {
 
 /// The entries of the map of servers that are for no folder alone, or why there is none.
 fn entries_for_all(document: &Node) -> Result<&[Entry], &'static str> {
-    match document.get("mcpServers").map(|it| &it.content) {
+    let of_codex = document.get("mcp_servers");
+    match document
+        .get("mcpServers")
+        .or(of_codex)
+        .map(|it| &it.content)
+    {
         Some(Content::Map(entries)) => return Ok(entries),
         Some(Content::List(_)) => {
             return Err("its `mcpServers` is a list, as in the configuration of a proxy");
@@ -177,16 +191,20 @@ fn entries_for_all(document: &Node) -> Result<&[Entry], &'static str> {
         Some(_) => return Err("its `mcpServers` is not a map"),
         None => {}
     }
-    let entries = match document.get("servers").map(|it| &it.content) {
+    let of_settings = document.get("mcp").and_then(|it| it.get("servers"));
+    let entries = match document
+        .get("servers")
+        .or(of_settings)
+        .map(|it| &it.content)
+    {
         Some(Content::Map(entries)) => entries,
         Some(_) => return Err("its `servers` is not a map"),
-        None => return Err("it has neither `mcpServers` nor `servers`"),
+        None => return Err(of_another(document)),
     };
     // Many kinds of files have something they call servers.
     let is_mcp = |it: &Entry| {
-        ["url", "httpUrl", "command"]
-            .iter()
-            .any(|key| it.value.get(key).is_some())
+        let keys = ADDRESSES.iter().chain(&["command"]);
+        keys.into_iter().any(|key| it.value.get(key).is_some())
     };
     if entries.is_empty() || entries.iter().any(is_mcp) {
         Ok(entries)
@@ -195,12 +213,31 @@ fn entries_for_all(document: &Node) -> Result<&[Entry], &'static str> {
     }
 }
 
-/// The key under which the address of a server is: Gemini CLI has one of its own for Streamable HTTP.
-fn url(node: &Node) -> &'static str {
-    match node.get("httpUrl") {
-        Some(_) => "httpUrl",
-        None => "url",
+/// Why a file has no servers that could be read: it may be that of a client which writes them in a way of its own.
+fn of_another(document: &Node) -> &'static str {
+    let holds = |map: &str, keys: [&str; 2]| {
+        let entries = document.get(map).map_or(&[][..], Node::entries);
+        let has = |it: &Entry| keys.iter().any(|key| it.value.get(key).is_some());
+        entries.iter().any(has)
+    };
+    if document.get("context_servers").is_some() {
+        "it is a configuration of Zed: write its `context_servers` under `mcpServers`, each with `command`, `args` and `env`, or with a `url`"
+    } else if holds("mcp", ["command", "url"]) {
+        "it is a configuration of opencode: write its `mcp` under `mcpServers`, each with `command`, `args` and `env`, or with a `url`"
+    } else if holds("extensions", ["cmd", "uri"]) {
+        "it is a configuration of Goose: write its `extensions` under `mcpServers`, each with `command`, `args` and `env`, or with a `url`"
+    } else {
+        "it has none of `mcpServers`, `servers` and, as Codex writes it, `mcp_servers`"
     }
+}
+
+/// The keys under which the address of a server may be: Gemini CLI has one of its own for Streamable HTTP, and so has Windsurf.
+const ADDRESSES: [&str; 3] = ["httpUrl", "serverUrl", "url"];
+
+/// The key under which it is.
+fn url(node: &Node) -> &'static str {
+    let mut keys = ADDRESSES.into_iter();
+    keys.find(|key| node.get(key).is_some()).unwrap_or("url")
 }
 
 /// How a server is reached.
@@ -214,6 +251,7 @@ struct Reader<'a> {
     findings: &'a mut Findings,
     /// The folder that the server is for, where it is not for all.
     project: Option<PathBuf>,
+    form: Form,
 }
 
 impl Reader<'_> {
@@ -230,21 +268,94 @@ impl Reader<'_> {
         }
         let transport = if let Way::Http(style) = self.way(entry)? {
             let url = self.required(entry, url(node))?;
-            Transport::http(style, url, self.pairs(node.get("headers"))?)
+            let mut headers = self.pairs(node.get("headers"))?;
+            headers.extend(self.pairs(node.get("http_headers"))?);
+            for (name, variable) in self.pairs(node.get("env_http_headers"))? {
+                headers.push((name, format!("${{{variable}}}")));
+            }
+            let mut transport = Transport::http(style, url, headers);
+            if let Transport::Http {
+                bearer_token_env, ..
+            } = &mut transport
+            {
+                *bearer_token_env = self.optional(node.get("bearer_token_env_var"))?;
+            }
+            transport
         } else {
             let folder = self.project(node);
-            let cwd = match node.get("cwd") {
-                Some(cwd) if !matches!(cwd.content, Content::Null) => Some(self.text(cwd)?),
-                _ => None,
-            };
+            let cwd = self.optional(node.get("cwd"))?;
+            let own = self.pairs(node.get("env"))?;
+            let mut env = self.env_file(node)?;
+            // Codex hands on what its own environment has.
+            let handed_on = self.list(node.get("env_vars"))?;
+            env.extend(handed_on.into_iter().map(|it| {
+                let value = format!("${{{it}:-}}");
+                (it, value)
+            }));
+            env.retain(|(name, _)| !own.iter().any(|it| it.0 == *name));
+            env.extend(own);
             Transport::Stdio {
                 command: command_from(&self.required(entry, "command")?, &folder),
                 args: self.list(node.get("args"))?,
-                env: self.pairs(node.get("env"))?,
+                env,
                 cwd: cwd.map(|it| folder.join(it)),
             }
         };
-        Some(Server::new(entry.key.clone(), transport))
+        Some(Server {
+            connect_timeout: self.seconds(node.get("startup_timeout_sec"))?,
+            tool_timeout: self.seconds(node.get("tool_timeout_sec"))?,
+            ..Server::new(entry.key.clone(), transport)
+        })
+    }
+
+    /// A text that need not be there.
+    #[expect(
+        clippy::option_option,
+        reason = "whether it is right, and whether it is there"
+    )]
+    fn optional(&mut self, node: Option<&Node>) -> Option<Option<String>> {
+        let node = node.filter(|it| !matches!(it.content, Content::Null));
+        match node {
+            Some(node) => self.text(node).map(Some),
+            None => Some(None),
+        }
+    }
+
+    /// A number of seconds that need not be there.
+    #[expect(
+        clippy::option_option,
+        reason = "whether it is right, and whether it is there"
+    )]
+    fn seconds(&mut self, node: Option<&Node>) -> Option<Option<Duration>> {
+        let Some(node) = node else {
+            return Some(None);
+        };
+        let given = match &node.content {
+            Content::Number(it) => it.as_f64(),
+            _ => None,
+        };
+        let time = given.and_then(|it| Duration::try_from_secs_f64(it).ok());
+        if time.is_none() {
+            wrong_kind(node, "a number of seconds", self.findings);
+        }
+        time.map(Some)
+    }
+
+    /// The variables of the file that `envFile` names, as editors have it.
+    fn env_file(&mut self, node: &Node) -> Option<Vec<(String, String)>> {
+        let Some(named) = node.get("envFile") else {
+            return Some(Vec::new());
+        };
+        let text = self.text(named)?;
+        let path = self.project(node).join(text.replace("$${", "${"));
+        let source = self.findings.read(&path)?;
+        let text = self.findings.text(source);
+        let variables = dotenv::variables(&text);
+        Some(
+            variables
+                .map(|(name, value)| (name.to_owned(), value.replace("${", "$${")))
+                .collect(),
+        )
     }
 
     /// How the server is reached.
@@ -268,10 +379,10 @@ impl Reader<'_> {
         match self.text(kind)?.as_str() {
             "http" | "streamable-http" | "streamableHttp" => Some(Way::Http(HttpStyle::Streamable)),
             "sse" => Some(Way::Http(HttpStyle::Sse)),
-            "stdio" => Some(Way::Child),
+            "stdio" | "local" => Some(Way::Child),
             other => {
                 let message = format!("unknown type of server {}", quoted(other));
-                let known = ["http", "streamable-http", "sse", "stdio"];
+                let known = ["http", "streamable-http", "sse", "stdio", "local"];
                 let hint = did_you_mean(other, known)
                     .unwrap_or_else(|| format!("known are {}", known.join(", ")));
                 self.findings.error(kind.at, message, Some(hint));
@@ -304,30 +415,19 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let text = self.as_ours(node, &text)?;
+        let project = self.project(node);
+        let text = match self.form.as_ours(&text, &project) {
+            Ok(text) => text,
+            Err(message) => {
+                let hint = "write `${NAME}`, and set `NAME` in the environment";
+                self.findings.error(node.at, message, Some(hint));
+                return None;
+            }
+        };
         if let Err(problem) = template::check(&text) {
             self.findings.error(node.at, problem.message, problem.hint);
             return None;
         }
-        Some(text)
-    }
-
-    /// A text with the references that editors know written as ours; `None`, after saying so, where only the editor knows what one stands
-    /// for.
-    fn as_ours(&mut self, node: &Node, text: &str) -> Option<String> {
-        if let Some((_, behind)) = text.split_once("${input:") {
-            let asked = behind.split('}').next().unwrap_or_default();
-            let message = format!("`${{input:{asked}}}` is something that an editor asks its user");
-            let hint = "write `${NAME}`, and set `NAME` in the environment";
-            self.findings.error(node.at, message, Some(hint));
-            return None;
-        }
-        let project = self.project(node);
-        let project = project.to_string_lossy().replace("${", "$${");
-        let text = text
-            .replace("${workspaceFolder}", &project)
-            .replace("${userHome}", "${HOME}")
-            .replace("${env:", "${");
         Some(text)
     }
 

@@ -3,7 +3,7 @@
 //! - `source`: the files read so far, and what was found in them. `finding`: one thing that is wrong, as people read it. `mark`: a place.
 //! - `parse`, `scalar`: a file becomes a tree. `node`: the tree, how one is laid over another, and how its texts are visited.
 //! - `filled`: what variables put into its texts. `rounded`: numbers that lose digits.
-//! - `jsonc`: JSON with comments becomes JSON.
+//! - `jsonc`: JSON with comments becomes JSON. `toml`: so does TOML become a tree.
 //!
 //! `serde_yaml` gives numbers their meaning, so that what it writes reads back the same.
 
@@ -16,3 +16,4 @@ pub(super) mod parse;
 pub(super) mod rounded;
 pub(super) mod scalar;
 pub(super) mod source;
+pub(super) mod toml;

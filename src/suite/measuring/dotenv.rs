@@ -1,4 +1,4 @@
-//! A `.env` file: variables that are read where the environment lacks them.
+//! The text of a `.env` file.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -63,39 +63,4 @@ pub(super) fn read(path: &Path) -> Result<String, String> {
 fn line_of(bytes: &[u8], at: usize) -> usize {
     let before = bytes.iter().take(at);
     before.filter(|it| **it == b'\n').count() + 1
-}
-
-/// A variable of such a file: `NAME=value`, in quotes or not, `export` before it or not.
-pub(super) fn variable(file: &str, name: &str) -> Option<String> {
-    let mut lines = file.lines().rev().map(str::trim);
-    lines.find_map(|line| {
-        let line = line.strip_prefix("export ").unwrap_or(line);
-        let (key, value) = line.split_once('=')?;
-        if key.trim() != name {
-            return None;
-        }
-        let value = value.trim();
-        let quoted = ['"', '\''].into_iter().find_map(|quote| {
-            let rest = value.strip_prefix(quote)?;
-            rest.split(quote).next()
-        });
-        let plain = || value.split(" #").next().unwrap_or_default().trim_end();
-        Some(quoted.unwrap_or_else(plain).to_owned())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::variable;
-
-    #[test]
-    fn variables_stand_in_a_file() {
-        let file = "# A=0\nA=1 # one\nexport B=\"two # 2\" # more\nC='3'\nA=4\nD=\n";
-        let of = |name| variable(file, name);
-        assert_eq!(of("A").as_deref(), Some("4"));
-        assert_eq!(of("B").as_deref(), Some("two # 2"));
-        assert_eq!(of("C").as_deref(), Some("3"));
-        assert_eq!(of("D").as_deref(), Some(""));
-        assert_eq!(of("E"), None);
-    }
 }

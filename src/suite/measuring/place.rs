@@ -14,6 +14,7 @@ use crate::redact::Secrets;
 use crate::run::SetupError;
 use crate::scenario_file;
 use crate::suite::addresses::Addresses;
+use crate::text::dotenv::variables;
 
 /// Where a proxy is, unless told otherwise.
 const USUAL_ADDRESS: &str = "http://127.0.0.1:8080";
@@ -38,7 +39,8 @@ pub fn usual_place(base_url: Option<&str>, api_key: Option<&str>) -> Result<Plac
             return Ok(set);
         }
         let file = dotenv::read(Path::new(DOTENV))?;
-        Ok(dotenv::variable(&file, name).filter(|it| !it.is_empty()))
+        let of_name = variables(&file).filter(|it| it.0 == name);
+        Ok(of_name.last().map(|it| it.1).filter(|it| !it.is_empty()))
     };
     let base_url = given(base_url, ADDRESS)?;
     let base_url = base_url.as_deref().unwrap_or(USUAL_ADDRESS);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::clients::breaks_clients;
 use super::failing::{RunChecks, cannot_be_judged, check_run, from_expectation, looks_like_errors};
 use super::learned::{disagreement, learned_notes};
 use super::take::Take;
@@ -99,6 +100,7 @@ pub(crate) async fn take(
         }
     }
     notes.extend(looks_like_errors(&redacted, &trajectory));
+    notes.extend(breaks_clients(&trajectory.catalogue));
     Ok(Take {
         redacted,
         trajectory,

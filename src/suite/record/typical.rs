@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::clients::breaks_clients;
 use super::failing::{
     RunChecks, cannot_be_judged, check_run, count_unmet, from_expectation, looks_like_errors,
 };
@@ -151,6 +152,7 @@ pub(crate) async fn take(
     let deviations = from_expectation(&executed.scenario, &trajectory, &patience);
     notes.extend(deviations.map_err(stopped)?);
     notes.extend(looks_like_errors(&executed.scenario, &trajectory));
+    notes.extend(breaks_clients(&trajectory.catalogue));
     notes.extend(run_context.show(&scenario.id, taken + 1));
     Ok(Take {
         redacted: executed.scenario,

@@ -46,8 +46,13 @@ pub(super) fn rows(source: usize, findings: &mut Findings) -> Option<Vec<At<Obje
     }
     let mut rows = Vec::new();
     let mut is_right = true;
+    let mut empty = Vec::new();
     for record in reader.records() {
         match record {
+            // Spreadsheets leave such lines where rows were deleted.
+            Ok(record) if columns.len() > 1 && record.iter().all(|it| it.trim().is_empty()) => {
+                empty.push(place(source, &text, record.position(), findings));
+            }
             Ok(record) => rows.push(At {
                 at: place(source, &text, record.position(), findings),
                 value: (columns.iter().cloned())
@@ -66,6 +71,14 @@ pub(super) fn rows(source: usize, findings: &mut Findings) -> Option<Vec<At<Obje
                 is_right = false;
             }
         }
+    }
+    if let Some(first) = empty.first() {
+        let message = match empty.len() {
+            1 => "an empty row is left out".to_owned(),
+            count => format!("{count} empty rows are left out, of which this is the first"),
+        };
+        let hint = "take the lines of nothing but commas out";
+        findings.warning(*first, message, Some(hint));
     }
     is_right.then_some(rows)
 }

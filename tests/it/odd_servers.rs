@@ -1,0 +1,167 @@
+//! Servers that are not quite what they should be, and that official clients live with.
+
+use std::net::SocketAddr;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::post;
+use serde_json::{Value, json};
+
+use crate::common::Project;
+use crate::http::serve_app;
+
+/// A server over HTTP with one tool, that does this otherwise than others.
+fn serve(oddity: &'static str) -> SocketAddr {
+    let answer =
+        move |headers: HeaderMap, body: Bytes| async move { answer(oddity, &headers, &body) };
+    serve_app(move || Router::new().route("/mcp", post(answer)))
+}
+
+fn answer(oddity: &str, headers: &HeaderMap, body: &Bytes) -> Response {
+    let message: Value = serde_json::from_slice(body).unwrap();
+    let method = message["method"].as_str().unwrap_or_default();
+    let id = &message["id"];
+    let result = |result: &Value| json!({ "jsonrpc": "2.0", "id": id, "result": result });
+    let typed =
+        |kind: &str, text: String| ([("content-type", kind.to_owned())], text).into_response();
+    let plain = |it: &Value| typed("application/json", it.to_string());
+    if oddity == "cookie" && method != "initialize" && !headers.contains_key("cookie") {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    match method {
+        "initialize" => {
+            let mut said = json!({
+                "protocolVersion": message["params"]["protocolVersion"],
+                "capabilities": { "tools": {} },
+                "serverInfo": { "name": "odd", "version": "1" },
+            });
+            if oddity == "nameless" {
+                said.as_object_mut().unwrap().remove("serverInfo");
+            }
+            match oddity {
+                "heartbeat" => typed(
+                    "text/event-stream",
+                    format!(
+                        "event: keepalive\ndata: {{}}\n\ndata: {}\n\n",
+                        result(&said)
+                    ),
+                ),
+                "cookie" => {
+                    let cookie = [("set-cookie", "node=a7; Path=/; HttpOnly")];
+                    (cookie, plain(&result(&said))).into_response()
+                }
+                _ => plain(&result(&said)),
+            }
+        }
+        "tools/list" => {
+            let tools = json!([{ "name": "look", "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": true } }]);
+            let mut page = json!({ "tools": tools });
+            if oddity == "empty cursor" {
+                page["nextCursor"] = json!("");
+            }
+            plain(&result(&page))
+        }
+        "tools/call" => match oddity {
+            "foreign error" => {
+                let error = json!({ "code": -32600, "message": "no valid session" });
+                let foreign = json!({ "jsonrpc": "2.0", "id": "server-error", "error": error });
+                (StatusCode::BAD_REQUEST, plain(&foreign)).into_response()
+            }
+            "foreign result" => {
+                plain(&json!({ "jsonrpc": "2.0", "id": 99, "result": { "content": [] } }))
+            }
+            _ => plain(&result(
+                &json!({ "content": [{ "type": "text", "text": "seen" }] }),
+            )),
+        },
+        _ if oddity == "refused notification" => {
+            (StatusCode::BAD_REQUEST, "params are required").into_response()
+        }
+        _ => StatusCode::ACCEPTED.into_response(),
+    }
+}
+
+fn project(address: SocketAddr) -> Project {
+    let project = Project::new();
+    let scenario = json!({
+        "name": "odd",
+        "servers": { "odd": { "type": "http", "url": format!("http://{address}/mcp") } },
+        "agent": { "kind": "scripted", "calls": [{ "tool": "look", "args": {} }] },
+    });
+    project.file("scenarios/odd.yaml", scenario.to_string());
+    project
+}
+
+#[test]
+fn what_official_clients_live_with_is_recorded() {
+    for (oddity, said) in [
+        ("heartbeat", None),
+        ("cookie", None),
+        ("empty cursor", None),
+        ("nameless", Some("without `serverInfo`")),
+    ] {
+        let project = project(serve(oddity));
+        let recorded = project.expect(0, &["record"]);
+        if let Some(said) = said {
+            recorded.says(said).says("strict clients refuse that");
+        }
+        project.expect(0, &["compare"]);
+    }
+}
+
+#[test]
+fn an_answer_that_came_is_told_at_once() {
+    for (oddity, said) in [
+        ("foreign error", "no valid session"),
+        ("foreign result", "another id than its request: 99"),
+    ] {
+        let project = project(serve(oddity));
+        let ran = project.expect(0, &["record", "--allow-failing"]);
+        ran.says(said).says_not("no answer within");
+    }
+    let project = project(serve("refused notification"));
+    let ran = project.expect(3, &["record"]);
+    ran.says("refused `notifications/initialized`: HTTP 400")
+        .says("params are required")
+        .says_not("did not answer");
+}
+
+#[test]
+fn lines_that_are_not_quite_messages_are_taken_or_quoted() {
+    let content = r#"{"content":[{"type":"text","text":"x"}]}"#;
+    let taken = [
+        (
+            format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{content},"error":null}}"#),
+            "`\"error\": null`",
+        ),
+        (format!(r#"{{"id":ID,"result":{content}}}"#), "without `\"jsonrpc\""),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"\ud83d cut"}]}}"#.to_owned(),
+            "half a character",
+        ),
+    ];
+    for (raw, said) in taken {
+        let project = Project::new();
+        project.faulty("s", &[&format!("raw={raw}")], &[("echo", json!({}))]);
+        project.expect(0, &["record"]).says(said);
+        project.expect(0, &["compare"]);
+    }
+    let lost = [
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"mean":NaN}}}"#,
+            "NaN",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"cannot parse"}}"#,
+            "cannot parse",
+        ),
+    ];
+    for (raw, said) in lost {
+        let project = Project::new();
+        project.faulty("s", &[&format!("raw={raw}")], &[("echo", json!({}))]);
+        let ran = project.expect(0, &["record", "--allow-failing"]);
+        ran.says(said).says_not("no answer within");
+    }
+}
