@@ -88,7 +88,7 @@ pub fn client_config(path: &Path) -> Result<Vec<Server>, ClientConfigError> {
 /// Keys that only other clients know are passed over, and so are entries switched off with `disabled: true` or
 /// `enabled: false`. Without `type`, `url` and `httpUrl` mean HTTP and `command` a child process. Relative folders, and commands
 /// starting with `./` or `../`, are resolved against the file's folder, or, where that is a client's own such as `.vscode`, against the
-/// project's around it. What stands for a variable is as the client writes it, see [`Form`].
+/// project's around it. What stands for a variable is as the client writes it.
 ///
 /// # Errors
 ///
