@@ -74,7 +74,7 @@ fn a_server_that_cannot_be_set_up_is_an_error_with_its_last_words() {
             &["refuse"],
             &["refused `initialize`: license expired (code -32000)"],
         ),
-        (&["circle"], &["lists its tools in a circle"]),
+        (&["pages=3", "circle"], &["lists its tools in a circle"]),
     ];
     for (faults, expected) in cases {
         let (_, scenario) = run(3, faults, &echo());
