@@ -121,7 +121,7 @@ impl WatchedHttp {
     /// An error that was answered to a request under another id, as its answer; a result under one is lost. Over HTTP, an answer belongs to
     /// the request that it came for.
     fn of_request<'m>(&self, request: Option<&Value>, body: &'m [u8]) -> Cow<'m, [u8]> {
-        let members = serde_json::from_slice::<BTreeMap<String, Box<RawValue>>>(body);
+        let members = serde_json::from_slice::<BTreeMap<String, &RawValue>>(body);
         let (Some(request), Ok(mut members)) = (request, members) else {
             return Cow::Borrowed(body);
         };
@@ -138,9 +138,11 @@ impl WatchedHttp {
             self.wire.spoil(request, &why);
             return Cow::Borrowed(body);
         }
-        if let (true, Ok(own)) = (has("error"), RawValue::from_string(request.to_string())) {
-            members.insert("id".to_owned(), own);
-        }
+        let own = RawValue::from_string(request.to_string());
+        let (true, Ok(own)) = (has("error"), &own) else {
+            return Cow::Borrowed(body);
+        };
+        members.insert("id".to_owned(), own);
         serde_json::to_vec(&members).map_or(Cow::Borrowed(body), Cow::Owned)
     }
 

@@ -331,6 +331,15 @@ env_http_headers = { "X-Key" = "FAR_KEY" }
         assert!(refused.contains("only a running editor knows"), "{refused}");
         assert!(refused.contains(&format!("`${{{named}}}`")), "{refused}");
     }
+    let path = write(
+        "project/.vscode/mcp.json",
+        r#"{"servers": {"local": {"command": "x", "envFile": "${env:WHERE}/.env"}}}"#,
+    );
+    let refused = client_config(&path).unwrap_err().to_string();
+    assert!(
+        refused.contains("by a variable that is not known yet"),
+        "{refused}"
+    );
     let settings = write(
         "settings.json",
         r#"{"mcp": {"servers": {"r": {"url": "http://r"}}}}"#,

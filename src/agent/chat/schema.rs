@@ -26,7 +26,9 @@ pub(super) fn offered(served: Option<&Value>) -> (Value, Vec<&'static str>) {
             if let Some(all) = required {
                 let own = offered.entry("required").or_insert(json!([]));
                 if let Some(own) = own.as_array_mut() {
-                    own.extend(all.iter().cloned());
+                    let new: Vec<Value> =
+                        all.iter().filter(|it| !own.contains(it)).cloned().collect();
+                    own.extend(new);
                 }
             }
         }
@@ -81,7 +83,7 @@ mod tests {
                 1,
             ),
             (
-                json!({ "required": ["a"], "allOf": [{ "properties": { "b": {} }, "required": ["b"] }] }),
+                json!({ "required": ["a"], "allOf": [{ "properties": { "b": {} }, "required": ["b", "a"] }] }),
                 json!({ "required": ["a", "b"], "properties": { "b": {} }, "type": "object" }),
                 1,
             ),

@@ -86,7 +86,7 @@ pub fn client_config(path: &Path) -> Result<Vec<Server>, ClientConfigError> {
 /// Where it keeps servers for single projects, as Claude Code does, those of the folder somebody works in come first.
 ///
 /// Keys that only other clients know are passed over, and so are entries switched off with `disabled: true` or
-/// `enabled: false`. Without `type`, `url` and `httpUrl` mean HTTP and `command` a child process. Relative folders, and commands
+/// `enabled: false`. Without `type`, an address means HTTP and `command` a child process. Relative folders, and commands
 /// starting with `./` or `../`, are resolved against the file's folder, or, where that is a client's own such as `.vscode`, against the
 /// project's around it. What stands for a variable is as the client writes it.
 ///
@@ -247,6 +247,11 @@ enum Way {
     Child,
 }
 
+/// The folder of whoever works here; empty where nobody knows.
+fn home() -> String {
+    std::env::var("HOME").unwrap_or_default()
+}
+
 struct Reader<'a> {
     findings: &'a mut Findings,
     /// The folder that the server is for, where it is not for all.
@@ -346,7 +351,13 @@ impl Reader<'_> {
         let Some(named) = node.get("envFile") else {
             return Some(Vec::new());
         };
-        let text = self.text(named)?;
+        let text = self.text(named)?.replace("${HOME}", &home());
+        if text.replace("$${", "").contains("${") {
+            let message = "names a file by a variable that is not known yet";
+            let hint = "write its path, with `${workspaceFolder}` and `${userHome}` where you like";
+            self.findings.error(named.at, message, Some(hint));
+            return None;
+        }
         let path = self.project(node).join(text.replace("$${", "${"));
         let source = self.findings.read(&path)?;
         let text = self.findings.text(source);

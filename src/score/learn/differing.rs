@@ -9,9 +9,9 @@ use crate::model::Object;
 use crate::model::learned::{Odd, Variation, Varying};
 use crate::model::trajectory::Answer;
 use crate::score::by_hand::learned::NOTHING;
-use crate::score::text::clock;
 use crate::score::text::excerpt;
 use crate::score::text::made_up_keys;
+use crate::score::text::times;
 use crate::score::text::watch;
 use crate::score::values::embedded::embedded;
 use crate::score::values::kind::{self, reduced};
@@ -522,7 +522,7 @@ fn offsets(values: &[(&Value, f64)]) -> Vec<i64> {
     let offsets = values.iter().map(|(value, at)| match value {
         Value::Number(it) => watch::epoch(number::float(it), *at),
         Value::String(it) => {
-            (clock::offsets(it, *at).into_iter()).min_by(|a, b| a.abs().total_cmp(&b.abs()))
+            (times::offsets(it, *at).into_iter()).min_by(|a, b| a.abs().total_cmp(&b.abs()))
         }
         _ => None,
     });

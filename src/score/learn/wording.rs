@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use crate::model::learned::{TokenKind, Variation, VaryingToken};
 use crate::score::lists::edits;
-use crate::score::text::clock;
 use crate::score::text::commas;
 use crate::score::text::excerpt;
+use crate::score::text::times;
 use crate::score::text::token::{LONG, Token, span, tokens};
 use crate::score::text::watch;
 use crate::score::values::same;
@@ -299,7 +299,7 @@ impl Takes<'_> {
         let times = texts
             .iter()
             .zip(self.at)
-            .map(|(text, at)| clock::offsets(text, *at));
+            .map(|(text, at)| times::offsets(text, *at));
         let offsets: Vec<i64> = times
             .filter_map(|it| watch::whole(it).into_iter().min_by_key(|it| it.abs()))
             .collect();

@@ -80,9 +80,11 @@ fn is_deviation(change: &mut Change) -> bool {
 /// The same calls with empty answers, because calls that should fail are judged separately.
 fn answered(trajectory: &Trajectory) -> Trajectory {
     let calls = trajectory.calls().map(|call| {
+        let answer = Outcome::Answer(Answer::default());
+        let (server, tool) = (call.server.clone(), call.tool.clone());
         Step::ToolCall(Box::new(ToolCall {
-            outcome: Outcome::Answer(Answer::default()),
-            ..call.clone()
+            digits: call.digits.clone(),
+            ..ToolCall::new(server, tool, call.arguments.clone(), answer)
         }))
     });
     Trajectory {

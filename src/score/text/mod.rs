@@ -3,7 +3,7 @@
 //! - `words`: how alike two texts are, word by word. `at_least`: texts whose numbers grew.
 //! - `token`: texts cut into tokens. `counted`: which of them a number means. `commas`: lists in a line. `variation`: whether a text says what a recorded one said, where tokens vary.
 //! - `spaces`: the white space between tokens that match. `watch`: what stands in the place of what varies.
-//! - `clock`: times, and whether one has merely moved with the clock. `lengths`: lengths of time.
+//! - `times`: times as texts say them. `lengths`: lengths of time. `clock`: whether a time has merely moved with the clock.
 //! - `generated`, `made_up_keys`: which pieces and keys look made up by a server.
 //! - `key`: what the key of a value says of it. `excerpt`: short pieces of long values, for people.
 
@@ -17,6 +17,7 @@ pub(super) mod key;
 mod lengths;
 pub(super) mod made_up_keys;
 mod spaces;
+pub(super) mod times;
 pub(super) mod token;
 pub(super) mod variation;
 pub(super) mod watch;

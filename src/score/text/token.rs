@@ -8,7 +8,7 @@ use crate::model::learned::TokenKind;
 use crate::score::values::mask;
 use crate::score::values::same::hash_of;
 
-use super::{clock, lengths};
+use super::{lengths, times};
 
 /// Longer texts are not cut into tokens, because these take many times the memory of the text.
 pub(in crate::score) const LONG: usize = 1 << 21;
@@ -52,7 +52,7 @@ static WHOLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let ago = format!(
         r"(?i:(?:{duration}|(?:an?|a\x20few|one|two|three)\x20?(?:secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|months?|years?))\x20ago|just\x20now|(?:a\x20)?moments?\x20ago|yesterday)"
     );
-    let time = clock::notations();
+    let time = times::notations();
     Regex::new(&format!(
         "(?P<time>{time})|(?P<id>{id})|(?P<ago>{ago})|(?P<duration>{duration})"
     ))
@@ -172,7 +172,7 @@ fn duration_length(pieces: &[Token<'_>]) -> usize {
 /// How many pieces at the beginning are one date or time: `2026/1/5 下午8:48:10`.
 fn eastern_length(text: &str, pieces: &[Token<'_>]) -> usize {
     let rest = &text[position(text, pieces[0].text)..];
-    let Some(length) = clock::eastern_length(rest) else {
+    let Some(length) = times::eastern_length(rest) else {
         return 1;
     };
     let end = |it: &Token<'_>| position(rest, it.text) + it.text.len();

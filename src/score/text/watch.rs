@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use crate::model::placeholder;
 
-use super::clock;
 use super::key;
+use super::times;
 
 /// What is wrong with a value that may vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -272,13 +272,13 @@ pub(in crate::score) fn time_text(
     offsets: &[i64],
     (now, at): (&str, f64),
 ) -> Option<Watched> {
-    let notation = clock::notation(now);
-    let offset = whole(clock::offsets(now, at));
-    let has_zone = notation.as_ref().is_some_and(clock::Notation::has_zone);
+    let notation = times::notation(now);
+    let offset = whole(times::offsets(now, at));
+    let has_zone = notation.as_ref().is_some_and(times::Notation::has_zone);
     if let Some(found @ Never(_)) = time(offsets, &offset, has_zone) {
         return Some(found);
     }
-    let notations: Vec<_> = seen.iter().filter_map(|it| clock::notation(it)).collect();
+    let notations: Vec<_> = seen.iter().filter_map(|it| times::notation(it)).collect();
     if notation.is_none() && notations.len() == seen.len() {
         return Some(Never("is no time any more"));
     }
@@ -293,7 +293,7 @@ pub(in crate::score) fn time_text(
 /// By how many seconds a number is after a moment, if it may be seconds or milliseconds since 1970.
 pub(in crate::score) fn epoch(number: f64, at: f64) -> Option<f64> {
     const YEARS: f64 = 10.0 * 366.0 * 86_400.0;
-    clock::epoch_offset(number, at).filter(|it| it.abs() < YEARS)
+    times::epoch_offset(number, at).filter(|it| it.abs() < YEARS)
 }
 
 /// Seconds as whole ones.
