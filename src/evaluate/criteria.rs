@@ -1,12 +1,14 @@
-//! The `success_criteria` of a scenario.
+//! The `success_criteria` of a scenario, and what it expects of the answers to its calls.
 
-use super::judged::{Judged, State, Unclear, failed, passed, unchecked};
+use super::finding::HIDDEN;
+use super::judged::{Judged, Unclear, failed, passed, unchecked};
 use super::said::Said;
+use super::step_answers::step_answers;
 use super::tools::{Offer, calls_of, counts, is_called, is_named, numbered, unsendable};
 use super::upstream::{Call, never_forwarded};
 use crate::model::scenario::{Criterion, Places, Scenario, is_prose};
 use crate::model::suite::Check;
-use crate::model::trajectory::{ToolCall, Trajectory};
+use crate::model::trajectory::{AsSaid, ToolCall, Trajectory};
 use crate::model::upstream::UpstreamLane;
 
 /// What a plain text that the run does not hold is checked against, to find out whether it can be met at all.
@@ -49,30 +51,47 @@ pub struct Checked {
 /// A criterion that cannot be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Impossible {
-    /// Its text.
-    pub criterion: String,
+    /// What is expected, in words.
+    pub what: String,
     /// Why not, in a sentence.
     pub why: String,
     /// The name that may be meant where it names what was never there.
     pub meant: Option<String>,
 }
 
-/// Checks every success criterion of a scenario against a run.
+/// What a scenario asks of a run that holds its secrets yet.
+pub fn as_said(scenario: &Scenario, trajectory: &Trajectory) -> AsSaid {
+    let criteria = &scenario.success_criteria;
+    let said = Said::in_run(trajectory);
+    let texts = criteria.iter().map(|it| match it {
+        Criterion::Text(text) | Criterion::Says(text) => said.holds(text),
+        _ => false,
+    });
+    let mut checked = Checked::default();
+    step_answers(scenario, trajectory, &mut checked);
+    AsSaid {
+        texts: texts.collect(),
+        answers: checked.checks.iter().map(|it| it.passed).collect(),
+    }
+}
+
+/// Checks every success criterion of a scenario against a run, and whether its calls were answered as expected.
 pub fn check_criteria(scenario: &Scenario, trajectory: &Trajectory, basis: Basis<'_>) -> Checked {
     let mut checked = Checked::default();
+    step_answers(scenario, trajectory, &mut checked);
     if scenario.success_criteria.is_empty() {
         return checked;
     }
     let run = Sides::new(trajectory, basis);
     for (at, criterion) in scenario.success_criteria.iter().enumerate() {
-        match run.check(criterion) {
+        match run.check(at, criterion) {
             Ok((state, message)) => checked.checks.push(Check {
                 line: Places::line_of(&scenario.places.criteria, at),
                 asks_for_more: criterion.asks_for_more(),
                 ..Check::new(criterion.text(), state, message)
             }),
             Err(Unclear { why, meant }) => checked.impossible.push(Impossible {
-                criterion: criterion.text(),
+                what: format!("success criterion `{}`", criterion.text()),
                 why,
                 meant,
             }),
@@ -119,10 +138,10 @@ impl<'a> Sides<'a> {
         accepted.name()
     }
 
-    fn check(&self, criterion: &Criterion) -> Judged {
+    fn check(&self, at: usize, criterion: &Criterion) -> Judged {
         match criterion {
-            Criterion::Text(text) => Ok(self.text(text)),
-            Criterion::Says(text) => Ok(self.says(text)),
+            Criterion::Text(text) => self.text(at, text),
+            Criterion::Says(text) => self.says(at, text),
             Criterion::ToolCalled(tool) => self.tool_called(tool),
             Criterion::ToolNeverCalled(tool) => self.tool_never_called(tool),
             Criterion::UpstreamCalled {
@@ -150,35 +169,48 @@ impl<'a> Sides<'a> {
         })
     }
 
-    fn says(&self, text: &str) -> State {
-        if self.said.holds(text) {
-            passed()
-        } else {
-            failed("appears nowhere in what the servers answered and the agent said")
+    /// Whether the run says a text; unclear where only what was taken out of it could.
+    fn is_said(&self, at: usize, text: &str) -> Result<bool, Unclear> {
+        if let Some(said) = &self.run.as_said {
+            return Ok(said.texts.get(at) == Some(&true));
+        }
+        match self.said.holds(text) {
+            false if self.said.hides_secrets() => Err(Unclear {
+                why: HIDDEN.to_owned(),
+                meant: None,
+            }),
+            is_said => Ok(is_said),
         }
     }
 
-    fn text(&self, text: &str) -> State {
-        let is_met = self.said.holds(text);
-        match (self.basis, &self.said_before) {
-            (Basis::Recording, _) if !is_met => {
+    fn says(&self, at: usize, text: &str) -> Judged {
+        Ok(if self.is_said(at, text)? {
+            passed()
+        } else {
+            failed("appears nowhere in what the servers answered and the agent said")
+        })
+    }
+
+    fn text(&self, at: usize, text: &str) -> Judged {
+        Ok(match (self.basis, &self.said_before) {
+            (Basis::Recording, _) if !self.is_said(at, text)? => {
                 unchecked("the recorded run does not say it; `text: …` has it checked all the same")
             }
             (Basis::Nothing, _) if is_prose(text) => {
                 unchecked("prose to `run`, which has no recording; `text: …` has it checked")
             }
             (Basis::Accepted(_, accepted), Some(before)) if !before.holds(text) => {
-                let then = match (is_met, accepted) {
-                    (false, _) => "",
-                    (true, Accepted::Baseline) => {
+                let then = match (self.is_said(at, text), accepted) {
+                    (Ok(true), Accepted::Baseline) => {
                         "; this run does, and recorded again it is checked"
                     }
-                    (true, Accepted::Version) => "; this one does",
+                    (Ok(true), Accepted::Version) => "; this one does",
+                    _ => "",
                 };
                 unchecked(format!("{} does not say it{then}", accepted.name()))
             }
-            _ => self.says(text),
-        }
+            _ => self.says(at, text)?,
+        })
     }
 
     fn offer(&self, tool: &str) -> Offer {

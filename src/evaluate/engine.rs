@@ -14,51 +14,49 @@ use super::kinds::{
 use super::names;
 use super::subject::Subject;
 use crate::model::evaluation::{Evaluation, EvaluationStatus};
-use crate::model::evaluator::{Evaluator, EvaluatorKind, EvaluatorText};
-use crate::model::placeholder::placeholders;
+use crate::model::evaluator::{Evaluator, EvaluatorKind, EvaluatorText, SchemaSource};
+use crate::model::placeholder::{Placeholder, placeholders};
 use crate::model::ruling::Judge;
-use crate::model::stamp::Servers;
+use crate::model::texts;
+use crate::model::trajectory::Step;
 
-/// Judges a run by these evaluators, and tells of them in their order. Those that gate are asked first: what advisory ones spend or change is
-/// nothing to them.
-pub async fn evaluate(evaluators: &[Evaluator], subject: Subject<'_>) -> Vec<Evaluation> {
-    let mut evaluations = Vec::with_capacity(evaluators.len());
-    // What recorded servers answer was stored.
-    let is_stored = subject.trajectory.stamp.servers == Servers::Recorded;
-    let all = || evaluators.iter().enumerate();
-    let gating = all().filter(|(_, it)| it.gates());
-    let advisory = all().filter(|(_, it)| !it.gates());
+/// Judges a run by the evaluators of its scenario, and tells of them in their order. Those that gate are asked first: what advisory ones
+/// spend or change is nothing to them.
+pub async fn evaluate(subject: Subject<'_>) -> Vec<Evaluation> {
+    let shown = &subject.scenario.evaluators;
+    let written = subject
+        .said
+        .map_or(shown, |(scenario, _)| &scenario.evaluators);
+    let mut evaluations = Vec::with_capacity(shown.len());
+    let all = || shown.iter().zip(written).enumerate();
+    let gating = all().filter(|(_, (it, _))| it.gates());
+    let advisory = all().filter(|(_, (it, _))| !it.gates());
     for (place, evaluator) in gating.chain(advisory) {
-        let evaluation = if is_stored && is_hidden(evaluator) {
-            told(evaluator, Finding::skipped(HIDDEN), Some(0.0))
-        } else {
-            evaluation(evaluator, subject).await
-        };
-        evaluations.push((place, evaluation));
+        evaluations.push((place, evaluation(evaluator, subject).await));
     }
     evaluations.sort_by_key(|(place, _)| *place);
     evaluations.into_iter().map(|(_, it)| it).collect()
 }
 
 /// Judges a run that was stored: what needs more than the run itself is skipped.
-pub fn evaluate_stored(evaluators: &[Evaluator], subject: Subject<'_>) -> Vec<Evaluation> {
+pub fn evaluate_stored(subject: Subject<'_>) -> Vec<Evaluation> {
     let subject = Subject {
         around: None,
+        said: None,
         ..subject
     };
-    let judged = evaluators.iter().map(|it| {
-        if is_hidden(it) {
-            return told(it, Finding::gone(HIDDEN), Some(0.0));
-        }
+    let judged = subject.scenario.evaluators.iter().map(|it| {
         // Nothing around the run is asked, so nothing is waited for.
-        let judged = evaluation(it, subject).now_or_never();
+        let judged = evaluation((it, it), subject).now_or_never();
         judged.unwrap_or_else(|| told(it, Finding::error("it waits for something"), Some(0.0)))
     });
     judged.collect()
 }
 
-/// Why what is compared with a secret is not judged in a stored run.
-const HIDDEN: &str = "what it compares looks like a secret, and what was stored says of such a text only that there was one";
+/// Whether a secret was recognised, and not declared: all of its kind have one placeholder.
+fn is_nameless(it: Placeholder<'_>) -> bool {
+    it.name.is_none_or(|it| !it.contains('.'))
+}
 
 /// Whether an evaluator, or one within it, compares with a text that looks like a secret and was not declared to be one: stored runs show
 /// all of these alike. A declared one has a name of its own there.
@@ -71,16 +69,41 @@ fn is_hidden(evaluator: &Evaluator) -> bool {
             EvaluatorText::Value(it) => it.to_string(),
             EvaluatorText::Object(it) => Value::Object(it.clone()).to_string(),
         };
-        is_hidden |= placeholders(&text).any(|it| it.name.is_none_or(|it| !it.contains('.')));
+        is_hidden |= placeholders(&text).any(is_nameless);
     });
     is_hidden || evaluator.kind.inner().iter().any(self::is_hidden)
 }
 
-async fn evaluation(evaluator: &Evaluator, subject: Subject<'_>) -> Evaluation {
+/// An evaluator as it is shown, and as it is written.
+type Asked<'a> = (&'a Evaluator, &'a Evaluator);
+
+/// Whether secrets that have no name were taken out of the run.
+fn has_lost_secrets(subject: Subject<'_>) -> bool {
+    let mut has_lost = false;
+    let mut look = |text: &str| has_lost |= placeholders(text).any(is_nameless);
+    for step in &subject.trajectory.steps {
+        match step {
+            Step::User { text } | Step::Assistant { text } => look(text),
+            Step::ToolCall(call) => {
+                call.arguments
+                    .values()
+                    .for_each(|it| texts::each(it, &mut look));
+                call.outcome.each_text(&mut look);
+            }
+        }
+    }
+    has_lost
+}
+
+async fn evaluation(evaluator: Asked<'_>, subject: Subject<'_>) -> Evaluation {
     let started = Instant::now();
-    let found = look(evaluator, subject).await;
+    let found = if subject.hides_secrets() && is_hidden(evaluator.0) && has_lost_secrets(subject) {
+        Finding::hidden()
+    } else {
+        look(evaluator, subject).await
+    };
     let duration_ms = started.elapsed().as_secs_f64() * 1000.0;
-    told(evaluator, found, Some(duration_ms))
+    told(evaluator.0, found, Some(duration_ms))
 }
 
 /// What is told of an evaluator that found this.
@@ -113,23 +136,26 @@ pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: Option<f6
     }
 }
 
-fn look<'a>(evaluator: &'a Evaluator, subject: Subject<'a>) -> BoxFuture<'a, Finding> {
+fn look<'a>((evaluator, written): Asked<'a>, subject: Subject<'a>) -> BoxFuture<'a, Finding> {
     async move {
         if let Some(why) = names::unknown(&evaluator.kind, subject, false) {
             return Finding::error(why);
         }
-        match &evaluator.kind {
-            EvaluatorKind::Text(it) => text::look(it, subject),
-            EvaluatorKind::ExactMatch(it) => exact_match::look(it, subject),
-            EvaluatorKind::ToolCalls(it) => tool_calls::look(it, subject),
-            EvaluatorKind::SchemaValidate(it) => schema_validate::look(it, subject).await,
-            EvaluatorKind::TraceNoErrors(it) => trace_no_errors::look(it, subject),
-            EvaluatorKind::Within(it) => within::look(it, subject),
-            EvaluatorKind::SqlValidate(it) => sql_validate::look(it, subject).await,
-            EvaluatorKind::File(it) => file::look(it, subject).await,
-            EvaluatorKind::Command(it) => command::look(it, subject).await,
-            EvaluatorKind::LlmJudge(it) => llm_judge::look(it, subject).await,
-            EvaluatorKind::AllOf(_) | EvaluatorKind::AnyOf(_) | EvaluatorKind::Not(_) => {
+        match (&evaluator.kind, &written.kind) {
+            (EvaluatorKind::SqlValidate(it), EvaluatorKind::SqlValidate(written)) => {
+                sql_validate::look(it, written, subject).await
+            }
+            (EvaluatorKind::File(it), EvaluatorKind::File(written)) => {
+                file::look(it, written, subject).await
+            }
+            (EvaluatorKind::SchemaValidate(it), EvaluatorKind::SchemaValidate(written))
+                if let SchemaSource::File(file) = &it.source =>
+            {
+                schema_validate::look_at_file(file, (it, written), subject).await
+            }
+            (EvaluatorKind::Command(it), _) => command::look(it, subject).await,
+            (EvaluatorKind::LlmJudge(it), _) => llm_judge::look(it, subject).await,
+            (EvaluatorKind::AllOf(_) | EvaluatorKind::AnyOf(_) | EvaluatorKind::Not(_), _) => {
                 // Times of calls are judged run by run there: what is made of them may depend on the rest of the run.
                 let subject = Subject {
                     is_repeated: false,
@@ -137,10 +163,10 @@ fn look<'a>(evaluator: &'a Evaluator, subject: Subject<'a>) -> BoxFuture<'a, Fin
                 };
                 let mut found = Vec::new();
                 let mut rulings = Vec::new();
-                for inner in evaluator.kind.inner() {
+                for (inner, written) in evaluator.kind.inner().iter().zip(written.kind.inner()) {
                     let mut finding = match names::unknown(&inner.kind, subject, true) {
                         Some(why) => Finding::error(why),
-                        None => look(inner, subject).await,
+                        None => look((inner, written), subject).await,
                     };
                     rulings.append(&mut finding.rulings);
                     found.push((inner.title(), finding));
@@ -152,7 +178,43 @@ fn look<'a>(evaluator: &'a Evaluator, subject: Subject<'a>) -> BoxFuture<'a, Fin
                 };
                 together.ruled(rulings)
             }
+            (kind, written) => {
+                let shown = in_run(kind, subject);
+                match subject.said {
+                    Some((scenario, trajectory))
+                        if kind != written || !std::ptr::eq(trajectory, subject.trajectory) =>
+                    {
+                        let said = Subject {
+                            scenario,
+                            trajectory,
+                            said: None,
+                            ..subject
+                        };
+                        in_run(written, said).told_as(shown)
+                    }
+                    _ => shown,
+                }
+            }
         }
     }
     .boxed()
+}
+
+/// What is found in the run itself.
+fn in_run(kind: &EvaluatorKind, subject: Subject<'_>) -> Finding {
+    match kind {
+        EvaluatorKind::Text(it) => text::look(it, subject),
+        EvaluatorKind::ExactMatch(it) => exact_match::look(it, subject),
+        EvaluatorKind::ToolCalls(it) => tool_calls::look(it, subject),
+        EvaluatorKind::SchemaValidate(it) => schema_validate::look(it, subject),
+        EvaluatorKind::TraceNoErrors(it) => trace_no_errors::look(it, subject),
+        EvaluatorKind::Within(it) => within::look(it, subject),
+        EvaluatorKind::SqlValidate(_)
+        | EvaluatorKind::File(_)
+        | EvaluatorKind::Command(_)
+        | EvaluatorKind::LlmJudge(_)
+        | EvaluatorKind::AllOf(_)
+        | EvaluatorKind::AnyOf(_)
+        | EvaluatorKind::Not(_) => Finding::error("nothing in the run itself is looked at"),
+    }
 }

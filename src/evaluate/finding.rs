@@ -10,6 +10,10 @@ const MESSAGE_CHARS: usize = 600;
 /// The most details that are kept.
 const DETAILS: usize = 40;
 
+/// Why nobody can tell any more.
+pub(super) const HIDDEN: &str =
+    "a secret was taken out of what it looks at, and may decide it: run the scenario again";
+
 /// What one evaluator found.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Finding {
@@ -60,6 +64,14 @@ impl Finding {
         }
     }
 
+    /// What secrets were taken out of may decide, and nobody can tell any more.
+    pub(super) fn hidden() -> Self {
+        Self {
+            is_gone: true,
+            ..Self::error(HIDDEN)
+        }
+    }
+
     /// It could not be judged.
     pub(super) fn error(why: impl Into<String>) -> Self {
         Self::new(EvaluationStatus::Error, None, why)
@@ -71,6 +83,29 @@ impl Finding {
         match problems.next() {
             None => Self::passed(passed),
             Some(first) => Self::failed(first).with(problems),
+        }
+    }
+
+    /// What was found in the run as it was, told in words about the run as it is `shown`, which hold no secret.
+    #[must_use]
+    pub(super) fn told_as(self, shown: Self) -> Self {
+        if self.status == shown.status {
+            return Self {
+                score: self.score,
+                ..shown
+            };
+        }
+        let comes_to = match self.status {
+            EvaluationStatus::Passed => "it passes",
+            EvaluationStatus::Failed => "it fails",
+            EvaluationStatus::Skipped => "it is skipped",
+            EvaluationStatus::Error => "it cannot be judged",
+        };
+        let message = &shown.message;
+        Self {
+            message: format!("{comes_to} with what is hidden here; without that, {message}"),
+            details: Vec::new(),
+            ..self
         }
     }
 

@@ -20,10 +20,9 @@ mod subject;
 mod tools;
 mod upstream;
 
-pub use criteria::{Accepted, Basis, Checked, Impossible, check_criteria};
+pub use criteria::{Accepted, Basis, Checked, Impossible, as_said, check_criteria};
 pub use engine::{evaluate, evaluate_stored};
 pub use outcomes::{WrongOutcome, lists_tools, no_call, wrong_outcomes};
 pub use overall::overall;
 pub use repeated::CallTimes;
-pub use step_answers::step_answers;
-pub use subject::{LeftFile, OfferedBefore, Said, Subject, Surroundings, Unasked};
+pub use subject::{Left, LeftFile, OfferedBefore, Said, Subject, Surroundings, Unasked};

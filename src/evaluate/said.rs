@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::model::placeholder;
 use crate::model::trajectory::{Answer, FailureKind, Outcome, Step, ToolCall, Trajectory};
 
 /// Members of a content block that are no words: its type, bytes, and what is said about it.
@@ -23,6 +24,11 @@ impl Said {
             }
         }
         Self(said.iter().map(|it| it.to_lowercase()).collect())
+    }
+
+    /// Whether a secret was taken out of it.
+    pub(super) fn hides_secrets(&self) -> bool {
+        self.0.iter().any(|it| placeholder::holds(it))
     }
 
     pub(super) fn holds(&self, text: &str) -> bool {

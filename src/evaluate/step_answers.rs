@@ -1,6 +1,8 @@
 //! Whether the calls of the expected trajectory were answered as their `expect` says.
 
-use super::kinds::answers;
+use super::criteria::{Checked, Impossible};
+use super::finding::HIDDEN;
+use super::kinds::answers::{self, holds_placeholder};
 use super::meant::{Wanted, standing};
 use crate::model::ready::{Expected, Until};
 use crate::model::rules::Rules;
@@ -14,11 +16,12 @@ use crate::text::shorten;
 const WHY_CHARS: usize = 300;
 
 /// One check for each expected call that says what its answer must hold.
-pub fn step_answers(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check> {
+pub(super) fn step_answers(scenario: &Scenario, trajectory: &Trajectory, checked: &mut Checked) {
     let expected = &scenario.expected_trajectory;
     if expected.iter().all(|it| it.expect.is_none()) {
-        return Vec::new();
+        return;
     }
+    let mut as_said = trajectory.as_said.iter().flat_map(|it| &it.answers);
     let calls: Vec<&ToolCall> = trajectory.calls().collect();
     let meant: Vec<Wanted<'_>> = expected
         .iter()
@@ -34,9 +37,10 @@ pub fn step_answers(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check> 
         is_scripted || expect.is_none_or(|it| answered(it, call, &scenario.scoring).is_ok())
     });
     let steps = expected.iter().zip(stand).enumerate();
-    let checks = steps.filter_map(|(index, (step, stands))| {
-        let expect = step.expect.as_ref()?;
-        let problem = match stands.and_then(|it| Some((it, calls.get(it)?))) {
+    for (index, (step, stands)) in steps {
+        let Some(expect) = &step.expect else { continue };
+        let made = stands.and_then(|it| Some((it, calls.get(it)?)));
+        let mut problem = match made {
             None => Some("the call was not made".to_owned()),
             Some((at, call)) => answered(expect, call, &scenario.scoring).err().map(|why| {
                 let why = why.strip_prefix(NOT_YET).unwrap_or(&why);
@@ -50,15 +54,33 @@ pub fn step_answers(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check> 
             }),
         };
         let name = format!("the answer to step {} (`{}`)", index + 1, step.tool);
+        match as_said.next() {
+            Some(true) => problem = None,
+            Some(false) => problem = problem.or_else(|| Some(HIDDEN_FAILS.to_owned())),
+            None => {
+                let hides = |(_, call): (usize, &&ToolCall)| holds_placeholder(&call.outcome);
+                let is_stored = trajectory.as_said.is_none();
+                if is_stored && problem.is_some() && made.is_some_and(hides) {
+                    checked.impossible.push(Impossible {
+                        what: name,
+                        why: HIDDEN.to_owned(),
+                        meant: None,
+                    });
+                    continue;
+                }
+            }
+        }
         let state = CheckState::of(problem.is_none());
-        Some(Check {
+        checked.checks.push(Check {
             line: Places::line_of(&scenario.places.expected, index),
             asks_for_more: true,
             ..Check::new(name, state, problem.unwrap_or_default())
-        })
-    });
-    checks.collect()
+        });
+    }
 }
+
+/// What is told of an answer that is as expected only without its secrets.
+const HIDDEN_FAILS: &str = "what is hidden here is not as expected";
 
 /// Whether a read was repeated for its whole time, and its last answer was not as it was repeated for.
 fn in_vain(until: &Until, call: &ToolCall, rules: &Rules) -> bool {

@@ -10,14 +10,17 @@ use crate::model::evaluator::{CommandEvaluator, FilePlace, SqlQuestion};
 use crate::model::judge::LlmJudge;
 use crate::model::ruling::Ruling;
 use crate::model::scenario::Scenario;
+use crate::model::stamp::Servers;
 use crate::model::trajectory::Trajectory;
 use crate::sql::Rows;
 
-/// A run that is judged. Scenario and trajectory are without secrets, both alike, so that a secret in both is the same text.
+/// A run that is judged, as it is told: scenario and trajectory are without secrets, both alike, so that a secret in both is the same text.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
     pub scenario: &'a Scenario,
     pub trajectory: &'a Trajectory,
+    /// Both as they were, by which the run is judged; `None` of a run that was stored, of which this is not left.
+    pub said: Option<(&'a Scenario, &'a Trajectory)>,
     /// Where the run stands; `None` for one that was stored, of which nothing else is left.
     pub around: Option<&'a dyn Surroundings>,
     /// The times of its calls are judged together with those of other runs.
@@ -31,21 +34,33 @@ pub type OfferedBefore =
     LazyLock<Option<Catalogue>, Box<dyn FnOnce() -> Option<Catalogue> + Send + Sync>>;
 
 impl<'a> Subject<'a> {
+    /// Whether only placeholders are left of its secrets: it was stored, or stored answers were given in it.
+    pub(super) fn hides_secrets(&self) -> bool {
+        self.around.is_none() || self.trajectory.stamp.servers == Servers::Recorded
+    }
+
     /// What servers offered in the accepted run, where there is one.
     pub(super) fn offered_before(&self) -> Option<&'a Catalogue> {
         self.before.and_then(|it| LazyLock::force(it).as_ref())
     }
 }
 
+/// What the run has left, as it is and without secrets: it is judged by the one, and told of by the other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Left<T> {
+    pub said: T,
+    pub shown: T,
+}
+
 /// What lies around a run while it still stands: its files, and databases, programs and models that may be asked.
 ///
-/// What it returns holds no secrets.
+/// What programs and models say holds no secrets.
 pub trait Surroundings: Send + Sync {
     /// What has become of a file.
-    fn file<'a>(&'a self, file: &'a FilePlace) -> BoxFuture<'a, Result<LeftFile, Unasked>>;
+    fn file<'a>(&'a self, file: &'a FilePlace) -> BoxFuture<'a, Result<Left<LeftFile>, Unasked>>;
 
     /// What a database holds.
-    fn rows<'a>(&'a self, asked: &'a SqlQuestion) -> BoxFuture<'a, Result<Rows, Unasked>>;
+    fn rows<'a>(&'a self, asked: &'a SqlQuestion) -> BoxFuture<'a, Result<Left<Rows>, Unasked>>;
 
     /// What a program says of the run.
     fn command<'a>(&'a self, command: &'a CommandEvaluator)

@@ -1,12 +1,13 @@
 //! The state of a git repository, for the stamp of a run.
 
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use git2::{DescribeFormatOptions, DescribeOptions, ErrorCode, Repository, StatusOptions};
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
-use super::open;
+use super::{open, unsupported};
 use crate::model::stamp::{Git, GitCommit};
 
 /// The repository around `path`, as it stands.
@@ -22,7 +23,13 @@ fn read(path: &Path, ours: &[&Path]) -> Result<GitCommit, String> {
     if !path.exists() {
         return Err("the folder does not exist".to_owned());
     }
-    let repository = open(path)?;
+    let repository = match open(path) {
+        Ok(repository) => repository,
+        Err(why) => {
+            let told = unsupported(path).and_then(|_| of_program(path));
+            return told.ok_or(why);
+        }
+    };
     let head = repository.head().map_err(|error| match error.code() {
         ErrorCode::UnbornBranch => "the repository has no commit yet".to_owned(),
         _ => "the repository has no readable head".to_owned(),
@@ -55,6 +62,35 @@ fn read(path: &Path, ours: &[&Path]) -> Result<GitCommit, String> {
         dirty: Some(is_dirty(&repository, ours)?),
         remote: remote(&repository),
         commit: id,
+    })
+}
+
+/// What the program `git` says of a repository in a format that only it can read. Whether its files have changed is not asked, because that
+/// may run what the repository's configuration names.
+fn of_program(path: &Path) -> Option<GitCommit> {
+    let ask = |arguments: &[&str]| {
+        let mut git = Command::new("git");
+        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+            git.env_remove(name);
+        }
+        // What is missing is fetched from nowhere.
+        git.env("GIT_ALLOW_PROTOCOL", "none").stdin(Stdio::null());
+        let said = git.arg("-C").arg(path).args(arguments).output().ok()?;
+        let text = String::from_utf8_lossy(&said.stdout).trim_end().to_owned();
+        (said.status.success() && !text.is_empty()).then_some(text)
+    };
+    let format = "--format=%H%n%h%n%cI%n%s";
+    let commit = ask(&["log", "-1", "--no-show-signature", format])?;
+    let mut lines = commit.lines().map(str::to_owned);
+    Some(GitCommit {
+        commit: lines.next()?,
+        short: lines.next()?,
+        committed_at: lines.next()?,
+        subject: lines.next().unwrap_or_default(),
+        branch: ask(&["symbolic-ref", "--quiet", "--short", "HEAD"]),
+        describe: ask(&["describe", "--tags", "--abbrev=7"]),
+        dirty: None,
+        remote: ask(&["remote", "get-url", "origin"]).and_then(|it| without_access(&it)),
     })
 }
 
@@ -164,6 +200,28 @@ mod tests {
             Git::Known(commit) => commit,
             Git::Unknown { reason } => panic!("unknown: {reason}"),
         }
+    }
+
+    #[test]
+    fn what_only_git_itself_can_read_is_asked_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = |arguments: &[&str]| {
+            let mut git = std::process::Command::new("git");
+            let name = ["-c", "user.name=a", "-c", "user.email=a@b"];
+            let ran = git.arg("-C").arg(folder.path()).args(name);
+            ran.args(arguments)
+                .output()
+                .is_ok_and(|it| it.status.success())
+        };
+        // Versions of git from before 2020 know one format.
+        if !git(&["init", "--quiet", "--object-format=sha256", "-b", "main"]) {
+            return;
+        }
+        assert!(git(&["commit", "--quiet", "--allow-empty", "-m", "one"]));
+        let commit = known(folder.path(), &[]);
+        assert_eq!(commit.commit.len(), 64);
+        assert_eq!((commit.subject.as_str(), commit.dirty), ("one", None));
+        assert_eq!(commit.branch.as_deref(), Some("main"));
     }
 
     fn unknown(path: &Path) -> String {

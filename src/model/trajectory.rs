@@ -41,6 +41,17 @@ pub struct Trajectory {
     pub repeated: Option<Tally>,
     /// What the servers behind the one under test heard; `None` where nobody listened there.
     pub upstream: Option<Box<UpstreamLane>>,
+    /// What its scenario asks of it, answered before secrets were taken out; `None` where that took nothing out, and once it is stored.
+    pub as_said: Option<Box<AsSaid>>,
+}
+
+/// What a scenario asks of a run that what was taken out of it might decide.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AsSaid {
+    /// Whether the texts of its success criteria are said, in the order of the criteria; `false` for a criterion that is no text.
+    pub texts: Vec<bool>,
+    /// Whether the calls are answered as expected, in the order of those of which anything is.
+    pub answers: Vec<bool>,
 }
 
 /// One thing that happened.
@@ -120,6 +131,7 @@ impl Trajectory {
             requests: Vec::new(),
             repeated: None,
             upstream: None,
+            as_said: None,
         }
     }
 

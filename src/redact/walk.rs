@@ -1,5 +1,7 @@
 //! What is stored without secrets: trajectories, calls, stamps.
 
+use std::collections::BTreeMap;
+
 use super::hit::{Hit, Name};
 use super::keys;
 use super::{Origin, Redactor};
@@ -17,8 +19,17 @@ impl Redactor {
     /// A trajectory without secrets in anything it holds.
     ///
     /// What only a later step shows to be a secret is one in the steps before it, too: a token that an answer calls by another name.
-    pub fn trajectory(&self, mut trajectory: Trajectory) -> Redacted<Trajectory> {
-        self.pass(&mut trajectory);
+    pub fn trajectory(&self, trajectory: Trajectory) -> Redacted<Trajectory> {
+        self.trajectory_and_said(trajectory).0
+    }
+
+    /// The same, and the steps with secrets in them as they were, by their places: for those who judge the run while it is in memory.
+    pub fn trajectory_and_said(
+        &self,
+        mut trajectory: Trajectory,
+    ) -> (Redacted<Trajectory>, BTreeMap<usize, Step>) {
+        let mut said = BTreeMap::new();
+        self.pass(&mut trajectory, &mut said);
         // Last, so that what was only asked again counts among the secrets after all others: where nothing is, they are called the same.
         for step in &mut trajectory.steps {
             if let Step::ToolCall(call) = step {
@@ -26,20 +37,18 @@ impl Redactor {
             }
         }
         if !self.seen.lock().has_shown_nothing() {
-            self.shown_anywhere(&mut trajectory);
+            self.shown_anywhere(&mut trajectory, &mut said);
         }
-        Redacted::vouch_for(trajectory)
+        (Redacted::vouch_for(trajectory), said)
     }
 
     /// Hides what keys have shown to be secret in texts that stand under no such key.
-    fn shown_anywhere(&self, trajectory: &mut Trajectory) {
+    fn shown_anywhere(&self, trajectory: &mut Trajectory, said: &mut BTreeMap<usize, Step>) {
         let mut hide = |text: &mut String| self.shown_in(text);
-        for step in &mut trajectory.steps {
-            match step {
-                Step::User { text } | Step::Assistant { text } => hide(text),
-                Step::ToolCall(call) => each_text_mut(call, &mut hide),
-            }
-        }
+        each_step(trajectory, said, |step| match step {
+            Step::User { text } | Step::Assistant { text } => hide(text),
+            Step::ToolCall(call) => each_text_mut(call, &mut hide),
+        });
         if let Some(lane) = &mut trajectory.upstream {
             for it in &mut lane.calls {
                 each_text_mut(&mut it.call, &mut hide);
@@ -78,7 +87,7 @@ impl Redactor {
         }
     }
 
-    fn pass(&self, trajectory: &mut Trajectory) {
+    fn pass(&self, trajectory: &mut Trajectory, said: &mut BTreeMap<usize, Step>) {
         self.words(&mut trajectory.name);
         self.git(&mut trajectory.stamp.scenarios);
         trajectory
@@ -89,12 +98,10 @@ impl Redactor {
         if let Some(image) = &mut trajectory.stamp.image {
             self.image(image);
         }
-        for step in &mut trajectory.steps {
-            match step {
-                Step::User { text } | Step::Assistant { text } => self.words(text),
-                Step::ToolCall(call) => self.called(call),
-            }
-        }
+        each_step(trajectory, said, |step| match step {
+            Step::User { text } | Step::Assistant { text } => self.words(text),
+            Step::ToolCall(call) => self.called(call),
+        });
         self.catalogue(&mut trajectory.catalogue);
         trajectory
             .stamp
@@ -348,6 +355,21 @@ fn each_text_mut(call: &mut ToolCall, change: &mut dyn FnMut(&mut String)) {
     arguments.for_each(|it| texts::each_mut(it, change));
     for outcome in std::iter::once(&mut call.outcome).chain(&mut call.again) {
         outcome.each_text_mut(change);
+    }
+}
+
+/// Changes the steps of a trajectory; keeps those that are others then as they were before their first change.
+fn each_step(
+    trajectory: &mut Trajectory,
+    said: &mut BTreeMap<usize, Step>,
+    mut change: impl FnMut(&mut Step),
+) {
+    for (index, step) in trajectory.steps.iter_mut().enumerate() {
+        let before = step.clone();
+        change(step);
+        if *step != before {
+            said.entry(index).or_insert(before);
+        }
     }
 }
 

@@ -21,6 +21,6 @@ pub use call_recorder::{CallRecorder, EndedCall, Endpoint, PendingCall};
 pub use conversation::{Announced, Conversation, ReportedRequest, WantedCall};
 pub use patience::Patience;
 pub use ports::{Called, Connection, Gateway, Listed, Observer, Progress, Tools, Unlisted};
-pub use runner::{Job, not_begun, run};
+pub use runner::{Job, Ran, not_begun, run};
 pub use stop::{SetupError, Stop};
 pub use together::{Part, Together};

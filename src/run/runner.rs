@@ -1,5 +1,6 @@
 //! Runs one scenario: connect, let the agent work within the limits, keep everything that happened.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -52,10 +53,18 @@ pub struct Job<'a> {
     pub redactor: &'a Redactor,
 }
 
+/// A run that has ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub trajectory: Redacted<Trajectory>,
+    /// The steps with secrets in them as they were, by their places; of no use but to judge the run.
+    pub said: BTreeMap<usize, Step>,
+}
+
 /// Runs the scenario and returns what happened, however it ended, with secrets taken out.
 ///
 /// Never waits longer than the scenario's timeout, plus the time it takes to end the servers, and to ask again what is asked again.
-pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
+pub async fn run(job: Job<'_>) -> Ran {
     let clock = Clock::start();
     let timeouts = job.scenario.timeouts;
     let limit = timeouts.scenario;
@@ -163,14 +172,15 @@ pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
         }
     };
 
-    job.redactor.trajectory(Trajectory {
+    let (trajectory, said) = job.redactor.trajectory_and_said(Trajectory {
         catalogue,
         steps,
         upstream,
         requests,
         duration_ms: Some(milliseconds(clock.elapsed())),
         ..empty(job.scenario, job.stamp, ending)
-    })
+    });
+    Ran { trajectory, said }
 }
 
 /// The trajectory of a run that could not begin, with secrets taken out.

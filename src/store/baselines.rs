@@ -381,6 +381,7 @@ fn is_as_meant(read: &Redacted<Trajectory>, meant: &Redacted<Trajectory>) -> boo
                 read.again.clone_from(&meant.again);
             }
         }
+        read.as_said.clone_from(&meant.as_said);
     });
     read == *meant
 }

@@ -58,24 +58,29 @@ pub(crate) fn offered_in_baselines(baselines: &Baselines, scenario: &str) -> Off
     }))
 }
 
-/// The scenario as it may be told after a run: without secrets, its expectations filled in with what the run answered.
-pub(crate) fn told(
-    scenario: &Scenario,
-    trajectory: &Redacted<Trajectory>,
-    redactor: &Redactor,
-) -> Redacted<Scenario> {
+/// The scenario with its expectations filled in with what a run answered.
+pub(crate) fn filled(scenario: &Scenario, trajectory: &Trajectory) -> Scenario {
     let mut filled = scenario.clone();
     let answers = agent::Answers::of(trajectory, Some(scenario.agent.calls()));
     for expected in &mut filled.expected_trajectory {
         answers.fill_references(&mut expected.arguments, &expected.filled);
     }
-    redactor.scenario(&filled)
+    filled
 }
 
-/// What the evaluators find in a run that still stands.
-pub(crate) async fn evaluations(
+/// The same as it may be told after a run: without secrets.
+pub(crate) fn told(
     scenario: &Scenario,
     trajectory: &Redacted<Trajectory>,
+    redactor: &Redactor,
+) -> Redacted<Scenario> {
+    redactor.scenario(&filled(scenario, trajectory))
+}
+
+/// What the evaluators find in a run that still stands, which may be there as it was `said`, too.
+pub(crate) async fn evaluations(
+    scenario: &Scenario,
+    (trajectory, said): (&Redacted<Trajectory>, Option<&Trajectory>),
     (around, containers, redactor): (&Around, &ContainerSlot, &Redactor),
     evaluating: Evaluating<'_>,
 ) -> Redacted<Vec<Evaluation>> {
@@ -94,11 +99,12 @@ pub(crate) async fn evaluations(
     let subject = Subject {
         scenario: &told,
         trajectory,
+        said: Some((scenario, said.unwrap_or(trajectory))),
         around: Some(&asked),
         is_repeated: among_others,
         before,
     };
-    let found = evaluate::evaluate(&told.evaluators, subject).await;
+    let found = evaluate::evaluate(subject).await;
     redactor.evaluations(found)
 }
 
@@ -121,11 +127,12 @@ fn of_stored_one(
     let subject = Subject {
         scenario,
         trajectory,
+        said: None,
         around: None,
         is_repeated: among_others,
         before,
     };
-    evaluate::evaluate_stored(&scenario.evaluators, subject)
+    evaluate::evaluate_stored(subject)
 }
 
 /// What they find in a run that took the place of the one they looked at: what lay around that one is as it was.

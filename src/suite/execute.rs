@@ -1,5 +1,6 @@
 //! Runs one scenario for real: its container, its agent, its stamp.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -7,15 +8,16 @@ use jiff::Timestamp;
 
 use crate::agent::Listener;
 use crate::digits;
+use crate::evaluate;
 use crate::mcp;
 use crate::model::evaluation::Evaluation;
 use crate::model::measurement::Measurement;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::{Servers, Stamp};
-use crate::model::trajectory::{Ending, ToolCall, Trajectory};
+use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::redact::{Redactor, Secrets};
-use crate::run::{self, AskAgain, Connection, Job, Observer, Patience, Progress, SetupError};
+use crate::run::{self, AskAgain, Connection, Job, Observer, Patience, Progress, Ran, SetupError};
 use crate::score;
 use crate::suite::addresses::Addresses;
 use crate::suite::agents::{self, Reached};
@@ -107,6 +109,31 @@ fn stored(call: &ToolCall, redactor: &Redactor) -> Redacted<ToolCall> {
     let mut call = call.clone();
     call.digits.extend(digits::take_from(&mut call.arguments));
     redactor.call(call)
+}
+
+/// A run with its secrets, but for what was found afterwards of how it ended; `None` where there are none in it.
+fn as_it_was(shown: &Trajectory, said: BTreeMap<usize, Step>) -> Option<Trajectory> {
+    if said.is_empty() {
+        return None;
+    }
+    let mut run = shown.clone();
+    for (index, step) in said {
+        match (run.steps.get_mut(index), step) {
+            (Some(Step::ToolCall(call)), Step::ToolCall(said)) => {
+                call.arguments = said.arguments;
+                call.digits = said.digits;
+                if matches!(call.outcome, Outcome::Answer(_)) {
+                    call.outcome = said.outcome;
+                }
+            }
+            (Some(step), said) => *step = said,
+            (None, _) => {}
+        }
+    }
+    // What looks like a placeholder in it is none.
+    run.as_said = Some(Box::default());
+    score::mark_breaches(&mut run);
+    Some(run)
 }
 
 impl SuiteContext {
@@ -256,7 +283,8 @@ impl SuiteContext {
                 let known = (&redactor, &secrets);
                 let run = (prepared, &mut started, behind.as_ref());
                 let running = self.make(scenario, run, baseline, stamp, reads, known, observer);
-                let (mut trajectory, mut notes) = Box::pin(running).await;
+                let (ran, mut notes) = Box::pin(running).await;
+                let (mut trajectory, said) = (ran.trajectory, ran.said);
                 notes.extend(stale);
                 let mut has_ended = place.examine(&mut trajectory, &redactor).await;
                 has_ended |= started.examine(&mut trajectory, &redactor).await;
@@ -265,11 +293,17 @@ impl SuiteContext {
                 if let Some(behind) = &mut behind {
                     behind.examine(&mut trajectory, &redactor).await;
                 }
+                let said = as_it_was(&trajectory, said);
+                let filled = evaluating::filled(scenario, said.as_ref().unwrap_or(&trajectory));
+                if let Some(said) = &said {
+                    let said = Box::new(evaluate::as_said(&filled, said));
+                    trajectory.refine(|it| it.as_said = Some(said));
+                }
                 if let Ok(around) = &around {
                     tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
+                    let run = (&trajectory, said.as_ref());
                     let with = (around, place, &redactor);
-                    evaluations =
-                        evaluating::evaluations(scenario, &trajectory, with, evaluating).await;
+                    evaluations = evaluating::evaluations(&filled, run, with, evaluating).await;
                 }
                 if trajectory.ending != Ending::Interrupted {
                     started.stop().await;
@@ -321,7 +355,7 @@ impl SuiteContext {
         reads: Reads,
         (redactor, secrets): (&Redactor, &Secrets),
         observer: &dyn Observer,
-    ) -> (Redacted<Trajectory>, Vec<String>) {
+    ) -> (Ran, Vec<String>) {
         let observer = &Redacting { observer, redactor };
         let Assembled {
             mut agent,
@@ -417,8 +451,8 @@ impl SuiteContext {
             proven_by_calls: ready::asks_calls(self, scenario),
             redactor,
         };
-        let mut trajectory = run::run(job).await;
-        trajectory.refine(|it| {
+        let mut ran = run::run(job).await;
+        ran.trajectory.refine(|it| {
             if it.stamp.model.is_none() {
                 // An agent that chooses for itself: if it chooses another one next time, that is another experiment.
                 it.stamp.model = it.requests.iter().find_map(|it| it.model.clone());
@@ -426,7 +460,7 @@ impl SuiteContext {
         });
         notes.extend(found.iter().flat_map(mcp::Observed::notes));
         notes.extend_from_slice(agent.notes());
-        (trajectory, notes)
+        (ran, notes)
     }
 
     /// The commands around a run; the secrets that they are given are added to `secrets`.

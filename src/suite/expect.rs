@@ -14,8 +14,7 @@ use super::replay;
 use super::run_context::{Executed, RunContext};
 use super::settings::Settings;
 use crate::evaluate::{
-    self, Basis, Checked, WrongOutcome, check_criteria, lists_tools, no_call, step_answers,
-    wrong_outcomes,
+    self, Basis, Checked, WrongOutcome, check_criteria, lists_tools, no_call, wrong_outcomes,
 };
 use crate::model::evaluation::Gate;
 use crate::model::redacted::Redacted;
@@ -108,7 +107,6 @@ impl Attempt for Expecting<'_> {
         } = check_criteria(&redacted, &trajectory, Basis::Nothing);
         checks.extend(no_call(&redacted, &trajectory));
         checks.extend(lists_tools(&redacted, &trajectory));
-        checks.extend(step_answers(&redacted, &trajectory));
         let overall = evaluate::overall(&evaluations, redacted.evaluation_threshold);
         if !self.scenario.is_test_case {
             let wrong = wrong_outcomes(&redacted, &trajectory, self.replayed.map(|it| &***it));

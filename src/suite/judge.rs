@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::evaluate::{
-    self, Accepted, Basis, Checked, Impossible, check_criteria, lists_tools, step_answers,
-};
+use crate::evaluate::{self, Accepted, Basis, Checked, Impossible, check_criteria, lists_tools};
 use crate::model::evaluation::Gate;
 use crate::model::experiment::{ExperimentChange, ExperimentPart};
 use crate::model::redacted::Redacted;
@@ -71,11 +69,6 @@ pub(crate) fn judge(
         impossible,
     } = checked.unwrap_or_default();
     checks.extend(scenario.and_then(|it| lists_tools(it, &current)));
-    checks.extend(
-        scenario
-            .into_iter()
-            .flat_map(|it| step_answers(it, &current)),
-    );
     let threshold = scenario.and_then(|it| it.evaluation_threshold);
     let overall = evaluate::overall(&result.evaluations, threshold);
     let passed = comparison.verdict.passed
@@ -211,13 +204,13 @@ pub(crate) fn impossible_criteria(impossible: &[Impossible]) -> Option<Problem> 
     let first = impossible.first()?;
     let also = impossible.iter().skip(1);
     Some(Problem {
-        message: format!("success criterion `{}`: {}", first.criterion, first.why),
+        message: format!("{}: {}", first.what, first.why),
         hint: (first.meant.as_ref()).map(|it| format!("did you mean `{it}`?")),
         details: also
             .map(|it| {
                 let meant = it.meant.as_ref();
                 let hint = meant.map_or_else(String::new, |it| format!("; did you mean `{it}`?"));
-                format!("`{}`: {}{hint}", it.criterion, it.why)
+                format!("{}: {}{hint}", it.what, it.why)
             })
             .collect(),
     })

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::evaluate::{LeftFile, Unasked};
+use crate::evaluate::{Left, LeftFile, Unasked};
 use crate::model::evaluator::{FilePlace, FileRoot};
 use crate::model::scenario::{Server, Transport};
 use crate::redact::Redactor;
@@ -70,7 +70,7 @@ impl LeftFiles {
         file: &FilePlace,
         containers: &ContainerSlot,
         redactor: &Redactor,
-    ) -> Result<LeftFile, Unasked> {
+    ) -> Result<Left<LeftFile>, Unasked> {
         let unknown = || Err(Unasked::broken("nobody knows where it is"));
         let place = self.places.get(file).cloned();
         let bytes = match place.unwrap_or_else(unknown)? {
@@ -85,12 +85,14 @@ impl LeftFiles {
         let before = self.before.get(file);
         let before = before.filter(|it| **it != State::Unknown);
         let unchanged = before.map(|it| *it == known(bytes.as_deref()));
-        Ok(LeftFile {
-            unchanged,
-            text: bytes.map(|it| {
-                let text = String::from_utf8_lossy(&it);
-                redactor.text(&text).into_inner()
-            }),
+        let text = bytes.map(|it| String::from_utf8_lossy(&it).into_owned());
+        let shown = text.as_ref().map(|it| redactor.text(it).into_inner());
+        Ok(Left {
+            said: LeftFile { text, unchanged },
+            shown: LeftFile {
+                text: shown,
+                unchanged,
+            },
         })
     }
 }

@@ -318,6 +318,7 @@ fn judge_call_times(result: &mut ScenarioResult, scenario: &Scenario, times: &Ca
     let shown = Subject {
         scenario,
         trajectory: &run,
+        said: None,
         around: None,
         is_repeated: false,
         before: None,

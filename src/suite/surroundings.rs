@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 
 use crate::evaluate::judge::{Case, Judge};
-use crate::evaluate::{LeftFile, Said, Surroundings, Unasked};
+use crate::evaluate::{Left, LeftFile, Said, Surroundings, Unasked};
 use crate::model::evaluator::{CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, SqlQuestion};
 use crate::model::hook::Hook;
 use crate::model::judge::LlmJudge;
@@ -163,12 +163,12 @@ pub(crate) struct AroundRun<'a> {
 }
 
 impl Surroundings for AroundRun<'_> {
-    fn file<'a>(&'a self, file: &'a FilePlace) -> BoxFuture<'a, Result<LeftFile, Unasked>> {
+    fn file<'a>(&'a self, file: &'a FilePlace) -> BoxFuture<'a, Result<Left<LeftFile>, Unasked>> {
         let files = &self.around.files;
         files.left(file, self.containers, self.redactor).boxed()
     }
 
-    fn rows<'a>(&'a self, asked: &'a SqlQuestion) -> BoxFuture<'a, Result<Rows, Unasked>> {
+    fn rows<'a>(&'a self, asked: &'a SqlQuestion) -> BoxFuture<'a, Result<Left<Rows>, Unasked>> {
         self.queried(asked).boxed()
     }
 
@@ -189,7 +189,7 @@ impl Surroundings for AroundRun<'_> {
 }
 
 impl AroundRun<'_> {
-    async fn queried(&self, asked: &SqlQuestion) -> Result<Rows, Unasked> {
+    async fn queried(&self, asked: &SqlQuestion) -> Result<Left<Rows>, Unasked> {
         let mut queries = self.around.queries.iter();
         let query = match queries.find(|(it, _)| it == asked) {
             Some((_, query)) => query.as_ref().map_err(Clone::clone)?,
@@ -201,11 +201,12 @@ impl AroundRun<'_> {
             answered = sql::ask(query) => answered,
         };
         let clean = |text: &str| self.redactor.text(text).into_inner();
-        let mut rows = answered.map_err(|why| Unasked::broken(clean(&why)))?;
-        for value in rows.rows.iter_mut().flatten() {
+        let said = answered.map_err(|why| Unasked::broken(clean(&why)))?;
+        let mut shown = said.clone();
+        for value in shown.rows.iter_mut().flatten() {
             *value = self.redactor.value(value.take()).into_inner();
         }
-        Ok(rows)
+        Ok(Left { said, shown })
     }
 
     async fn ruled(&self, asked: &LlmJudge, case: Case) -> Result<Ruling, Unasked> {

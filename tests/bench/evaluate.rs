@@ -98,6 +98,7 @@ fn run(number: usize) -> Trajectory {
         duration_ms: Some(100.0),
         learned: Vec::new(),
         repeated: None,
+        as_said: None,
         upstream: None,
         bindings: Vec::new(),
         requests: Vec::new(),
@@ -125,11 +126,12 @@ fn five_evaluators_on_1000_runs(bencher: Bencher) {
             let subject = Subject {
                 scenario: &scenario,
                 trajectory,
+                said: None,
                 around: None,
                 is_repeated: false,
                 before: None,
             };
-            black_box(evaluate::evaluate_stored(&scenario.evaluators, subject));
+            black_box(evaluate::evaluate_stored(subject));
         }
     });
 }

@@ -297,6 +297,7 @@ fn trajectory(steps: Vec<Step>) -> Trajectory {
         duration_ms: None,
         learned: Vec::new(),
         repeated: None,
+        as_said: None,
         upstream: None,
         bindings: Vec::new(),
         requests: Vec::new(),

@@ -177,6 +177,7 @@ impl Desk {
             redactor: &Redactor::default(),
         })
         .await
+        .trajectory
     }
 
     fn scenario(&self, more: &Value) -> Scenario {

@@ -490,3 +490,97 @@ fn evaluators_among_the_criteria_of_defaults_are_added() {
     );
     with("success_criteria: null").expect(0, &["run"]);
 }
+
+/// A server that tells a secret which only its key shows to be one, and a scenario that asks for it, with more to say.
+fn leaky(more: &Value) -> String {
+    let token = "canary-a1B2c3D4e5F6";
+    let mut scenario = json!({
+        "name": "Leaky",
+        "servers": { "s": { "type": "mock" } },
+        "expected_trajectory": [{ "tool": "env" }],
+        "mcp_interactions": { "s": { "tools": [{
+            "name": "env",
+            "annotations": { "read_only_hint": true },
+            "responses": [{ "content": [{ "type": "text", "json": { "env": { "API_TOKEN": token } } }] }],
+        }] } },
+    });
+    let members = scenario.as_object_mut().unwrap();
+    members.extend(more.as_object().unwrap().clone());
+    scenario.to_string()
+}
+
+#[test]
+fn a_run_is_judged_as_it_was_and_told_without_its_secrets() {
+    let evaluators = json!([
+        { "type": "text", "in": "answers", "contains": "canary", "not": true },
+        { "type": "text", "in": "answers", "contains": "canary" },
+        { "type": "exact-match", "tool": "env", "path": "$.env.API_TOKEN", "value": "canary-other" },
+        { "type": "schema-validate", "tool": "env", "schema": { "properties": { "env": {
+            "properties": { "API_TOKEN": { "maxLength": 19 } } } } } },
+        { "type": "tool-calls", "required": [{ "tool": "env", "answer": { "contains": "canary-a1B2" } }] },
+    ]);
+    let more = json!({ "evaluators": evaluators, "success_criteria": [{ "text": "canary-a1b2" }] });
+    let project = Project::new();
+    project.file("scenarios/s.yaml", leaky(&more));
+    let result = project.result(1, &["run"]);
+    let found = &result["scenarios"][0];
+    let states = found["evaluators"].as_array().unwrap().iter();
+    let states: Vec<&Value> = states.map(|it| &it["status"]).collect();
+    assert_eq!(
+        states,
+        ["failed", "passed", "failed", "passed", "passed"],
+        "{found:#}"
+    );
+    assert_eq!(found["checks"][0]["passed"], true, "{found:#}");
+    assert!(
+        !result.to_string().contains("canary-a1B2c3D4e5F6"),
+        "{result:#}"
+    );
+    let said = found["evaluators"][0]["message"].as_str().unwrap();
+    assert!(
+        said.starts_with("it fails with what is hidden here"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_a_secret_may_decide_is_not_judged_without_it() {
+    let project = Project::new();
+    project.file("scenarios/s.yaml", leaky(&json!({})));
+    project.expect(0, &["record"]);
+    project.expect(0, &["compare"]);
+    let judged = [
+        (
+            json!({ "evaluators": [{ "type": "text", "in": "answers", "contains": "canary", "not": true }] }),
+            3,
+        ),
+        (
+            json!({ "evaluators": [{ "type": "text", "in": "answers", "contains": "API_TOKEN" }] }),
+            0,
+        ),
+        (json!({ "success_criteria": [{ "text": "canary" }] }), 3),
+        (json!({ "success_criteria": [{ "text": "API_TOKEN" }] }), 0),
+        (
+            json!({ "expected_trajectory": [{ "tool": "env", "expect": { "text": "canary" } }] }),
+            3,
+        ),
+    ];
+    for (more, code) in judged {
+        project.file("scenarios/s.yaml", leaky(&more));
+        let ran = project.run(&["compare", "--run", "latest", "--allow-changed"]);
+        assert_eq!(ran.code, code, "{more}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_secret_that_comes_to_an_answer_is_told_whatever_is_compared() {
+    for mode in ["stable", "similar", "exact", "shape", "ignore"] {
+        let leaky = leaky(&json!({ "scoring": { "responses": mode } }));
+        let project = Project::new();
+        project.file("scenarios/s.yaml", leaky.replace("canary-a1B2c3D4e5F6", ""));
+        project.expect(0, &["record"]);
+        project.file("scenarios/s.yaml", leaky);
+        let ran = project.run(&["compare", "--format", "json", "--allow-changed"]);
+        assert!(ran.stdout.contains("<secret:"), "{mode}: {}", ran.stdout);
+    }
+}

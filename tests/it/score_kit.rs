@@ -97,6 +97,7 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
         duration_ms: None,
         learned: Vec::new(),
         repeated: None,
+        as_said: None,
         upstream: None,
         bindings: Vec::new(),
         requests: Vec::new(),

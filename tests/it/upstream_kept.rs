@@ -74,6 +74,7 @@ fn with(lane: Option<UpstreamLane>) -> Trajectory {
         bindings: Vec::new(),
         requests: Vec::new(),
         repeated: None,
+        as_said: None,
         upstream: lane.map(Box::new),
     }
 }

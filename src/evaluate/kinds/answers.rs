@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::evaluate::said::texts_of_answer;
 use crate::evaluate::tools::{calls_of, numbered};
 use crate::model::evaluator::AnswerOf;
+use crate::model::placeholder;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, FailureKind, Outcome, ToolCall, Trajectory};
 use crate::score::in_band_error;
@@ -94,6 +95,13 @@ pub(super) fn readings(outcome: &Outcome) -> Vec<String> {
         Outcome::Failure(it) if it.kind == FailureKind::Rpc => vec![it.message.clone()],
         Outcome::Failure(_) => Vec::new(),
     }
+}
+
+/// Whether a secret was taken out of an answer.
+pub(in crate::evaluate) fn holds_placeholder(outcome: &Outcome) -> bool {
+    let mut found = false;
+    outcome.each_text(&mut |text| found |= placeholder::holds(text));
+    found
 }
 
 /// The JSON of an answer: its structured content, and its text where that is JSON, all of it or a block.

@@ -8,6 +8,7 @@ use crate::evaluate::subject::Subject;
 use crate::evaluate::tools::call_name;
 use crate::model::evaluator::{ExactMatch, Likeness};
 use crate::model::json_path::JsonPath;
+use crate::model::placeholder;
 use crate::score::same;
 use crate::text::shorten;
 
@@ -52,6 +53,13 @@ pub(in crate::evaluate) fn look(it: &ExactMatch, subject: Subject<'_>) -> Findin
             1 => format!("{name} is as expected"),
             places => format!("{name} is as expected at each of {places} places"),
         });
+    }
+    let is_of_secret = placeholder::holds_any(&it.value);
+    if subject.hides_secrets()
+        && !is_of_secret
+        && readings.iter().flatten().any(placeholder::holds_any)
+    {
+        return Finding::hidden();
     }
     // Where there is JSON, the place that differs in it tells most.
     let wrong = first.iter().position(|found| !holds(it, found));

@@ -8,13 +8,18 @@ use crate::json_schema::JsonSchema;
 use crate::model::evaluation::EvaluationStatus;
 use crate::model::evaluator::FileEvaluator;
 
-pub(in crate::evaluate) async fn look(it: &FileEvaluator, subject: Subject<'_>) -> Finding {
+/// Looks at the file by what is `written` of it, and tells of it by what is shown of both.
+pub(in crate::evaluate) async fn look(
+    it: &FileEvaluator,
+    written: &FileEvaluator,
+    subject: Subject<'_>,
+) -> Finding {
     let Some(around) = subject.around else {
         return Finding::gone(STORED);
     };
     match around.file(&it.file).await {
         Err(unasked) => not_asked(unasked),
-        Ok(left) => judged(it, &left),
+        Ok(left) => judged(written, &left.said).told_as(judged(it, &left.shown)),
     }
 }
 

@@ -4,23 +4,25 @@ use serde_json::Value;
 
 use super::{answers, final_text};
 use crate::evaluate::finding::Finding;
-use crate::evaluate::subject::{Subject, Unasked};
+use crate::evaluate::subject::{LeftFile, Subject, Unasked};
 use crate::evaluate::tools::call_name;
 use crate::json;
 use crate::json_schema::{JsonSchema, MOST};
-use crate::model::evaluator::{AnswerOf, SchemaSource, SchemaValidate};
+use crate::model::evaluation::EvaluationStatus;
+use crate::model::evaluator::{AnswerOf, FilePlace, SchemaSource, SchemaValidate};
 use crate::model::placeholder;
 use crate::model::trajectory::{Outcome, Trajectory};
 
-pub(in crate::evaluate) async fn look(it: &SchemaValidate, subject: Subject<'_>) -> Finding {
+pub(in crate::evaluate) fn look(it: &SchemaValidate, subject: Subject<'_>) -> Finding {
     let schema = match JsonSchema::new(&it.schema) {
         Ok(schema) => schema,
         Err(why) => return Finding::error(format!("the schema {why}")),
     };
-    match &it.source {
-        SchemaSource::Answer(of) => of_answers(&schema, of, subject.trajectory, false),
-        SchemaSource::Structured(of) => of_answers(&schema, of, subject.trajectory, true),
-        SchemaSource::FinalText => match final_text::of(subject.trajectory) {
+    let run = subject.trajectory;
+    let found = match &it.source {
+        SchemaSource::Answer(of) => of_answers(&schema, of, run, false),
+        SchemaSource::Structured(of) => of_answers(&schema, of, run, true),
+        SchemaSource::FinalText => match final_text::of(run) {
             Err(why) => Finding::skipped(why),
             Ok(text) => match final_text::document(text) {
                 None => Finding::failed("there is no JSON in the agent's last words"),
@@ -30,15 +32,46 @@ pub(in crate::evaluate) async fn look(it: &SchemaValidate, subject: Subject<'_>)
                 }
             },
         },
-        SchemaSource::File(file) => {
-            let Some(around) = subject.around else {
-                return Finding::gone(STORED);
-            };
-            match around.file(file).await {
-                Err(unasked) => not_asked(unasked),
-                Ok(left) => of_text(&schema, left.text.as_deref(), &file.written),
-            }
+        SchemaSource::File(_) => Finding::gone(STORED),
+    };
+    // A placeholder does not show whether the value that was there is valid.
+    let asks_of_hidden = found.status == EvaluationStatus::Failed && subject.hides_secrets();
+    if asks_of_hidden && looks_at_placeholder(&it.source, run) {
+        return Finding::hidden();
+    }
+    found
+}
+
+/// Whether a secret was taken out of what is looked at.
+fn looks_at_placeholder(source: &SchemaSource, run: &Trajectory) -> bool {
+    match source {
+        SchemaSource::Answer(of) | SchemaSource::Structured(of) => {
+            let selected = answers::selected(run, of);
+            selected
+                .iter()
+                .any(|it| answers::holds_placeholder(&it.1.outcome))
         }
+        SchemaSource::FinalText => final_text::of(run).is_ok_and(placeholder::holds),
+        SchemaSource::File(_) => false,
+    }
+}
+
+/// Looks at a file by the schema as it is `written`, and tells of it by what is shown of both.
+pub(in crate::evaluate) async fn look_at_file(
+    file: &FilePlace,
+    (it, written): (&SchemaValidate, &SchemaValidate),
+    subject: Subject<'_>,
+) -> Finding {
+    let Some(around) = subject.around else {
+        return Finding::gone(STORED);
+    };
+    let judged = |it: &SchemaValidate, left: &LeftFile| match JsonSchema::new(&it.schema) {
+        Ok(schema) => of_text(&schema, left.text.as_deref(), &file.written),
+        Err(why) => Finding::error(format!("the schema {why}")),
+    };
+    match around.file(file).await {
+        Err(unasked) => not_asked(unasked),
+        Ok(left) => judged(written, &left.said).told_as(judged(it, &left.shown)),
     }
 }
 
@@ -109,9 +142,7 @@ fn of_answers(
 
 /// What breaks the schema, each with its place.
 fn problems(schema: &JsonSchema, document: &Value, name: &str) -> Vec<String> {
-    // A placeholder for a secret does not show whether the value that was there is valid.
     let broken = schema.violations(document);
-    let broken = broken.filter(|it| !it.value.as_str().is_some_and(placeholder::holds));
     let mut problems: Vec<String> = broken
         .map(|it| {
             let place = if it.path.is_empty() {

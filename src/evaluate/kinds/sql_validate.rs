@@ -20,13 +20,18 @@ const SHOWN: usize = 200;
 /// How many rows are shown that are not as expected.
 const SHOWN_ROWS: usize = 3;
 
-pub(in crate::evaluate) async fn look(it: &SqlValidate, subject: Subject<'_>) -> Finding {
+/// Looks at the rows by what is `written` of them, and tells of them by what is shown of both.
+pub(in crate::evaluate) async fn look(
+    it: &SqlValidate,
+    written: &SqlValidate,
+    subject: Subject<'_>,
+) -> Finding {
     let Some(around) = subject.around else {
         return Finding::gone(STORED);
     };
     match around.rows(&it.asked).await {
         Err(unasked) => not_asked(unasked),
-        Ok(rows) => judged(&it.wanted, &rows),
+        Ok(rows) => judged(&written.wanted, &rows.said).told_as(judged(&it.wanted, &rows.shown)),
     }
 }
 

@@ -8,6 +8,7 @@ use super::pattern::Wanted;
 use crate::evaluate::finding::Finding;
 use crate::evaluate::subject::Subject;
 use crate::model::evaluator::{TextEvaluator, TextMatch, TextSource};
+use crate::model::placeholder;
 use crate::model::texts;
 use crate::model::trajectory::{Step, Trajectory};
 use crate::text::shorten;
@@ -32,6 +33,15 @@ pub(in crate::evaluate) fn look(it: &TextEvaluator, subject: Subject<'_>) -> Fin
     let least = it.least() as usize;
     let most = it.at_most.map_or(usize::MAX, |it| it as usize);
     let holds = (least..=most).contains(&count);
+    // What placeholders hide may say it, too, unless it is such a secret itself.
+    let may_be_more = count <= most && (count < least || it.at_most.is_some());
+    if may_be_more
+        && subject.hides_secrets()
+        && !placeholder::holds(it.wanted.text())
+        && said.iter().flatten().any(|it| placeholder::holds(it))
+    {
+        return Finding::hidden();
+    }
     if holds != it.negated && said.iter().flatten().all(String::is_empty) {
         // That something is not there says nothing of a run in which nothing is.
         return Finding::skipped(match it.within {

@@ -15,6 +15,7 @@ use crate::model::catalogue::Catalogue;
 use crate::model::evaluator::{
     AnswerPattern, ArgumentsPattern, CallPattern, ToolCalls, WantedCall,
 };
+use crate::model::placeholder;
 use crate::model::rules::Rules;
 use crate::model::trajectory::ToolCall;
 use crate::score::same;
@@ -37,6 +38,9 @@ pub(in crate::evaluate) fn look(it: &ToolCalls, subject: Subject<'_>) -> Finding
         |call: &ToolCall| named.iter().any(|it| is_named(call, it)) && counts(call, &run.catalogue);
     let calls = numbered(run).filter(|(number, it)| number.is_some() || is_meant(it));
     let calls: Vec<Made<'_>> = calls.collect();
+    if subject.hides_secrets() && asks_of_hidden(it, &calls) {
+        return Finding::hidden();
+    }
     match problems(it, subject, &calls) {
         Err(why) => Finding::error(why),
         Ok(problems) => {
@@ -47,6 +51,33 @@ pub(in crate::evaluate) fn look(it: &ToolCalls, subject: Subject<'_>) -> Finding
             Finding::of(problems, words)
         }
     }
+}
+
+/// Whether calls are looked at by what they were given or answered, and secrets were taken out of that which are not the ones asked for.
+fn asks_of_hidden(it: &ToolCalls, calls: &[Made<'_>]) -> bool {
+    let wanted = it.required.iter().chain(&it.optional).map(|it| &it.call);
+    let mut looked_into = wanted
+        .chain(&it.prohibited)
+        .filter(|it| it.arguments.is_some() || it.answer.is_some());
+    looked_into.any(|pattern| {
+        let is_asked_for = |key: &String, given: &Value| match &pattern.arguments {
+            None => false,
+            Some(ArgumentsPattern::Partial(wanted) | ArgumentsPattern::Regex(wanted)) => {
+                (wanted.get(key)).is_some_and(|it| !placeholder::holds_any(it))
+            }
+            Some(ArgumentsPattern::Exact(wanted)) => wanted.get(key) != Some(given),
+            Some(ArgumentsPattern::Schema(_)) => true,
+        };
+        let mut of_tool = calls.iter().filter(|(_, it)| is_named(it, &pattern.tool));
+        of_tool.any(|(_, call)| {
+            let mut given = call
+                .arguments
+                .iter()
+                .filter(|(_, it)| placeholder::holds_any(it));
+            given.any(|(key, it)| is_asked_for(key, it))
+                || pattern.answer.is_some() && answers::holds_placeholder(&call.outcome)
+        })
+    })
 }
 
 /// All that speaks against the calls.

@@ -53,6 +53,7 @@ impl From<TrajectoryDocument<'_>> for Trajectory {
                 ..it.catalogue.into_owned()
             },
             upstream: it.upstream.map(|it| Box::new(it.into_owned())),
+            as_said: None,
         }
     }
 }

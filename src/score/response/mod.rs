@@ -8,6 +8,7 @@
 //! - `finding`: the differences that were found, in bounded memory.
 //! - `stable`: answers in which every difference is a change. `varying`: the places that recording learned to vary.
 //! - `beside`: what stands beside the content, `_meta` and annotations.
+//! - `secrets`: secrets in an answer that did not hold them.
 //! - `in_band`: errors in answers that are said to be fine. `breach`: answers that break their own `outputSchema`.
 
 pub(super) mod beside;
@@ -18,5 +19,6 @@ pub(super) mod in_band;
 pub(super) mod json;
 pub(super) mod outcome;
 mod parts;
+pub(super) mod secrets;
 pub(super) mod stable;
 pub(super) mod varying;

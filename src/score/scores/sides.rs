@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::model::comparison::{self, ArgumentDifference, Pair, RequestScore, ResponseScore, Row};
+use crate::model::comparison::{
+    self, ArgumentDifference, Difference, Pair, RequestScore, ResponseScore, Row,
+};
 use crate::model::learned::Learned;
 use crate::model::rules::{Preset, Responses, Rules};
 use crate::model::stamp::Servers;
-use crate::model::trajectory::{Answer, Trajectory};
+use crate::model::trajectory::{Answer, Outcome, Trajectory};
 use crate::score::ids::id_translation::IdTranslation;
 use crate::score::ids::repeats;
 use crate::score::ids::translated_run::TranslatedRun;
@@ -17,11 +19,11 @@ use crate::score::pairing::call::Call;
 use crate::score::pairing::calls::Calls;
 use crate::score::pairing::moved::MOVED;
 use crate::score::request::effect;
-use crate::score::response::beside;
 use crate::score::response::json::Context;
 use crate::score::response::outcome;
 use crate::score::response::stable::{Known, Terms};
 use crate::score::response::varying::Tree;
+use crate::score::response::{beside, secrets};
 use crate::score::scores::polls::Polled;
 use crate::score::text::clock::Clock;
 use crate::score::values::embedded::Documents;
@@ -304,7 +306,31 @@ impl<'a> Sides<'a> {
             self.hold_to_repeats(&mut rows);
             self.tell_beside(&mut rows);
         }
+        self.tell_secrets(&mut rows);
         rows
+    }
+
+    /// Tells of secrets that have come to answers, and are no difference yet.
+    fn tell_secrets(&self, rows: &mut [Row]) {
+        let outcomes = |run: &'a Trajectory| -> Vec<&'a Outcome> {
+            run.calls().map(|it| &it.outcome).collect()
+        };
+        let (before, now) = (outcomes(self.baseline_run), outcomes(self.said_run));
+        for row in rows {
+            let Row::Pair(pair) = row else { continue };
+            let differences = &mut pair.response.differences;
+            for news in secrets::news(before[pair.baseline - 1], now[pair.current - 1]) {
+                let is_told = |it: &Difference| {
+                    it.got
+                        .as_ref()
+                        .zip(news.got.as_ref())
+                        .is_some_and(|(told, secret)| told.contains(secret))
+                };
+                if !differences.iter().any(is_told) {
+                    differences.push(news);
+                }
+            }
+        }
     }
 
     /// Tells what differs beside the content of answers.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::evaluate::{self, Basis, Checked, check_criteria, lists_tools, no_call, step_answers};
+use crate::evaluate::{self, Basis, Checked, check_criteria, lists_tools, no_call};
 use crate::model::evaluation::{Evaluation, Overall};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
@@ -48,7 +48,6 @@ pub(crate) fn check_run(
     }
     checks.extend(no_call(scenario, trajectory));
     checks.extend(lists_tools(scenario, trajectory));
-    checks.extend(step_answers(scenario, trajectory));
     let evaluation = evaluate::overall(evaluations, scenario.evaluation_threshold);
     let unmet = evaluating::reasons(evaluations, evaluation);
     let failing = why_failing(scenario, trajectory, replayed, (&checks, unmet));

@@ -181,6 +181,7 @@ pub(super) async fn recorded_run<F: Future<Output = ()> + Send + 'static>(
         redactor: &Redactor::default(),
     })
     .await
+    .trajectory
 }
 
 /// Takes events until one is `last`, and no longer than our patience lasts.

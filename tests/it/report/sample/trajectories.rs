@@ -33,6 +33,7 @@ pub(crate) fn trajectory(id: &str, name: &str, steps: Vec<Step>) -> Trajectory {
         duration_ms: Some(11.0),
         learned: Vec::new(),
         repeated: None,
+        as_said: None,
         upstream: None,
         bindings: Vec::new(),
         requests: Vec::new(),

@@ -1,0 +1,67 @@
+//! Secrets in an answer that the recorded one did not hold: news whatever else of answers is compared. Both are without secrets, so they are
+//! counted by the placeholders that stand for them.
+
+use std::collections::BTreeMap;
+
+use crate::model::comparison::Difference;
+use crate::model::placeholder::placeholders;
+use crate::model::texts;
+use crate::model::trajectory::Outcome;
+
+/// The places with secrets of a name of which the recorded answer held fewer.
+pub(in crate::score) fn news(b: &Outcome, c: &Outcome) -> Vec<Difference> {
+    let now = found(c);
+    if now.is_empty() {
+        return Vec::new();
+    }
+    let was = found(b);
+    // Placeholders of version 1 have no names.
+    if was.contains_key("") {
+        return Vec::new();
+    }
+    let of_name = |found: &Found, name: &str| found.get(name).map_or(0, BTreeMap::len);
+    let more = now
+        .iter()
+        .filter(|(name, places)| places.len() > of_name(&was, name));
+    let differences = more.filter_map(|(_, places)| {
+        let (secret, path) = places.last_key_value()?;
+        Some(Difference {
+            path: path.clone(),
+            expected: None,
+            got: Some(secret.clone()),
+            similarity: 1.0,
+            rule: "holds a secret that it did not hold".into(),
+            loss: 0.0,
+        })
+    });
+    differences.collect()
+}
+
+/// The places of placeholders, by their names; each placeholder once.
+type Found = BTreeMap<String, BTreeMap<String, String>>;
+
+fn found(outcome: &Outcome) -> Found {
+    let mut found = Found::new();
+    let mut look = |path: &str, text: &str| {
+        for it in placeholders(text) {
+            let of_name = found.entry(it.name.unwrap_or_default().to_owned());
+            let places = of_name.or_default();
+            let secret = text[it.at].to_owned();
+            places.entry(secret).or_insert_with(|| path.to_owned());
+        }
+    };
+    match outcome {
+        Outcome::Failure(failure) => look("", &failure.message),
+        Outcome::Answer(answer) => {
+            for (index, block) in answer.content.iter().enumerate() {
+                let path = format!("/content/{index}");
+                texts::each(block, &mut |text| look(&path, text));
+            }
+            let structured = answer.structured_content.iter();
+            for it in structured {
+                texts::each(it, &mut |text| look("/structuredContent", text));
+            }
+        }
+    }
+    found
+}
