@@ -8,6 +8,7 @@ use crate::evaluate::judge::Case;
 use crate::model::catalogue::Catalogue;
 use crate::model::evaluator::{CommandEvaluator, FilePlace, SqlQuestion};
 use crate::model::judge::LlmJudge;
+use crate::model::redacted::Redacted;
 use crate::model::ruling::Ruling;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::Trajectory;
@@ -41,6 +42,9 @@ impl<'a> Subject<'a> {
 ///
 /// What it returns holds no secrets.
 pub trait Surroundings: Send + Sync {
+    /// What each server has written whose log is at hand.
+    fn logs(&self) -> &[Redacted<String>];
+
     /// What has become of a file.
     fn file<'a>(&'a self, file: &'a FilePlace) -> BoxFuture<'a, Result<LeftFile, Unasked>>;
 
