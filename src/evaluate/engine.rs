@@ -14,7 +14,7 @@ use super::kinds::{
 use super::names;
 use super::subject::Subject;
 use crate::model::evaluation::{Evaluation, EvaluationStatus};
-use crate::model::evaluator::{Evaluator, EvaluatorKind, EvaluatorText, SchemaSource};
+use crate::model::evaluator::{Evaluator, EvaluatorKind, EvaluatorText, SchemaSource, TextSource};
 use crate::model::placeholder::{Placeholder, placeholders};
 use crate::model::ruling::Judge;
 use crate::model::texts;
@@ -182,7 +182,9 @@ fn look<'a>((evaluator, written): Asked<'a>, subject: Subject<'a>) -> BoxFuture<
                 let shown = in_run(kind, subject);
                 match subject.said {
                     Some((scenario, trajectory))
-                        if kind != written || !std::ptr::eq(trajectory, subject.trajectory) =>
+                        if kind != written
+                            || !std::ptr::eq(trajectory, subject.trajectory)
+                            || matches!(kind, EvaluatorKind::Text(it) if it.within == TextSource::Log) =>
                     {
                         let said = Subject {
                             scenario,

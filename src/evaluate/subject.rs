@@ -56,6 +56,9 @@ pub struct Left<T> {
 ///
 /// What programs and models say holds no secrets.
 pub trait Surroundings: Send + Sync {
+    /// What each server has written whose log is at hand.
+    fn logs(&self) -> &[Left<String>];
+
     /// What has become of a file.
     fn file<'a>(&'a self, file: &'a FilePlace) -> BoxFuture<'a, Result<Left<LeftFile>, Unasked>>;
 

@@ -7,6 +7,8 @@ use rmcp::service::{NotificationContext, RequestContext, RoleClient, RunningServ
 use serde_json::Value;
 
 use super::observed::Observed;
+use super::target::Target;
+use crate::model::catalogue::ClientAnswer;
 
 /// rmcp's side of a session.
 pub(super) type Connection = RunningService<RoleClient, Answering>;
@@ -15,10 +17,12 @@ pub(super) type Connection = RunningService<RoleClient, Answering>;
 pub(super) struct Answering {
     config: ClientConfig,
     observed: Observed,
+    server: String,
 }
 
 impl Answering {
-    pub(super) fn new(mut config: ClientConfig, observed: &Observed) -> Self {
+    pub(super) fn new(mut config: ClientConfig, target: &Target) -> Self {
+        let observed = &target.observed;
         let recorded = observed.client().map(|it| Value::Object(it.capabilities));
         if let Some(can) = recorded.and_then(|it| serde_json::from_value(it).ok()) {
             config.capabilities = can;
@@ -26,6 +30,7 @@ impl Answering {
         Self {
             config,
             observed: observed.clone(),
+            server: target.name.clone(),
         }
     }
 }
@@ -37,9 +42,16 @@ impl Service<RoleClient> for Answering {
         context: RequestContext<RoleClient>,
     ) -> Result<ClientResult, ErrorData> {
         let asked = serde_json::to_value(&request).unwrap_or_default();
-        let method = asked["method"].as_str().filter(|it| *it != "ping");
-        let answer = method.and_then(|it| self.observed.answer(it, &asked["params"]));
+        let method = asked["method"].as_str().unwrap_or_default();
+        let awaited = ClientAnswer::awaited(method, asked["params"].clone());
+        self.observed.asked().extend(awaited.clone());
+        let answer = awaited.and_then(|it| self.observed.answer(method, &it.params));
         let Some(answer) = answer else {
+            if method != "ping" {
+                let name = &self.server;
+                let note = format!("server `{name}` asked its client `{method}`: declined");
+                self.observed.note(note);
+            }
             return self.config.handle_request(request, context).await;
         };
         let refused = || ErrorData::internal_error("the client does not answer that", None);

@@ -296,7 +296,7 @@ impl<'a> Linking<'a> {
         transport: impl Transport<RoleClient> + 'static,
     ) -> Result<Connection, NotBegun> {
         let transport = Noting::new(transport, Arc::clone(&self.wire));
-        let client = Answering::new(client(), &self.target.observed);
+        let client = Answering::new(client(), self.target);
         let served = client.serve(transport).await;
         served.map_err(|error| NotBegun::Uninitialized(Box::new(error)))
     }

@@ -87,6 +87,8 @@ impl Session {
     /// anew.
     pub(super) async fn call(&self, tool: &str, arguments: &Object) -> Called {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        // What it asked before is part of no call.
+        self.target.observed.asked().clear();
         let mut link = self.link.lock().await.clone();
         let mut unopened = None;
         let mut is_new = false;
@@ -140,6 +142,8 @@ impl Session {
                 Outcome::failed(kind, message)
             }
         };
+        let asked = std::mem::take(&mut *self.target.observed.asked());
+        let outcome = outcome.having_asked(asked);
         if let Some(asked) = self.target.observed.take_unanswered() {
             let why = format!(
                 "asked `{asked}`, which nobody was asked when the call was recorded, so its answer is not known and the call cannot be compared"

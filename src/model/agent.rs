@@ -4,6 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::Object;
 
 /// How a model is reached and asked.
@@ -40,7 +43,7 @@ pub struct ModelAgent {
 }
 
 /// A key for an API. It is held in memory alone, and shown nowhere.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiKey(pub String);
 
 impl fmt::Debug for ApiKey {
@@ -73,7 +76,8 @@ pub enum Temperature {
 }
 
 /// Whether the model has to call tools.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum ToolChoice {
     Auto,
     None,

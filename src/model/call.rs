@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::model::catalogue::ClientAnswer;
 use crate::model::{Digits, Object};
 
 /// A tool call with its outcome.
@@ -29,6 +30,10 @@ pub struct ToolCall {
     /// Time to the outcome in milliseconds, or null.
     pub duration_ms: Option<f64>,
 }
+
+/// The member of an answer's `_meta` in which it is kept what the server asked its client before it answered: the parameters, by number
+/// and kind, as in `1 elicitation`.
+pub const ASKED: &str = "asked_its_client";
 
 /// What became of a tool call.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -136,6 +141,21 @@ impl Outcome {
         }
     }
 
+    /// The same with what the server asked its client meanwhile, whatever that answered. A call that has no answer has no place for it.
+    #[must_use]
+    pub fn having_asked(mut self, asked: Vec<ClientAnswer>) -> Self {
+        if let Self::Answer(answer) = &mut self
+            && answer.other.get("_meta").is_none_or(Value::is_object)
+        {
+            for (number, it) in (1..).zip(asked) {
+                let kind = it.method.split('/').next().unwrap_or_default();
+                let meta = answer.other.entry("_meta").or_insert_with(|| json!({}));
+                meta[ASKED][format!("{number} {kind}")] = it.params;
+            }
+        }
+        self
+    }
+
     /// Whether the call failed, be it by the tool's own word or for want of an answer.
     pub fn is_failure(&self) -> bool {
         match self {
@@ -175,6 +195,11 @@ impl FailureKind {
 }
 
 impl Answer {
+    /// What the server asked its client before it answered, as [`ASKED`] says.
+    pub fn asked(&self) -> Option<&Object> {
+        self.other.get("_meta")?.get(ASKED)?.as_object()
+    }
+
     /// The text blocks, joined by line breaks.
     pub fn text(&self) -> String {
         self.content

@@ -62,6 +62,18 @@ pub struct ClientAnswer {
     pub error: Option<Value>,
 }
 
+impl ClientAnswer {
+    /// What was asked, and is not answered yet; `None` for what asks nothing but whether somebody is there.
+    pub fn awaited(method: &str, params: Value) -> Option<Self> {
+        (method != "ping").then(|| Self {
+            method: method.to_owned(),
+            params,
+            result: None,
+            error: None,
+        })
+    }
+}
+
 impl Client {
     /// Whether it is as a client that servers can ask nothing.
     pub fn can_nothing(&self) -> bool {

@@ -20,7 +20,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 
 pub use logged::Logged;
-use stderr::StderrExcerpt;
+pub use output::Logs;
+use output::Output;
 #[cfg(target_os = "linux")]
 use supervised::Supervised;
 #[cfg(target_os = "linux")]
@@ -72,7 +73,7 @@ const INHERITED: [&str; 27] = [
 static MAY_LEAVE_SOME: AtomicBool = AtomicBool::new(false);
 
 /// How to start a process.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ChildCommand {
     pub program: OsString,
     pub args: Vec<OsString>,
@@ -84,6 +85,8 @@ pub struct ChildCommand {
     /// its process group and also when we are killed. Without it, or on another system than Linux, its process group ends with us, unless
     /// we are killed.
     pub supervisor: Option<PathBuf>,
+    /// What its processes write to stderr, where it is kept.
+    pub logs: Logs,
 }
 
 /// A running process. Dropping it kills its whole process group, and where it is supervised everything it has started.
@@ -91,7 +94,7 @@ pub struct ChildCommand {
 pub struct Child {
     process: Process,
     group: Option<Pid>,
-    stderr: Arc<Mutex<StderrExcerpt>>,
+    stderr: Arc<Mutex<Output>>,
     stderr_ended: tokio::task::JoinHandle<()>,
 }
 
@@ -110,7 +113,7 @@ impl Child {
     /// Why it cannot be started.
     pub fn start(command: &ChildCommand) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
         let (mut child, stdin, stdout, stderr) = Self::start_raw(command)?;
-        child.stderr_ended = tokio::spawn(stderr::keep_lines(stderr, Arc::clone(&child.stderr)));
+        child.stderr_ended = tokio::spawn(output::keep(stderr, Arc::clone(&child.stderr)));
         Ok((child, stdin, stdout))
     }
 
@@ -147,7 +150,7 @@ impl Child {
         let child = Self {
             process,
             group,
-            stderr: Arc::default(),
+            stderr: command.logs.begin(),
             stderr_ended: tokio::spawn(std::future::ready(())),
         };
         Ok((child, stdin, stdout, stderr_pipe))
@@ -186,7 +189,7 @@ impl Child {
 
     /// The first and the last lines it wrote to stderr, with how many there were between them.
     pub fn stderr(&self) -> Vec<String> {
-        self.stderr.lock().lines()
+        stderr::excerpt(&self.stderr.lock().text())
     }
 
     /// Ends the process, whose stdin must have been closed: waits for it, then asks, then forces. Nothing it has started stays behind.
@@ -196,9 +199,10 @@ impl Child {
             .is_err()
         {
             self.terminate(TERM_TIMEOUT).await;
-            return;
+        } else {
+            self.force().await;
         }
-        self.force().await;
+        self.stderr_settled().await;
     }
 
     /// Asks the process to end, then forces it. Nothing it has started stays behind.

@@ -19,6 +19,24 @@ pub(super) struct Output {
     length: usize,
 }
 
+/// What the processes that were started by one command have written to their stderr. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct Logs(Arc<Mutex<Vec<Arc<Mutex<Output>>>>>);
+
+impl Logs {
+    /// The log of a process that is being started.
+    pub(super) fn begin(&self) -> Arc<Mutex<Output>> {
+        let log = Arc::<Mutex<Output>>::default();
+        self.0.lock().push(Arc::clone(&log));
+        log
+    }
+
+    /// All of it, one process after the other, the newest 4 MiB of each.
+    pub fn text(&self) -> String {
+        self.0.lock().iter().map(|it| it.lock().text()).collect()
+    }
+}
+
 impl Output {
     fn add(&mut self, line: &[u8]) {
         self.length += line.len();

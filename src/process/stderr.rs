@@ -1,96 +1,37 @@
-//! What is kept of a process's stderr: the reason of a failure is usually among the first or the last lines.
-
-use std::collections::VecDeque;
-use std::sync::Arc;
+//! What is quoted of a process's stderr: the reason of a failure is usually among the first or the last lines.
 
 use crate::text::beginning;
-use parking_lot::Mutex;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 
-/// How many of the first and of the last lines of stderr are kept, and how much of each.
+/// How many of the first and of the last lines of stderr are quoted, and how much of each.
 const FIRST_LINES: usize = 10;
 const LAST_LINES: usize = 10;
 const LINE_LENGTH: usize = 500;
 
-/// The first and the last lines of a process's stderr.
-#[derive(Debug, Default)]
-pub(super) struct StderrExcerpt {
-    first: Vec<String>,
-    left_out: usize,
-    last: VecDeque<String>,
-}
-
-impl StderrExcerpt {
-    fn add(&mut self, line: &str) {
-        let kept = beginning(line, LINE_LENGTH).into_owned();
-        if self.first.len() < FIRST_LINES {
-            self.first.push(kept);
-            return;
-        }
-        if self.last.len() == LAST_LINES {
-            self.last.pop_front();
-            self.left_out += 1;
-        }
-        self.last.push_back(kept);
-    }
-
-    pub(super) fn lines(&self) -> Vec<String> {
-        let between = match self.left_out {
-            0 => None,
-            1 => Some("… 1 line left out …".to_owned()),
-            several => Some(format!("… {several} lines left out …")),
-        };
-        let first = self.first.iter().cloned();
-        first
-            .chain(between)
-            .chain(self.last.iter().cloned())
-            .collect()
-    }
-}
-
-/// Reads stderr to its end.
-pub(super) async fn keep_lines(stderr: impl AsyncRead + Unpin, kept: Arc<Mutex<StderrExcerpt>>) {
-    let mut stderr = BufReader::new(stderr);
-    let mut piece = Vec::new();
-    let mut is_new_line = true;
-    loop {
-        piece.clear();
-        let mut bounded = (&mut stderr).take(64 * 1024);
-        match bounded.read_until(b'\n', &mut piece).await {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        let text = String::from_utf8_lossy(&piece);
-        let text = text.trim_end();
-        if is_new_line && !text.is_empty() {
-            kept.lock().add(text);
-        }
-        is_new_line = piece.ends_with(b"\n");
-    }
+/// The first and the last lines of a text, with how many there were between them; those that are empty do not count.
+pub(super) fn excerpt(text: &str) -> Vec<String> {
+    let all = text.lines().map(str::trim_end).filter(|it| !it.is_empty());
+    let lines = all.map(|it| beginning(it, LINE_LENGTH).into_owned());
+    let mut lines: Vec<String> = lines.collect();
+    let left_out = lines.len().saturating_sub(FIRST_LINES + LAST_LINES);
+    let mark = match left_out {
+        0 => return lines,
+        1 => "… 1 line left out …".to_owned(),
+        several => format!("… {several} lines left out …"),
+    };
+    lines.splice(FIRST_LINES..FIRST_LINES + left_out, [mark]);
+    lines
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use parking_lot::Mutex;
-
-    use super::{StderrExcerpt, keep_lines};
+    use super::excerpt;
 
     #[test]
     fn the_first_and_the_last_words_are_kept() {
-        let read = |text: &str| {
-            let runtime = tokio::runtime::Builder::new_current_thread().build();
-            let kept = Arc::<Mutex<StderrExcerpt>>::default();
-            runtime
-                .unwrap()
-                .block_on(keep_lines(text.as_bytes(), Arc::clone(&kept)));
-            kept.lock().lines()
-        };
         let numbered = |numbers: std::ops::RangeInclusive<usize>| {
             numbers.map(|it| format!("line {it}")).collect::<Vec<_>>()
         };
-        let lines = |most: usize| read(&numbered(1..=most).join("\n\n"));
+        let lines = |most: usize| excerpt(&numbered(1..=most).join("\n\n"));
         for few in [0, 1, 10, 11, 20] {
             assert_eq!(lines(few), numbered(1..=few));
         }
@@ -102,6 +43,6 @@ mod tests {
 
         let long = "é ".repeat(100_000);
         let cut = format!("{}…", "é ".repeat(250).trim_end());
-        assert_eq!(read(&format!("{long}\nend")), [cut, "end".to_owned()]);
+        assert_eq!(excerpt(&format!("{long}\nend")), [cut, "end".to_owned()]);
     }
 }

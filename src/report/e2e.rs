@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use crate::model::number::fixed;
+use crate::model::usage::{TotalUse, cost_words};
 use crate::published::history::{History, HistoryDocument, HistoryResult};
 use crate::published::result::{ResultDocument, Scenario, Status};
 use crate::report::duration;
@@ -15,13 +17,9 @@ pub fn result(document: &ResultDocument) -> String {
         let reason = it.problem.as_ref().map(|it| it.message.clone());
         let reason = reason.or_else(|| it.reasons().into_iter().next());
         let reason = reason.filter(|_| !it.status.is_fine());
-        line(
-            &mut lines,
-            &it.name,
-            it.status,
-            it.duration_ms,
-            reason.as_deref(),
-        );
+        let cost = TotalUse::sum(it.all_usage()).and_then(|it| it.cost);
+        let figures = figures(it.duration_ms, it.score(), cost);
+        line(&mut lines, &it.name, it.status, &figures, reason.as_deref());
     }
     let passed = match &document.gate {
         Some(gate) => gate.exit_code == 0,
@@ -52,13 +50,14 @@ pub fn history(document: &HistoryDocument) -> String {
         let is_left_out = it.is_disabled() || came_out(it) != Some(false);
         if let Some(skipped) = it.skipped.as_ref().filter(|_| is_left_out) {
             let reason = skipped.reason.as_deref();
-            line(&mut lines, &name, Status::Skipped, None, reason);
+            line(&mut lines, &name, Status::Skipped, "", reason);
         } else if let Some(last) = decisive(it).or_else(|| it.latest()) {
+            let figures = figures(last.duration_ms, last.score, last.cost);
             line(
                 &mut lines,
                 &name,
                 last.status,
-                last.duration_ms,
+                &figures,
                 last.reason.as_deref(),
             );
         }
@@ -152,22 +151,27 @@ fn said(scenario: &Scenario) -> Option<String> {
     reasoning.or_else(|| problem.chain(scenario.reasons()).next())
 }
 
-fn line(
-    lines: &mut String,
-    name: &str,
-    status: Status,
-    duration_ms: Option<f64>,
-    reason: Option<&str>,
-) {
+/// What is known of a result in numbers: ` (340 ms, score 0.94, cost 0.0045)`; empty where nothing is.
+fn figures(duration_ms: Option<f64>, score: Option<f64>, cost: Option<f64>) -> String {
+    let known = [
+        duration_ms.map(duration::words),
+        score.map(|it| format!("score {}", fixed(it, 2))),
+        cost.map(|it| format!("cost {}", cost_words(it))),
+    ];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    match known.as_slice() {
+        [] => String::new(),
+        known => format!(" ({})", known.join(", ")),
+    }
+}
+
+fn line(lines: &mut String, name: &str, status: Status, figures: &str, reason: Option<&str>) {
     let _ = write!(
         lines,
-        "[{}] {}",
+        "[{}] {}{figures}",
         status.name().to_uppercase(),
         text::line(name)
     );
-    if let Some(duration_ms) = duration_ms {
-        let _ = write!(lines, " ({})", duration::words(duration_ms));
-    }
     if let Some(reason) = reason {
         let _ = write!(lines, ": {}", text::line(reason));
     }

@@ -150,10 +150,10 @@ pub(super) fn of_case(
 fn told_back(case: &TestCase) -> Result<Value, Problem> {
     let mut told = case.clone();
     if let Some(agent) = &mut told.agent_config {
-        agent.api_key = None;
+        agent.model.api_key = None;
     }
     if let Some(judge) = &mut told.judge_config {
-        judge.api_key = None;
+        judge.model.api_key = None;
     }
     serde_json::to_value(told).map_err(|error| Problem::ours(error.to_string()))
 }

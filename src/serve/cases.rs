@@ -114,6 +114,8 @@ pub(super) async fn post(
         return Err(Problem::new(StatusCode::CONFLICT, message));
     }
     check(&server, &format!("{id}.yaml"), &yaml)?;
+    // A folder that is not there yet is made; that it cannot be, writing says.
+    let _ = fs::create_dir_all(&server.options.root);
     write(&server, &path, &yaml)?;
     let document = document(&folder, &id, &path, &yaml);
     Ok((StatusCode::CREATED, Json(document)))

@@ -44,7 +44,9 @@ impl<'a> Folder<'a> {
     /// All scenario files.
     fn listed(&self) -> &Listed {
         self.listed.get_or_init(|| {
-            let (found, findings) = scenario_file::find(&[self.root.to_owned()]);
+            // Of a folder that is not there, nothing is served.
+            let roots = self.root.exists().then(|| self.root.to_owned());
+            let (found, findings) = scenario_file::find(roots.as_slice());
             let by_id = found.iter().enumerate();
             let by_id = by_id.map(|(at, it)| (it.id.clone(), at)).collect();
             Listed {

@@ -4,7 +4,7 @@ use super::folder::Folder;
 use super::options::Options;
 use super::problem::Problem;
 use super::programs;
-use super::wire::agent::{AgentConfig, JudgeConfig, Provider, SYSTEM};
+use super::wire::agent::{AgentConfig, JudgeConfig, ModelConfig, Provider, SYSTEM};
 use crate::model::agent::{ApiKey, MAX_STEPS, ModelAgent, ModelApi, Temperature};
 use crate::model::judge::{JudgeSettings, MAX_INPUT_CHARS, VerdictForm};
 use crate::model::scenario::Agent;
@@ -55,58 +55,50 @@ pub(super) fn agent(
 
 /// The agent that a request brings.
 pub(super) fn chosen(config: &AgentConfig, secrets: &mut Secrets) -> ModelAgent {
-    let mut agent = model(
-        (config.provider, &config.model),
-        config.base_url.as_ref(),
-        config.api_key.as_ref(),
-    );
-    if let Some(key) = &config.api_key {
-        secrets.declare("agent.apiKey", "", key);
-    }
-    agent.system = Some(config.system.clone().unwrap_or_else(|| SYSTEM.to_owned()));
+    let mut agent = model(&config.model, "agent.apiKey", secrets);
+    agent.system.get_or_insert_with(|| SYSTEM.to_owned());
     agent.max_steps = config.max_steps.unwrap_or(MAX_STEPS);
-    agent.max_tokens = config.max_tokens;
+    agent.tool_choice.clone_from(&config.tool_choice);
     scenario_file::literal(&mut agent);
     agent
 }
 
 /// The judge that a request brings.
 pub(super) fn judge(config: &JudgeConfig, secrets: &mut Secrets) -> JudgeSettings {
-    let mut asked = model(
-        (config.provider, &config.model),
-        config.base_url.as_ref(),
-        config.api_key.as_ref(),
-    );
-    if let Some(key) = &config.api_key {
-        secrets.declare("judge.apiKey", "", key);
+    let mut asked = model(&config.model, "judge.apiKey", secrets);
+    if config.model.temperature.is_none() {
+        asked.temperature = Temperature::Unset;
     }
-    asked.temperature = Temperature::Unset;
     scenario_file::literal(&mut asked);
     JudgeSettings {
-        asked,
         // It can offer tools, and not force a call.
-        form: match config.provider {
-            Provider::Ollama => VerdictForm::JsonSchema,
-            Provider::Anthropic | Provider::Openai => VerdictForm::ToolCall,
+        form: match asked.api {
+            ModelApi::Ollama => VerdictForm::JsonSchema,
+            _ => VerdictForm::ToolCall,
         },
+        asked,
         max_input_chars: MAX_INPUT_CHARS,
     }
 }
 
-/// A model that a request names.
-fn model(
-    (provider, model): (Provider, &str),
-    base_url: Option<&String>,
-    key: Option<&String>,
-) -> ModelAgent {
-    let api = match provider {
+/// A model that a request names, whose key is a secret of this name.
+fn model(config: &ModelConfig, key_name: &str, secrets: &mut Secrets) -> ModelAgent {
+    let api = match config.provider {
         Provider::Anthropic => ModelApi::Anthropic,
-        Provider::Openai => ModelApi::OpenAiChat,
+        Provider::Openai | Provider::Custom => ModelApi::OpenAiChat,
         Provider::Ollama => ModelApi::Ollama,
     };
+    let key = config.api_key.as_ref().map(|it| it.0.as_str());
+    if let Some(key) = key {
+        secrets.declare(key_name, "", key);
+    }
+    let chance = |it: Option<f64>| it.map_or(Temperature::Unset, Temperature::Value);
     ModelAgent {
-        base_url: base_url.cloned(),
+        base_url: config.base_url.clone(),
         api_key: key.map(|it| ApiKey(it.trim().to_owned())),
-        ..ModelAgent::new(api, model)
+        system: config.system.clone(),
+        temperature: config.temperature.map_or(Temperature::Lowest, chance),
+        max_tokens: config.max_tokens,
+        ..ModelAgent::new(api, &config.model)
     }
 }

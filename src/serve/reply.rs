@@ -47,8 +47,17 @@ pub(super) fn of(
             run_id: run.to_owned(),
             scenario: scenario_of(&result.id).to_owned(),
             status,
+            error: (result.problem.as_ref())
+                .filter(|_| is_error(status))
+                .map(|it| it.message.clone()),
         }
     })
+}
+
+/// Whether a run could not be made or judged.
+pub(super) fn is_error(status: Status) -> bool {
+    use Status::{Error, Interrupted, Timeout};
+    matches!(status, Error | Timeout | Interrupted)
 }
 
 /// The calls of a run.

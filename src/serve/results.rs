@@ -118,6 +118,7 @@ fn replied(found: ResultDetail, server: &Server) -> RunReply {
         run_id: result.run_id,
         scenario: result.scenario,
         status: result.status,
+        error: result.reason.filter(|_| reply::is_error(result.status)),
     }
 }
 

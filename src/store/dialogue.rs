@@ -194,6 +194,9 @@ fn answer(text: &mut String, call: &ToolCall) {
         }
         Outcome::Answer(answer) => {
             let label = if answer.is_error { "ERROR" } else { "ANSWER" };
+            for (kind, params) in answer.asked().into_iter().flatten() {
+                block(text, "ASKED ITS CLIENT", &format!("{kind} {params}"));
+            }
             let repeats = the_structured_form(answer);
             for (index, content) in answer.content.iter().enumerate() {
                 match content.get("text").and_then(Value::as_str) {

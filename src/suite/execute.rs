@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::agent::Listener;
 use crate::digits;
-use crate::evaluate;
+use crate::evaluate::{self, Left};
 use crate::mcp;
 use crate::model::evaluation::Evaluation;
 use crate::model::measurement::Measurement;
@@ -89,7 +89,20 @@ impl Observer for Redacting<'_> {
     }
 }
 
-/// What the containers and the servers that were started have written, without secrets; `None` where there are none. Where there are
+/// What the containers and the servers that were started have written since the run began, with their names.
+async fn written(
+    place: &ContainerSlot,
+    begun: Timestamp,
+    started: &StartedServers,
+    behind: Option<&Behind>,
+) -> Vec<(String, String)> {
+    let mut logs = place.logs(begun).await;
+    logs.extend(started.logs());
+    logs.extend(behind.into_iter().flat_map(Behind::logs));
+    logs
+}
+
+/// The same without secrets; `None` where there are none. Where there are
 /// several, each stands under its name.
 fn log(logs: &[(String, String)], redactor: &Redactor) -> Option<Redacted<String>> {
     let text = match logs {
@@ -280,6 +293,11 @@ impl SuiteContext {
         let mut evaluations = Redacted::default();
         let (trajectory, mut notes) = match prepared {
             Ok(prepared) => {
+                let own = prepared.targets.iter().filter_map(|it| match &it.launch {
+                    mcp::Launch::Child(command) => Some(command.logs.clone()),
+                    mcp::Launch::Http { .. } => None,
+                });
+                let own: Vec<_> = own.collect();
                 let known = (&redactor, &secrets);
                 let run = (prepared, &mut started, behind.as_ref());
                 let running = self.make(scenario, run, baseline, stamp, reads, known, observer);
@@ -299,10 +317,20 @@ impl SuiteContext {
                     let said = Box::new(evaluate::as_said(&filled, said));
                     trajectory.refine(|it| it.as_said = Some(said));
                 }
-                if let Ok(around) = &around {
+                if let Ok(around) = &mut around {
+                    if around.wants_logs {
+                        let logs = written(place, begun, &started, behind.as_ref()).await;
+                        let logs = logs.into_iter().map(|it| it.1);
+                        let logs = logs.chain(own.iter().map(|it| it.text()));
+                        let left = |said: String| Left {
+                            shown: redactor.text(&said).into_inner(),
+                            said,
+                        };
+                        around.logs = logs.map(left).collect();
+                    }
                     tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
                     let run = (&trajectory, said.as_ref());
-                    let with = (around, place, &redactor);
+                    let with = (&*around, place, &redactor);
                     evaluations = evaluating::evaluations(&filled, run, with, evaluating).await;
                 }
                 if trajectory.ending != Ending::Interrupted {
@@ -322,9 +350,7 @@ impl SuiteContext {
                 )
             }
         };
-        let mut logs = place.logs(begun).await;
-        logs.extend(started.logs());
-        logs.extend(behind.iter().flat_map(Behind::logs));
+        let logs = written(place, begun, &started, behind.as_ref()).await;
         let log = log(&logs, &redactor);
         if let Some(behind) = behind.filter(|_| trajectory.ending != Ending::Interrupted) {
             behind.stop().await;

@@ -132,9 +132,8 @@ impl SuiteContext {
         let command = ChildCommand {
             program: program.into(),
             args: args.iter().map(Into::into).collect(),
-            env: Vec::new(),
-            cwd: None,
             supervisor: self.program.clone(),
+            ..ChildCommand::default()
         };
         let wrong = |why: &str| {
             SetupError::new(format!(

@@ -156,6 +156,7 @@ impl Hooks {
             env: hook.env.clone(),
             cwd: hook.cwd.clone(),
             supervisor: self.supervisor.clone(),
+            ..ChildCommand::default()
         };
         let mut process = Logged::start(&command)
             .map_err(|error| SetupError::new(format!("{name} cannot be started: {error}")))?;

@@ -292,6 +292,7 @@ async fn run(
         env: inherited.chain(prepare.env.iter().cloned()).collect(),
         cwd: Some(folder.to_owned()),
         supervisor: wanted.supervisor.map(Path::to_owned),
+        ..ChildCommand::default()
     };
     let started = Logged::start(&child);
     let mut process =

@@ -213,6 +213,7 @@ impl SuiteContext {
                     env: env.clone(),
                     cwd: cwd.clone(),
                     supervisor: self.program.clone(),
+                    ..ChildCommand::default()
                 })
             }
             Transport::Http {
@@ -275,6 +276,7 @@ impl SuiteContext {
             env: start.env.clone(),
             cwd: start.cwd.clone(),
             supervisor: self.program.clone(),
+            ..ChildCommand::default()
         }
     }
 
@@ -288,10 +290,8 @@ impl SuiteContext {
                 .as_ref()
                 .map_or_else(|| "mcp-eval".into(), Into::into),
             args,
-            env: Vec::new(),
-            cwd: None,
-            // It starts nothing, and ends by itself with its stdin.
-            supervisor: None,
+            // It starts nothing, and ends by itself with its stdin, so that nothing supervises it.
+            ..ChildCommand::default()
         }
     }
 }

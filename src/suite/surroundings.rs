@@ -10,7 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::evaluate::judge::{Case, Judge};
 use crate::evaluate::{Left, LeftFile, Said, Surroundings, Unasked};
-use crate::model::evaluator::{CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, SqlQuestion};
+use crate::model::evaluator::{
+    CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, SqlQuestion, TextSource,
+};
 use crate::model::hook::Hook;
 use crate::model::judge::LlmJudge;
 use crate::model::redacted::Redacted;
@@ -46,6 +48,10 @@ pub(crate) struct Around {
     /// What databases are asked with every `${…}` filled in, by what the scenario says; or why they cannot be.
     queries: Vec<(SqlQuestion, Result<Query, Unasked>)>,
     supervisor: Option<PathBuf>,
+    /// Whether an evaluator looks at what the servers have written.
+    pub(crate) wants_logs: bool,
+    /// What each server has written whose log is at hand.
+    pub(crate) logs: Vec<Left<String>>,
     /// The model that judges, or why there is none; `None` where no evaluator asks one.
     judge: Option<Result<Judge, SetupError>>,
     interrupt: CancellationToken,
@@ -78,6 +84,7 @@ impl Around {
                     let query = query(&it.asked, secrets)?;
                     around.queries.push((it.asked.clone(), query));
                 }
+                EvaluatorKind::Text(it) => around.wants_logs |= it.within == TextSource::Log,
                 _ => {}
             }
             if let Some(file) = evaluator.kind.file() {
@@ -163,6 +170,10 @@ pub(crate) struct AroundRun<'a> {
 }
 
 impl Surroundings for AroundRun<'_> {
+    fn logs(&self) -> &[Left<String>] {
+        &self.around.logs
+    }
+
     fn file<'a>(&'a self, file: &'a FilePlace) -> BoxFuture<'a, Result<Left<LeftFile>, Unasked>> {
         let files = &self.around.files;
         files.left(file, self.containers, self.redactor).boxed()
@@ -244,6 +255,7 @@ impl AroundRun<'_> {
             env: hook.env.clone(),
             cwd: hook.cwd.clone(),
             supervisor: self.around.supervisor.clone(),
+            ..ChildCommand::default()
         };
         let (mut child, mut stdin, mut stdout) = Child::start(&child)
             .map_err(|error| Unasked::broken(format!("the command cannot be started: {error}")))?;

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, ran, stand_in};
+use crate::common::{Project, ran, served, stand_in};
 
 /// A shop whose mock takes orders.
 const SHOP: &str = r"
@@ -1043,4 +1043,54 @@ fn kinds_are_listed_as_the_schema_has_them() {
                 .contains("json-schema.org")
         );
     }
+}
+
+#[test]
+fn a_text_is_looked_for_in_what_the_servers_wrote() {
+    let looks = |more: Value| {
+        let mut evaluator = json!({ "type": "text", "in": "log" });
+        let members = evaluator.as_object_mut().unwrap();
+        members.extend(more.as_object().unwrap().clone());
+        json!({ "evaluators": [evaluator] })
+    };
+    let starts = json!({ "contains": "faulty server starting" });
+    for (code, more) in [
+        (0, starts.clone()),
+        (0, json!({ "contains": "panic", "not": true })),
+        (1, json!({ "contains": "panic" })),
+        (
+            1,
+            json!({ "contains": "faulty server starting", "not": true }),
+        ),
+    ] {
+        let project = Project::new();
+        project.faulty_with("s", &[], &[("echo", json!({}))], &looks(more.clone()));
+        let result = project.result(code, &["run"]);
+        let found = &result["scenarios"][0]["evaluators"][0];
+        assert_eq!(found["status"] == "passed", code == 0, "{more}: {found:#}");
+    }
+    // A stored run has no log any more: what was found then counts.
+    let project = Project::new();
+    project.faulty_with("s", &[], &[("echo", json!({}))], &looks(starts));
+    project.expect(0, &["record"]);
+    let result = project.result(0, &["compare"]);
+    let run = format!(".mcp-eval/runs/{}", result["run_id"].as_str().unwrap());
+    let stored = project.result(0, &["compare", "--run", &run]);
+    let found = &stored["scenarios"][0]["evaluators"][0];
+    assert_eq!(found["status"], "passed", "{found:#}");
+    let other = looks(json!({ "contains": "something else" }));
+    project.faulty_with("s", &[], &[("echo", json!({}))], &other);
+    project.expect(3, &["compare", "--run", &run]);
+    // Of a server that somebody else runs, nobody has it.
+    let (_server, url) = served(&project, &["mock", "--transport", "http"]);
+    let elsewhere = json!({
+        "name": "far",
+        "servers": { "far": { "type": "http", "url": url } },
+        "expected_trajectory": [{ "tool": "mcp__far__mcp_echo_tool", "args": { "message": "x" } }],
+        "evaluators": [{ "type": "text", "in": "log", "contains": "x" }],
+    });
+    project.file("scenarios/far.yaml", elsewhere.to_string());
+    project
+        .expect(3, &["run", "scenarios/far.yaml"])
+        .says("no server's log is at hand");
 }

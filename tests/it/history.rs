@@ -489,6 +489,12 @@ fn end_to_end_tests_read_how_a_run_ended() {
         out.ends_with("Test PASSED\nVerdict: everything passed\n"),
         "{out}"
     );
+    place.expect(0, &["record"]);
+    let out = place.expect(0, &["compare", "--format", "e2e"]).stdout;
+    assert!(
+        out.lines().next().unwrap().ends_with(", score 1.00)"),
+        "{out}"
+    );
     shop(
         &place.project,
         "bad",

@@ -165,3 +165,55 @@ fn lines_that_are_not_quite_messages_are_taken_or_quoted() {
         ran.says(said).says_not("no answer within");
     }
 }
+
+#[test]
+fn what_a_server_asks_its_client_is_kept_with_the_call_and_a_difference_is_shown() {
+    let project = Project::new();
+    let asks = |fault: &str| {
+        project.faulty("s", &[fault], &[("echo", json!({ "a": 1 }))]);
+    };
+    asks("ask=Which city?");
+    let declined = "server `s` asked its client `elicitation/create`: declined";
+    project.expect(0, &["record"]).says(declined);
+    let baseline: Value = serde_json::from_str(&project.read("baselines/s/baseline.json")).unwrap();
+    let outcome = &baseline["steps"][0]["outcome"];
+    assert_eq!(
+        outcome["other"]["_meta"]["asked_its_client"]["1 elicitation"]["message"], "Which city?",
+        "{outcome:#}"
+    );
+    let dialogue = project.read("baselines/s/trajectory.txt");
+    assert!(
+        dialogue.contains("ASKED ITS CLIENT: 1 elicitation {\"message\":\"Which city?\""),
+        "{dialogue}"
+    );
+    project
+        .expect(0, &["compare"])
+        .says("nothing changed")
+        .says(declined);
+    let page = project.read("reports/latest/s.html");
+    assert!(page.contains("asked its client: 1 elicitation"), "{page}");
+    for (fault, now) in [
+        ("ask=Which town?", Some("Which town?")),
+        ("noise", None),
+        ("ask=Which city?", Some("Which city?")),
+    ] {
+        asks(fault);
+        let ran = project.expect(0, &["compare"]);
+        if now == Some("Which city?") {
+            ran.says_not("asked_its_client");
+            continue;
+        }
+        ran.says("asked_its_client").says("Which city?");
+        if let Some(now) = now {
+            ran.says(now);
+        }
+    }
+    // One that asked nothing when it was recorded.
+    asks("noise");
+    project.expect(0, &["record"]);
+    asks("ask=Which city?");
+    project
+        .expect(0, &["compare"])
+        .says("asked_its_client")
+        .says("Which city?");
+}

@@ -70,3 +70,22 @@ fn a_baseline_under_an_old_name_is_read_and_said() {
             .says_not("has no scenario");
     }
 }
+
+#[test]
+fn a_baseline_is_found_in_the_folder_that_it_was_recorded_in() {
+    for folder in ["s/s", "baselines/s_baseline/s_baseline", "kept/s/s"] {
+        let project = Project::new();
+        project.faulty("s", &[], &[("echo", json!({ "a": 1 }))]);
+        let scenario = ["--scenario", "scenarios/s.yaml"];
+        project.expect(
+            0,
+            &[&["record", "--output", folder], &scenario[..]].concat(),
+        );
+        project
+            .expect(
+                0,
+                &[&["compare", "--baseline", folder], &scenario[..]].concat(),
+            )
+            .says("1/1 tests passed");
+    }
+}

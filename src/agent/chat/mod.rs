@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use regex::{Captures, Regex};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::llm::client::{Attempts, Client, Key, Unanswered};
 use crate::llm::dialect::wire;
@@ -22,6 +22,7 @@ use crate::llm::names::Names;
 use crate::llm::wire::Wire;
 use crate::model::agent::{ModelAgent, ToolChoice};
 use crate::model::catalogue::Catalogue;
+use crate::model::interactions::NEXT;
 use crate::model::trajectory::Unsendable;
 use crate::run::{Agent, Conversation, SetupError, Stop, WantedCall};
 
@@ -33,6 +34,8 @@ pub struct Chat {
     /// What the user says, message by message.
     turns: Vec<String>,
     history: Vec<Message>,
+    /// The number of the interaction that a stand-in for the model expects next, where there is one.
+    left_over: Option<Value>,
     notes: Vec<String>,
 }
 
@@ -85,6 +88,7 @@ impl Chat {
             settings,
             turns,
             history: Vec::new(),
+            left_over: None,
             notes: Vec::new(),
         })
     }
@@ -116,7 +120,11 @@ impl Chat {
                 self.history.push(Message::Results(results));
             }
         }
-        Ok(())
+        let Some(number) = &self.left_over else {
+            return Ok(());
+        };
+        let message = format!("nobody asked for interaction {number} of the stand-in's script");
+        Err(Stop::LimitReached { message })
     }
 
     /// One request and its answer, recorded.
@@ -150,6 +158,7 @@ impl Chat {
             it.details = details.map(|it| offer.named(it)).collect();
             Stop::Error(it.into())
         })?;
+        self.left_over = answer.get(NEXT).cloned();
         let response = self.wire.read(&answer).map_err(|problem| {
             Stop::Error(SetupError::new(format!(
                 "the model's answer cannot be understood: {problem}"

@@ -223,6 +223,7 @@ impl Command {
                     .unwrap_or_else(|| self.workplace.empty()),
             ),
             supervisor: self.supervisor.clone(),
+            ..ChildCommand::default()
         })
     }
 }

@@ -22,6 +22,7 @@ use crate::client::TestClient;
 use crate::http_server::unguessable;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Server;
+use crate::report::command::SCENARIOS;
 use crate::scenario_file::{self, ClientServers, Finding, LoadedJudge};
 use crate::serve::{self, Allowed, Bounds, Endings, Options};
 use crate::suite::{AgentChoice, Choice, Finished, Settings};
@@ -47,7 +48,12 @@ pub(in crate::cli) fn run(args: &ServeArgs, console: Console) -> Result<Exit, Fa
             return Err(Failure::usage(message).hint("leave --no-token out"));
         }
     }
-    if !args.root.is_dir() {
+    let is_usual = args.root == Path::new(SCENARIOS) && !args.root.exists();
+    if is_usual {
+        console.note(&format!(
+            "note: there is no folder {SCENARIOS}, so only scenarios and test cases within requests are run"
+        ));
+    } else if !args.root.is_dir() {
         let message = format!("there is no folder {}", args.root.display());
         return Err(Failure::usage(message)
             .hint("--root names the folder of the scenarios that are served"));

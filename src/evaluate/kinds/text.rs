@@ -5,25 +5,29 @@ use serde_json::Value;
 use super::answers;
 use super::final_text;
 use super::pattern::Wanted;
+use super::schema_validate::STORED;
 use crate::evaluate::finding::Finding;
-use crate::evaluate::subject::Subject;
+use crate::evaluate::subject::{Left, Subject, Surroundings};
 use crate::model::evaluator::{TextEvaluator, TextMatch, TextSource};
 use crate::model::placeholder;
 use crate::model::texts;
-use crate::model::trajectory::{Step, Trajectory};
+use crate::model::trajectory::Step;
 use crate::text::shorten;
 
 /// How much of what was said is shown, in characters.
 const SAID_CHARS: usize = 200;
+
+/// Why no log is looked at.
+const NO_LOG: &str = "no server's log is at hand: those of `stdio` servers, of servers with `start` and of containers are";
 
 pub(in crate::evaluate) fn look(it: &TextEvaluator, subject: Subject<'_>) -> Finding {
     let wanted = match Wanted::new(&it.wanted, it.any_case) {
         Ok(wanted) => wanted,
         Err(why) => return Finding::error(why),
     };
-    let said = match said(it.within, subject.trajectory) {
+    let said = match said(it.within, subject) {
         Ok(said) => said,
-        Err(why) => return Finding::skipped(why),
+        Err(finding) => return finding,
     };
     let counts = said.iter().map(|readings| {
         let counts = readings.iter().map(|it| wanted.count(it));
@@ -42,12 +46,13 @@ pub(in crate::evaluate) fn look(it: &TextEvaluator, subject: Subject<'_>) -> Fin
     {
         return Finding::hidden();
     }
-    if holds != it.negated && said.iter().flatten().all(String::is_empty) {
+    let is_log = it.within == TextSource::Log;
+    if !is_log && holds != it.negated && said.iter().flatten().all(String::is_empty) {
         // That something is not there says nothing of a run in which nothing is.
         return Finding::skipped(match it.within {
             TextSource::FinalText => "the agent said nothing",
             TextSource::Answers => "no tool answered anything",
-            TextSource::Transcript => "nothing was said",
+            TextSource::Transcript | TextSource::Log => "nothing was said",
         });
     }
     let found = found(it, count, &said);
@@ -59,9 +64,23 @@ pub(in crate::evaluate) fn look(it: &TextEvaluator, subject: Subject<'_>) -> Fin
 }
 
 /// What was said, each in every way it can be read.
-fn said(within: TextSource, run: &Trajectory) -> Result<Vec<Vec<String>>, String> {
+fn said(within: TextSource, subject: Subject<'_>) -> Result<Vec<Vec<String>>, Finding> {
+    let run = subject.trajectory;
     Ok(match within {
-        TextSource::FinalText => vec![vec![final_text::of(run)?.to_owned()]],
+        TextSource::FinalText => vec![vec![
+            final_text::of(run).map_err(Finding::skipped)?.to_owned(),
+        ]],
+        TextSource::Log => match subject.around.map(Surroundings::logs) {
+            None => return Err(Finding::gone(STORED)),
+            Some([]) => return Err(Finding::error(NO_LOG)),
+            Some(logs) => {
+                let of_view = |it: &Left<String>| match subject.said {
+                    Some(_) => it.shown.clone(),
+                    None => it.said.clone(),
+                };
+                logs.iter().map(|it| vec![of_view(it)]).collect()
+            }
+        },
         TextSource::Answers => {
             let calls = run.calls();
             calls.map(|it| answers::readings(&it.outcome)).collect()
@@ -92,6 +111,7 @@ fn found(it: &TextEvaluator, count: usize, said: &[Vec<String>]) -> String {
         TextSource::FinalText => "the agent's last words",
         TextSource::Answers => "the answers",
         TextSource::Transcript => "what was said",
+        TextSource::Log => "the servers' logs",
     };
     let what = shorten(it.wanted.text(), SAID_CHARS);
     let is_about_whole = matches!(it.wanted, TextMatch::Equals(_) | TextMatch::StartsWith(_));

@@ -47,6 +47,8 @@ struct Waiting {
     pending: PendingCall,
     /// It only reads, and is asked again.
     read: Option<Read>,
+    /// What the server has asked the client meanwhile.
+    asked: Vec<ClientAnswer>,
 }
 
 /// One request over HTTP with the calls in it. When it is dropped, they are recorded as disconnected.
@@ -155,6 +157,7 @@ impl CallTap {
                 id: key(id),
                 pending,
                 read,
+                asked: Vec::new(),
             });
         }
         if !has_call {
@@ -191,7 +194,7 @@ impl CallTap {
     }
 
     /// Keeps what the server asks a client.
-    fn server_asks(&self, session: &str, bytes: &[u8]) {
+    fn server_asks(&self, session: &str, exchange: Option<u64>, bytes: &[u8]) {
         let Ok(mut message) = serde_json::from_slice::<Value>(bytes) else {
             return;
         };
@@ -201,13 +204,15 @@ impl CallTap {
             return;
         };
         let place = (session.to_owned(), key(id));
-        let asked = ClientAnswer {
-            method,
-            params: message["params"].take(),
-            result: None,
-            error: None,
-        };
-        self.asked.lock().insert(place, asked);
+        let asked = ClientAnswer::awaited(&method, message["params"].take());
+        // A call during which the server asks the client something is not asked again: the client would be asked twice.
+        for it in self.waiting.lock().iter_mut() {
+            if exchange == Some(it.exchange) || (it.session == session && !session.is_empty()) {
+                it.read = None;
+                it.asked.extend(asked.clone());
+            }
+        }
+        self.asked.lock().extend(asked.map(|it| (place, it)));
     }
 
     /// These headers were passed on with a request in which there is no call.
@@ -233,24 +238,18 @@ impl CallTap {
             self.listings.lock().answered(session, exchange, id, page);
         }
         if let Message::Reply { id, reply } = &message
-            && let Some(Waiting { pending, read, .. }) = self.take(session, exchange, &key(id))
+            && let Some(waiting) = self.take(session, exchange, &key(id))
         {
-            let outcome = outcome(reply.clone());
-            match (&self.again, read) {
+            let outcome = outcome(reply.clone()).having_asked(waiting.asked);
+            match (&self.again, waiting.read) {
                 (Some(again), Some(read)) => {
-                    let ended = pending.end(outcome.clone());
+                    let ended = waiting.pending.end(outcome.clone());
                     again.ask(read, outcome, ended);
                 }
-                _ => drop(pending.end(outcome)),
+                _ => drop(waiting.pending.end(outcome)),
             }
         } else if let Message::Request { id: Some(_), .. } = &message {
-            self.server_asks(session, bytes);
-            // A call during which the server asks the client something is not asked again: the client would be asked twice.
-            for it in self.waiting.lock().iter_mut() {
-                if exchange == Some(it.exchange) || (it.session == session && !session.is_empty()) {
-                    it.read = None;
-                }
-            }
+            self.server_asks(session, exchange, bytes);
         } else if matches!(message, Message::Noise)
             && let Ok(Value::Array(batch)) = serde_json::from_slice(bytes)
         {

@@ -22,7 +22,7 @@ use super::{anthropic, ollama, openai_chat, openai_responses};
 use crate::http_server::{self, read_body, same_site};
 use crate::json;
 use crate::mock::http::cut;
-use crate::model::interactions::{LlmError, LlmReply};
+use crate::model::interactions::{LlmError, LlmReply, NEXT};
 use crate::model::redaction::Redaction;
 use crate::redact::{Redactor, Secrets};
 
@@ -124,12 +124,15 @@ async fn answer(
     match &interaction.reply {
         LlmReply::Answer(said) => {
             let number = front.answers.fetch_add(1, Ordering::Relaxed) + 1;
-            let answer = dialect.answer(said, &asked, number);
+            let mut answer = dialect.answer(said, &asked, number);
             // Only Ollama streams by default, and only Ollama has this path.
             let streams = body.get("stream").and_then(Value::as_bool);
             if streams.unwrap_or(uri.path() == "/api/chat") {
                 let (text, kind) = dialect.stream(&answer);
                 return response(200, kind, Body::from(text), None);
+            }
+            if let Some(next) = front.script.next(&asked) {
+                answer[NEXT] = json!(next);
             }
             json_response(200, &answer.to_string(), None)
         }

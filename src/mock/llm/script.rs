@@ -133,6 +133,11 @@ impl Script {
         Ok(interaction)
     }
 
+    /// The number of the first interaction behind the answer to a request; `None` where that is the last one.
+    pub(super) fn next(&self, asked: &Asked) -> Option<usize> {
+        Some(self.turns.get(asked.turns + 1)?.first()?.number)
+    }
+
     /// What nobody has asked for, as often as it is there; of several conversations, all count together.
     pub(super) fn left_over(&self) -> Vec<LeftOver> {
         let all = self.turns.iter().flatten().map(|it| LeftOver {

@@ -105,7 +105,7 @@ pub type KindWords = (&'static str, &'static str);
 pub const KINDS: [KindWords; 13] = [
     (
         "text",
-        "a text in the agent's last words, in the answers of tools or in all that was said",
+        "a text in the agent's last words, in the answers of tools, in all that was said or in the logs of servers",
     ),
     (
         "exact-match",

@@ -25,6 +25,8 @@ pub enum TextSource {
     Answers,
     /// All that was said: by the user and the agent, to the tools and by them.
     Transcript,
+    /// What the servers wrote for their operators: the stderr of programs, the output of containers and of what was started.
+    Log,
 }
 
 /// What is looked for.
@@ -44,6 +46,7 @@ impl TextSource {
             Self::FinalText => "final_text",
             Self::Answers => "answers",
             Self::Transcript => "transcript",
+            Self::Log => "log",
         }
     }
 }

@@ -8,6 +8,9 @@ use crate::model::Object;
 use crate::model::interactions::ArgumentCondition;
 use crate::model::usage::Usage;
 
+/// The member of an answer's body in which the stand-in says which interaction of its script comes next, counted from 1; absent behind the last.
+pub const NEXT: &str = "x_next_interaction";
+
 /// One request and what is answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LlmInteraction {

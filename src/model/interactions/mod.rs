@@ -11,7 +11,7 @@ use crate::model::placeholder::Alike;
 
 pub use llm::{
     LlmAnswer, LlmArguments, LlmError, LlmExpectation, LlmInteraction, LlmReply, LlmStop,
-    LlmToolCall,
+    LlmToolCall, NEXT,
 };
 pub use reference::{Filter, Reference, Segment};
 pub use response::{

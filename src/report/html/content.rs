@@ -114,6 +114,11 @@ fn answer_parts(answer: &Answer) -> Vec<Part<'_>> {
             content,
         ));
     }
+    if let Some(asked) = answer.asked() {
+        let kinds: Vec<&str> = asked.keys().map(String::as_str).collect();
+        let label = format!("asked its client: {}", kinds.join(", "));
+        parts.insert(0, Part::value(&label, asked.clone().into()));
+    }
     if parts.is_empty() {
         parts.push(Part::new("empty answer", &[], Content::Text("".into())));
     }

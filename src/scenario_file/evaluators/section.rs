@@ -23,7 +23,7 @@ kinds! {
     /// One check on a run: how it should be, whatever it was before.
     EvaluatorType, by "type" of "evaluator", named "EvaluatorSection",
         unnamed Unnamed::Wrong("does not say its `type`", "`mcp-eval list --evaluators` lists the types"); {
-        /// A text is looked for in the agent's last words, in the answers of tools or in all that was said.
+        /// A text is looked for in the agent's last words, in the answers of tools, in all that was said or in the logs of servers.
         "text" => Text(TextKeys),
         /// An answer, or the agent's last words, is compared with a value.
         "exact-match" => ExactMatch(ExactMatchKeys),

@@ -11,13 +11,14 @@ choice! {
         "final_text" => TextSource::FinalText,
         "answers" => TextSource::Answers,
         "transcript" => TextSource::Transcript,
+        "log" => TextSource::Log,
     }
 }
 
 section! {
     /// A text that must be said: one of `contains`, `equals`, `regex` and `starts_with`.
     TextKeys {
-        /// `final_text`: the agent's last words. `answers`: what the tools answered. `transcript`: all that was said. `answers` unless given.
+        /// `final_text`: the agent's last words. `answers`: what the tools answered. `transcript`: all that was said. `log`: what the servers wrote to stderr, or their containers. `answers` unless given.
         r#in: Option<TextSourceWord>,
         /// This text is in it.
         contains: Option<At<Word>>,

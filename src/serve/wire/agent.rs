@@ -1,7 +1,9 @@
 //! Models that act, and models that judge.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::model::agent::{ApiKey, ToolChoice};
 
 /// What an agent is told that is told nothing else.
 pub const SYSTEM: &str = "You are an AI assistant that can call tools.";
@@ -14,12 +16,18 @@ pub enum Provider {
     /// Any server that speaks as OpenAI's Chat Completions do.
     Openai,
     Ollama,
+    /// As `openai`, at an address that has to be given.
+    Custom,
 }
 
-/// The model that makes the calls.
-#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AgentConfig {
+/// A model, and how it is asked. Which members there are, the schema says of those that hold it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("allOf" = [{
+    "if": { "properties": { "provider": { "const": "custom" } } },
+    "then": { "properties": { "baseUrl": { "type": "string" } }, "required": ["baseUrl"] }
+}]))]
+pub struct ModelConfig {
     pub provider: Provider,
     #[schemars(length(min = 1, max = 500))]
     pub model: String,
@@ -30,36 +38,52 @@ pub struct AgentConfig {
     /// The key; used for this request, and never kept, logged or sent back. Without it, the vendor's own address is asked with the key in the
     /// server's environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 10000))]
-    pub api_key: Option<String>,
-    /// What it is told before the prompt; unless given: You are an AI assistant that can call tools.
+    #[schemars(with = "Option<String>", length(min = 1, max = 10000))]
+    pub api_key: Option<ApiKey>,
+    /// What an agent is told before the prompt; unless given: You are an AI assistant that can call tools. What a judge is told besides what all
+    /// judges are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
-    /// How often it may be asked; 50 unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 1000))]
-    pub max_steps: Option<u32>,
+    /// How much chance the model is allowed; with `null` what its API has. Unless given, 0 for an agent, and `null` for a judge.
+    #[serde(
+        default,
+        deserialize_with = "given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<f64>", range(min = 0.0, max = 2.0))]
+    pub temperature: Option<Option<f64>>,
     /// How many tokens one answer may have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_tokens: Option<u32>,
 }
 
+/// The model that makes the calls.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields, extend(
+    "if" = { "properties": { "provider": { "const": "ollama" } } },
+    "then" = { "properties": { "toolChoice": { "enum": ["auto", null] } } }
+))]
+pub struct AgentConfig {
+    #[serde(flatten)]
+    pub model: ModelConfig,
+    /// How often it may be asked; 50 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub max_steps: Option<u32>,
+    /// Whether it has to call tools: `required` and `tool`, which names one, count for its first answer. Ollama has `auto` alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_choice: Option<ToolChoice>,
+}
+
 /// The model that judges.
-#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct JudgeConfig {
-    pub provider: Provider,
-    #[schemars(length(min = 1, max = 500))]
-    pub model: String,
-    /// Where the API is, with or without `/v1`; the vendor's own address unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = "^https?://[^\\s/]"), length(max = 4096))]
-    pub base_url: Option<String>,
-    /// The key; used for this request, and never kept, logged or sent back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 10000))]
-    pub api_key: Option<String>,
+    #[serde(flatten)]
+    pub model: ModelConfig,
     /// What must hold, a sentence each; that the agent did what the prompt asks for unless given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100))]
@@ -70,20 +94,7 @@ pub struct JudgeConfig {
     pub threshold: Option<f64>,
 }
 
-impl std::fmt::Debug for AgentConfig {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AgentConfig")
-            .field("provider", &self.provider)
-            .field("model", &self.model)
-            .finish_non_exhaustive()
-    }
-}
-
-impl std::fmt::Debug for JudgeConfig {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("JudgeConfig")
-            .field("provider", &self.provider)
-            .field("model", &self.model)
-            .finish_non_exhaustive()
-    }
+/// A member that is there, be it `null`.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<f64>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }

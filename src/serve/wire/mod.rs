@@ -11,7 +11,7 @@ pub mod reply;
 pub mod results;
 pub mod server;
 
-pub use self::agent::{AgentConfig, JudgeConfig, Provider};
+pub use self::agent::{AgentConfig, JudgeConfig, ModelConfig, Provider};
 pub use self::batch::{BatchReply, BatchRequest, Parallel, Summary};
 pub use self::case::{CaseRequest, RunRequest, ScenarioRequest, TestCase, YamlRequest};
 pub use self::cases::{CaseDocument, CaseEntry, CaseList, NewCase, WrittenCase};

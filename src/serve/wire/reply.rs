@@ -28,6 +28,9 @@ pub struct RunReply {
     /// The id that the results of the same test case have in common.
     pub scenario: String,
     pub status: Status,
+    /// Why the run could not be made or judged; absent where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// A call of a tool.

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use super::stand_in::Stage;
 use crate::common::Project;
 
 const SCRIPT: &str = "
@@ -91,4 +92,16 @@ async fn a_body_that_is_too_long_is_refused_as_the_api_refuses() {
     assert_eq!(*status, 413);
     let said = body["error"].as_str().unwrap();
     assert!(said.contains("longer than 2000 bytes"), "{body}");
+}
+
+#[test]
+fn a_run_that_ends_before_its_script_fails_and_names_what_is_left() {
+    let script = "  - { text: Hello. }\n  - { error: { status: 503 } }\n  - { text: More. }\n";
+    for (_, agent) in super::stand_in::APIS {
+        let stage = Stage::new(agent, "", script);
+        stage
+            .expect(1, &["run"])
+            .says("nobody asked for interaction 2 of the stand-in's script");
+    }
+    Stage::new("kind: openai", "", "  - { text: Hello. }\n").expect(0, &["run"]);
 }

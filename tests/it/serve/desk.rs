@@ -38,6 +38,11 @@ impl Server {
     /// The same with environment variables.
     pub(crate) fn with(project: &Project, arguments: &[&str], env: &[(&str, &str)]) -> Self {
         std::fs::create_dir_all(project.path("scenarios")).unwrap();
+        Self::in_folder(project, arguments, env)
+    }
+
+    /// The same whatever folders there are.
+    pub(crate) fn in_folder(project: &Project, arguments: &[&str], env: &[(&str, &str)]) -> Self {
         let mut child = project
             .command()
             .args(["serve", "--port", "0"])

@@ -281,6 +281,11 @@ async fn a_run_that_cannot_be_made_is_a_failed_test_and_no_failed_request() {
     let reply = server.run(&asked).await;
     assert_eq!(reply["success"], false);
     assert_eq!(reply["status"], "error");
+    let error = reply["error"].as_str().unwrap();
+    assert!(error.contains("cannot be reached"), "{reply:#}");
+    let id = reply["resultId"].as_str().unwrap();
+    let (_, kept) = server.get(&format!("results/{id}")).await;
+    assert_eq!(kept["error"], error, "{kept:#}");
     let verdict = &reply["verdict"];
     assert!(
         verdict["reasoning"]
@@ -557,4 +562,133 @@ async fn the_shipped_file_server_works_over_http_and_a_wrong_expectation_of_it_f
         .post("run-batch", &json!({ "testCases": cases }))
         .await;
     assert_eq!(reply["summary"]["failed"], 3, "{reply:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_scenarios_runs_what_requests_bring() {
+    let desk = Desk::new();
+    let mut server = Server::in_folder(&desk.project, &["--allow-write"], &[]);
+    assert!(!desk.project.path("scenarios").exists());
+    let yaml = format!(
+        "name: Brought\nservers: {{ shop: {{ type: http, url: '{}' }} }}\nagent: {{ kind: scripted }}\n\
+         expected_trajectory: [{{ tool: mcp__shop__get_price, args: {{ item: tea }} }}]\n",
+        desk.shop
+    );
+    for asked in [desk.case(&["get_price"]), json!({ "yaml": yaml })] {
+        let reply = server.run(&asked).await;
+        assert_eq!(reply["success"], true, "{reply:#}");
+        assert_eq!(reply.get("error"), None);
+    }
+    let (status, reply) = server.get("cases").await;
+    assert_eq!(
+        (status, reply),
+        (200, json!({ "cases": [], "findings": [] }))
+    );
+    let case = json!({ "id": "new", "yaml": yaml });
+    let (status, reply) = server.post("cases", &case).await;
+    assert_eq!(status, 201, "{reply:#}");
+    assert!(desk.project.path("scenarios/new.yaml").is_file());
+    server.first_line_with("note: there is no folder scenarios");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_request_says_of_its_models_reaches_them() {
+    let desk = Desk::new();
+    let judge = Model::new(|_, _| verdict(0.9));
+    let server = Server::start(&desk.project, &[]);
+    let asked = |agent: &Value, judge: &Value| {
+        let models = json!({ "agentConfig": with(&desk.agent(), agent), "judgeConfig": judge });
+        with(&desk.case(&["get_price"]), &models)
+    };
+    let judged = json!({
+        "provider": "custom", "model": "j", "baseUrl": judge.url, "temperature": 0.25, "maxTokens": 77, "system": "Be kind.",
+    });
+    let agent = json!({
+        "provider": "custom", "temperature": 0.5, "maxTokens": 99, "system": "Be brief.",
+        "toolChoice": { "tool": "mcp__shop__get_price" },
+    });
+    let reply = server.run(&asked(&agent, &judged)).await;
+    assert_eq!(reply["success"], true, "{reply:#}");
+    let bodies = |log: &str| -> Vec<Value> {
+        let lines = log.lines();
+        let lines = lines.map(|it| serde_json::from_str::<Value>(it).unwrap());
+        lines.map(|it| it["body"].clone()).collect()
+    };
+    let of_agent = bodies(&desk.project.read("asked.jsonl"));
+    assert_eq!(
+        (&of_agent[0]["temperature"], &of_agent[0]["max_tokens"]),
+        (&json!(0.5), &json!(99))
+    );
+    assert_eq!(of_agent[0]["messages"][0]["content"], "Be brief.");
+    assert_eq!(
+        of_agent[0]["tool_choice"],
+        json!({ "type": "function", "function": { "name": "mcp__shop__get_price" } })
+    );
+    let of_judge = &judge.bodies()[0];
+    assert_eq!(
+        (&of_judge["temperature"], &of_judge["max_tokens"]),
+        (&json!(0.25), &json!(77))
+    );
+    let told = of_judge["messages"][0]["content"].as_str().unwrap();
+    assert!(told.ends_with("Be kind."), "{told}");
+    // What is not said is as it was, and `null` leaves it to the API.
+    let plain = json!({ "provider": "openai", "model": "j", "baseUrl": judge.url });
+    server
+        .run(&asked(&json!({ "temperature": null }), &plain))
+        .await;
+    server.run(&asked(&json!({}), &plain)).await;
+    let of_agent = bodies(&desk.project.read("asked.jsonl"));
+    let chances: Vec<_> = of_agent.iter().map(|it| it.get("temperature")).collect();
+    assert_eq!(chances[2..], [None, None, Some(&json!(0)), Some(&json!(0))]);
+    assert_eq!(judge.bodies()[1].get("temperature"), None);
+    for (agent, judge, place) in [
+        (
+            json!({ "temperature": 3 }),
+            plain.clone(),
+            "/agentConfig/temperature",
+        ),
+        (
+            json!({ "toolChoice": "always" }),
+            plain.clone(),
+            "/agentConfig/toolChoice",
+        ),
+        (
+            json!({ "provider": "ollama", "toolChoice": "required" }),
+            plain.clone(),
+            "/agentConfig/toolChoice",
+        ),
+        (json!({ "temprature": 0 }), plain.clone(), "/agentConfig"),
+        (
+            json!({}),
+            with(&plain, &json!({ "maxTokens": 0 })),
+            "/judgeConfig/maxTokens",
+        ),
+        (
+            json!({}),
+            with(&plain, &json!({ "temperature": "hot" })),
+            "/judgeConfig/temperature",
+        ),
+        (
+            json!({}),
+            with(&plain, &json!({ "toolChoice": "auto" })),
+            "/judgeConfig",
+        ),
+        (
+            json!({}),
+            json!({ "provider": "custom", "model": "j" }),
+            "/judgeConfig",
+        ),
+    ] {
+        let (status, reply) = server.post("run", &asked(&agent, &judge)).await;
+        assert_eq!((status, places(&reply)), (400, vec![place]), "{reply:#}");
+        let key = [
+            "temperature",
+            "toolChoice",
+            "temprature",
+            "maxTokens",
+            "baseUrl",
+        ];
+        let said = reply["findings"].to_string();
+        assert!(key.iter().any(|it| said.contains(it)), "{reply:#}");
+    }
 }
