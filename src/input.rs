@@ -4,7 +4,7 @@
 use std::fs::{self, FileType};
 use std::io;
 use std::os::unix::fs::FileTypeExt;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 /// The bytes of a file.
 ///
@@ -54,6 +54,59 @@ pub fn is_no_folder(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|it| !it.is_dir())
 }
 
+/// Refuses a path on which a link leads out of what it lies in: out of the working directory, of the folder in there that the path begins
+/// with, or of `root`. Whoever has made a checkout could otherwise have written and read what lies anywhere.
+///
+/// # Errors
+///
+/// Which link it is, and where it leads.
+pub fn check_links(path: &Path, root: &Path) -> io::Result<()> {
+    let here = std::env::current_dir()?;
+    let (path, root) = (std::path::absolute(path)?, std::path::absolute(root)?);
+    let below = path.strip_prefix(&here).ok().filter(|it| is_plain(it));
+    let top = below.and_then(|it| it.components().next());
+    let around = top.map(|it| [here.clone(), here.join(it)]);
+    for folder in around.into_iter().flatten().chain([root]) {
+        let above = path.ancestors().take_while(|it| **it != *folder);
+        for link in above.filter(|it| it.starts_with(&folder)) {
+            let Ok(target) = fs::read_link(link) else {
+                continue;
+            };
+            let target = link.with_file_name(target);
+            if !is_within(&target, &folder) {
+                let link = link.strip_prefix(&here).unwrap_or(link).display();
+                let to = real(&target);
+                let why = format!("{link} is a link out of its folder, to {}", to.display());
+                return Err(io::Error::other(why));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path goes down only.
+fn is_plain(path: &Path) -> bool {
+    path.components()
+        .all(|it| matches!(it, Component::Normal(_)))
+}
+
+/// A path without links, as far as it exists.
+pub fn real(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for folder in path.ancestors() {
+        if let Ok(real) = folder.canonicalize() {
+            let rest = path.strip_prefix(folder).unwrap_or(Path::new(""));
+            // Joining nothing would add a `/`, which makes a file a folder.
+            return if rest == Path::new("") {
+                real
+            } else {
+                real.join(rest)
+            };
+        }
+    }
+    path
+}
+
 /// Whether a path leads into a folder, whatever links and `..` are on the way. Where there is nothing yet, its nearest folder that is there
 /// counts; a way back up behind it leads nowhere.
 pub fn is_within(path: &Path, folder: &Path) -> bool {
@@ -72,10 +125,7 @@ pub fn is_within(path: &Path, folder: &Path) -> bool {
             continue;
         };
         let rest = path.strip_prefix(nearest).unwrap_or(&path);
-        let is_plain = rest
-            .components()
-            .all(|it| matches!(it, Component::Normal(_)));
-        return is_plain && real.starts_with(&folder);
+        return is_plain(rest) && real.starts_with(&folder);
     }
     false
 }

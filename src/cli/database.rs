@@ -1,7 +1,5 @@
 //! The results database as the command line names it.
 
-use std::path::PathBuf;
-
 use super::args::{DatabaseArgs, DbPlaceArgs};
 use super::console::Console;
 use super::failure::Failure;
@@ -18,7 +16,7 @@ use crate::suite::RUNS;
 pub(super) fn place(args: &DbPlaceArgs) -> Result<Place, Failure> {
     match args.db.as_deref().filter(|it| !it.is_empty()) {
         Some(text) => Place::parse(text).map_err(|error| Failure::usage(format!("--db: {error}"))),
-        None => Ok(Place::file(DEFAULT)),
+        None => Ok(Place::file(&*DEFAULT)),
     }
 }
 
@@ -33,7 +31,7 @@ pub(super) fn of(args: &DatabaseArgs) -> Result<Option<Database>, Failure> {
     }
     let options = Options {
         anonymous: args.no_identity,
-        runs: Some(PathBuf::from(RUNS)),
+        runs: Some(RUNS.clone()),
         existing: false,
     };
     Ok(Some(Database::new(place(&args.place)?, options)))
@@ -68,7 +66,7 @@ pub(super) fn open(place: Place) -> Database {
 fn options() -> Options {
     Options {
         anonymous: true,
-        runs: Some(PathBuf::from(RUNS)),
+        runs: Some(RUNS.clone()),
         existing: false,
     }
 }

@@ -321,7 +321,7 @@ fn tidy(of: &Runs, options: &ReportOptions<'_>, console: Console) {
         named_in: vec![
             options.baselines.to_owned(),
             BASELINES.into(),
-            BISECT_STATE.into(),
+            BISECT_STATE.clone(),
         ],
     };
     retention.tidy();

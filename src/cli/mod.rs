@@ -47,6 +47,7 @@ mod stray;
 mod suite;
 mod suite_file;
 mod to_run;
+mod tracked;
 mod watch;
 mod without_scenarios;
 
@@ -146,6 +147,9 @@ fn supervise() -> Option<std::io::Result<()>> {
 }
 
 fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
+    if !matches!(cli.command, Command::Mock(_) | Command::Help(_)) {
+        tracked::leave_alone(console)?;
+    }
     match cli.command {
         Command::Init(args) => commands::init::run(&args, cli.output, console),
         Command::Record(args) => commands::record::run(&args, cli.output, console),

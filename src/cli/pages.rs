@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::cli::reports::INDEX;
+use crate::cli::reports::{INDEX, write};
 use crate::published::result::{self, ResultDocument};
 use crate::report::html;
-use crate::store::{self, RESULT, Runs, StoreError};
+use crate::store::{RESULT, Runs, StoreError};
 use crate::suite::Sides;
 
 /// Writes the index, one page per scenario and the document. The trajectories that a page shows are asked for when it is written.
@@ -24,8 +24,8 @@ pub(super) fn write_pages(
         let page = html::scenario(result, scenario, baseline, current);
         write_page(folder, &scenario.id, &page)?;
     }
-    store::write(&folder.join(RESULT), result::json(result).as_bytes())?;
-    store::write(&folder.join(INDEX), html::index(result).as_bytes())
+    write(&folder.join(RESULT), result::json(result).as_bytes())?;
+    write(&folder.join(INDEX), html::index(result).as_bytes())
 }
 
 /// Writes the page of a scenario, and the files that lie beside it.
@@ -35,9 +35,9 @@ pub(super) fn write_pages(
 /// When one of them cannot be written.
 fn write_page(folder: &Path, id: &str, page: &html::Page) -> Result<(), StoreError> {
     for file in &page.files {
-        store::write(&folder.join(&file.path), &file.content)?;
+        write(&folder.join(&file.path), &file.content)?;
     }
-    store::write(&folder.join(html::page_name(id)), page.html.as_bytes())
+    write(&folder.join(html::page_name(id)), page.html.as_bytes())
 }
 
 /// Puts both sides of a comparison beside the pages, the run's first, so that what a report shows can be accepted wherever the report goes.
@@ -57,7 +57,7 @@ pub(super) fn copy_sides(
     ] {
         // What is gone by now is not shown either.
         if let Some(content) = from.and_then(|it| fs::read(it).ok()) {
-            store::write(&to, &content)?;
+            write(&to, &content)?;
         }
     }
     Ok(())

@@ -9,15 +9,15 @@ use crate::cli::args::{Format, ReportChoice, ReportingArgs};
 use crate::cli::checkout::seen_from_checkout;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
-use crate::cli::paths::real;
 use crate::cli::round::Round;
 use crate::cli::seen_from::plain;
 use crate::cli::without_scenarios;
+use crate::input::real;
 use crate::published::result::{self, ResultDocument};
 use crate::report::terminal::{self, Style, Verbosity};
 use crate::report::{ctrf, e2e, github, html, junit, markdown};
-use crate::store::{self, Baselines, RESULT, StoreError};
-use crate::suite::STATE;
+use crate::store::{self, Baselines, RESULT, STATE, StoreError};
+use crate::suite::REPORTS;
 
 /// The page that leads to the others.
 pub(super) const INDEX: &str = "index.html";
@@ -242,7 +242,7 @@ impl Reports {
                         beside.join(format.file_name())
                     };
                     let text = format.render(&source.document(folder_of(&file)), FILE);
-                    let written = store::write(&file, text.as_bytes());
+                    let written = write(&file, text.as_bytes());
                     written.map(|()| file).map_err(Failure::from)
                 }
             };
@@ -309,7 +309,7 @@ impl Reports {
         for (choice, file) in fit.filter(|(_, file)| is_meant(file)) {
             written = written.and(match choice.format {
                 Format::Html => write_index(folder_of(&file), document),
-                format => store::write(&file, format.render(document, FILE).as_bytes()),
+                format => store::write_as_told(&file, format.render(document, FILE).as_bytes()),
             });
         }
         if let Some(output) = self.output.as_deref().filter(|_| self.pages) {
@@ -319,14 +319,27 @@ impl Reports {
     }
 }
 
+/// Writes a file of a report: where it goes was named, or is the usual folder, which comes with a checkout and may lead anywhere.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub(super) fn write(file: &Path, content: &[u8]) -> Result<(), StoreError> {
+    if file.starts_with(REPORTS) {
+        store::write(file, content)
+    } else {
+        store::write_as_told(file, content)
+    }
+}
+
 /// Writes the index of a folder in which we have made one, and the document beside it.
 fn write_index(folder: &Path, document: &ResultDocument) -> Result<(), StoreError> {
     let (index, stored) = (folder.join(INDEX), folder.join(RESULT));
     if !(index.is_file() && stored.is_file()) || unfit_for_pages(folder).is_some() {
         return Ok(());
     }
-    store::write(&stored, result::json(document).as_bytes())?;
-    store::write(&index, html::index(document).as_bytes())
+    store::write_as_told(&stored, result::json(document).as_bytes())?;
+    store::write_as_told(&index, html::index(document).as_bytes())
 }
 
 /// Why a form must not go to a file, or a folder, of this name.

@@ -17,7 +17,7 @@ const LATEST: &str = "latest";
 ///
 /// When several ids begin so, or there is no latest run.
 pub(super) fn folder(run: &str) -> Result<PathBuf, String> {
-    let kept = Path::new(RUNS).join(run);
+    let kept = RUNS.join(run);
     if kept.is_dir() {
         return Ok(kept);
     }
@@ -25,16 +25,17 @@ pub(super) fn folder(run: &str) -> Result<PathBuf, String> {
         return Ok(run.into());
     }
     if run == LATEST {
+        let place = RUNS.display();
         return latest()
-            .ok_or_else(|| format!("no run is stored in {RUNS}/, so there is no latest one"));
+            .ok_or_else(|| format!("no run is stored in {place}/, so there is no latest one"));
     }
-    let mut ids = Runs::ids(Path::new(RUNS));
+    let mut ids = Runs::ids(&RUNS);
     ids.retain(|it| it.starts_with(run));
     ids.reverse();
     match &ids[..] {
         // Who reads it says that it is not there.
         [] => Ok(run.into()),
-        [only] => Ok(Path::new(RUNS).join(only)),
+        [only] => Ok(RUNS.join(only)),
         several => Err(format!(
             "the ids of several runs begin with `{run}`: {}",
             several.join(", ")
@@ -48,7 +49,7 @@ pub(super) fn folder(run: &str) -> Result<PathBuf, String> {
 ///
 /// As [`folder`].
 pub(super) fn made(run: &str) -> Result<PathBuf, String> {
-    let is_path = Path::new(run).exists() || Path::new(RUNS).join(run).is_dir();
+    let is_path = Path::new(run).exists() || RUNS.join(run).is_dir();
     match latest_made() {
         Some(latest) if run == LATEST && !is_path => Ok(latest),
         _ => folder(run),
@@ -71,12 +72,12 @@ fn latest_made() -> Option<PathBuf> {
 }
 
 fn latest_of(is_it: impl Fn(&Path) -> bool) -> Option<PathBuf> {
-    let ids = Runs::ids(Path::new(RUNS)).into_iter();
-    let mut folders = ids.map(|it| Path::new(RUNS).join(it));
+    let ids = Runs::ids(&RUNS).into_iter();
+    let mut folders = ids.map(|it| RUNS.join(it));
     folders.find(|it| is_it(it))
 }
 
 /// Whether a stored run is called so, from beginning to end.
 pub(super) fn is_stored(run: &Path) -> bool {
-    run == Path::new(LATEST) || Path::new(RUNS).join(run).join(RESULT).is_file()
+    run == Path::new(LATEST) || RUNS.join(run).join(RESULT).is_file()
 }

@@ -26,7 +26,7 @@ impl Stored {
     /// When there is none, or it cannot be read.
     pub(super) fn open(run: Option<&Path>) -> Result<Self, Failure> {
         let nothing = || {
-            Failure::incomplete(format!("no result is stored in {RUNS}/"))
+            Failure::incomplete(format!("no result is stored in {}/", RUNS.display()))
                 .hint("`mcp-eval compare` stores one")
         };
         let found = match run {
@@ -48,8 +48,9 @@ impl Stored {
         if !input::is_no_folder(&path) {
             let asked = run.unwrap_or(&path);
             return Err(
-                Failure::usage(format!("there is no stored result `{}`", asked.display()))
-                    .hint(format!("results are kept in {RUNS}/<run>/{RESULT}")),
+                Failure::usage(format!("there is no stored result `{}`", asked.display())).hint(
+                    format!("results are kept in {}/<run>/{RESULT}", RUNS.display()),
+                ),
             );
         }
         let text = input::read_to_string(&path).map_err(|error| {
@@ -127,7 +128,7 @@ impl Stored {
         });
         let pages: Vec<String> = pages.collect();
         let single = html::single(result, &html::index(result), &pages);
-        store::write(file, single.html.as_bytes())?;
+        store::write_as_told(file, single.html.as_bytes())?;
         Ok((gone, single.left_out))
     }
 }

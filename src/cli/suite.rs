@@ -126,7 +126,7 @@ fn judges(args: &ExecuteArgs, scenarios: &[Scenario]) -> Result<Judges, Failure>
     }
     Ok(Judges {
         budget,
-        cache: (!no_cache).then(|| PathBuf::from(CACHE)),
+        cache: (!no_cache).then(|| CACHE.clone()),
     })
 }
 

@@ -1,11 +1,11 @@
 //! What the files of a repository hold right now, as one hash.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use git2::{Repository, Status};
+use git2::{Index, Repository, Status};
 use sha2::{Digest, Sha256};
 
+use super::changed::name;
 use super::{all_files, open, real};
 
 /// What a folder of a repository holds, as hashes in hexadecimal. Ignored files do not count.
@@ -30,17 +30,18 @@ pub fn state_around(path: &Path, ours: &[&Path]) -> Result<State, String> {
     state(root, ours)
 }
 
-/// The files that git knows in the repository around a folder; none where there is no repository.
-pub fn tracked(path: &Path) -> HashSet<PathBuf> {
-    let Ok(repository) = open(path) else {
-        return HashSet::new();
+/// The files below a folder that are committed, or about to be, whoever owns the repository; none where there is no repository, or its index
+/// cannot be read.
+pub fn tracked(folder: &Path) -> Vec<PathBuf> {
+    let folder = real(folder);
+    let root = folder.ancestors().find(|it| it.join(".git").exists());
+    let found = Repository::discover_path(&folder, [""; 0]);
+    let index = found.and_then(|it| Index::open(&it.join("index")));
+    let (Some(root), Ok(index)) = (root, index) else {
+        return Vec::new();
     };
-    let (Some(root), Ok(index)) = (repository.workdir(), repository.index()) else {
-        return HashSet::new();
-    };
-    let root = real(root);
-    let name = |it: &git2::IndexEntry| String::from_utf8_lossy(&it.path).into_owned();
-    index.iter().map(|it| root.join(name(&it))).collect()
+    let files = index.iter().map(|it| root.join(name(&it.path)));
+    files.filter(|it| it.starts_with(&folder)).collect()
 }
 
 /// What a folder of a repository holds right now. `ours` are files and folders that do not count.

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use git2::Repository;
 
-use super::changed::name;
 use super::{open, real};
 
 /// The work tree around a folder, as git looks at its files.
@@ -35,16 +34,5 @@ impl Worktree {
         let index = self.repository.index();
         let entry = path.strip_prefix(&self.root).ok().zip(index.ok());
         entry.is_some_and(|(below, index)| index.get_path(below, 0).is_some())
-    }
-
-    /// The files below a folder that are committed, or about to be. The folder must be without links.
-    pub fn tracked(&self, folder: &Path) -> Vec<PathBuf> {
-        let (Ok(below), Ok(index)) = (folder.strip_prefix(&self.root), self.repository.index())
-        else {
-            return Vec::new();
-        };
-        let names = index.iter().map(|it| name(&it.path));
-        let within = names.filter(|it| it.starts_with(below));
-        within.map(|it| self.root.join(it)).collect()
     }
 }

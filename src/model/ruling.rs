@@ -137,8 +137,17 @@ impl Ruling {
     /// What came of it, in a line.
     pub fn message(&self, threshold: f64) -> String {
         match &self.verdict {
-            Ok(verdict) => score_words(verdict.score, threshold),
+            Ok(verdict) => score_words(verdict.score, threshold) + self.cached_words(),
             Err(unruled) => unruled.why.clone(),
+        }
+    }
+
+    /// What goes behind each score where votes were taken from the cache.
+    pub fn cached_words(&self) -> &'static str {
+        match self.cached {
+            0 => "",
+            it if it < self.votes.len() => " (partly cached)",
+            _ => " (cached)",
         }
     }
 

@@ -41,6 +41,14 @@ impl<'a> Folder<'a> {
         self.root
     }
 
+    /// What is read in the folder lies in it, whatever links there are.
+    fn options(&self) -> Options {
+        Options {
+            links_within: Some(self.root.to_owned()),
+            ..Options::default()
+        }
+    }
+
     /// All scenario files.
     fn listed(&self) -> &Listed {
         self.listed.get_or_init(|| {
@@ -69,7 +77,7 @@ impl<'a> Folder<'a> {
     /// All scenarios that are valid, and what is wrong with the others.
     pub(super) fn all(&self) -> (Vec<Scenario>, Vec<Finding>) {
         let listed = self.listed();
-        let loaded = scenario_file::load(&listed.found, &Options::default());
+        let loaded = scenario_file::load(&listed.found, &self.options());
         let mut findings = listed.findings.clone();
         findings.extend(loaded.findings);
         (loaded.scenarios, findings)
@@ -106,7 +114,7 @@ impl<'a> Folder<'a> {
         });
         let none = || Problem::unknown(format!("there is no scenario `{}`", shown(name)));
         let file = file.ok_or_else(none)?;
-        let loaded = scenario_file::load(std::slice::from_ref(file), &Options::default());
+        let loaded = scenario_file::load(std::slice::from_ref(file), &self.options());
         let mut scenarios = self.usable(loaded, None, at)?;
         if !self.is_called(file, name) {
             scenarios.retain(|it| it.id == name);
@@ -139,11 +147,10 @@ impl<'a> Folder<'a> {
         let options = Options {
             within: (!programs).then(|| self.root.to_owned()),
             literally: file.is_none(),
-            ..Options::default()
+            ..self.options()
         };
-        let root = std::path::absolute(self.root).unwrap_or_else(|_| self.root.to_owned());
         let own = self.root.join(file.unwrap_or(UNNAMED));
-        let found = Found::below(root, own.clone()).holding(text);
+        let found = self.holding(own.clone(), text);
         let loaded = scenario_file::load(&[found], &options);
         if loaded.names_others {
             return Err(Problem::forbidden_at(
@@ -215,10 +222,15 @@ impl<'a> Folder<'a> {
     /// A scenario without expectations that the defaults of the folder reach; `None` where they cannot be used.
     pub(super) fn of_defaults(&self) -> Option<Scenario> {
         let text = r#"{"name": "defaults", "user_intent": "none", "expected_trajectory": []}"#;
-        let root = std::path::absolute(self.root).unwrap_or_else(|_| self.root.to_owned());
-        let found = Found::below(root, self.root.join(UNNAMED)).holding(text);
-        let mut loaded = scenario_file::load(&[found], &Options::default());
+        let found = self.holding(self.root.join(UNNAMED), text);
+        let mut loaded = scenario_file::load(&[found], &self.options());
         loaded.scenarios.pop()
+    }
+
+    /// A file of the folder that would hold this text.
+    fn holding(&self, path: PathBuf, text: &str) -> Found {
+        let root = std::path::absolute(self.root).unwrap_or_else(|_| self.root.to_owned());
+        Found::below(root, path).holding(text)
     }
 
     /// Where a new file of this id would lie.

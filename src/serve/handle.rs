@@ -3,7 +3,8 @@
 use std::fs;
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -11,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use tempfile::Builder;
 
 use crate::input;
-use crate::suite::STATE;
+use crate::store::own;
 
 /// The file, in the folder that a server was started in. Its owner alone may read it.
-pub const FILE: &str = ".mcp-eval/serve.json";
+pub static FILE: LazyLock<PathBuf> = LazyLock::new(|| own("serve.json"));
 
 /// Where a server is reached, and what it wants to be shown.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +34,8 @@ pub fn announced() -> Option<Announced> {
 }
 
 fn written() -> Option<Announced> {
-    let text = input::read_to_string(Path::new(FILE)).ok()?;
+    input::check_links(&FILE, &FILE).ok()?;
+    let text = input::read_to_string(&FILE).ok()?;
     serde_json::from_str(&text).ok()
 }
 
@@ -59,17 +61,20 @@ impl Handle {
             token: token.map(str::to_owned),
         };
         let failed = |error: io::Error| {
-            io::Error::new(error.kind(), format!("{FILE} cannot be written: {error}"))
+            let why = format!("{} cannot be written: {error}", FILE.display());
+            io::Error::new(error.kind(), why)
         };
-        fs::create_dir_all(STATE).map_err(failed)?;
+        input::check_links(&FILE, &FILE).map_err(failed)?;
+        let folder = FILE.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).map_err(failed)?;
         // Temporary files are for their owners alone, and stay so under their new names.
         let mut file = Builder::new()
             .prefix(".mcp-eval-")
-            .tempfile_in(STATE)
+            .tempfile_in(folder)
             .map_err(failed)?;
         let text = serde_json::to_string(&announced).map_err(io::Error::other)?;
         writeln!(file, "{text}").map_err(failed)?;
-        file.persist(FILE).map_err(|error| failed(error.error))?;
+        file.persist(&*FILE).map_err(|error| failed(error.error))?;
         Ok(Self(announced))
     }
 }
@@ -77,7 +82,7 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         if written().as_ref() == Some(&self.0) {
-            let _ = fs::remove_file(FILE);
+            let _ = fs::remove_file(&*FILE);
         }
     }
 }

@@ -16,11 +16,10 @@ use super::reply;
 use super::server::Server;
 use super::wire::reply::{RunReply, ToolCall, Verdict};
 use super::wire::results::{PageQuery, ResultList, ResultQuery, RunList};
-use crate::input;
 use crate::published::kept::{ResultDetail, ResultEntry, RunEntry, Statistics, ToolCallRow};
 use crate::published::result::{self, ResultDocument};
 use crate::store::database::{Database, DatabaseError, ResultFilter, id_in_files};
-use crate::store::{self, RESULT, Runs};
+use crate::store::{self, Runs};
 
 /// How many are told at once, unless it is said.
 const LIMIT: u32 = 100;
@@ -94,7 +93,7 @@ fn replied(found: ResultDetail, server: &Server) -> RunReply {
         result, tool_calls, ..
     } = found;
     // Retention may have removed the files, and what the database has stays.
-    let runs = Runs::open(&server.options.settings.runs, &result.run_id);
+    let runs = Runs::at(&server.options.settings.runs.join(&result.run_id));
     let own = id_in_files(&result.run_id, &result.scenario, &result.result_id);
     let run = tokio::task::block_in_place(|| store::load(&runs.path(&own)).ok());
     let (calls, began) = if let Some(run) = &run {
@@ -194,12 +193,7 @@ pub(super) async fn document(
         ))
     };
     let root = &server.options.settings.runs;
-    let found = tokio::task::block_in_place(|| {
-        // Nothing that is only called like one.
-        let ids = Runs::ids(root);
-        let id = ids.iter().find(|it| **it == id)?;
-        input::read_to_string(&Runs::open(root, id).folder().join(RESULT)).ok()
-    });
+    let found = tokio::task::block_in_place(|| Runs::document(root, &id));
     let text = found.ok_or_else(none)?;
     let document = result::parse(&text);
     Ok(Json(

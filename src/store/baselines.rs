@@ -12,7 +12,9 @@ use crate::model::redacted::Redacted;
 use crate::model::trajectory::{Step, Trajectory};
 use crate::published::trajectory::{check_id, duration_ms, to_json};
 use crate::store::dialogue::dialogue;
-use crate::store::files::{Beside, Held, StoreError, in_the_way, left_behind, write};
+use crate::store::files::{
+    Beside, Held, StoreError, cannot_read, cannot_write, check_links, in_the_way, left_behind,
+};
 use crate::store::{load, parse};
 
 /// The file of the main accepted trajectory.
@@ -111,11 +113,11 @@ impl Baselines {
     pub fn load(&self, scenario: &str) -> Result<Vec<Redacted<Trajectory>>, StoreError> {
         let main = self.path(scenario);
         let mut accepted = Vec::new();
-        if exists(&main)? {
+        if self.exists(&main)? {
             accepted.push(load(&main)?);
             for number in 2.. {
                 let variant = self.variant_path(scenario, number);
-                if !exists(&variant)? {
+                if !self.exists(&variant)? {
                     break;
                 }
                 accepted.push(load(&variant)?);
@@ -173,7 +175,7 @@ impl Baselines {
             problem,
         })?;
         // Without the lock, which another process may hold for too long, the files are still replaced whole; only leftovers are not removed.
-        let held = Held::make(&self.folder(scenario))?;
+        let held = Held::make(&self.folder(scenario), &self.root)?;
         self.save_under(held.as_ref(), scenario, variant, trajectory)
     }
 
@@ -184,10 +186,15 @@ impl Baselines {
     /// A [`StoreError`] when there is no such folder and none can be made, or somebody else holds it for too long.
     pub fn hold(&self, scenario: &str) -> Result<Held, StoreError> {
         let folder = self.folder(scenario);
-        Held::make(&folder)?.ok_or_else(|| StoreError::Write {
-            path: folder,
-            source: io::Error::other("another process is writing there: try again"),
-        })
+        let why = "another process is writing there: try again";
+        let held = Held::make(&folder, &self.root)?;
+        held.ok_or_else(|| cannot_write(&folder, io::Error::other(why)))
+    }
+
+    /// A file in the folder of a scenario that is about to be written.
+    pub(super) fn beside(&self, path: &Path, content: &[u8]) -> Result<Beside, StoreError> {
+        check_links(path, &self.root)?;
+        Beside::new(path, content)
     }
 
     /// [`Self::save_variant`] for somebody who holds the folder already.
@@ -210,7 +217,7 @@ impl Baselines {
         if let Some(held) = held {
             held.sweep();
         }
-        let mut kept = Beside::new(&path, to_json(trajectory).as_bytes())?;
+        let mut kept = self.beside(&path, to_json(trajectory).as_bytes())?;
         let written = kept.read_back()?;
         let read = parse(&path, &written).map_err(|error| unreadable(error.reason()))?;
         if !is_as_meant(&read, trajectory) {
@@ -223,7 +230,7 @@ impl Baselines {
         }
         // Both are written before either is put in its place. A process that is killed between the two leaves the temporary file of the
         // dialogue, by which `mend` recognises that the dialogue may be of the previous recording.
-        let dialogue = Beside::new(&self.dialogue_path(scenario), dialogue(&read).as_bytes())?;
+        let dialogue = self.beside(&self.dialogue_path(scenario), dialogue(&read).as_bytes())?;
         kept.put()?;
         dialogue.put()?;
         Ok(path)
@@ -245,14 +252,11 @@ impl Baselines {
         let path = self.path(scenario);
         let variants = (2..=self.variants(scenario)).map(|it| self.variant_path(scenario, it));
         let others: Vec<PathBuf> = variants.chain([self.dialogue_path(scenario)]).collect();
-        write(&path, document.as_bytes())?;
+        self.beside(&path, document.as_bytes())?.put()?;
         for other in others {
-            if exists(&other)? {
+            if self.exists(&other)? {
                 let done = fs::remove_file(&other);
-                done.map_err(|source| StoreError::Write {
-                    path: other,
-                    source,
-                })?;
+                done.map_err(|source| cannot_write(&other, source))?;
             }
         }
         Ok(path)
@@ -284,7 +288,8 @@ impl Baselines {
         let main = if is_wrong { Some(load(&path)?) } else { None };
         let right = main.and_then(|it| self.right_dialogue(scenario, &it, was_cut_short));
         if let Some(right) = right {
-            write(&self.dialogue_path(scenario), right.as_bytes())?;
+            self.beside(&self.dialogue_path(scenario), right.as_bytes())?
+                .put()?;
         }
         // Last, so that the leftovers still show that something is to repair if this process is killed before.
         held.sweep();
@@ -299,7 +304,7 @@ impl Baselines {
         was_cut_short: bool,
     ) -> Option<String> {
         let path = self.dialogue_path(scenario);
-        let is_there = exists(&path);
+        let is_there = self.exists(&path);
         let found = is_there
             .as_ref()
             .is_ok_and(|it| *it)
@@ -354,12 +359,30 @@ impl Baselines {
     /// A [`StoreError`] when a file cannot be removed or moved.
     pub fn remove_variant(&self, scenario: &str, variant: usize) -> Result<(), StoreError> {
         let gone = self.variant_path(scenario, variant);
+        check_links(&gone, &self.root)?;
         let later = (variant + 1..).map(|it| self.variant_path(scenario, it));
         let done = match later.take_while(|it| it.exists()).last() {
             Some(last) => fs::rename(last, &gone),
             None => fs::remove_file(&gone),
         };
-        done.map_err(|source| StoreError::Write { path: gone, source })
+        done.map_err(|source| cannot_write(&gone, source))
+    }
+
+    /// Whether a file is there; not being able to find out is an error, not an absence. So is what is no regular file, such as a device, which
+    /// may have no end, and what a link out of the folder of all baselines leads to.
+    fn exists(&self, path: &Path) -> Result<bool, StoreError> {
+        let found = input::check_links(path, &self.root).map(|()| fs::metadata(path));
+        let source = match found {
+            Ok(Ok(found)) if found.is_file() => return Ok(true),
+            Ok(Ok(found)) if found.is_dir() => {
+                io::Error::new(io::ErrorKind::IsADirectory, "a folder is in its place")
+            }
+            Ok(Ok(_)) => io::Error::other("it is no file"),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Ok(Err(error)) => in_the_way(path, error),
+            Err(error) => error,
+        };
+        Err(cannot_read(path, source))
     }
 
     fn dialogue_path(&self, scenario: &str) -> PathBuf {
@@ -384,22 +407,4 @@ fn is_as_meant(read: &Redacted<Trajectory>, meant: &Redacted<Trajectory>) -> boo
         read.as_said.clone_from(&meant.as_said);
     });
     read == *meant
-}
-
-/// Whether a file is there; not being able to find out is an error, not an absence. So is what is no regular file, such as a device, which
-/// may have no end.
-fn exists(path: &Path) -> Result<bool, StoreError> {
-    let source = match fs::metadata(path) {
-        Ok(found) if found.is_file() => return Ok(true),
-        Ok(found) if found.is_dir() => {
-            io::Error::new(io::ErrorKind::IsADirectory, "a folder is in its place")
-        }
-        Ok(_) => io::Error::other("it is no file"),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => in_the_way(path, error),
-    };
-    Err(StoreError::Read {
-        path: path.to_owned(),
-        source,
-    })
 }

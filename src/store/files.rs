@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
 
+use crate::input;
+
 /// What can go wrong with stored files.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -81,9 +83,28 @@ fn way_to_read(kind: io::ErrorKind) -> Option<&'static str> {
 ///
 /// # Errors
 ///
-/// [`StoreError::Write`], naming the file; nothing has changed then.
+/// [`StoreError::Write`], naming the file, also where a link leads out of what it lies in ([`input::check_links`]); nothing has changed then.
 pub fn write(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    check_links(path, path)?;
+    write_as_told(path, content)
+}
+
+/// The same of a file that somebody has named to be written, wherever links lead.
+///
+/// # Errors
+///
+/// [`StoreError::Write`], naming the file; nothing has changed then.
+pub fn write_as_told(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     Beside::new(path, content)?.put()
+}
+
+/// [`input::check_links`] of what is about to be written.
+///
+/// # Errors
+///
+/// [`StoreError::Write`], naming the file and the link.
+pub fn check_links(path: &Path, root: &Path) -> Result<(), StoreError> {
+    input::check_links(path, root).map_err(|source| cannot_write(path, source))
 }
 
 /// A file that is written to a temporary name, and not in its place yet. Dropping it removes it.
@@ -188,11 +209,14 @@ impl Beside {
     }
 }
 
-fn cannot_write(path: &Path, source: io::Error) -> StoreError {
-    StoreError::Write {
-        path: path.to_owned(),
-        source,
-    }
+pub(super) fn cannot_write(path: &Path, source: io::Error) -> StoreError {
+    let path = path.to_owned();
+    StoreError::Write { path, source }
+}
+
+pub(super) fn cannot_read(path: &Path, source: io::Error) -> StoreError {
+    let path = path.to_owned();
+    StoreError::Read { path, source }
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -287,12 +311,13 @@ pub struct Held {
 }
 
 impl Held {
-    /// Makes the folder and locks it. `None` when another process holds it for too long.
+    /// Makes the folder, which lies in `root`, and locks it. `None` when another process holds it for too long.
     ///
     /// # Errors
     ///
     /// When there is no such folder, and none can be made.
-    pub(super) fn make(folder: &Path) -> Result<Option<Self>, StoreError> {
+    pub(super) fn make(folder: &Path, root: &Path) -> Result<Option<Self>, StoreError> {
+        check_links(folder, root)?;
         make(folder).map_err(|source| cannot_write(folder, source))?;
         let started = Instant::now();
         loop {

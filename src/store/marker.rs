@@ -4,6 +4,8 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::files::{StoreError, write};
+
 /// The file that says of a folder that this program made it. It holds the id of the run, so that a copy under another name is nobody's.
 const MARKER: &str = ".mcp-eval-run";
 
@@ -29,8 +31,8 @@ pub(super) fn mark_and_hold(folder: &Path, id: &str) -> io::Result<File> {
 /// # Errors
 ///
 /// When the file cannot be written.
-pub fn mark(folder: &Path, id: &str) -> io::Result<()> {
-    fs::write(folder.join(MARKER), id)
+pub fn mark(folder: &Path, id: &str) -> Result<(), StoreError> {
+    write(&folder.join(MARKER), id.as_bytes())
 }
 
 /// A folder itself, and not a link to one.

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::input;
 use crate::model::pending::PendingRun;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::published::trajectory::{check_id, pending_to_json, to_json};
 use crate::store::Baselines;
 use crate::store::baselines::PENDING;
-use crate::store::files::{StoreError, write};
+use crate::store::files::{StoreError, cannot_read};
 use crate::store::read::parse_pending;
 
 /// What tells one accepted trajectory from another, however its file is laid out.
@@ -22,25 +23,24 @@ pub fn fingerprint(trajectory: &Redacted<Trajectory>) -> String {
 
 const FOLDER: &str = "a folder";
 
-/// What stands in the place of a file and is none; `None` for a file, and where nothing is.
-fn special(path: &Path) -> Result<Option<&'static str>, StoreError> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_file() => Ok(None),
-        Ok(found) if found.is_symlink() => Ok(Some("a link")),
-        Ok(found) if found.is_dir() => Ok(Some(FOLDER)),
-        Ok(_) => Ok(Some("a pipe or a device")),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(StoreError::Read {
-            path: path.to_owned(),
-            source,
-        }),
-    }
-}
-
 impl Baselines {
     /// The file of a scenario's pending run.
     pub fn pending_path(&self, scenario: &str) -> PathBuf {
         self.folder(scenario).join(PENDING)
+    }
+
+    /// What stands in the place of a scenario's pending run and is no file; `None` for a file, and where nothing is.
+    fn special(&self, path: &Path) -> Result<Option<&'static str>, StoreError> {
+        // The link itself is looked at, and the folders above it are entered.
+        let above = path.parent().unwrap_or(path);
+        match input::check_links(above, self.root()).and_then(|()| fs::symlink_metadata(path)) {
+            Ok(found) if found.is_file() => Ok(None),
+            Ok(found) if found.is_symlink() => Ok(Some("a link")),
+            Ok(found) if found.is_dir() => Ok(Some(FOLDER)),
+            Ok(_) => Ok(Some("a pipe or a device")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(cannot_read(path, source)),
+        }
     }
 
     /// Whether something is in the place of a scenario's pending run.
@@ -59,10 +59,10 @@ impl Baselines {
             path: path.clone(),
             problem,
         })?;
-        if special(&path)?.is_some() {
+        if self.special(&path)?.is_some() {
             self.remove_pending(scenario)?;
         }
-        write(&path, pending_to_json(run).as_bytes())?;
+        self.beside(&path, pending_to_json(run).as_bytes())?.put()?;
         Ok(path)
     }
 
@@ -73,7 +73,7 @@ impl Baselines {
     /// A [`StoreError`] when it cannot be read.
     pub fn load_pending(&self, scenario: &str) -> Result<Option<PendingRun>, StoreError> {
         let path = self.pending_path(scenario);
-        if let Some(kind) = special(&path)? {
+        if let Some(kind) = self.special(&path)? {
             let source = io::Error::other(format!("it is {kind}, not a regular file"));
             return Err(StoreError::Read { path, source });
         }
@@ -92,7 +92,7 @@ impl Baselines {
     /// A [`StoreError`] when it cannot be removed.
     pub fn remove_pending(&self, scenario: &str) -> Result<(), StoreError> {
         let path = self.pending_path(scenario);
-        let is_folder = special(&path)? == Some(FOLDER);
+        let is_folder = self.special(&path)? == Some(FOLDER);
         let removed = if is_folder {
             fs::remove_dir(&path)
         } else {

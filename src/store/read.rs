@@ -10,7 +10,7 @@ use crate::model::trajectory::Trajectory;
 use crate::published::result::{self, ResultDocument, Scenario};
 use crate::published::trajectory::{self, FORMAT_VERSION, TrajectoryError};
 
-use super::files::StoreError;
+use super::files::{StoreError, cannot_read};
 use super::runs::{RESULT, Runs};
 
 /// Reads a trajectory from a file.
@@ -19,10 +19,7 @@ use super::runs::{RESULT, Runs};
 ///
 /// A [`StoreError`] that names the file and what is wrong with it.
 pub fn load(path: &Path) -> Result<Redacted<Trajectory>, StoreError> {
-    let text = input::read(path).map_err(|source| StoreError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
+    let text = input::read(path).map_err(|source| cannot_read(path, source))?;
     parse(path, &text)
 }
 
@@ -56,10 +53,7 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Redacted<Trajectory>, StoreErro
 /// When there is none, or none that can be read.
 pub(super) fn load_result(folder: &Path) -> Result<Redacted<ResultDocument>, StoreError> {
     let path = folder.join(RESULT);
-    let text = input::read_to_string(&path).map_err(|source| StoreError::Read {
-        path: path.clone(),
-        source,
-    })?;
+    let text = input::read_to_string(&path).map_err(|source| cannot_read(&path, source))?;
     let read = result::parse(&text).map_err(|error| StoreError::Unreadable {
         path,
         problem: error.to_string(),

@@ -46,7 +46,7 @@ pub fn lines(runs: &Path) -> Vec<RunLine> {
 ///
 /// When the index cannot be written.
 pub fn index(runs: &Path, anew: &str) -> Result<(), StoreError> {
-    let Some(_held) = Held::make(runs)? else {
+    let Some(_held) = Held::make(runs, runs)? else {
         return Ok(());
     };
     let mut updated = String::new();

@@ -13,12 +13,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
+use crate::input;
 use crate::json;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::published::result::Scenario;
 use crate::published::trajectory::to_json;
-use crate::store::files::{StoreError, write};
+use crate::store::files::{StoreError, cannot_write, check_links, write};
 use crate::store::marker;
 
 /// The document of a run, beside the trajectories it speaks of.
@@ -47,11 +48,8 @@ impl Runs {
     ///
     /// [`StoreError::Write`] when the folder cannot be made.
     pub fn create(root: &Path, started_at: Timestamp) -> Result<Self, StoreError> {
-        let failed = |path: &Path, source| StoreError::Write {
-            path: path.to_owned(),
-            source,
-        };
-        fs::create_dir_all(root).map_err(|source| failed(root, source))?;
+        check_links(root, root)?;
+        fs::create_dir_all(root).map_err(|source| cannot_write(root, source))?;
         for later in 0_u32.. {
             // Cannot overflow: the current time is far from the greatest timestamp.
             let time = started_at + Duration::from_millis(later.into());
@@ -60,7 +58,7 @@ impl Runs {
             match fs::create_dir(&folder) {
                 Ok(()) => {
                     let held = marker::mark_and_hold(&folder, &id);
-                    let held = held.map_err(|source| failed(&folder, source))?;
+                    let held = held.map_err(|source| cannot_write(&folder, source))?;
                     return Ok(Self {
                         id,
                         folder,
@@ -68,7 +66,7 @@ impl Runs {
                     });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(source) => return Err(failed(&folder, source)),
+                Err(source) => return Err(cannot_write(&folder, source)),
             }
         }
         unreachable!("there are more milliseconds than folders")
@@ -77,7 +75,7 @@ impl Runs {
     /// The ids of the runs below `root`, the latest first; not of what is being removed.
     pub fn ids(root: &Path) -> Vec<String> {
         let entries = fs::read_dir(root).into_iter().flatten().flatten();
-        let folders = entries.filter(|it| it.path().is_dir());
+        let folders = entries.filter(|it| marker::is_folder(&it.path()));
         let names = folders.filter_map(|it| it.file_name().into_string().ok());
         let mut ids: Vec<String> = names.filter(|it| !it.starts_with('.')).collect();
         ids.sort_by_cached_key(|it| Reverse(Self::order(it)));
@@ -100,13 +98,13 @@ impl Runs {
         Self::order(run) > Self::order(&id(time))
     }
 
-    /// The folder of a run that has been kept.
-    pub fn open(root: &Path, id: &str) -> Self {
-        Self {
-            id: id.to_owned(),
-            folder: root.join(id),
-            held: None,
-        }
+    /// The text of the document of a run below `root`; `None` where there is none, and of what is only called like a run.
+    pub fn document(root: &Path, id: &str) -> Option<String> {
+        let ids = Self::ids(root);
+        let id = ids.iter().find(|it| *it == id)?;
+        let path = root.join(id).join(RESULT);
+        input::check_links(&path, root).ok()?;
+        input::read_to_string(&path).ok()
     }
 
     /// The folder of a run that has been kept, wherever it lies.
@@ -178,9 +176,7 @@ impl Runs {
     ///
     /// A [`StoreError`] when it cannot be written.
     pub fn save_log(&self, scenario: &str, log: &Redacted<String>) -> Result<PathBuf, StoreError> {
-        let path = self.log_path(scenario);
-        write(&path, log.as_bytes())?;
-        Ok(path)
+        kept(self.log_path(scenario), log.as_bytes())
     }
 
     /// Keeps what came of a scenario, until the document of the run has it.
@@ -214,9 +210,7 @@ impl Runs {
         scenario: &str,
         trajectory: &Redacted<Trajectory>,
     ) -> Result<PathBuf, StoreError> {
-        let path = self.path(scenario);
-        write(&path, to_json(trajectory).as_bytes())?;
-        Ok(path)
+        kept(self.path(scenario), to_json(trajectory).as_bytes())
     }
 
     /// Keeps what a run was compared with, so that its report can be rendered again after the baseline has moved on.
@@ -229,10 +223,14 @@ impl Runs {
         scenario: &str,
         baseline: &Redacted<Trajectory>,
     ) -> Result<PathBuf, StoreError> {
-        let path = self.baseline_path(scenario);
-        write(&path, to_json(baseline).as_bytes())?;
-        Ok(path)
+        kept(self.baseline_path(scenario), to_json(baseline).as_bytes())
     }
+}
+
+/// Writes a file; returns where it is.
+fn kept(path: PathBuf, content: &[u8]) -> Result<PathBuf, StoreError> {
+    write(&path, content)?;
+    Ok(path)
 }
 
 /// The name of a run that begins now.

@@ -203,7 +203,8 @@ fn other(
         }
         if !folder.is_dir() {
             return Err(format!(
-                "no run whose id begins so is stored in {RUNS}/, and there is no such folder"
+                "no run whose id begins so is stored in {}/, and there is no such folder",
+                RUNS.display()
             ));
         }
         let path = Runs::at(folder).path(&scenario.id);

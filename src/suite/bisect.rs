@@ -4,8 +4,8 @@
 //! what is left. What is known is kept in a file after each, so that a search that was interrupted can go on.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -28,7 +28,7 @@ use crate::model::trajectory::Trajectory;
 use crate::store;
 
 /// Where a search is kept until it has come to its end.
-pub const STATE: &str = ".mcp-eval/bisect.json";
+pub static STATE: LazyLock<PathBuf> = LazyLock::new(|| store::own("bisect.json"));
 
 /// How often a commit at which a scenario fails is asked again before that decides.
 const AGAIN: usize = 2;
@@ -214,7 +214,7 @@ pub async fn bisect(
         state.found.insert(commit.id.clone(), found);
         keep(&state)?;
     }
-    let _ = std::fs::remove_file(STATE);
+    let _ = std::fs::remove_file(&*STATE);
     let skipped = leading
         .iter()
         .filter(|it| state.found.get(&it.id) == Some(&Found::Skipped));
@@ -317,13 +317,11 @@ async fn test(
         };
         let finished = compare_held(again, settings, held).await?.taken_up();
         if finished.suite.interrupted {
-            return Err(
-                Error::incomplete("interrupted").hint(if Path::new(STATE).exists() {
-                    "what is known is kept: the same command with `--resume` goes on"
-                } else {
-                    "nothing is known yet"
-                }),
-            );
+            return Err(Error::incomplete("interrupted").hint(if STATE.exists() {
+                "what is known is kept: the same command with `--resume` goes on"
+            } else {
+                "nothing is known yet"
+            }));
         }
         let results = &finished.suite.scenarios;
         let lost = results
@@ -378,23 +376,24 @@ fn reason(result: &ScenarioResult) -> String {
 
 /// What an interrupted search of the same kind has found.
 fn earlier(state: &State) -> Result<State, Error> {
-    let none = || Error::invalid(format!("there is no search to go on with in {STATE}"));
-    let text = std::fs::read_to_string(STATE).map_err(|_| none())?;
+    let place = STATE.display();
+    let none = || Error::invalid(format!("there is no search to go on with in {place}"));
+    let text = std::fs::read_to_string(&*STATE).map_err(|_| none())?;
     let earlier: State =
-        serde_json::from_str(&text).map_err(|error| Error::invalid(format!("{STATE}: {error}")))?;
+        serde_json::from_str(&text).map_err(|error| Error::invalid(format!("{place}: {error}")))?;
     let is_same = (&earlier.good, &earlier.bad, &earlier.experiment)
         == (&state.good, &state.bad, &state.experiment);
     if is_same {
         Ok(earlier)
     } else {
         Err(Error::invalid(format!(
-            "the search in {STATE} is one of other commits, scenarios or options: without `--resume`, a new one begins"
+            "the search in {place} is one of other commits, scenarios or options: without `--resume`, a new one begins"
         )))
     }
 }
 
 fn keep(state: &State) -> Result<(), Error> {
     let text = serde_json::to_string_pretty(state).unwrap_or_default();
-    store::write(Path::new(STATE), text.as_bytes())?;
+    store::write(&STATE, text.as_bytes())?;
     Ok(())
 }

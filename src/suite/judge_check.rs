@@ -271,7 +271,7 @@ pub fn verdict_words(ruling: &Ruling, threshold: f64) -> String {
         Ok(verdict) => {
             let said = if verdict.passed { "passed" } else { "failed" };
             let [score, _] = percents_apart(verdict.score, threshold);
-            format!("{said}, {score}")
+            format!("{said}, {score}{}", ruling.cached_words())
         }
         Err(unruled) => format!("no verdict: {}", unruled.why),
     }

@@ -7,6 +7,7 @@ use super::agents::{JUDGE, reach_model};
 use super::error::Error;
 use super::suite_context::SuiteContext;
 use crate::evaluate::judge::{Judge, Memory};
+use crate::git;
 use crate::model::Object;
 use crate::model::evaluator::{Evaluator, EvaluatorKind};
 use crate::model::judge::JudgeSettings;
@@ -134,6 +135,8 @@ pub(super) fn reach(
         asked,
         ..settings.clone()
     };
+    // What git knows came with the checkout: no answer in there need be one that a judge has given.
+    let cache = cache.filter(|it| git::tracked(it).is_empty());
     let memory = cache.map(|folder| {
         let on_disk = OnDisk {
             cache: Cache::new(folder),

@@ -129,8 +129,7 @@ pub use self::run_folder::RunFolder;
 pub use self::series::series;
 pub use self::servers::give_servers;
 pub use self::settings::{
-    BASELINES, CACHE, Jobs, Judges, Judging, REPORTS, RUNS, Recording, STATE, ScoreSettings,
-    Settings,
+    BASELINES, CACHE, Jobs, Judges, Judging, REPORTS, RUNS, Recording, ScoreSettings, Settings,
 };
 pub use self::shards::{Part, part};
 pub use self::shared::shared;

@@ -23,7 +23,7 @@ use super::replay;
 use super::run_context::RunContext;
 use super::schedule::{Schedule, Turn};
 use super::set_up::SetUp;
-use super::settings::{BASELINES, REPORTS, STATE, Settings};
+use super::settings::{BASELINES, REPORTS, Settings};
 use super::suite_context::SuiteContext;
 use crate::docker::{Guard, Session};
 use crate::model::called::Called;
@@ -33,7 +33,7 @@ use crate::model::stamp::Git;
 use crate::model::suite::{DISABLED, NOT_STARTED, ScenarioResult, Status, SuiteResult};
 use crate::published::result::{self, ResultDocument};
 use crate::run::Budget;
-use crate::store::{self, Baselines, RESULT, Runs, StoreError};
+use crate::store::{self, Baselines, RESULT, Runs, STATE, StoreError};
 
 /// Scenarios to be run, with the observer of their progress and the token that stops them.
 #[derive(Clone)]

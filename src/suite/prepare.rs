@@ -4,10 +4,10 @@
 //! What was done last in a folder is kept below `.mcp-eval/prepared/`, with a log of what the commands said. Only one run at a time prepares
 //! in a folder, whichever process it is of.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
@@ -17,6 +17,7 @@ use tokio::sync::OwnedMutexGuard;
 use walkdir::WalkDir;
 
 use crate::git;
+use crate::input;
 use crate::model::source::Prepare;
 use crate::process::{ChildCommand, Logged};
 use crate::redact::Redactor;
@@ -24,7 +25,7 @@ use crate::run::SetupError;
 use crate::store;
 
 /// Where it is kept what was prepared.
-const FOLDER: &str = ".mcp-eval/prepared";
+static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| store::own("prepared"));
 
 /// How the names of logs begin that are of versions of a source.
 const VERSION: &str = "version-";
@@ -105,9 +106,7 @@ impl Prepared {
         wanted: &Wanted<'_>,
         tell: &(dyn Fn(&str) + Send + Sync),
     ) -> Result<Held, SetupError> {
-        let folder =
-            std::path::absolute(wanted.folder).unwrap_or_else(|_| wanted.folder.to_owned());
-        let folder = folder.canonicalize().unwrap_or(folder);
+        let folder = input::real(wanted.folder);
         let mut held = self.hold(&folder, tell).await;
         let commands = hash(&format!("{:?}", wanted.prepare));
         let path = record_path(&folder, &commands, wanted);
@@ -211,12 +210,12 @@ fn record_path(folder: &Path, commands: &str, wanted: &Wanted<'_>) -> PathBuf {
             format!("{VERSION}{commit}-{}", &commands[..6])
         }
     };
-    Path::new(FOLDER).join(format!("{name}.json"))
+    FOLDER.join(format!("{name}.json"))
 }
 
 /// Removes the oldest logs of versions.
 fn forget_logs() {
-    let logs = fs::read_dir(FOLDER).into_iter().flatten().flatten();
+    let logs = fs::read_dir(&*FOLDER).into_iter().flatten().flatten();
     let logs = logs.filter(|it| it.file_name().to_string_lossy().starts_with(VERSION));
     let mut logs: Vec<(SystemTime, PathBuf)> = logs
         .filter_map(|it| Some((it.metadata().ok()?.modified().ok()?, it.path())))
@@ -237,7 +236,7 @@ fn hash(text: &str) -> String {
 
 /// The files in some folders that were written since a moment, but for those that git knows and those that are named as inputs.
 fn files_made(folders: &[&Path], inputs: &[PathBuf], begun: SystemTime) -> Vec<Made> {
-    let known = git::tracked(folders[0]);
+    let known: HashSet<PathBuf> = folders.iter().flat_map(|it| git::tracked(it)).collect();
     // As exact as file systems tell the time.
     let begun = begun - Duration::from_millis(20);
     let mut all: Vec<Made> = Vec::new();

@@ -160,7 +160,7 @@ fn opinion(
                 let own = verdict.dimensions.iter().find(|it| it.name == name);
                 let score = own.map_or(verdict.score, |it| it.score);
                 opinion.score = Some(score);
-                opinion.message = score_words(score, asked.threshold);
+                opinion.message = score_words(score, asked.threshold) + ruling.cached_words();
                 opinion.status = if score >= asked.threshold {
                     EvaluationStatus::Passed
                 } else {

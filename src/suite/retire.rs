@@ -30,7 +30,7 @@ pub fn retire(
     let stored_runs = Runs::ids(stored);
     let compared = stored_runs.iter().filter_map(|run| {
         // What a run was compared with is the variant that was nearest to it.
-        let with = store::load(&Runs::open(stored, run).baseline_path(id)).ok()?;
+        let with = store::load(&Runs::at(&stored.join(run)).baseline_path(id)).ok()?;
         Some((run, with.stamp.recorded_at))
     });
     let last: Vec<(&String, Timestamp)> = compared.take(runs).collect();

@@ -83,11 +83,7 @@ impl RunFolder {
         let Ok(found) = path.symlink_metadata() else {
             return Ok(false);
         };
-        let is_within = || {
-            path.canonicalize()
-                .is_ok_and(|it| it.starts_with(&self.place))
-        };
-        if found.is_file() && is_within() {
+        if found.is_file() && input::is_within(path, &self.place) {
             return Ok(true);
         }
         Err(Refusal::Other {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use crate::model::called::Called;
@@ -10,6 +11,7 @@ use crate::model::scenario::Server;
 use crate::model::stamp::Servers;
 use crate::model::suite_file::{Around, Retries};
 use crate::store::database::Database;
+use crate::store::own;
 
 /// The default folder of baselines.
 pub const BASELINES: &str = "baselines";
@@ -17,14 +19,11 @@ pub const BASELINES: &str = "baselines";
 /// The folder of reports, unless the user says otherwise.
 pub const REPORTS: &str = "reports";
 
-/// Where the program keeps what is its own.
-pub const STATE: &str = ".mcp-eval";
-
 /// The default folder of runs.
-pub const RUNS: &str = ".mcp-eval/runs";
+pub static RUNS: LazyLock<PathBuf> = LazyLock::new(|| own("runs"));
 
 /// The default folder of what judges have answered.
-pub const CACHE: &str = ".mcp-eval/cache";
+pub static CACHE: LazyLock<PathBuf> = LazyLock::new(|| own("cache"));
 
 /// How scenarios are run and judged. [`Settings::default`] is what a command without options does.
 #[derive(Debug, Clone)]
@@ -96,7 +95,7 @@ impl Default for Judges {
     fn default() -> Self {
         Self {
             budget: None,
-            cache: Some(PathBuf::from(CACHE)),
+            cache: Some(CACHE.clone()),
         }
     }
 }
@@ -156,7 +155,7 @@ impl Default for Settings {
             keep_pending: false,
             recording: Recording::default(),
             baselines: PathBuf::from(BASELINES),
-            runs: PathBuf::from(RUNS),
+            runs: RUNS.clone(),
             database: None,
             called: None,
         }

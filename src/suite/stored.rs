@@ -12,7 +12,7 @@ use super::error::Error;
 use super::evaluating;
 use super::finished::{Files, Finished, LaidDown};
 use super::patience::Patience;
-use super::settings::{Judging, REPORTS, RUNS, STATE};
+use super::settings::{Judging, REPORTS, RUNS};
 use super::stored_judging::{Comparison, left_out};
 use super::stored_run::{CURRENT, StoredRun, Told};
 use super::unrun::redacted;
@@ -22,7 +22,7 @@ use crate::model::redaction::Redaction;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{DISABLED, ScenarioResult, Status, SuiteResult};
 use crate::redact::{Redactor, Secrets};
-use crate::store::{RESULT, Runs};
+use crate::store::{RESULT, Runs, STATE};
 
 /// Trajectories on disk, and what they are compared with.
 #[derive(Debug, Clone)]
@@ -123,7 +123,7 @@ pub fn compare_stored(
     let interrupted = interrupt.is_cancelled();
     results.sort_by(|a, b| a.id.cmp(&b.id));
     number_repeated(&mut results);
-    let runs = Arc::new(Runs::create(Path::new(RUNS), started_at)?);
+    let runs = Arc::new(Runs::create(&RUNS, started_at)?);
     let files = results.iter().map(|it| Files {
         current: it.current.as_ref().map(|_| PathBuf::from(&it.path)),
         baseline: it

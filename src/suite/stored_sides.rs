@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::finished::Sides;
+use crate::input;
 use crate::published::result::{Scenario, Side};
 use crate::store::{self, Runs};
 
@@ -18,8 +19,9 @@ pub fn stored_sides(folder: &Path, scenario: &Scenario, gone: &mut Vec<String>) 
         } else {
             file
         };
-        let loaded = store::load(&file);
-        let loaded = loaded.map_err(|error| gone.push(error.to_string()));
+        let links = input::check_links(&file, &file).map_err(|error| error.to_string());
+        let loaded = links.and_then(|()| store::load(&file).map_err(|error| error.to_string()));
+        let loaded = loaded.map_err(|error| gone.push(error));
         loaded.ok().map(Arc::new)
     };
     let id = &scenario.id;

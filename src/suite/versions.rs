@@ -4,20 +4,23 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use rustix::process::{Pid, test_kill_process};
 use sha2::{Digest, Sha256};
 
 use crate::git;
+use crate::input::real;
 use crate::model::container::Image;
 use crate::model::scenario::{Scenario, Transport};
 use crate::model::source::Version;
 use crate::scenario_file::{self, Place, Templates};
-use crate::suite::settings::{RUNS, STATE};
+use crate::store::{STATE, own};
+use crate::suite::settings::RUNS;
 use crate::suite::source;
 
 /// Where versions of sources are laid out, each run of the program in a folder of its own.
-const FOLDER: &str = ".mcp-eval/sources";
+static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| own("sources"));
 
 /// What a system under test is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +47,7 @@ impl fmt::Display for Against {
             // Without its parameters, which may hold a key.
             Self::Url(url) => write!(f, "url:{}", url.split('?').next().unwrap_or_default()),
             Self::Run(path) => {
-                let ours = path.strip_prefix(RUNS).unwrap_or(path);
+                let ours = path.strip_prefix(&*RUNS).unwrap_or(path);
                 write!(f, "run:{}", ours.display())
             }
         }
@@ -60,7 +63,7 @@ pub(crate) struct Versions {
 impl Versions {
     /// Removes what runs that were killed have left.
     pub(crate) fn new() -> Self {
-        let root = std::path::absolute(FOLDER).unwrap_or_else(|_| PathBuf::from(FOLDER));
+        let root = std::path::absolute(&*FOLDER).unwrap_or_else(|_| FOLDER.clone());
         for left in std::fs::read_dir(&root).into_iter().flatten().flatten() {
             let name = left.file_name();
             let owner = name
@@ -215,17 +218,6 @@ fn move_below(path: &mut PathBuf, from: &Path, to: &Path) {
     if path.to_string_lossy().contains("${") {
         return;
     }
-    let real = |it: &Path| {
-        let whole = std::path::absolute(it).unwrap_or_else(|_| it.to_owned());
-        // Of a pattern, or what is not there yet, the folders that are.
-        let there = whole
-            .ancestors()
-            .find_map(|up| Some((up, up.canonicalize().ok()?)));
-        there.map_or(whole.clone(), |(up, real)| match whole.strip_prefix(up) {
-            Ok(rest) if rest != Path::new("") => real.join(rest),
-            _ => real,
-        })
-    };
     if let Ok(within) = real(path).strip_prefix(real(from)) {
         *path = if within == Path::new("") {
             to.to_owned()
@@ -239,7 +231,7 @@ impl Drop for Versions {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
         // Only where nobody else uses it.
-        let _ = std::fs::remove_dir(FOLDER);
+        let _ = std::fs::remove_dir(&*FOLDER);
     }
 }
 

@@ -7,7 +7,15 @@ use serde_json::Value;
 
 use crate::common::{Project, ran, root, skipped};
 
-const TOPICS: [&str; 6] = ["scenario", "mock", "agents", "judge", "containers", "serve"];
+const TOPICS: [&str; 7] = [
+    "scenario",
+    "mock",
+    "agents",
+    "judge",
+    "containers",
+    "serve",
+    "pull-requests",
+];
 
 /// What the program prints of a topic.
 fn topic(name: &str) -> String {

@@ -453,29 +453,37 @@ fn links_to_baselines_stay_links() {
     let project = Project::new();
     project.faulty("s", &["text=old"], &[("count", json!({}))]);
     project.expect(0, &["record"]);
-    fs::rename(project.path("baselines/s"), project.path("elsewhere")).unwrap();
-    symlink("../elsewhere", project.path("baselines/s")).unwrap();
+    fs::rename(
+        project.path("baselines/s"),
+        project.path("baselines/elsewhere"),
+    )
+    .unwrap();
+    symlink("elsewhere", project.path("baselines/s")).unwrap();
     project.faulty("s", &["text=new"], &[("count", json!({}))]);
     project.expect(0, &["record"]);
     assert!(project.path("baselines/s").is_symlink());
-    assert!(project.read("elsewhere/baseline.json").contains("new"));
+    assert!(
+        project
+            .read("baselines/elsewhere/baseline.json")
+            .contains("new")
+    );
     assert_whole(&project, "s");
 
     fs::rename(
-        project.path("elsewhere/baseline.json"),
-        project.path("shared.json"),
+        project.path("baselines/elsewhere/baseline.json"),
+        project.path("baselines/shared.json"),
     )
     .unwrap();
-    let link = project.path("elsewhere/baseline.json");
+    let link = project.path("baselines/elsewhere/baseline.json");
     symlink("../shared.json", &link).unwrap();
     project.faulty("s", &["text=newer"], &[("count", json!({}))]);
     project.expect(0, &["record"]);
-    assert!(link.is_symlink() && project.read("shared.json").contains("newer"));
+    assert!(link.is_symlink() && project.read("baselines/shared.json").contains("newer"));
     project.expect(0, &["compare"]);
 
     for (target, why) in [
         ("nowhere.json", "it is a link that leads nowhere"),
-        ("/dev/full", "what is in its place is no file"),
+        ("/dev/full", "is a link out of its folder, to /dev/full"),
     ] {
         fs::remove_file(&link).unwrap();
         symlink(target, &link).unwrap();

@@ -39,6 +39,7 @@ mod header_commands;
 mod help;
 mod history;
 mod hooks;
+mod hostile_checkouts;
 mod http;
 mod import;
 mod import_log;

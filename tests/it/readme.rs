@@ -387,7 +387,7 @@ fn every_option_of_the_readme_exists() {
         known.extend(options(&help));
     }
     // What other programs are told, on lines of their own or in these words.
-    let others = ["npx ", "docker ", "cargo install"];
+    let others = ["npx ", "docker ", "cargo install", "git r"];
     let theirs = ["--ask", "--max-turns", "--help"];
     let mut text = readme.clone();
     for block in blocks(&readme, "text") {

@@ -64,9 +64,9 @@ pub(in crate::cli) struct DbInfoArgs {
 pub(in crate::cli) struct DbRebuildArgs {
     #[command(flatten)]
     pub(in crate::cli) place: DbPlaceArgs,
-    /// The folder of the runs
-    #[arg(long, value_name = "DIR", default_value = ".mcp-eval/runs")]
-    pub(in crate::cli) runs: PathBuf,
+    /// The folder of the runs [default: .mcp-eval/runs]
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) runs: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -67,7 +67,8 @@ pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArg
                   agents      models and programs as agents, and the stand-in for a model\n  \
                   judge       models that judge runs, and how good they are\n  \
                   containers  servers in containers that are reset before every run\n  \
-                  serve       the test server: routes, test cases, what requests may do\n\n\
+                  serve       the test server: routes, test cases, what requests may do\n  \
+                  pull-requests  what is safe to run on changes that nobody has read\n\n\
                   Exit codes: 0 all passed, or chance may explain what failed · 1 something failed its gate ·\n\
                   2 wrong usage or an invalid file · 3 something could not be run, nothing judged it, its servers\n\
                   are unsteady, or nothing ran · 130 interrupted\n\n\
@@ -154,7 +155,7 @@ pub(super) enum Command {
     /// Print the JSON Schema of a kind of file
     #[command(after_long_help = examples::SCHEMA)]
     Schema(SchemaArgs),
-    /// Explain a command, or a topic: scenario, mock, agents, judge, containers, serve
+    /// Explain a command, or one of the topics below
     #[command(after_long_help = examples::HELP)]
     Help(HelpArgs),
     /// Print what a shell completes

@@ -12,6 +12,7 @@ use crate::cli::failure::Failure;
 use crate::json;
 use crate::report::bytes;
 use crate::store::database::Info;
+use crate::suite::RUNS;
 
 pub(in crate::cli) fn run(command: &DbCommand, console: Console) -> Result<Exit, Failure> {
     match command {
@@ -111,14 +112,13 @@ fn lines(it: &InfoDocument) -> String {
 }
 
 fn rebuild(args: &DbRebuildArgs, console: Console) -> Result<Exit, Failure> {
-    if !args.runs.is_dir() {
-        return Err(Failure::usage(format!(
-            "there is no folder {}",
-            args.runs.display()
-        )));
+    let runs = args.runs.as_ref().unwrap_or(&RUNS);
+    if !runs.is_dir() {
+        let failure = format!("there is no folder {}", runs.display());
+        return Err(Failure::usage(failure));
     }
     let database = open(place(&args.place)?);
-    let rebuilt = answered(&database, database.rebuild(&args.runs), console)?;
+    let rebuilt = answered(&database, database.rebuild(runs), console)?;
     let unread = match rebuilt.unread {
         0 => String::new(),
         1 => "; 1 folder holds no result that can be read".to_owned(),

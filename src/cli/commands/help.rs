@@ -10,13 +10,14 @@ use crate::cli::failure::Failure;
 use crate::score;
 
 /// The topics. The README's reference holds the same texts.
-const TOPICS: [(&str, &str); 6] = [
+const TOPICS: [(&str, &str); 7] = [
     ("scenario", include_str!("../help/scenario.md")),
     ("mock", include_str!("../help/mock.md")),
     ("agents", include_str!("../help/agents.md")),
     ("judge", include_str!("../help/judge.md")),
     ("containers", include_str!("../help/containers.md")),
     ("serve", include_str!("../help/serve.md")),
+    ("pull-requests", include_str!("../help/pull-requests.md")),
 ];
 
 pub(in crate::cli) fn run(args: &HelpArgs, console: Console) -> Result<Exit, Failure> {

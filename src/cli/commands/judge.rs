@@ -1,6 +1,6 @@
 //! `mcp-eval judge check`: how far a judge can be trusted.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
@@ -30,7 +30,7 @@ pub(in crate::cli) fn run(
     let judge = judge(args, &examples)?;
     let settings = CheckSettings {
         budget: args.budget,
-        cache: (!args.no_cache).then(|| PathBuf::from(CACHE)),
+        cache: (!args.no_cache).then(|| CACHE.clone()),
     };
     let bar = bar(output, console, examples.examples.len());
     let runtime = runtime::here()?;

@@ -28,7 +28,7 @@ pub(in crate::cli) fn run(args: &ManArgs, console: Console) -> Result<Exit, Fail
         let page = page.map_err(failed)?;
         let content = as_written(&fs::read(page.path()).map_err(failed)?);
         let path = folder.join(page.file_name());
-        store::write(&path, content.as_bytes())?;
+        store::write_as_told(&path, content.as_bytes())?;
         names.push(path);
     }
     names.sort();

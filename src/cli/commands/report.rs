@@ -48,7 +48,7 @@ pub(in crate::cli) fn run(
     }
     let reports = Reports::new(&asked, false, None)?;
     if args.run.is_none() {
-        clock::look_at_runs(Path::new(RUNS), console);
+        clock::look_at_runs(&RUNS, console);
     }
     let stored = Stored::open(args.run.as_deref())?;
     let folder = if reports.need_a_folder() {
@@ -136,7 +136,7 @@ fn single_file(args: &ReportArgs, file: Option<&Path>, console: Console) -> Resu
 
 /// The stored runs, a line each.
 fn list(console: Console) -> Result<Exit, Failure> {
-    let stored = store::lines(Path::new(RUNS));
+    let stored = store::lines(&RUNS);
     if stored.is_empty() {
         return Err(
             Failure::incomplete("no run is stored here").hint("`mcp-eval compare` stores one")

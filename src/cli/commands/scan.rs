@@ -19,7 +19,8 @@ use crate::git;
 use crate::json;
 use crate::redact::scan::{Scanner, Spotted};
 use crate::redact::{Redactor, Secrets};
-use crate::suite::{BASELINES, REPORTS, STATE};
+use crate::store::STATE;
+use crate::suite::{BASELINES, REPORTS};
 use crate::text;
 
 /// Where this program writes and reads.

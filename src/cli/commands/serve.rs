@@ -80,7 +80,7 @@ pub(in crate::cli) fn run(args: &ServeArgs, console: Console) -> Result<Exit, Fa
         if let Some(other) = announced_by_another(&url).await {
             console.note(&format!(
                 "note: {} leads to the server at {other}, which still runs: name this one by its address, and its token by {TOKEN}",
-                serve::FILE
+                serve::FILE.display()
             ));
             options.announces = false;
         }

@@ -5,11 +5,12 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
-use crate::cli::paths::{named, real};
+use crate::cli::paths::named;
 use crate::git::{self, Changed, ChangedError, Worktree};
+use crate::input::real;
 use crate::model::scenario::Scenario;
-use crate::store::Baselines;
-use crate::suite::{BASELINES, REPORTS, STATE, depends, replay};
+use crate::store::{Baselines, STATE};
+use crate::suite::{BASELINES, REPORTS, depends, replay};
 
 /// The scenarios that a change concerns.
 #[derive(Debug)]

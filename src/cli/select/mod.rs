@@ -22,7 +22,8 @@ use crate::cli::clock;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::matrix;
-use crate::cli::paths::{from_here, real};
+use crate::cli::paths::from_here;
+use crate::input::real;
 use crate::model::called::Selection;
 use crate::model::scenario::Scenario;
 use crate::scenario_file::{self, Finding, Found, Loaded, Options};
@@ -85,7 +86,7 @@ impl Chosen {
         if others.is_empty() {
             return None;
         }
-        let last = LastRuns::find(Path::new(RUNS), Some(command), &others);
+        let last = LastRuns::find(&RUNS, Some(command), &others);
         Some(Selection {
             chosen: chosen.len(),
             of: chosen.len() + others.len(),
@@ -324,9 +325,9 @@ fn pick(
         ));
     }
     if args.last_failed {
-        clock::look_at_runs(Path::new(RUNS), console);
+        clock::look_at_runs(&RUNS, console);
         let ids: Vec<&str> = scenarios.iter().map(|it| it.id.as_str()).collect();
-        let last = LastRuns::find(Path::new(RUNS), purpose.command, &ids);
+        let last = LastRuns::find(&RUNS, purpose.command, &ids);
         let ran = match purpose.command {
             Some(command) => format!("when `mcp-eval {command}` ran them last"),
             None => "when they were run last".to_owned(),

@@ -9,13 +9,14 @@ use super::written::Written;
 use crate::cli::args::SelectArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
-use crate::cli::paths::{named, real};
+use crate::cli::paths::named;
 use crate::cli::select::{self, NonePicked, Purpose, is_baseline, is_code};
-use crate::git::Worktree;
+use crate::git::{self, Worktree};
+use crate::input::real;
 use crate::model::scenario::{Scenario, Server};
 use crate::scenario_file;
-use crate::store::BASELINE;
-use crate::suite::{Depends, REPORTS, STATE, depends, replay};
+use crate::store::{BASELINE, STATE};
+use crate::suite::{Depends, REPORTS, depends, replay};
 
 /// What has changed since it was last looked.
 pub(super) enum Look {
@@ -227,7 +228,7 @@ impl<'a> Concern<'a> {
                 self.known.values().flat_map(|it| &it.beside).collect();
             for folder in beside {
                 let worktree = Worktree::around(folder).filter(|it| !it.ignores(folder));
-                let tracked = worktree.map(|it| it.tracked(folder)).unwrap_or_default();
+                let tracked = worktree.map(|_| git::tracked(folder)).unwrap_or_default();
                 let code = tracked
                     .iter()
                     .filter(|it| is_code(it, folder, &self.no_source));

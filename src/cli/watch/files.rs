@@ -10,8 +10,8 @@ use std::time::SystemTime;
 
 use walkdir::WalkDir;
 
-use crate::cli::paths::real;
 use crate::git::Worktree;
+use crate::input::real;
 
 /// Folders in which nothing is anybody's source, whatever git says.
 const NO_SOURCE: [&str; 5] = [".git", ".mcp-eval", "__pycache__", "node_modules", "target"];

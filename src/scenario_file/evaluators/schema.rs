@@ -10,7 +10,7 @@ use crate::scenario_file::decode::section::wrong_kind;
 use crate::scenario_file::decode::{Decode, NO_HINT};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::{Findings, read_bytes};
+use crate::scenario_file::yaml::source::Findings;
 
 /// The largest file of a schema, in bytes.
 const MAX_SCHEMA: u64 = 4 * 1024 * 1024;
@@ -29,7 +29,7 @@ impl Decode for SchemaValue {
                     return None;
                 }
                 findings.depends_on(&file);
-                let read = read_bytes(&file, MAX_SCHEMA);
+                let read = findings.read_bytes(&file, MAX_SCHEMA);
                 let read = read.and_then(|bytes| {
                     serde_json::from_slice(&bytes).map_err(|error| format!("is no JSON: {error}"))
                 });

@@ -9,7 +9,7 @@ use crate::scenario_file::decode::At;
 use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::servers::client_config::{ClientConfigError, client_config};
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::source::{Findings, read_bytes};
+use crate::scenario_file::yaml::source::Findings;
 
 /// The largest file in which something is filled in, in bytes.
 const MAX_FILLED: u64 = 8 * 1024 * 1024;
@@ -74,7 +74,7 @@ impl ConfigFile {
         } else {
             client_servers(named, &path, findings)
         };
-        let text = read_bytes(&path, MAX_FILLED).ok();
+        let text = findings.read_bytes(&path, MAX_FILLED).ok();
         let text = text.and_then(|it| String::from_utf8(it).ok());
         Some(Self {
             source: text.map(|it| findings.add_text(&path, &it)),

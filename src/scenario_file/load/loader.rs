@@ -42,6 +42,8 @@ pub struct Options {
     /// The folder that all files must lie in which a scenario names: it comes from somebody who may see no others, nor our environment.
     /// `None` for any.
     pub within: Option<PathBuf>,
+    /// The folder that no link to a file leads out of, where somebody else may see what is read; `None` where links may lead anywhere.
+    pub links_within: Option<PathBuf>,
     /// Whether `${…}` stands for itself in texts that lie in no file ([`Found::holding`]).
     pub literally: bool,
 }
@@ -152,6 +154,10 @@ impl<'a> Loader<'a> {
             would_read: None,
         };
         loader.findings.agent_given = options.agent_given;
+        loader
+            .findings
+            .links_within
+            .clone_from(&options.links_within);
         loader
     }
 

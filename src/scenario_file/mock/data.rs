@@ -10,7 +10,7 @@ use crate::scenario_file::decode::values::Word;
 use crate::scenario_file::decode::{At, Decode, NO_HINT};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::Node;
-use crate::scenario_file::yaml::source::{Findings, read_bytes};
+use crate::scenario_file::yaml::source::Findings;
 
 /// The largest file of data, in bytes.
 const MAX_DATA: u64 = 16 * 1024 * 1024;
@@ -33,7 +33,7 @@ impl Decode for DataFile {
             return None;
         }
         findings.depends_on(&file);
-        match read_bytes(&file, MAX_DATA) {
+        match findings.read_bytes(&file, MAX_DATA) {
             Ok(bytes) => Some(Self(STANDARD.encode(bytes))),
             Err(problem) => {
                 let message = format!("the file {} {problem}", quoted(&path));

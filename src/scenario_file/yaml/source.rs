@@ -52,6 +52,8 @@ pub(in crate::scenario_file) struct Findings {
     pub(in crate::scenario_file) without_files: bool,
     /// The folder that all files must lie in which what is read names; `None` for any.
     pub(in crate::scenario_file) within: Option<PathBuf>,
+    /// The folder that no link to a file leads out of; `None` where links may lead anywhere.
+    pub(in crate::scenario_file) links_within: Option<PathBuf>,
     /// The texts in which `${…}` stands for itself.
     literal: HashSet<usize>,
     /// Whether a file was named that does not lie there.
@@ -73,6 +75,34 @@ impl Findings {
             within: folder,
             ..Self::default()
         }
+    }
+
+    /// The bytes of a file, or why there are none.
+    pub(in crate::scenario_file) fn read_bytes(
+        &self,
+        path: &Path,
+        longest: u64,
+    ) -> Result<Vec<u8>, String> {
+        let failed = |error: io::Error| format!("cannot be read: {error}");
+        if let Some(folder) = &self.links_within {
+            input::check_links(path, folder).map_err(failed)?;
+        }
+        let kind = std::fs::metadata(path).map_err(failed)?;
+        if kind.is_dir() {
+            return Err("is a folder, not a file".to_owned());
+        }
+        if !kind.is_file() {
+            // Opening a named pipe could wait for ever.
+            return Err("is not a regular file".to_owned());
+        }
+        let mut bytes = Vec::new();
+        File::open(path)
+            .and_then(|file| file.take(longest + 1).read_to_end(&mut bytes))
+            .map_err(failed)?;
+        if bytes.len() as u64 > longest {
+            return Err(format!("is larger than {} MiB", longest / 1024 / 1024));
+        }
+        Ok(bytes)
     }
 
     /// Notes that what is read depends on a file, whether it is there or not.
@@ -124,7 +154,7 @@ impl Findings {
         longest: u64,
     ) -> Option<usize> {
         self.depends_on(path);
-        let bytes = match read_bytes(path, longest) {
+        let bytes = match self.read_bytes(path, longest) {
             Ok(bytes) => bytes,
             Err(problem) => {
                 self.push(Finding::about(path.display(), Severity::Error, problem));
@@ -358,27 +388,6 @@ impl Findings {
             column,
         }
     }
-}
-
-/// The bytes of a file, or why there are none.
-pub(in crate::scenario_file) fn read_bytes(path: &Path, longest: u64) -> Result<Vec<u8>, String> {
-    let failed = |error: io::Error| format!("cannot be read: {error}");
-    let kind = std::fs::metadata(path).map_err(failed)?;
-    if kind.is_dir() {
-        return Err("is a folder, not a file".to_owned());
-    }
-    if !kind.is_file() {
-        // Opening a named pipe could wait for ever.
-        return Err("is not a regular file".to_owned());
-    }
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(longest + 1).read_to_end(&mut bytes))
-        .map_err(failed)?;
-    if bytes.len() as u64 > longest {
-        return Err(format!("is larger than {} MiB", longest / 1024 / 1024));
-    }
-    Ok(bytes)
 }
 
 /// The byte offset of each line; lines end as YAML has it, with LF, CR LF or CR.

@@ -19,8 +19,8 @@ use crate::serve::folder::shown;
 use crate::serve::problem::Problem;
 use crate::serve::server::Server;
 use crate::serve::sessions::Visitor;
+use crate::store::Runs;
 use crate::store::database::scenario_of;
-use crate::store::{RESULT, Runs};
 use crate::suite::stored_sides;
 
 const INDEX: &str = "index.html";
@@ -91,12 +91,9 @@ pub(super) fn lies(server: &Server, run: &str, scenario: &str) -> Lies {
 }
 
 impl Stored {
-    /// Nothing that is only called like a run.
     fn open(root: &Path, run: &str) -> Option<Self> {
-        let ids = Runs::ids(root);
-        let id = ids.iter().find(|it| *it == run)?;
-        let folder = Runs::open(root, id).folder().to_owned();
-        let text = input::read_to_string(&folder.join(RESULT)).ok()?;
+        let text = Runs::document(root, run)?;
+        let folder = root.join(run);
         let mut result = result::parse(&text).ok()?;
         causes::complete(&mut result);
         for scenario in &mut result.scenarios {

@@ -1,9 +1,12 @@
 //! What is kept, and where, unless somebody says otherwise.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use crate::store::own;
 
 /// The file, unless the user names another database.
-pub const DEFAULT: &str = ".mcp-eval/results.db";
+pub static DEFAULT: LazyLock<PathBuf> = LazyLock::new(|| own("results.db"));
 
 /// What is kept besides what always is.
 #[derive(Debug, Clone, Default)]

@@ -74,7 +74,7 @@ impl Place {
     /// The command that adds what the files of runs hold, in words. Nothing of a URL that gives access stands in it.
     pub fn rebuilding(&self) -> String {
         match &self.0 {
-            Kind::File(path) if path == Path::new(DEFAULT) => "`mcp-eval db rebuild`".to_owned(),
+            Kind::File(path) if *path == *DEFAULT => "`mcp-eval db rebuild`".to_owned(),
             Kind::File(path) => {
                 format!(
                     "`mcp-eval db rebuild --db {}`",

@@ -14,6 +14,7 @@ use super::connection::Connection;
 use super::error::Fault;
 use super::schema::{VERSION, missing};
 use super::shape::has_columns;
+use crate::input;
 
 /// How long another process may write until we give up for now.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -55,6 +56,8 @@ enum Access {
 impl Sqlite {
     /// Opens a file, and makes it where there is none. Where it cannot be written it is read.
     pub(super) fn open(path: &Path) -> Result<Self, Fault> {
+        let links = input::check_links(path, path);
+        links.map_err(|error| Fault::Other(error.to_string()))?;
         if let Some(folder) = path.parent().filter(|it| *it != Path::new("")) {
             fs::create_dir_all(folder).map_err(|error| Fault::Other(error.to_string()))?;
         }

@@ -1,7 +1,7 @@
 //! The thread that has the connection: what is handed to it is written in order, and what is asked is answered in between.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -392,7 +392,7 @@ impl Worker {
         let Some(path) = self.place.path().map(PathBuf::from) else {
             return Err(Fault::Damaged(why.to_owned()));
         };
-        if path != Path::new(DEFAULT) && !Sqlite::is_ours(&path) {
+        if path != *DEFAULT && !Sqlite::is_ours(&path) {
             return Err(Fault::Other(format!(
                 "it is no results database, or one of which nothing can be read ({why}): move it away, or name another one with `--db`"
             )));

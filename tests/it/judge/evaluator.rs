@@ -82,6 +82,8 @@ fn every_wire_format_judges_a_run() {
         assert_eq!(again["judges"][0]["cached_votes"], 1, "{name}");
         assert_eq!(again["judges"][0]["usage"]["requests"], 0, "{name}");
         assert_eq!(again["score"], 0.865, "{name}");
+        let cached = "LLM judge score: 86.5% (cached)";
+        assert_eq!(again["message"], cached, "{name}");
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::desk::{CANARY, CRITERIA, EXAMPLES, Model, asked, document, examples, verdict};
 use super::evaluator::shop;
-use crate::common::Project;
+use crate::common::{Project, commit_all};
 
 const PRICED: &str = "provider: custom, price: { input: 1000, output: 1000 }";
 
@@ -176,4 +176,25 @@ fn a_key_is_seen_nowhere() {
             .iter()
             .all(|it| !it.to_string().contains(CANARY))
     );
+}
+
+#[test]
+fn an_answer_from_the_cache_says_so_and_one_that_git_tracks_is_none() {
+    const JUDGED: &str = "evaluators:\n  - { type: llm-judge, role: gating, votes: 2, criteria: The order is paid. }";
+    let project = Project::new();
+    shop(&project, "provider: custom", JUDGED);
+    let model = Model::new(|_, _| verdict(0.2));
+    let run = || asked(&project, &model.url, &["run"]);
+    run().says("LLM judge score: 20.0%").says_not("cached)");
+    run().says("LLM judge score: 20.0% (cached)");
+    let page = project.read("reports/latest/shop.html");
+    assert!(page.contains("20.0% (cached)"));
+    assert_eq!(model.bodies().len(), 2);
+    project.edit("scenarios/shop.yaml", "votes: 2", "votes: 3");
+    run().says("LLM judge score: 20.0% (partly cached)");
+    assert_eq!(model.bodies().len(), 3);
+    run().says("20.0% (cached)");
+    commit_all(&project.path(""), "All");
+    run().says("git tracks .mcp-eval/").says_not("cached)");
+    assert_eq!(model.bodies().len(), 6);
 }

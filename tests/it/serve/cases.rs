@@ -136,6 +136,25 @@ async fn they_are_written_as_files_where_that_is_allowed() {
             .next()
             .is_none()
     );
+    // Nor is anything read through it, or through a link that is a file.
+    desk.project.file("elsewhere/x.yaml", price());
+    std::os::unix::fs::symlink("../elsewhere/x.yaml", desk.project.path("scenarios/y.yaml"))
+        .unwrap();
+    for id in ["out%2Fx", "y"] {
+        let (status, reply) = server.get(&format!("cases/{id}")).await;
+        assert_eq!(status, 403, "{reply}");
+    }
+    let (_, listed) = server.get("cases").await;
+    let told = listed.to_string();
+    assert!(
+        told.contains("y.yaml is a link out of its folder"),
+        "{told}"
+    );
+    assert!(
+        !told.contains("\"id\":\"y\"") && !told.contains("out/x\","),
+        "{told}"
+    );
+    std::fs::remove_file(desk.project.path("scenarios/y.yaml")).unwrap();
     assert_eq!(
         answer(server.request(Method::DELETE, "cases/shop%2Fprice"))
             .await

@@ -23,7 +23,7 @@ use crate::model::catalogue::{ServerCatalogue, Tool};
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::scenario_file::{self, FirstScenario, Options};
 use crate::score;
-use crate::store::{Baselines, check_writable};
+use crate::store::{Baselines, check_links, check_writable};
 use crate::suite::{self, BASELINES, Introduction, Settings};
 
 /// How often a server is begun anew because of a call that is tried.
@@ -311,6 +311,7 @@ fn place(
         if path.symlink_metadata().is_ok() {
             return Err(is_there(path));
         }
+        check_links(path, path)?;
         check_writable(path)?;
     }
     Ok((unique, target))

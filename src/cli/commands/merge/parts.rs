@@ -111,7 +111,7 @@ fn read(file: &Path) -> Result<Option<Part>, Failure> {
     check(&result, &shard).map_err(unreadable)?;
     sound::check(&result, &shard).map_err(unreadable)?;
     let folder = file.parent().unwrap_or(Path::new("")).to_owned();
-    let own = Path::new(RUNS).join(&result.run_id);
+    let own = RUNS.join(&result.run_id);
     let folders = [
         folder.join("trajectories"),
         folder.join("../..").join(&own),

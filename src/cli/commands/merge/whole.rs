@@ -50,7 +50,7 @@ impl Whole {
         holes: &[Hole],
         (allow_missing, reports): (bool, &Reports),
     ) -> Result<Self, Failure> {
-        let runs = Runs::create(Path::new(RUNS), Timestamp::now())?;
+        let runs = Runs::create(&RUNS, Timestamp::now())?;
         let first = &parts[0].result;
         let mut scenarios = Vec::new();
         let mut without_runs = 0;

@@ -313,7 +313,7 @@ fn retire(
     let mut gone: Vec<PathBuf> = Vec::new();
     for scenario in scenarios {
         let baselines = replay::baselines(&args.baseline, scenario, scenarios.len());
-        gone.extend(suite::retire(scenario, &baselines, Path::new(RUNS), runs)?);
+        gone.extend(suite::retire(scenario, &baselines, &RUNS, runs)?);
     }
     for path in &gone {
         console.result(&format!(
@@ -324,8 +324,9 @@ fn retire(
     }
     if gone.is_empty() {
         console.note(&format!(
-            "Nothing is retired: each variant was nearest to one of the last {}, or fewer are stored in {RUNS}/ since it was recorded.",
+            "Nothing is retired: each variant was nearest to one of the last {}, or fewer are stored in {}/ since it was recorded.",
             plural(runs, "comparison"),
+            RUNS.display(),
         ));
     }
     Ok(Exit::Passed)

@@ -32,12 +32,12 @@ use crate::model::scenario::Scenario;
 use crate::model::trajectory::Ending;
 use crate::scenario_file::{self, Session};
 use crate::score;
-use crate::store::write;
+use crate::store::{STATE, write};
 use crate::suite::containers::ContainerSlot;
 use crate::suite::execute::{FinishedRun, Reads};
 use crate::suite::record::USUAL_TAKES;
 use crate::suite::suite_context::SuiteContext;
-use crate::suite::{BASELINES, Judges, REPORTS, STATE};
+use crate::suite::{BASELINES, Judges, REPORTS};
 
 pub(super) fn run(
     args: &RecordArgs,

@@ -14,7 +14,7 @@ use crate::cli::select::{self, Purpose, Selected};
 use crate::model::agent::Limits;
 use crate::model::scenario::{Agent, Scenario, Server};
 use crate::scenario_file::{self, Found, Session};
-use crate::store::{Baselines, Runs, check_writable};
+use crate::store::{Baselines, Runs, check_links, check_writable};
 use crate::suite::{BASELINES, RUNS};
 
 /// How long a session may last: long enough never to be reached.
@@ -65,8 +65,10 @@ pub(super) fn plan(args: &RecordArgs, console: Console) -> Result<Plan, Failure>
             .hint("choose another --name, or replace it with --force"));
     }
     // What could not be kept is not recorded: nobody wants to have the session again.
-    check_writable(&target)?;
-    check_writable(&baselines.path(&name))?;
+    for file in [&target, &baselines.path(&name)] {
+        check_links(file, baselines.root())?;
+        check_writable(file)?;
+    }
     let client_config = args.execute.mcp_config.clone().map(|path| {
         let names = servers.iter().map(|it| it.name.clone());
         (path, names.collect())
@@ -121,7 +123,7 @@ pub(super) fn plan(args: &RecordArgs, console: Console) -> Result<Plan, Failure>
         target,
         baselines,
         started_at,
-        runs: Runs::create(Path::new(RUNS), started_at)?,
+        runs: Runs::create(&RUNS, started_at)?,
     })
 }
 
