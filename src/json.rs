@@ -18,6 +18,9 @@ use crate::text;
 /// How many levels of arrays and objects a file may have. Four times what any answer can have, and far less than a stack can hold.
 pub const LEVELS: usize = 512;
 
+/// The most values that an answer may hold. Read, each takes a hundred bytes and more, several times over.
+pub const VALUES: usize = 1_000_000;
+
 /// The longest key that a message repeats, in characters.
 const SHOWN_KEY: usize = 60;
 
@@ -46,7 +49,7 @@ impl Error for JsonError {}
 ///
 /// A [`JsonError`] when it is nested more deeply, or is not such a value.
 pub fn read<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, JsonError> {
-    if is_too_deep(text) {
+    if extent(text).levels > LEVELS {
         return Err(JsonError::TooDeep);
     }
     let mut reader = serde_json::Deserializer::from_slice(text);
@@ -172,14 +175,43 @@ fn acts(it: char) -> bool {
     )
 }
 
-/// Counts the brackets that are no part of a string. Of what is no JSON at all, that is enough to read it safely.
-fn is_too_deep(text: &[u8]) -> bool {
-    let mut levels = 0_usize;
+/// How much a JSON text holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Texts, numbers, lists, objects and so on, in all.
+    pub values: usize,
+    /// Those of the outermost list, or object.
+    pub items: usize,
+    levels: usize,
+}
+
+/// Counts what a JSON text holds without reading it, by the brackets and commas that are no part of a string. Of what is no JSON at all,
+/// that is enough to read it safely.
+pub fn extent(text: &[u8]) -> Extent {
+    let mut found = Extent {
+        values: 1,
+        ..Extent::default()
+    };
+    let (mut level, mut last) = (0_usize, 0);
     let mut bytes = text.iter();
-    while let Some(byte) = bytes.next() {
+    while let Some(&byte) = bytes.next() {
         match byte {
-            b'[' | b'{' => levels += 1,
-            b']' | b'}' => levels = levels.saturating_sub(1),
+            b'[' | b'{' => {
+                level += 1;
+                found.levels = found.levels.max(level);
+                found.values += 1;
+                found.items += usize::from(level == 1);
+            }
+            b']' | b'}' => {
+                let is_empty = matches!(last, b'[' | b'{');
+                found.values -= usize::from(is_empty);
+                found.items -= usize::from(is_empty && level == 1);
+                level = level.saturating_sub(1);
+            }
+            b',' => {
+                found.values += 1;
+                found.items += usize::from(level == 1);
+            }
             b'"' => {
                 while let Some(byte) = bytes.next() {
                     match byte {
@@ -189,20 +221,27 @@ fn is_too_deep(text: &[u8]) -> bool {
                     }
                 }
             }
+            byte if byte.is_ascii_whitespace() => continue,
             _ => {}
         }
-        if levels > LEVELS {
-            return true;
-        }
+        last = byte;
     }
-    false
+    found
+}
+
+/// Where a text is no JSON, in words that follow that it is none.
+pub fn place(error: &serde_json::Error) -> String {
+    if error.is_eof() {
+        return "it breaks off".to_owned();
+    }
+    format!("line {}, column {}", error.line(), error.column())
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
 
-    use super::{JsonError, LEVELS, escaped, pretty, read, read_distinct};
+    use super::{Extent, JsonError, LEVELS, escaped, extent, pretty, read, read_distinct};
 
     fn nested(open: &str, close: &str, levels: usize) -> String {
         format!("{}{}", open.repeat(levels), close.repeat(levels))
@@ -256,6 +295,24 @@ mod tests {
         let quoted = format!(r#"["\"{}\\", 1]"#, "[{".repeat(LEVELS));
         let value: Value = read(quoted.as_bytes()).unwrap();
         assert_eq!(value[1], 1);
+    }
+
+    #[test]
+    fn what_a_text_holds_is_counted() {
+        let cases = [
+            ("1", 1, 0),
+            (" [ ] ", 1, 0),
+            (r#"{"a": [], "b": {}}"#, 3, 2),
+            (r#"[[1, 2], {"a,[": "b,\\\",["}, null]"#, 7, 3),
+        ];
+        for (text, values, items) in cases {
+            let Extent {
+                values: found,
+                items: outermost,
+                ..
+            } = extent(text.as_bytes());
+            assert_eq!((found, outermost), (values, items), "{text}");
+        }
     }
 
     #[test]

@@ -102,14 +102,15 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 
 /// The host without its port.
 fn host_name(host: &str) -> &str {
-    if let Some(end) = host.find(']') {
-        return &host[..=end];
-    }
-    host.split(':').next().unwrap_or(host)
+    // The colons of an IPv6 address are none before a port. Whatever else is behind its bracket makes it another name.
+    let address = host.find(']').unwrap_or_default();
+    let port = host[address..].find(':').map(|it| address + it);
+    &host[..port.unwrap_or(host.len())]
 }
 
 fn is_loopback(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let address = host.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    let address = address.unwrap_or(host);
     host.eq_ignore_ascii_case("localhost")
         || address
             .parse::<std::net::IpAddr>()
@@ -188,6 +189,9 @@ mod tests {
             (&[], false, true),
             (&[("host", "evil.example")], false, true),
             (&[("host", "localhost.evil.example")], false, true),
+            (&[("host", "[::1].evil.example")], false, true),
+            (&[("host", "[::1]evil.example:80")], false, true),
+            (&[("host", "127.0.0.1.evil.example")], false, true),
             (
                 &[("host", "127.0.0.1"), ("origin", "http://localhost:3000")],
                 true,

@@ -1,21 +1,21 @@
-//! What our own servers over HTTP have in common: whom they let in, how they read a body, how they write an answer.
+//! What our own servers over HTTP have in common: whom they let in, how many, how they read a body, how they write an answer.
 
+mod connections;
 mod guard;
 mod secret;
 
-use std::io;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use axum::http::{Response, StatusCode};
-use axum::serve::ListenerExt;
 use bytes::BytesMut;
 use futures_util::StreamExt;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use self::connections::{MOST, SILENCE, accept};
 pub use self::guard::{
     Refusal, accepts, from_own_pages, host_is_known, is_json, same_site, shows_token,
 };
@@ -34,53 +34,28 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 const TOO_LONG: usize = 8;
 
 /// Answers until `stop` is cancelled. Answers that are under way then go on for as long as their handlers do.
-///
-/// # Errors
-///
-/// When the listener breaks.
-pub async fn serve(
-    listener: TcpListener,
-    router: Router,
-    stop: &CancellationToken,
-) -> io::Result<()> {
-    // Answers are small and each is awaited: gathering them into larger packets costs 40 ms a call.
-    let listener = listener.tap_io(|stream| {
-        let _ = stream.set_nodelay(true);
-    });
-    tokio::select! {
-        served = async { axum::serve(listener, router).await } => served,
-        () = stop.cancelled() => Ok(()),
-    }
+pub async fn serve(listener: TcpListener, router: Router, stop: &CancellationToken) {
+    accept(listener, router, stop, (MOST, SILENCE)).await;
 }
 
 /// Answers until `stop` is cancelled; answers that are under way then go on until `ending` is over, and are sent.
-///
-/// # Errors
-///
-/// When the listener breaks.
 pub async fn serve_until(
     listener: TcpListener,
     router: Router,
     stop: &CancellationToken,
     ending: impl Future<Output = ()>,
-) -> io::Result<()> {
-    let listener = listener.tap_io(|stream| {
-        let _ = stream.set_nodelay(true);
-    });
-    let serving = axum::serve(listener, router)
-        .with_graceful_shutdown(stop.clone().cancelled_owned())
-        .into_future();
+) {
+    let serving = async {
+        let places = accept(listener, router, stop, (MOST, SILENCE)).await;
+        // All are free once nothing is under way.
+        let _all = places.acquire_many(MOST.into()).await;
+    };
     let mut serving = std::pin::pin!(serving);
     let mut ending = std::pin::pin!(ending);
     tokio::select! {
-        served = &mut serving => {
-            served?;
-            ending.await;
-            Ok(())
-        }
+        () = &mut serving => ending.await,
         () = &mut ending => {
-            let sent = tokio::time::timeout(LAST_ANSWERS, serving).await;
-            sent.unwrap_or(Ok(()))
+            let _ = tokio::time::timeout(LAST_ANSWERS, serving).await;
         }
     }
 }

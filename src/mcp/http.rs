@@ -11,9 +11,9 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
 use parking_lot::Mutex;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, SET_COOKIE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, SET_COOKIE, WWW_AUTHENTICATE};
 use reqwest::{RequestBuilder, Response, StatusCode};
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     HttpStatusError, SseError, StreamableHttpClient, StreamableHttpError,
     StreamableHttpPostResponse,
@@ -221,54 +221,50 @@ impl StreamableHttpClient for WatchedHttp {
             let pause = Some(pause.as_secs_f64().to_string());
             return Err(HttpStatusError::new(status, pause).into());
         }
-        let content_type = content_type(&response);
+        let head = Head::of(&response);
         let session_id = response
             .headers()
             .get("Mcp-Session-Id")
             .and_then(|it| it.to_str().ok())
             .map(str::to_owned);
-        if status.is_success() && content_type.starts_with(EVENT_STREAM) {
+        if status.is_success() && head.kind.starts_with(EVENT_STREAM) {
             let events = self.watched(request_id, events(response));
             return Ok(StreamableHttpPostResponse::Sse(events, session_id));
         }
 
+        let max_size = LONGEST_BODY;
         let body = body(response).await?;
+        let body = body.ok_or(StreamableHttpError::ResponseBodyTooLarge { max_size })?;
         let text = String::from_utf8_lossy(&body);
-        let is_json = content_type.starts_with(JSON);
-        // A 401 or 403 is reported by its status, whatever the body says.
-        let about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        if is_json && !about_access {
+        if head.is_json() {
             let body = self.of_request(request_id.as_ref(), &body);
-            let meant = std::str::from_utf8(&body).map(mended);
-            let message = match &meant {
-                Ok(meant) => serde_json::from_str::<ServerJsonRpcMessage>(&meant.text),
-                Err(_) => serde_json::from_slice(&body),
+            // The wire wakes the caller when the id is ours; where nothing can be read, rmcp only learns that this exchange led nowhere.
+            let message = if status.is_success() {
+                let usable = self.wire.observe(&body);
+                usable.and_then(|it| serde_json::from_slice(&it).ok())
+            } else {
+                let text = String::from_utf8_lossy(&body);
+                let message = serde_json::from_str(&mended(&text).text).ok();
+                let error = message.filter(|it| matches!(it, JsonRpcMessage::Error(_)));
+                error.inspect(|_| _ = self.wire.observe(&body))
             };
-            match message {
-                Ok(message)
-                    if status.is_success() || matches!(message, JsonRpcMessage::Error(_)) =>
-                {
-                    self.wire.observe(&body);
-                    return Ok(StreamableHttpPostResponse::Json(message, session_id));
-                }
-                // The wire wakes the caller when the id is ours; rmcp only learns that this exchange led nowhere.
-                Ok(_) | Err(_) if status.is_success() => {
-                    self.wire.observe(&body);
-                }
-                Ok(_) | Err(_) => {}
+            if let Some(message) = message {
+                return Ok(StreamableHttpPostResponse::Json(message, session_id));
             }
         }
         if status.is_success() && !expects_answer {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         if !expects_answer {
-            let described = describe(status, &content_type, &text);
+            let described = head.describe(&text);
             let method = serde_json::to_value(&message).ok();
             let method = method.as_ref().and_then(|it| it["method"].as_str());
             let method = method.unwrap_or("a message");
             *self.refused.lock() = Some(format!("refused `{method}`: {described}"));
         }
-        Err(unexpected(status, &content_type, &text))
+        Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(
+            head.describe(&text),
+        )))
     }
 
     async fn get_stream(
@@ -328,32 +324,63 @@ fn with_headers(
     })
 }
 
-pub(super) fn content_type(response: &Response) -> String {
-    response
-        .headers()
-        .get(CONTENT_TYPE)
-        .map(|it| String::from_utf8_lossy(it.as_bytes()).trim().to_lowercase())
-        .unwrap_or_default()
+/// What a response is, before its body.
+pub(super) struct Head {
+    pub(super) status: StatusCode,
+    /// The type of its body.
+    pub(super) kind: String,
+    /// What it asks of those whom it does not let in.
+    challenge: Option<String>,
 }
 
-fn unexpected(status: StatusCode, content_type: &str, body: &str) -> Error {
-    StreamableHttpError::UnexpectedServerResponse(Cow::Owned(describe(status, content_type, body)))
-}
+impl Head {
+    pub(super) fn of(response: &Response) -> Self {
+        let header = |name| response.headers().get(name);
+        let text = |name| header(name).map(|it| String::from_utf8_lossy(it.as_bytes()));
+        Self {
+            status: response.status(),
+            kind: text(CONTENT_TYPE)
+                .map(|it| it.trim().to_lowercase())
+                .unwrap_or_default(),
+            challenge: text(WWW_AUTHENTICATE).map(Cow::into_owned),
+        }
+    }
 
-/// A response that is no answer.
-pub(super) fn describe(status: StatusCode, content_type: &str, body: &str) -> String {
-    let excerpt = beginning(body.trim(), EXCERPT);
-    let kind = if content_type.is_empty() {
-        "no content type"
-    } else {
-        content_type
-    };
-    let what = if excerpt.is_empty() {
-        "an empty body".to_owned()
-    } else {
-        format!("`{excerpt}`")
-    };
-    format!("HTTP {status}, {kind}: {what}")
+    /// A 401 or 403, which is reported by its status, whatever the body says.
+    pub(super) fn is_about_access(&self) -> bool {
+        matches!(
+            self.status,
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
+        )
+    }
+
+    /// Whether its body is to be read as a message.
+    pub(super) fn is_json(&self) -> bool {
+        self.kind.starts_with(JSON) && !self.is_about_access()
+    }
+
+    /// A response that is no answer.
+    pub(super) fn describe(&self, body: &str) -> String {
+        let excerpt = beginning(body.trim(), EXCERPT);
+        let kind = if self.kind.is_empty() {
+            "no content type"
+        } else {
+            &self.kind
+        };
+        let what = if excerpt.is_empty() {
+            "an empty body".to_owned()
+        } else {
+            format!("`{excerpt}`")
+        };
+        let described = format!("HTTP {}, {kind}: {what}", self.status);
+        if !self.is_about_access() {
+            return described;
+        }
+        let quoted = |it: &String| format!("`{}`", beginning(it, EXCERPT));
+        let asked = (self.challenge.as_ref()).map_or_else(|| "a key".to_owned(), quoted);
+        let keys = "`headers: { Authorization: \"Bearer ${TOKEN}\" }` or `bearer_token_env: TOKEN`";
+        format!("{described}; the server asks for {asked}, which {keys} gives it")
+    }
 }
 
 /// The beginning of a body, for a message; what of it comes in time.
@@ -372,19 +399,16 @@ pub(super) async fn excerpt_of(mut response: Response) -> String {
     String::from_utf8_lossy(&body).into_owned()
 }
 
-/// The whole body, up to the limit.
-async fn body(response: Response) -> Result<Vec<u8>, Error> {
-    let mut stream = Box::pin(response.bytes_stream());
+/// The whole body; `None` of one that is beyond the limit.
+pub(super) async fn body(mut response: Response) -> reqwest::Result<Option<Vec<u8>>> {
     let mut body = Vec::new();
-    while let Some(chunk) = stream.next().await {
-        body.extend_from_slice(&chunk?);
+    while let Some(piece) = response.chunk().await? {
+        body.extend_from_slice(&piece);
         if body.len() > LONGEST_BODY {
-            return Err(StreamableHttpError::ResponseBodyTooLarge {
-                max_size: LONGEST_BODY,
-            });
+            return Ok(None);
         }
     }
-    Ok(body)
+    Ok(Some(body))
 }
 
 /// The events of a body as they come; ends with an error at the limit.

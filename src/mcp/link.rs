@@ -18,7 +18,7 @@ use crate::mcp::http::WatchedHttp;
 use crate::mcp::legacy::{self, LegacyError, LegacyTransport, StreamEnd};
 use crate::mcp::noting::Noting;
 use crate::mcp::problem::setup_error;
-use crate::mcp::request::{CLOSED, excerpt, is_broken_pipe, is_refused, is_unreachable, root};
+use crate::mcp::request::{CLOSED, excerpt, is_closed, is_refused, is_unreachable, root};
 use crate::mcp::target::{Launch, OnProgress, Target};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::scenario::HttpStyle;
@@ -169,6 +169,10 @@ impl<'a> Linking<'a> {
                 problem = format!("{problem}: it {}", child.describe_end().await);
             }
             details = child.stderr();
+            if self.wire.noise_so_far().is_some() {
+                let hint = "servers must write only messages to standard output, and everything else to standard error";
+                details.insert(0, hint.to_owned());
+            }
         } else if let (true, Some(why)) = (problem.ends_with(CLOSED), self.stream_end.why()) {
             problem = format!("{problem}: it {why}");
         }
@@ -297,8 +301,12 @@ impl<'a> Linking<'a> {
     ) -> Result<Connection, NotBegun> {
         let transport = Noting::new(transport, Arc::clone(&self.wire));
         let client = Answering::new(client(), self.target);
-        let served = client.serve(transport).await;
-        served.map_err(|error| NotBegun::Uninitialized(Box::new(error)))
+        let unasked = |why: String| otherwise(&self.target.launch.describe(), &why);
+        tokio::select! {
+            biased;
+            served = client.serve(transport) => served.map_err(|it| NotBegun::Uninitialized(Box::new(it))),
+            why = self.wire.spoiled() => Err(NotBegun::Unasked(unasked(why))),
+        }
     }
 }
 
@@ -351,24 +359,23 @@ impl NotBegun {
     }
 }
 
+/// It has not answered as it should.
+fn otherwise(what: &str, why: &str) -> String {
+    format!("did not answer `initialize` as MCP asks: {what}: {why}")
+}
+
 fn not_initialized(error: &ClientInitializeError, what: &str, wire: &Wire) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => format!("({what}) {CLOSED}"),
-        ClientInitializeError::TransportError { error, .. }
-            if is_broken_pipe(error.error.as_ref()) =>
-        {
-            format!("({what}) {CLOSED}")
-        }
-        ClientInitializeError::TransportError { error, .. }
-            if is_unreachable(error.error.as_ref()) =>
-        {
-            format!("cannot be reached: {what}: {}", root(error.error.as_ref()))
-        }
         ClientInitializeError::TransportError { error, .. } => {
-            format!(
-                "did not answer `initialize` as MCP asks: {what}: {}",
-                root(error.error.as_ref())
-            )
+            let error = error.error.as_ref();
+            if is_closed(error) {
+                format!("({what}) {CLOSED}")
+            } else if is_unreachable(error) {
+                format!("cannot be reached: {what}: {}", root(error))
+            } else {
+                otherwise(what, &root(error))
+            }
         }
         ClientInitializeError::JsonRpcError(error) => {
             format!(
@@ -382,7 +389,7 @@ fn not_initialized(error: &ClientInitializeError, what: &str, wire: &Wire) -> St
                     format!("it answered `{}`", excerpt(&it.to_string()))
                 }
                 Some(Reply::Invalid(why)) => why,
-                None => "it answered something else first".to_owned(),
+                None => "it answered a request that it was not asked".to_owned(),
             };
             format!(
                 "did not answer `initialize` as MCP asks, with `protocolVersion`, `capabilities` and `serverInfo`: {said}"

@@ -90,7 +90,7 @@ fn refused(error: ServiceError) -> Refused {
             Refused::Error(serde_json::to_value(error).unwrap_or(Value::Null))
         }
         ServiceError::TransportClosed => Refused::Gone(CLOSED.to_owned()),
-        ServiceError::TransportSend(error) if is_broken_pipe(error.error.as_ref()) => {
+        ServiceError::TransportSend(error) if is_closed(error.error.as_ref()) => {
             Refused::Gone(CLOSED.to_owned())
         }
         ServiceError::TransportSend(error) if is_expired(error.error.as_ref()) => {
@@ -107,7 +107,7 @@ fn refused(error: ServiceError) -> Refused {
             }
         }
         ServiceError::Timeout { .. } => Refused::Timeout,
-        other => Refused::Exchange(other.to_string()),
+        _ => Refused::Exchange("the request was given up before its answer came".to_owned()),
     }
 }
 
@@ -266,9 +266,23 @@ pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
 
 /// What went wrong, without the layers it went through: of an HTTP client's error the cause at its root.
 pub(super) fn root(error: &(dyn Error + 'static)) -> String {
+    let streamable = causes(error).find_map(|it| it.downcast_ref());
+    if let Some(why) = streamable.and_then(in_words) {
+        return why;
+    }
     let is_http = causes(error).any(<dyn Error>::is::<reqwest::Error>);
     let cause = if is_http { causes(error).last() } else { None };
     cause.unwrap_or(error).to_string()
+}
+
+/// What rmcp says of an exchange, in our words; `None` of an error of the HTTP client.
+fn in_words(error: &StreamableHttpError<reqwest::Error>) -> Option<String> {
+    match error {
+        StreamableHttpError::Client(_) => None,
+        StreamableHttpError::UnexpectedServerResponse(why) => Some(why.to_string()),
+        StreamableHttpError::Deserialize(_) => Some("the answer is no message of MCP".to_owned()),
+        other => Some(other.to_string()),
+    }
 }
 
 /// An error and its causes, outermost first.
@@ -285,8 +299,11 @@ fn cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'stati
 }
 
 /// Whether the other side had closed its end.
-pub(super) fn is_broken_pipe(error: &(dyn Error + Send + Sync + 'static)) -> bool {
-    error
-        .downcast_ref::<std::io::Error>()
+pub(super) fn is_closed(error: &(dyn Error + Send + Sync + 'static)) -> bool {
+    let streamable = error.downcast_ref::<StreamableHttpError<reqwest::Error>>();
+    matches!(
+        streamable,
+        Some(StreamableHttpError::TransportChannelClosed)
+    ) || (error.downcast_ref::<std::io::Error>())
         .is_some_and(|it| it.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 
 use super::mend::mended;
 use crate::digits;
+use crate::json::{self, VALUES};
 use crate::text::beginning;
 
 /// What servers say when their list of tools changes.
@@ -43,6 +44,8 @@ struct Seen {
     has_other_tools: bool,
     /// What strict clients would not take of what it sent.
     remarks: BTreeSet<&'static str>,
+    /// `initialize` is answered.
+    has_begun: bool,
 }
 
 /// What an answer carries, long integers as [`digits`] marks them.
@@ -84,7 +87,11 @@ pub(super) fn read(text: &str) -> Message {
         return Message::Noise;
     };
     let id = envelope.id.filter(|it| !it.is_null());
+    let is_too_much = json::extent(text.as_bytes()).values > VALUES;
     if let Some(method) = envelope.method {
+        if is_too_much {
+            return Message::Noise;
+        }
         let method = match method {
             Value::String(method) => method,
             other => other.to_string(),
@@ -95,6 +102,10 @@ pub(super) fn read(text: &str) -> Message {
         return Message::Noise;
     };
     let reply = match (&envelope.jsonrpc, envelope.result, envelope.error) {
+        _ if is_too_much => Reply::Invalid(
+            "the answer holds more than 1,000,000 values, which is the limit: ask for less at once"
+                .to_owned(),
+        ),
         (Some(Value::String(version)), Some(result), None) if version == "2.0" => {
             parsed(result).map_or_else(Reply::Invalid, Reply::Result)
         }
@@ -131,6 +142,9 @@ pub(super) fn read_bytes(bytes: &[u8]) -> Message {
     }
 }
 
+/// How many bytes of an answer are read a second time, by those who do not keep it.
+const LONG_ANSWER: usize = 1 << 16;
+
 /// What is longer is an answer, and no error.
 const LONGEST_ERROR: usize = 1 << 16;
 
@@ -142,7 +156,7 @@ impl Wire {
     /// Looks at one message as it arrived, and returns it as it is meant, where it is one that can be used.
     pub(super) fn observe<'m>(&self, bytes: &'m [u8]) -> Option<Cow<'m, [u8]>> {
         let Ok(text) = std::str::from_utf8(bytes) else {
-            return self.look(bytes).then_some(Cow::Borrowed(bytes));
+            return self.look(Cow::Borrowed(bytes));
         };
         let meant = mended(text);
         self.seen.lock().remarks.extend(meant.remarks);
@@ -151,35 +165,42 @@ impl Wire {
             (Some(text), _) | (None, Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
             (None, Cow::Borrowed(text)) => Cow::Borrowed(text.as_bytes()),
         };
-        self.look(&text).then_some(text)
+        self.look(text)
     }
 
-    fn look(&self, bytes: &[u8]) -> bool {
-        let lossy = || String::from_utf8_lossy(bytes);
-        match read_bytes(bytes) {
+    /// What it returns of a long answer is only that it came: the answer itself is kept here.
+    fn look<'m>(&self, bytes: Cow<'m, [u8]>) -> Option<Cow<'m, [u8]>> {
+        let lossy = || String::from_utf8_lossy(&bytes);
+        match read_bytes(&bytes) {
             Message::Request { method, .. } => {
                 if method == TOOLS_CHANGED {
                     self.seen.lock().has_other_tools = true;
                 }
-                true
+                Some(bytes)
             }
             Message::Noise => {
                 let text = lossy();
                 self.noise(&text);
                 self.lose(&text);
-                false
+                None
             }
             Message::Reply { id, reply } => {
                 let usable = !matches!(reply, Reply::Invalid(_));
-                if std::str::from_utf8(bytes).is_err() {
+                if std::str::from_utf8(&bytes).is_err() {
                     self.noise(&lossy());
                 }
-                if let Some(place) = self.seen.lock().awaited.get_mut(&key(&id)) {
+                let mut seen = self.seen.lock();
+                let is_long = seen.has_begun && bytes.len() > LONG_ANSWER;
+                if let Some(place) = seen.awaited.get_mut(&key(&id)) {
                     // Of several answers to one request the first counts.
                     place.get_or_insert(reply);
                     self.arrived.notify_waiters();
+                    if usable && is_long {
+                        let came = json!({ "jsonrpc": "2.0", "id": id, "result": {} });
+                        return Some(Cow::Owned(came.to_string().into_bytes()));
+                    }
                 }
-                usable
+                usable.then_some(bytes)
             }
         }
     }
@@ -216,9 +237,14 @@ impl Wire {
             .into_iter()
             .flatten()
             .map(|it| it[1].trim_matches('"').to_owned());
-        if let Some(id) = ids.find(|it| open.contains(it)) {
+        let named = ids.find(|it| open.contains(it));
+        // Whatever was to become a message, and names neither a request nor a method, can only be the answer that is awaited.
+        let is_one = text.contains("\"jsonrpc\"") && !text.contains("\"method\"");
+        let only = || Some(open.first()?.clone()).filter(|_| is_one && open.len() == 1);
+        if let Some(id) = named.or_else(only) {
             let quoted = beginning(text.trim(), NOISE_LENGTH);
-            let why = format!("the answer is not valid JSON ({error}): `{quoted}`");
+            let place = json::place(&error);
+            let why = format!("the answer is not valid JSON ({place}): `{quoted}`");
             self.spoil(&Value::String(id), &why);
         }
     }
@@ -265,18 +291,27 @@ impl Wire {
             wire: self,
             key: &key,
         };
+        let taken = |seen: &mut Seen| seen.awaited.get_mut(&key).and_then(Option::take);
+        self.found(taken).await
+    }
+
+    /// Waits until an answer has come that cannot be read, and says why. Never returns when none comes.
+    pub(super) async fn spoiled(&self) -> String {
+        let why = |it: &Option<Reply>| match it {
+            Some(Reply::Invalid(why)) => Some(why.clone()),
+            _ => None,
+        };
+        self.found(|seen| seen.awaited.values().find_map(why)).await
+    }
+
+    async fn found<T>(&self, mut find: impl FnMut(&mut Seen) -> Option<T>) -> T {
         loop {
             let arrived = self.arrived.notified();
             tokio::pin!(arrived);
             arrived.as_mut().enable();
-            if let Some(reply) = self
-                .seen
-                .lock()
-                .awaited
-                .get_mut(&key)
-                .and_then(Option::take)
-            {
-                return reply;
+            let found = find(&mut self.seen.lock());
+            if let Some(found) = found {
+                return found;
             }
             arrived.await;
         }
@@ -286,6 +321,7 @@ impl Wire {
     pub(super) fn take_any(&self) -> Option<Reply> {
         let mut seen = self.seen.lock();
         seen.sent.clear();
+        seen.has_begun = true;
         seen.awaited.drain().find_map(|(_, reply)| reply)
     }
 
@@ -339,7 +375,10 @@ pub(super) fn key(id: &Value) -> String {
 }
 
 fn parsed(raw: &RawValue) -> Result<Value, String> {
-    digits::parse(raw.get()).map_err(|error| format!("the answer cannot be read: {error}"))
+    digits::parse(raw.get()).map_err(|error| {
+        let place = json::place(&error);
+        format!("the answer is nested too deeply, or holds a number that is too large ({place})")
+    })
 }
 
 #[cfg(test)]

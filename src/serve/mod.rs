@@ -81,7 +81,7 @@ pub struct Endings {
 ///
 /// # Errors
 ///
-/// When the listener breaks, or the file cannot be written by which clients find the server.
+/// When the listener has no address, or the file cannot be written by which clients find the server.
 pub async fn serve(listener: TcpListener, options: Options, endings: Endings) -> io::Result<()> {
     let grace = options.bounds.grace;
     let address = listener.local_addr()?;
@@ -111,7 +111,8 @@ pub async fn serve(listener: TcpListener, options: Options, endings: Endings) ->
     };
     let guarded = middleware::from_fn_with_state(Arc::clone(&server), access::guard);
     let router = routes::router(&server).layer(guarded);
-    http_server::serve_until(listener, router, &endings.done, ending).await
+    http_server::serve_until(listener, router, &endings.done, ending).await;
+    Ok(())
 }
 
 /// Whether test cases that name no agent have one where these options choose it.

@@ -1,5 +1,11 @@
 //! The results of scenarios that have no verdict, and what all results have in common.
 
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+use futures_util::FutureExt;
+
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::store::StoreError;
@@ -13,12 +19,35 @@ impl From<&StoreError> for Problem {
     }
 }
 
-/// The result of a scenario whose run panicked. That is a bug of this program; the other scenarios keep their results.
-pub(crate) fn broken(scenario: &Scenario) -> ScenarioResult {
+thread_local! {
+    /// Where this thread panicked last, and why.
+    static PANIC: Cell<String> = const { Cell::new(String::new()) };
+}
+
+/// What comes of this work.
+///
+/// # Errors
+///
+/// Where it panicked, and why.
+pub(crate) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String> {
+    static LISTENING: Once = Once::new();
+    LISTENING.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |it| {
+            PANIC.set(it.to_string().replace('\n', " "));
+            before(it);
+        }));
+    });
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.map_err(|_| PANIC.take())
+}
+
+/// The result of a scenario whose run panicked, as `why` says. That is a bug of this program; the other scenarios keep their results.
+pub(crate) fn broken(scenario: &Scenario, why: &str) -> ScenarioResult {
     ScenarioResult {
         problem: Some(
-            Problem::new("mcp-eval itself failed on this scenario")
-                .hint("this is a bug: please report it with what was printed above"),
+            Problem::new(format!("mcp-eval itself failed on this scenario: {why}"))
+                .hint("this is a bug of mcp-eval: please report it with this message"),
         ),
         ..result(scenario, Status::Error)
     }

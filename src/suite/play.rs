@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,7 +17,7 @@ use super::hooks;
 use super::kept_results::KeptResults;
 use super::measuring::{Doing, measured};
 use super::observer::{Observer, Silent};
-use super::outcome::{broken, is_fine, not_run};
+use super::outcome::{broken, caught, is_fine, not_run};
 use super::replay;
 use super::run_context::RunContext;
 use super::schedule::{Schedule, Turn};
@@ -187,7 +186,6 @@ where
             } else {
                 work(scenario, run_context).boxed()
             };
-            let task = AssertUnwindSafe(task).catch_unwind();
             running.spawn(async move {
                 // Whether another one may have it is known only when the result is.
                 let place = (permit, job);
@@ -195,9 +193,8 @@ where
                     let result = not_run(&context.redacted(&it), Status::Skipped, why);
                     return (index, result, LaidDown::default(), place);
                 }
-                let mut result = task
-                    .await
-                    .unwrap_or_else(|_| broken(&context.redacted(&it)));
+                let mut result =
+                    (caught(task).await).unwrap_or_else(|why| broken(&context.redacted(&it), &why));
                 let look = !is_fine(&result) && result.status != Status::Interrupted;
                 result.notes.extend(slot.release(look).await);
                 let laid_down = tokio::task::block_in_place(|| LaidDown::of(&result, &runs));
@@ -255,7 +252,10 @@ where
                     unfinished(&context.redacted(scenario), begun)
                 } else {
                     // Its task has ended without a result.
-                    broken(&context.redacted(scenario))
+                    broken(
+                        &context.redacted(scenario),
+                        "its task ended without a result",
+                    )
                 },
                 laid_down: LaidDown::default(),
             }

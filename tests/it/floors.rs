@@ -46,6 +46,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "digits",
             "http_client",
             "http_server",
+            "json",
             "lines",
             "model",
             "process",

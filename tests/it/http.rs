@@ -346,7 +346,7 @@ fn http_failures_are_outcomes_of_the_call() {
         ),
         (
             Mode::BrokenJson,
-            "transport_error",
+            "invalid_response",
             r#"`{"jsonrpc": "2.0",`"#,
         ),
         (Mode::RpcErrorWithStatus, "rpc_error", "not today"),

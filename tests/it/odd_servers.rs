@@ -32,6 +32,9 @@ fn answer(oddity: &str, headers: &HeaderMap, body: &Bytes) -> Response {
     }
     match method {
         "initialize" => {
+            if oddity == "closed" {
+                return closed();
+            }
             let mut said = json!({
                 "protocolVersion": message["params"]["protocolVersion"],
                 "capabilities": { "tools": {} },
@@ -55,6 +58,7 @@ fn answer(oddity: &str, headers: &HeaderMap, body: &Bytes) -> Response {
                 _ => plain(&result(&said)),
             }
         }
+        "tools/list" if oddity == "closed list" => closed(),
         "tools/list" => {
             let tools = json!([{ "name": "look", "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": true } }]);
             let mut page = json!({ "tools": tools });
@@ -69,6 +73,12 @@ fn answer(oddity: &str, headers: &HeaderMap, body: &Bytes) -> Response {
                 let foreign = json!({ "jsonrpc": "2.0", "id": "server-error", "error": error });
                 (StatusCode::BAD_REQUEST, plain(&foreign)).into_response()
             }
+            "closed call" => closed(),
+            "too much" => {
+                let numbers = vec![0; 1_000_000];
+                let content = json!({ "content": [], "structuredContent": { "n": numbers } });
+                plain(&result(&content))
+            }
             "foreign result" => {
                 plain(&json!({ "jsonrpc": "2.0", "id": 99, "result": { "content": [] } }))
             }
@@ -81,6 +91,13 @@ fn answer(oddity: &str, headers: &HeaderMap, body: &Bytes) -> Response {
         }
         _ => StatusCode::ACCEPTED.into_response(),
     }
+}
+
+/// What is not let in, with what it is asked for.
+fn closed() -> Response {
+    let challenge = r#"Bearer realm="odd", resource_metadata="http://odd.example/.well-known/x", scope="mcp:read""#;
+    let header = [("www-authenticate", challenge)];
+    (StatusCode::UNAUTHORIZED, header, "who are you?").into_response()
 }
 
 fn project(address: SocketAddr) -> Project {
@@ -216,4 +233,64 @@ fn what_a_server_asks_its_client_is_kept_with_the_call_and_a_difference_is_shown
         .expect(0, &["compare"])
         .says("asked_its_client")
         .says("Which city?");
+}
+
+#[test]
+fn what_a_server_asks_for_before_it_lets_anybody_in_is_told() {
+    for (oddity, code) in [("closed", 3), ("closed list", 3), ("closed call", 0)] {
+        let project = project(serve(oddity));
+        let ran = project.expect(code, &["record", "--allow-failing"]);
+        ran.says("HTTP 401 Unauthorized")
+            .says(r#"the server asks for `Bearer realm="odd", resource_metadata="http://odd.example/.well-known/x", scope="mcp:read"`"#)
+            .says("headers: { Authorization: \"Bearer ${TOKEN}\" }")
+            .says_not("unexpected server response");
+    }
+}
+
+#[test]
+fn more_values_than_can_be_held_are_no_answer() {
+    let said = "the answer holds more than 1,000,000 values";
+    let over_http = project(serve("too much"));
+    over_http
+        .expect(0, &["record", "--allow-failing"])
+        .says(said);
+    let project = Project::new();
+    project.faulty("s", &["values=1000000"], &[("echo", json!({}))]);
+    project.expect(0, &["record", "--allow-failing"]).says(said);
+    let fewer = Project::new();
+    fewer.faulty("s", &["values=1000"], &[("echo", json!({}))]);
+    fewer.expect(0, &["record"]).says_not(said);
+    fewer.expect(0, &["compare"]);
+}
+
+#[test]
+fn what_is_no_answer_to_initialize_is_quoted_at_once() {
+    let whole = r#"{"jsonrpc":"2.0","id":ID,"result":{}}"#;
+    for (line, said) in [
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"result":{"proto"#.to_owned(),
+            "it breaks off",
+        ),
+        (r#"{"jsonrpc":"2.0","#.to_owned(), "it breaks off"),
+        (format!("Starting server… {whole}"), "`Starting server… {"),
+        (
+            whole.replace("ID", "\"other\""),
+            "it answered a request that it was not asked",
+        ),
+        (
+            whole.replace("2.0", "1.0"),
+            "the answer is not JSON-RPC 2.0",
+        ),
+    ] {
+        let project = Project::new();
+        project.faulty("s", &[&format!("begin={line}")], &[("echo", json!({}))]);
+        let ran = project.expect(3, &["record"]);
+        ran.says("did not answer `initialize` as MCP asks")
+            .says(said);
+        ran.says_not("did not get ready").says_not("uncorrelated");
+    }
+    let project = Project::new();
+    project.faulty("s", &["begin=half {\"jsonrpc\""], &[("echo", json!({}))]);
+    let ran = project.expect(3, &["record"]);
+    ran.says("servers must write only messages to standard output");
 }

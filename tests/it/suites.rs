@@ -3,9 +3,15 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
+use mcp_eval::model::redacted::Redacted;
+use mcp_eval::model::scenario::Scenario;
+use mcp_eval::model::suite::{ScenarioResult, Status};
 use mcp_eval::published::result;
+use mcp_eval::run::{self, Progress};
 use mcp_eval::scenario_file;
+use mcp_eval::suite::{self, Observer, ScenarioObserver, Settings, Silent, Suite};
 use serde_json::{Value, json};
 
 use crate::common::Project;
@@ -870,4 +876,67 @@ fn a_plan_writes_no_report() {
             .says(option)
             .says("--dry-run --format json > FILE");
     }
+}
+
+/// Looks on, and panics as soon as the scenario `b` does anything.
+struct Panics;
+
+impl Observer for Panics {
+    fn begins(&self, scenario: &Scenario) -> Arc<dyn ScenarioObserver> {
+        if scenario.id == "b" {
+            Arc::new(Self)
+        } else {
+            Arc::new(Silent)
+        }
+    }
+
+    fn finished(&self, _: &Redacted<ScenarioResult>) {}
+
+    fn ended(&self) {}
+}
+
+impl run::Observer for Panics {
+    fn progress(&self, _: Progress<'_>) {
+        panic!("on purpose");
+    }
+}
+
+impl ScenarioObserver for Panics {
+    fn attempt(&self, _: u16, _: u16) -> Arc<dyn ScenarioObserver> {
+        Arc::new(Self)
+    }
+
+    fn attempted(&self, _: u16, _: u16, _: Status) {}
+
+    fn judged(&self, _: &Redacted<ScenarioResult>) {}
+}
+
+#[test]
+fn a_panic_ends_its_scenario_and_no_other() {
+    let project = Project::new();
+    for id in ["a", "b", "c"] {
+        scenario(&project, id, &[], "fine");
+    }
+    let (found, _) = scenario_file::find(&[project.path("scenarios")]);
+    let loaded = scenario_file::load(&found, &scenario_file::Options::default());
+    let settings = Settings {
+        program: Some(env!("CARGO_BIN_EXE_mcp-eval").into()),
+        baselines: project.path("baselines"),
+        runs: project.path("runs"),
+        ..Settings::default()
+    };
+    let suite = Suite {
+        observer: Arc::new(Panics),
+        ..Suite::new(loaded.scenarios)
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let finished = runtime.block_on(suite::record(suite, &settings)).unwrap();
+    let statuses = finished.suite.scenarios.iter().map(|it| it.status);
+    let expected = [Status::Recorded, Status::Error, Status::Recorded];
+    assert_eq!(statuses.collect::<Vec<_>>(), expected);
+    let problem = finished.suite.scenarios[1].problem.as_ref().unwrap();
+    let place = format!("panicked at {}:", file!());
+    assert!(problem.message.contains(&place), "{problem:?}");
+    assert!(problem.message.ends_with("on purpose"), "{problem:?}");
+    assert!(problem.hint.as_ref().unwrap().contains("please report it"));
 }

@@ -5,14 +5,14 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use futures_util::StreamExt;
 use reqwest::header::CONTENT_TYPE;
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Client, Response};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::deadline::within;
 use crate::http_server::{EVENT_STREAM, JSON};
 use crate::mcp::events::Events;
-use crate::mcp::http::{LONGEST_BODY, content_type, describe};
+use crate::mcp::http::{Head, LONGEST_BODY};
 use crate::mcp::problem::no_answer;
 use crate::mcp::request::{outcome, root};
 use crate::mcp::wire::{Message, Wire, key, read_bytes};
@@ -43,8 +43,8 @@ pub(super) async fn ask(
 }
 
 async fn answer(response: Response, id: &Value) -> Option<Outcome> {
-    let (status, kind) = (response.status(), content_type(&response));
-    let is_stream = status.is_success() && kind.starts_with(EVENT_STREAM);
+    let head = Head::of(&response);
+    let is_stream = head.status.is_success() && head.kind.starts_with(EVENT_STREAM);
     let mut pieces = Box::pin(response.bytes_stream());
     let mut body = Vec::new();
     let mut events = Events::default();
@@ -74,15 +74,14 @@ async fn answer(response: Response, id: &Value) -> Option<Outcome> {
         return (!events.has_ids).then(|| Outcome::failed(FailureKind::Disconnected, why));
     }
     let text = String::from_utf8_lossy(&body);
-    let about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    if kind.starts_with(JSON) && !about_access {
+    if head.is_json() {
         found.look(&body, id);
     }
     match found {
         Found::Answer(outcome) => Some(*outcome),
         _ => Some(Outcome::failed(
             FailureKind::Transport,
-            describe(status, &kind, &text),
+            head.describe(&text),
         )),
     }
 }

@@ -13,6 +13,7 @@ use super::error::{GATEWAY_ERROR, error};
 use super::listings::Listings;
 use super::passed_on::SentHeaders;
 use crate::digits;
+use crate::json;
 use crate::mcp::request::outcome;
 use crate::mcp::wire::{Message, Reply, key, read_bytes};
 use crate::model::Object;
@@ -251,6 +252,7 @@ impl CallTap {
         } else if let Message::Request { id: Some(_), .. } = &message {
             self.server_asks(session, exchange, bytes);
         } else if matches!(message, Message::Noise)
+            && json::extent(bytes).values <= json::VALUES
             && let Ok(Value::Array(batch)) = serde_json::from_slice(bytes)
         {
             for one in batch {

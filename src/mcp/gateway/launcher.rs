@@ -21,7 +21,7 @@ use uuid::Uuid;
 use super::call_tap::{CallTap, Exchange};
 use super::deadline::within;
 use super::error::error;
-use super::front::{Answer, SESSION_ID, bad_gateway, header_text};
+use super::front::{Answer, SESSION_ID, bad_gateway, header_text, unreadable};
 use super::own::{Own, not_ready};
 use super::piped::{Piped, Reading};
 use super::proxy::outcome_text;
@@ -98,6 +98,9 @@ impl Launcher {
         is_json(&parts.headers)?;
         accepts(&parts.headers, &[JSON, EVENT_STREAM])?;
         let body = read_body(body, LONGEST_BODY).await?;
+        if let Some(refusal) = unreadable(&body) {
+            return Ok(refusal);
+        }
         let text = std::str::from_utf8(&body).map_err(|_| bad("the body is no UTF-8"))?;
         let method = match read(text) {
             Message::Noise => return Err(bad("the body is no single JSON-RPC message")),

@@ -21,12 +21,12 @@ use super::again::Asker;
 use super::asking;
 use super::call_tap::{CallTap, Exchange};
 use super::deadline::within;
-use super::front::{Answer, SESSION_ID, bad_gateway, header_text};
+use super::front::{Answer, SESSION_ID, bad_gateway, header_text, unreadable};
 use crate::http_client;
 use crate::http_server::{EVENT_STREAM, JSON, event, read_body, respond};
 use crate::mcp::events::Events;
 use crate::mcp::headers::with_token;
-use crate::mcp::http::{LONGEST_BODY, busy, content_type, describe};
+use crate::mcp::http::{Head, LONGEST_BODY, busy};
 use crate::mcp::problem::{no_answer, setup_error};
 use crate::mcp::request::{LOST_SESSION, is_unreachable, root, too_busy};
 use crate::mcp::wire::{NOT_UTF8, Wire};
@@ -92,6 +92,9 @@ impl Proxy {
         let session = header_text(&parts.headers, &SESSION_ID).to_owned();
         let headers = self.passed_on(parts.headers.clone());
         let method = parts.method.clone();
+        if let Some(refusal) = unreadable(&body).filter(|_| method == Method::POST) {
+            return Ok(refusal);
+        }
         if method == Method::DELETE {
             self.tap.settled().await;
         }
@@ -125,7 +128,7 @@ impl Proxy {
                 _ => break response,
             }
         };
-        let (status, kind) = (response.status(), content_type(&response));
+        let (status, kind) = (response.status(), Head::of(&response).kind);
         self.note_session(&session, &method, &response);
         let mut head = response.headers().clone();
         for name in &OURS {
@@ -198,8 +201,7 @@ impl Proxy {
         response: reqwest::Response,
         deadline: Option<Instant>,
     ) -> Result<Bytes, axum::response::Response> {
-        let (status, kind) = (response.status(), content_type(&response));
-        let busy = busy(&response);
+        let (head, busy) = (Head::of(&response), busy(&response));
         let mut pieces = Box::pin(response.bytes_stream());
         let mut body = Vec::new();
         let broken = loop {
@@ -218,8 +220,7 @@ impl Proxy {
             return Err(bad_gateway(exchange, &why));
         }
         let text = String::from_utf8_lossy(&body);
-        let about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        if kind.starts_with(JSON) && !about_access && busy.is_none() {
+        if head.is_json() && busy.is_none() {
             exchange.observe(&body);
             if std::str::from_utf8(&body).is_err() {
                 return Err(bad_gateway(exchange, NOT_UTF8));
@@ -228,7 +229,7 @@ impl Proxy {
         // Calls that are still unanswered end with a description of the response.
         exchange.end(&match busy {
             Some((status, pause)) => too_busy(status, pause.as_secs_f64()),
-            None => Outcome::failed(FailureKind::Transport, describe(status, &kind, &text)),
+            None => Outcome::failed(FailureKind::Transport, head.describe(&text)),
         });
         Ok(body.into())
     }
@@ -279,18 +280,13 @@ impl Proxy {
     }
 
     fn unasked(&self, exchange: &Exchange, error: &reqwest::Error) -> axum::response::Response {
-        let problem = root(error);
-        let why = if is_unreachable(error) {
-            let why = format!("cannot be reached: {problem}");
-            let server = &self.tap.server;
-            self.tap
-                .lost(setup_error(server, &why, &Wire::default(), Vec::new()));
-            exchange.end(&Outcome::failed(FailureKind::Transport, why.clone()));
-            why
-        } else {
-            exchange.end(&Outcome::failed(FailureKind::Transport, problem.clone()));
-            problem
-        };
+        let mut why = root(error);
+        if is_unreachable(error) {
+            why = format!("cannot be reached: {why}");
+            let problem = setup_error(&self.tap.server, &why, &Wire::default(), Vec::new());
+            self.tap.lost(problem);
+        }
+        exchange.end(&Outcome::failed(FailureKind::Transport, why.clone()));
         bad_gateway(exchange, &why)
     }
 }

@@ -36,7 +36,7 @@ impl Inbox {
     /// What came in place of it, or why nothing did.
     pub(super) async fn endpoint(&mut self) -> Result<Vec<u8>, String> {
         while self.arrived.is_empty() {
-            self.read().await?;
+            read(&mut self.stream, &mut self.events, &mut self.arrived).await?;
         }
         match self.arrived.pop_front() {
             Some((name, data)) if name == b"endpoint" => Ok(data),
@@ -70,10 +70,6 @@ impl Inbox {
                 read = read(&mut self.stream, &mut self.events, &mut self.arrived) => read?,
             }
         }
-    }
-
-    async fn read(&mut self) -> Result<(), String> {
-        read(&mut self.stream, &mut self.events, &mut self.arrived).await
     }
 }
 

@@ -10,7 +10,7 @@ use super::error::LegacyError;
 use super::inbox::Inbox;
 use super::outbox::Outbox;
 use crate::http_client::{self, shown};
-use crate::mcp::http::{EVENT_STREAM, content_type, describe, excerpt_of};
+use crate::mcp::http::{EVENT_STREAM, Head, excerpt_of};
 
 /// Opens a session with the server at this address. Never returns when the server names no endpoint: bound it. A message must be taken
 /// within `post_timeout`.
@@ -23,10 +23,10 @@ pub(in crate::mcp) async fn open(
     let client = http_client::within_origin(url, connect_timeout).build()?;
     let asked = client.get(url).headers(headers.clone());
     let response = asked.header(ACCEPT, EVENT_STREAM).send().await?;
-    let (status, kind) = (response.status(), content_type(&response));
-    if !(status.is_success() && kind.starts_with(EVENT_STREAM)) {
+    let head = Head::of(&response);
+    if !(head.status.is_success() && head.kind.starts_with(EVENT_STREAM)) {
         let body = excerpt_of(response).await;
-        return Err(LegacyError::Answer(describe(status, &kind, &body)));
+        return Err(LegacyError::Answer(head.describe(&body)));
     }
     // After redirections, which stay on the same origin.
     let base = response.url().clone();

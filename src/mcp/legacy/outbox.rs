@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::error::LegacyError;
 use crate::mcp::events::Events;
-use crate::mcp::http::{EVENT_STREAM, JSON, LONGEST_BODY, content_type, describe, excerpt_of};
+use crate::mcp::http::{EVENT_STREAM, Head, JSON, LONGEST_BODY, body, excerpt_of};
 use crate::mcp::wire::{Message, Reply, read_bytes};
 
 /// How much longer than its answer a message may take to be accepted, so that it is the answer that comes too late.
@@ -101,12 +101,13 @@ impl Endpoint {
             .body(message)
             .send()
             .await?;
-        let (status, kind) = (response.status(), content_type(&response));
-        if status.is_success() && kind.starts_with(EVENT_STREAM) {
+        let head = Head::of(&response);
+        let status = head.status;
+        if status.is_success() && head.kind.starts_with(EVENT_STREAM) {
             return self.read_events(response).await;
         }
-        if status.is_success() && kind.starts_with(JSON) {
-            let body = whole(response).await?;
+        if status.is_success() && head.is_json() {
+            let body = body(response).await?.ok_or_else(too_long)?;
             if !matches!(read_bytes(&body), Message::Noise) {
                 self.arrived(body);
             }
@@ -116,16 +117,15 @@ impl Endpoint {
         if status.is_success() {
             return Ok(());
         }
-        // A 401 or 403 is reported by its status, whatever the body says.
-        let about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         let refusal = read_bytes(body.as_bytes());
-        if let (false, Message::Reply { reply, .. }) = (about_access, refusal)
+        if let Message::Reply { reply, .. } = refusal
             && matches!(reply, Reply::Error(_))
+            && !head.is_about_access()
         {
             self.arrived(body.into());
             return Ok(());
         }
-        let why = describe(status, &kind, &body);
+        let why = head.describe(&body);
         Err(if status == StatusCode::NOT_FOUND {
             LegacyError::SessionLost(why)
         } else {
@@ -148,18 +148,6 @@ impl Endpoint {
         // Fails when the session has ended.
         let _ = self.aside.send(message);
     }
-}
-
-/// The whole body, up to the limit.
-async fn whole(mut response: Response) -> Result<Vec<u8>, LegacyError> {
-    let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await? {
-        body.extend_from_slice(&piece);
-        if body.len() > LONGEST_BODY {
-            return Err(too_long());
-        }
-    }
-    Ok(body)
 }
 
 fn too_long() -> LegacyError {

@@ -49,7 +49,7 @@ pub(super) async fn serve(
         router = router.merge(legacy::routes());
     }
     let router = router.with_state(front);
-    http_server::serve(listener, router, &stop).await?;
+    http_server::serve(listener, router, &stop).await;
     let code = exit.lock().take();
     Ok(code.map_or(Ended::Closed, Ended::Exit))
 }

@@ -73,7 +73,7 @@ pub(super) async fn serve(
         .route("/v1/responses", route(&openai_responses::Responses))
         .route("/api/chat", route(&ollama::Chat))
         .with_state(Arc::clone(&front));
-    http_server::serve(listener, router, &stop).await?;
+    http_server::serve(listener, router, &stop).await;
     let failure = front.failure.lock().take();
     if let Some(error) = failure {
         let message = format!("the log of requests is not complete: {error}");

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use axum::body::Body;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, LOCATION, REFERRER_POLICY,
-    SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
+    SET_COOKIE,
 };
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
@@ -70,9 +70,8 @@ fn reply(status: StatusCode, kind: &'static str, policy: &str, body: Body) -> Re
 
 /// Nobody keeps it, and nobody else learns of it.
 fn private(mut response: Response) -> Response {
-    let headers: [(HeaderName, &'static str); 3] = [
+    let headers: [(HeaderName, &'static str); 2] = [
         (CACHE_CONTROL, "no-store"),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         // With `no-referrer`, browsers would not say of a form that it is ours.
         (REFERRER_POLICY, "same-origin"),
     ];

@@ -104,6 +104,8 @@ fn everything_but_calls_passes_unheard() {
         r#"send weather {"jsonrpc":"2.0","id":"r","method":"resources/read","params":{"uri":"note://a"}}"#,
         r#"send weather {"jsonrpc":"2.0","method":"notifications/x"}"#,
         r#"send weather [{"jsonrpc":"2.0","id":1,"method":"tools/list"}]"#,
+        r#"send weather {"jsonrpc":"2.0","id":8,"method":["#,
+        r#"send weather {"jsonrpc":"2.0","id":"m","method":5}"#,
     ];
     let (_, recorded) = Stage::with(&steps_of_agent, &servers, &more).run(0);
     let lines = steps(&recorded);
@@ -115,6 +117,8 @@ fn everything_but_calls_passes_unheard() {
         r#""id":"r","result":{"contents":[{"uri":"note://a","text":"a note""#,
         "\n202 \n",
         "the body is no single JSON-RPC message",
+        r#"400 {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not valid JSON (it breaks off)"}}"#,
+        r#"400 {"jsonrpc":"2.0","id":"m","error":{"code":-32600,"#,
     ] {
         assert!(lines[2].contains(said), "{said}: {}", lines[2]);
     }

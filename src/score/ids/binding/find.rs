@@ -35,6 +35,10 @@ const BINDINGS: usize = 50_000;
 /// its source in all of them is bound, what did not is not. Where they say nothing, or the value was the same in all, it is bound if
 /// it looks generated (see [`is_generated`] and [`is_id`]), there or wherever else it is used.
 pub(super) fn find(trajectory: &Trajectory, takes: &[&Trajectory]) -> Vec<Binding> {
+    // Only what was answered before a call can be in its arguments; reading answers of megabytes takes ten times their memory.
+    if (trajectory.calls().skip(1)).all(|it| it.arguments.is_empty()) {
+        return Vec::new();
+    }
     let trajectory = &exact(trajectory);
     let takes: Vec<Cow<'_, Trajectory>> = takes.iter().copied().map(exact).collect();
     let mut takes = Takes::new(trajectory, &takes);
