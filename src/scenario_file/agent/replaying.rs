@@ -9,7 +9,7 @@ use crate::model::binding::{BindingRule, Source};
 use crate::model::scenario::{Pace, Replaying};
 
 use crate::scenario_file::decode::values::{Count, Timeout, Word};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, choice, section, shapes};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, choice, schema, section, shapes};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -66,19 +66,7 @@ impl Decode for Pointer {
     }
 }
 
-impl schemars::JsonSchema for Pointer {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Pointer".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string", "pattern": "^/"})
-    }
-}
+schema!(Pointer, {"type": "string", "pattern": "^/"});
 
 shapes! {
     /// A place in an answer, or the word `recorded`.

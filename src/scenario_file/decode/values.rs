@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use jiff::fmt::friendly::SpanParser;
-use schemars::json_schema;
 use serde_json::Value;
 
 use crate::model::json_path::JsonPath;
@@ -421,12 +420,24 @@ impl Decode for Timeout {
     }
 }
 
-/// Gives a type the schema of another, or one written out, in place.
+/// Gives a type a JSON Schema, written out or that of another type: in place, or, behind `as`, under a name of its own.
 macro_rules! schema {
-    ($type:ty, $name:literal, |$generator:pat_param| $schema:expr) => {
+    ($type:ident, { $($json:tt)* }) => {
+        $crate::scenario_file::decode::schema!($type, |_| schemars::json_schema!({ $($json)* }));
+    };
+    ($type:ident as $name:expr, { $($json:tt)* }) => {
+        $crate::scenario_file::decode::schema!($type as $name, |_| schemars::json_schema!({ $($json)* }));
+    };
+    ($type:ident, |$generator:pat_param| $schema:expr) => {
+        $crate::scenario_file::decode::schema!(@ $type, true, stringify!($type), |$generator| $schema);
+    };
+    ($type:ident as $name:expr, |$generator:pat_param| $schema:expr) => {
+        $crate::scenario_file::decode::schema!(@ $type, false, $name, |$generator| $schema);
+    };
+    (@ $type:ident, $in_place:literal, $name:expr, |$generator:pat_param| $schema:expr) => {
         impl schemars::JsonSchema for $type {
             fn inline_schema() -> bool {
-                true
+                $in_place
             }
 
             fn schema_name() -> std::borrow::Cow<'static, str> {
@@ -441,78 +452,26 @@ macro_rules! schema {
 }
 pub(in crate::scenario_file) use schema;
 
-schema!(
-    Word,
-    "Word",
-    |_| json_schema!({"type": "string", "pattern": r"\S"})
-);
-schema!(OnlyTrue, "OnlyTrue", |_| json_schema!({"const": true}));
-schema!(
-    Pattern,
-    "Pattern",
-    |_| json_schema!({"type": "string", "format": "regex", "minLength": 1})
-);
-schema!(
-    PathText,
-    "PathText",
-    |_| json_schema!({"type": "string", "pattern": r"\S"})
-);
-schema!(
-    Status,
-    "Status",
-    |_| json_schema!({"type": "integer", "minimum": 100, "maximum": 599})
-);
-schema!(
-    SecretPattern,
-    "SecretPattern",
-    |_| json_schema!({"type": "string", "format": "regex", "minLength": 1})
-);
-schema!(
-    Fraction,
-    "Fraction",
-    |_| json_schema!({"type": "number", "minimum": 0, "maximum": 1})
-);
-schema!(
-    Positive,
-    "Positive",
-    |_| json_schema!({"type": "number", "exclusiveMinimum": 0})
-);
-schema!(
-    Amount,
-    "Amount",
-    |_| json_schema!({"type": "number", "minimum": 0})
-);
-schema!(
-    Weight,
-    "Weight",
-    |_| json_schema!({"type": "number", "minimum": 0, "maximum": Weight::MOST})
-);
-schema!(
-    Count,
-    "Count",
-    |_| json_schema!({"type": "integer", "minimum": 1, "maximum": u32::MAX})
-);
-schema!(
-    Times,
-    "Times",
-    |_| json_schema!({"type": "integer", "minimum": 0, "maximum": u32::MAX})
-);
-schema!(
-    Once,
-    "Once",
-    |_| json_schema!({"type": "integer", "enum": [0, 1]})
-);
-schema!(
-    Port,
-    "Port",
-    |_| json_schema!({"type": "integer", "minimum": 1, "maximum": u16::MAX})
-);
-schema!(Size, "Size", |_| json_schema!({
+schema!(Word, {"type": "string", "pattern": r"\S"});
+schema!(OnlyTrue, {"const": true});
+schema!(Pattern, {"type": "string", "format": "regex", "minLength": 1});
+schema!(PathText, {"type": "string", "pattern": r"\S"});
+schema!(Status, {"type": "integer", "minimum": 100, "maximum": 599});
+schema!(SecretPattern, {"type": "string", "format": "regex", "minLength": 1});
+schema!(Fraction, {"type": "number", "minimum": 0, "maximum": 1});
+schema!(Positive, {"type": "number", "exclusiveMinimum": 0});
+schema!(Amount, {"type": "number", "minimum": 0});
+schema!(Weight, {"type": "number", "minimum": 0, "maximum": Weight::MOST});
+schema!(Count, {"type": "integer", "minimum": 1, "maximum": u32::MAX});
+schema!(Times, {"type": "integer", "minimum": 0, "maximum": u32::MAX});
+schema!(Once, {"type": "integer", "enum": [0, 1]});
+schema!(Port, {"type": "integer", "minimum": 1, "maximum": u16::MAX});
+schema!(Size, {
     "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": r"^\d"}]
-}));
-schema!(Wait, "Wait", |_| json_schema!({
+});
+schema!(Wait, {
     "anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^\s*\d"}]
-}));
-schema!(Timeout, "Timeout", |_| json_schema!({
+});
+schema!(Timeout, {
     "anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string", "pattern": r"^\s*\d"}]
-}));
+});

@@ -30,19 +30,11 @@ macro_rules! choice {
             }
         }
 
-        impl schemars::JsonSchema for $name {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({
-                    "description": concat!($($doc),+).trim(),
-                    "type": "string",
-                    "enum": [$($word),+],
-                })
-            }
-        }
+        $crate::scenario_file::decode::schema!($name as stringify!($name), {
+            "description": concat!($($doc),+).trim(),
+            "type": "string",
+            "enum": [$($word),+],
+        });
     };
 }
 pub(in crate::scenario_file) use choice;

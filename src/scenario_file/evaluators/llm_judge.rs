@@ -1,11 +1,12 @@
 //! `type: llm-judge`: what a judge judges by, criteria in plain words or a rubric.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::model::judge::{Anchor, Dimension, LlmJudge, Rubric, Standard, THRESHOLD};
 use crate::scenario_file::decode::values::{Count, Fraction, Positive, Word};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, section, shapes, wrong_kind};
+use crate::scenario_file::decode::{
+    At, Decode, NO_HINT, Named, schema, section, shapes, wrong_kind,
+};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::parse::parse;
@@ -88,19 +89,7 @@ impl Decode for Name {
     }
 }
 
-impl schemars::JsonSchema for Name {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Name".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": ["string", "number"]})
-    }
-}
+schema!(Name, {"type": ["string", "number"]});
 
 /// A rubric in a file of its own.
 #[derive(Debug, Clone)]
@@ -141,19 +130,7 @@ impl Decode for RubricFile {
     }
 }
 
-impl schemars::JsonSchema for RubricFile {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "RubricFile".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string", "pattern": r"\S"})
-    }
-}
+schema!(RubricFile, {"type": "string", "pattern": r"\S"});
 
 fn check(keys: &StandardKeys, at: Mark, findings: &mut Findings) {
     match (&keys.criteria, &keys.rubric) {

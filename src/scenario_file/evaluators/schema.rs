@@ -1,13 +1,10 @@
 //! A JSON Schema, written in place or in a file.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use crate::json_schema;
 use crate::scenario_file::decode::section::wrong_kind;
-use crate::scenario_file::decode::{Decode, NO_HINT};
+use crate::scenario_file::decode::{Decode, NO_HINT, schema};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, read_bytes};
@@ -86,16 +83,4 @@ fn accepts_everything(schema: &json_schema::JsonSchema) -> bool {
         .all(|it| schema.violations(it).next().is_none())
 }
 
-impl JsonSchema for SchemaValue {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "SchemaValue".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"anyOf": [{"type": "object"}, {"type": "string", "pattern": r"\S"}]})
-    }
-}
+schema!(SchemaValue, {"anyOf": [{"type": "object"}, {"type": "string", "pattern": r"\S"}]});

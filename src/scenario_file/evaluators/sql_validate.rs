@@ -1,16 +1,14 @@
 //! `type: sql-validate`.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Number, Value};
 
 use crate::model::evaluator::{SqlQuestion, SqlValidate, WantedRow, WantedRows};
 use crate::scenario_file::decode::section::wrong_kind;
 use crate::scenario_file::decode::template::Template;
 use crate::scenario_file::decode::values::{Timeout, Times, Word};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, section};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, schema, section};
 use crate::scenario_file::servers::ready::Wanted;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -149,18 +147,10 @@ impl Decode for Row {
     }
 }
 
-impl JsonSchema for Row {
-    fn schema_name() -> Cow<'static, str> {
-        "SqlRow".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A row: its values in the order of the columns, or the columns that matter.",
-            "type": ["array", "object"],
-        })
-    }
-}
+schema!(Row as "SqlRow", {
+    "description": "A row: its values in the order of the columns, or the columns that matter.",
+    "type": ["array", "object"],
+});
 
 /// What can be bound to a placeholder.
 #[derive(Debug, Clone)]
@@ -182,15 +172,7 @@ impl Decode for Parameter {
     }
 }
 
-impl JsonSchema for Parameter {
-    fn schema_name() -> Cow<'static, str> {
-        "SqlParameter".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "number", "boolean", "null"] })
-    }
-}
+schema!(Parameter as "SqlParameter", { "type": ["string", "number", "boolean", "null"] });
 
 /// A number of any size.
 #[derive(Debug, Clone)]
@@ -206,16 +188,4 @@ impl Decode for AnyNumber {
     }
 }
 
-impl JsonSchema for AnyNumber {
-    fn schema_name() -> Cow<'static, str> {
-        "AnyNumber".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "number" })
-    }
-}
+schema!(AnyNumber, { "type": "number" });

@@ -5,8 +5,8 @@ use schemars::json_schema;
 use serde_json::Value;
 
 use crate::model::measurement::VerdictForm;
-use crate::scenario_file::decode::values::{Fraction, Times, Word, schema};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, choice, section, wrong_kind};
+use crate::scenario_file::decode::values::{Fraction, Times, Word};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, choice, schema, section, wrong_kind};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
@@ -138,21 +138,13 @@ impl Decode for Files {
     }
 }
 
-schema!(
-    Day,
-    "Day",
-    |_| json_schema!({"type": "string", "format": "date"})
-);
-schema!(Allowance, "Allowance", |generator| {
+schema!(Day, {"type": "string", "format": "date"});
+schema!(Allowance, |generator| {
     let listed = generator.subschema_for::<Vec<AllowedSection>>();
     json_schema!({"anyOf": [listed, {"type": "string", "pattern": r"\S"}]})
 });
-schema!(
-    SearchValue,
-    "SearchValue",
-    |_| json_schema!({"anyOf": [{"type": "string", "pattern": r"\S"}, {"type": "object"}]})
-);
-schema!(Files, "Files", |_| json_schema!({"anyOf": [
+schema!(SearchValue, {"anyOf": [{"type": "string", "pattern": r"\S"}, {"type": "object"}]});
+schema!(Files, {"anyOf": [
     {"type": "string", "pattern": r"\S"},
     {"type": "array", "items": {"type": "string", "pattern": r"\S"}, "minItems": 1},
-]}));
+]});

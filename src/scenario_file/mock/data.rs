@@ -1,13 +1,10 @@
 //! Bytes in content: written in Base64, or taken from a file.
 
-use std::borrow::Cow;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, Decode, NO_HINT};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, schema};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, read_bytes};
@@ -44,19 +41,7 @@ impl Decode for DataFile {
     }
 }
 
-impl JsonSchema for DataFile {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "DataFile".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"type": "string", "pattern": r"\S"})
-    }
-}
+schema!(DataFile, {"type": "string", "pattern": r"\S"});
 
 /// Says so when bytes are not written in Base64. Broken bytes are sent by the fault `invalid_base64`.
 pub(in crate::scenario_file) fn check_base64(data: Option<&At<String>>, findings: &mut Findings) {
