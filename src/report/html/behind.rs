@@ -12,6 +12,7 @@ use crate::published::result::{
     self, ArgumentDifference, Causes, Comparison, Row, RowKind, UpstreamHeader, UpstreamRow,
 };
 use crate::report::diff::Known;
+use crate::text::plural;
 
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::content::{self, Part};
@@ -439,8 +440,7 @@ fn calls_words(heard: usize, rows: &[&UpstreamRow]) -> String {
 
 /// How many headers were passed on without a call, and how many of them differ.
 fn headers_words(headers: usize, differing: usize) -> String {
-    let noun = if headers == 1 { "header" } else { "headers" };
-    let words = format!("{headers} {noun} passed on without a call");
+    let words = format!("{} passed on without a call", plural(headers, "header"));
     match differing {
         0 => words,
         _ => format!("{words}, {differing} changed"),

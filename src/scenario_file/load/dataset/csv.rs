@@ -11,6 +11,7 @@ use crate::model::Object;
 use crate::scenario_file::decode::{At, NO_HINT};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::text::plural;
 
 pub(super) fn rows(source: usize, findings: &mut Findings) -> Option<Vec<At<Object>>> {
     let text = findings.text(source);
@@ -98,11 +99,7 @@ fn wrong_line(error: &csv::Error) -> String {
         csv::ErrorKind::UnequalLengths {
             expected_len, len, ..
         } => {
-            let counted = |count: &u64, noun: &str| match count {
-                1 => format!("1 {noun}"),
-                _ => format!("{count} {noun}s"),
-            };
-            let (cells, columns) = (counted(len, "cell"), counted(expected_len, "column"));
+            let (cells, columns) = (plural(*len, "cell"), plural(*expected_len, "column"));
             format!("has {cells}, and the first line names {columns}")
         }
         _ => error.to_string(),
