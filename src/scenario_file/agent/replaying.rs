@@ -59,8 +59,7 @@ impl Decode for Pointer {
                 "write `/{}`",
                 path.trim_start_matches(['$', '.']).replace('.', "/")
             );
-            findings.error(node.at, message, Some(hint));
-            return None;
+            return findings.refuse(node.at, message, Some(hint));
         }
         Some(Self(path))
     }

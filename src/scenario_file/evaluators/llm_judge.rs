@@ -81,10 +81,7 @@ impl Decode for Name {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         match &node.content {
             Content::Text(_) | Content::Number(_) => Some(Self(node.as_written())),
-            _ => {
-                wrong_kind(node, "text or a number", findings);
-                None
-            }
+            _ => wrong_kind(node, "text or a number", findings),
         }
     }
 }
@@ -99,12 +96,11 @@ impl Decode for RubricFile {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let Word(name) = Word::decode(node, findings)?;
         if findings.without_files {
-            findings.error(
+            return findings.refuse(
                 node.at,
                 "no file of this machine may be named here",
                 NO_HINT,
             );
-            return None;
         }
         let path = findings.folder(node.at).join(&name);
         if !findings.may_name(node.at, &path) {
@@ -113,12 +109,11 @@ impl Decode for RubricFile {
         if !path.is_file() {
             let message = format!("there is no file {}", quoted(&path.to_string_lossy()));
             findings.depends_on(&path);
-            findings.error(
+            return findings.refuse(
                 node.at,
                 message,
                 Some("paths are relative to the file that names them"),
             );
-            return None;
         }
         let source = findings.read(&path)?;
         let document = parse(source, findings)?;

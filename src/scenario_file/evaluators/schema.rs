@@ -34,24 +34,21 @@ impl Decode for SchemaValue {
                     Ok(schema) => schema,
                     Err(problem) => {
                         let message = format!("the file {} {problem}", quoted(path));
-                        findings.error(node.at, message, NO_HINT);
-                        return None;
+                        return findings.refuse(node.at, message, NO_HINT);
                     }
                 }
             }
             _ => {
-                wrong_kind(
+                return wrong_kind(
                     node,
                     "a JSON Schema, or the path of a file with one",
                     findings,
                 );
-                return None;
             }
         };
         match json_schema::JsonSchema::new(&schema) {
             Err(why) => {
-                findings.error(node.at, format!("the schema {why}"), NO_HINT);
-                return None;
+                return findings.refuse(node.at, format!("the schema {why}"), NO_HINT);
             }
             Ok(it) if findings.thorough && accepts_everything(&it) => {
                 let hint = "is a keyword misspelt, or does it refer to itself alone?";

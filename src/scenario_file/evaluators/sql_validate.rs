@@ -107,8 +107,7 @@ impl SqlKeys {
         };
         if wanted == WantedRows::default() {
             let hint = "give `equals`, `rows`, `count`, `empty`, `at_least` or `at_most`";
-            findings.error(at, "says nothing of the rows", Some(hint));
-            return None;
+            return findings.refuse(at, "says nothing of the rows", Some(hint));
         }
         Some(wanted)
     }
@@ -139,11 +138,8 @@ pub(in crate::scenario_file) struct Row(WantedRow);
 
 impl Decode for Row {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
-        let read = row(&node.to_json());
-        if read.is_none() {
-            wrong_kind(node, "a list of values, or a map of columns", findings);
-        }
-        read.map(Self)
+        let read = row(&node.to_json()).map(Self);
+        read.or_else(|| wrong_kind(node, "a list of values, or a map of columns", findings))
     }
 }
 
@@ -160,8 +156,7 @@ impl Decode for Parameter {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         match &node.content {
             Content::Map(_) | Content::List(_) => {
-                wrong_kind(node, "a text, a number, true, false or null", findings);
-                None
+                wrong_kind(node, "a text, a number, true, false or null", findings)
             }
             _ => Some(Self(node.to_json())),
         }
@@ -181,8 +176,7 @@ pub(in crate::scenario_file) struct AnyNumber(Number);
 impl Decode for AnyNumber {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let Content::Number(number) = &node.content else {
-            wrong_kind(node, "a number", findings);
-            return None;
+            return wrong_kind(node, "a number", findings);
         };
         Some(Self(number.clone()))
     }

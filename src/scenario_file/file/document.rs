@@ -157,8 +157,7 @@ pub(in crate::scenario_file) struct VariableLeaf;
 impl Decode for VariableLeaf {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         if matches!(node.content, Content::List(_) | Content::Map(_)) {
-            wrong_kind(node, "text, a number, true or false", findings);
-            return None;
+            return wrong_kind(node, "text, a number, true or false", findings);
         }
         Some(Self)
     }

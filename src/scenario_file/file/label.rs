@@ -20,8 +20,7 @@ impl Decode for LabelPath {
         if steps.is_empty() || steps.iter().any(String::is_empty) {
             let message = format!("{} is no way to an argument", quoted(&text));
             let hint = "write `args.name`, or `args.request.tool` for what lies deeper";
-            findings.error(node.at, message, Some(hint));
-            return None;
+            return findings.refuse(node.at, message, Some(hint));
         }
         Some(Self(steps))
     }

@@ -166,10 +166,7 @@ impl Decode for ErrorsSection {
                     .collect(),
                 ..ErrorSigns::default()
             },
-            _ => {
-                wrong_kind(node, "a list of `path` and `text`, or false", findings);
-                return None;
-            }
+            _ => return wrong_kind(node, "a list of `path` and `text`, or false", findings),
         };
         Some(Self(signs))
     }
@@ -225,8 +222,7 @@ impl Decode for ArgumentRuleSection {
             "one_of" => {
                 let values = Vec::<Value>::decode(value, findings)?;
                 if values.is_empty() {
-                    findings.error(value.at, "must name at least one value", NO_HINT);
-                    return None;
+                    return findings.refuse(value.at, "must name at least one value", NO_HINT);
                 }
                 ArgumentMatch::OneOf(values)
             }

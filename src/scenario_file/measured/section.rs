@@ -84,10 +84,7 @@ impl Decode for Allowance {
         match &node.content {
             Content::Text(_) => Word::decode(node, findings).map(Self::File),
             Content::List(_) => Vec::decode(node, findings).map(Self::Listed),
-            _ => {
-                wrong_kind(node, "a list of queries, or the path of a file", findings);
-                None
-            }
+            _ => wrong_kind(node, "a list of queries, or the path of a file", findings),
         }
     }
 }
@@ -104,14 +101,11 @@ impl Decode for SearchValue {
         match &node.content {
             Content::Text(_) => Word::decode(node, findings).map(Self::Named),
             Content::Map(_) => Some(Self::Declared(node.to_json())),
-            _ => {
-                wrong_kind(
-                    node,
-                    "the name of a search, the path of a file, or keys that declare it",
-                    findings,
-                );
-                None
-            }
+            _ => wrong_kind(
+                node,
+                "the name of a search, the path of a file, or keys that declare it",
+                findings,
+            ),
         }
     }
 }
@@ -125,14 +119,10 @@ impl Decode for Files {
         let files = match &node.content {
             Content::Text(_) => vec![At::decode(node, findings)?],
             Content::List(items) if items.is_empty() => {
-                findings.error(node.at, "lists no file", NO_HINT);
-                return None;
+                return findings.refuse(node.at, "lists no file", NO_HINT);
             }
             Content::List(_) => Vec::decode(node, findings)?,
-            _ => {
-                wrong_kind(node, "the path of a file, or a list of such", findings);
-                return None;
-            }
+            _ => return wrong_kind(node, "the path of a file, or a list of such", findings),
         };
         Some(Self(files))
     }

@@ -21,8 +21,7 @@ impl Decode for DataFile {
         if findings.without_files {
             let message = "a tool that is sent to a running server cannot name a file";
             let hint = "send the bytes themselves, in Base64, as `data` or `blob`";
-            findings.error(node.at, message, Some(hint));
-            return None;
+            return findings.refuse(node.at, message, Some(hint));
         }
         let path = Word::decode(node, findings)?.0;
         let file = findings.folder(node.at).join(&path);
@@ -34,8 +33,7 @@ impl Decode for DataFile {
             Ok(bytes) => Some(Self(STANDARD.encode(bytes))),
             Err(problem) => {
                 let message = format!("the file {} {problem}", quoted(&path));
-                findings.error(node.at, message, NO_HINT);
-                None
+                findings.refuse(node.at, message, NO_HINT)
             }
         }
     }

@@ -65,8 +65,7 @@ impl Decode for FaultSection {
             let name = choose(node, &words, findings)?;
             let Some((name, fault)) = PLAIN.iter().find(|it| it.0 == name) else {
                 let message = format!("the fault `{name}` needs a value: `{{ {name}: … }}`");
-                findings.error(node.at, message, NO_HINT);
-                return None;
+                return findings.refuse(node.at, message, NO_HINT);
             };
             return Some(Self {
                 name,

@@ -128,8 +128,7 @@ impl Decode for TroubleWord {
         if matches!(&node.content, Content::Text(text) if text == "failed") {
             let message = "`failed` cannot be retried: that would hide what is broken now and then";
             let hint = "what could not be run or judged can: transport, rate_limit, timeout";
-            findings.error(node.at, message, Some(hint));
-            return None;
+            return findings.refuse(node.at, message, Some(hint));
         }
         Some(Self(match choose(node, &TROUBLES, findings)? {
             "transport" => Trouble::Transport,
@@ -170,8 +169,7 @@ impl Decode for IdPattern {
         let Word(text) = Word::decode(node, findings)?;
         if let Err(error) = glob::Pattern::new(&text) {
             let message = format!("{} is no valid pattern: {}", quoted(&text), error.msg);
-            findings.error(node.at, message, NO_HINT);
-            return None;
+            return findings.refuse(node.at, message, NO_HINT);
         }
         Some(Self(text))
     }
