@@ -70,9 +70,13 @@ section! {
     }
 }
 
-/// Answers are taken as a whole.
 fn check(agent: &ModelKeys, _: Mark, findings: &mut Findings) {
-    if let Some(body) = &agent.extra_body
+    check_body(agent.extra_body.as_ref(), findings);
+}
+
+/// Says of members of requests that answers are taken as a whole.
+pub(in crate::scenario_file) fn check_body(body: Option<&At<Object>>, findings: &mut Findings) {
+    if let Some(body) = body
         && body.get("stream") == Some(&Value::Bool(true))
     {
         let message = "`stream` cannot be asked for: answers are taken as a whole";
