@@ -9,7 +9,6 @@ use crate::cli::args::{ExecuteArgs, Format, PlanArgs, ReportingArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::select::plural;
 use crate::cli::suite::judge_budget;
 use crate::cli::to_run::ToRun;
 use crate::json;
@@ -18,7 +17,7 @@ use crate::model::scenario::{Scenario, Transport};
 use crate::model::usage::cost_words;
 use crate::published::result::Shard;
 use crate::suite;
-use crate::text;
+use crate::text::{self, plural};
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]

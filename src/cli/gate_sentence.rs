@@ -7,6 +7,7 @@ use super::exit::Exit;
 use super::gates;
 use super::without_scenarios;
 use crate::published::result::{Gate, GateState, ResultDocument, Scenario};
+use crate::text::{plural, several};
 
 /// Says in a document that is otherwise complete what its gate says. That everything passed is not all there is to say where something
 /// changed, or is missing.
@@ -73,8 +74,8 @@ pub(super) fn set(
         let _ = write!(gate.sentence, "; {kept}");
     }
     if let (Exit::Incomplete, left @ 1..) = (exit, gates::not_begun(result)) {
-        let noun = if left == 1 { "scenario" } else { "scenarios" };
-        let _ = write!(gate.sentence, "; {left} {noun} not begun (`--fail-fast`)");
+        let left = plural(left, "scenario");
+        let _ = write!(gate.sentence, "; {left} not begun (`--fail-fast`)");
     }
     let suite = result.suite.iter().flat_map(|it| &it.gates);
     let broken = suite.filter(|it| matches!(it.state, GateState::Broken | GateState::Unknown));
@@ -85,12 +86,8 @@ pub(super) fn set(
         let _ = write!(gate.sentence, ": {} flaky (`--strict`)", summary.flaky);
     }
     if let Some(missing @ 1..) = result.merged.as_ref().map(|it| it.missing.len()) {
-        let noun = if missing == 1 {
-            "scenario is"
-        } else {
-            "scenarios are"
-        };
-        let _ = write!(gate.sentence, ", and {missing} {noun} missing");
+        let missing = several(missing, "scenario is", "scenarios are");
+        let _ = write!(gate.sentence, ", and {missing} missing");
     }
     result.gate = Some(gate);
 }

@@ -5,11 +5,15 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::json;
 use crate::model::redacted::Redacted;
+use crate::published::measured::Status;
 use crate::redact::Redactor;
 use crate::store;
+use crate::text;
 
 /// The files of a measurement.
 const DOCUMENT: &str = "report.json";
@@ -64,6 +68,28 @@ pub(super) fn write(
     }
     let [document, page] = [DOCUMENT, PAGE].map(|it| folder.join(it).display().to_string());
     Ok(format!("Reports: {document} , {page}\n"))
+}
+
+/// Says what a measurement came to, in full where more was asked for or it has not passed; returns the exit code of its status.
+pub(super) fn tell(
+    mut told: String,
+    more: impl FnOnce() -> String,
+    status: Status,
+    problems: &[String],
+    console: Console,
+) -> Exit {
+    if !console.is_quiet() || status != Status::Passed {
+        told.push_str(&more());
+    }
+    console.result(&text::block(&told));
+    if !problems.is_empty() {
+        console.failure(&Failure::incomplete(problems.join("\n")));
+    }
+    match status {
+        Status::Passed | Status::NoGate => Exit::Passed,
+        Status::Failed => Exit::Failed,
+        Status::Incomplete => Exit::Incomplete,
+    }
 }
 
 /// Refuses, before anything is measured, to write over a file that is measured with: the next measurement would be held against this one.

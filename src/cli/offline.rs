@@ -13,11 +13,11 @@ use crate::cli::finish::{self, ReportOptions};
 use crate::cli::interrupt;
 use crate::cli::reports::Reports;
 use crate::cli::runtime;
-use crate::cli::select::plural;
 use crate::cli::stored_rules;
 use crate::cli::suite::scoring;
 use crate::store::{self, BASELINE};
 use crate::suite::{self, Judging, Stored, StoredRun};
+use crate::text::plural;
 
 /// Scores a stored trajectory, or every one of a folder, against the accepted ones.
 ///

@@ -7,13 +7,14 @@ use crate::cli::args::SelectArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::matrix;
-use crate::cli::select::{self, Purpose, Selected, plural};
+use crate::cli::select::{self, Purpose, Selected};
 use crate::input::real;
 use crate::model::cell::Cell;
 use crate::model::scenario::Scenario;
 use crate::scenario_file;
 use crate::store;
 use crate::suite::{StoredRun, Told};
+use crate::text::plural;
 
 /// What is known of the scenarios of stored runs.
 pub(super) struct Known {

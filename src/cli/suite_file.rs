@@ -9,13 +9,14 @@ use jiff::civil::Date;
 use crate::cli::args::{ExecuteArgs, PlanArgs, SelectArgs};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
-use crate::cli::select::{self, broken, plural};
+use crate::cli::select::{self, broken};
 use crate::model::cell::Cell;
 use crate::model::scenario::Scenario;
 use crate::model::suite_file::{SaidBelow, SuiteFile};
 use crate::scenario_file::{self, Finding, LoadedSuite, SUITES, Severity, SuiteFound};
 use crate::suite;
 use crate::text::nearest::did_you_mean;
+use crate::text::plural;
 
 /// The suite of this name, among those that lie beside scenarios that are selected. What `validate` would say of it is said here, too: what is
 /// an error there is refused, as of any other file, and what is a warning there is a note.

@@ -12,7 +12,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::ShardOf;
 use crate::cli::round::Round;
-use crate::cli::select::{Chosen, Purpose, Selected, plural};
+use crate::cli::select::{Chosen, Purpose, Selected};
 use crate::cli::shuffle;
 use crate::cli::suite::choose;
 use crate::cli::suite_file;
@@ -23,6 +23,7 @@ use crate::published::result::Shard;
 use crate::redact;
 use crate::report::duration;
 use crate::suite::{self, BASELINES, Jobs, Part, Settings};
+use crate::text::plural;
 
 /// What a command runs, or why it need not.
 pub(super) enum Planned {

@@ -7,6 +7,7 @@ use super::golden::{Golden, Query};
 use super::measures::{Grades, Ids};
 use super::search::{Answer, Finds};
 use crate::published::measured::retrieval::Further;
+use crate::text::plural;
 
 /// What the queries are measured against.
 #[derive(Clone, Copy)]
@@ -106,7 +107,7 @@ impl Ground<'_> {
         if !stale.is_empty() {
             told.push(format!(
                 "warning: {} that queries should find cannot be found, because the corpus does not have them ({}): `mcp-eval datasets validate` says where they are labelled",
-                if stale.len() == 1 { "1 tool".to_owned() } else { format!("{} tools", stale.len()) },
+                plural(stale.len(), "tool"),
                 shown(&stale)
             ));
         }

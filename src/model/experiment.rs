@@ -38,6 +38,12 @@ pub struct CauseCall {
     pub current: Option<usize>,
 }
 
+impl CauseCall {
+    pub fn new(baseline: Option<usize>, current: Option<usize>) -> Self {
+        Self { baseline, current }
+    }
+}
+
 impl ExperimentChange {
     /// What it was, and what it is.
     pub fn new(what: ExperimentPart, baseline: Option<String>, current: Option<String>) -> Self {

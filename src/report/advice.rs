@@ -3,6 +3,7 @@
 use crate::model::points;
 use crate::model::suite::DISABLED;
 use crate::published::result::{Band, ResultDocument, Scenario, Selection, Status};
+use crate::text::several;
 
 /// How it is said of scenarios that something stood in their way.
 const NOT_RUN: &str = "could not be run";
@@ -224,8 +225,4 @@ fn monitored(result: &ResultDocument) -> Option<String> {
         ));
     }
     (!doubts.is_empty()).then(|| doubts.join(", and "))
-}
-
-fn several(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -1,6 +1,7 @@
 //! How many scenarios came out in which way, in words.
 
 use crate::published::result::{ResultDocument, Summary};
+use crate::text::counts;
 
 /// What the scenarios did that came out well: `passed`.
 pub(super) fn verb(command: &str) -> &'static str {
@@ -20,7 +21,7 @@ pub(super) fn changes(command: &str) -> &'static str {
 
 /// Remarks on scenarios that came out well, counted: ` (1 failing, 2 with changes)`; empty where there are none.
 pub(super) fn remarks(result: &ResultDocument) -> String {
-    let counted = counted(&[
+    let counted = counts(&[
         (result.summary.recorded_failing, "failing"),
         (result.summary.flaky, "flaky"),
         (result.summary.changed, changes(&result.command)),
@@ -48,7 +49,7 @@ pub(super) fn others(summary: Summary) -> String {
         flaky: _,
         quarantined,
     } = summary;
-    let counted = counted(&[
+    let counted = counts(&[
         (failed, "failed"),
         (inconclusive, "inconclusive"),
         (error, "error"),
@@ -57,17 +58,6 @@ pub(super) fn others(summary: Summary) -> String {
         (skipped, "skipped"),
         (quarantined, "quarantined"),
     ]);
-    let mut words = String::new();
-    for it in counted {
-        words.push_str(", ");
-        words.push_str(&it);
-    }
-    words
-}
-
-fn counted(counts: &[(usize, &str)]) -> Vec<String> {
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    counts
-        .map(|(count, name)| format!("{count} {name}"))
-        .collect()
+    let counted = counted.iter().map(|it| format!(", {it}"));
+    counted.collect()
 }

@@ -6,6 +6,7 @@ use std::hash::Hash;
 use crate::model::number::fixed;
 use crate::published::result::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 use crate::report::{bytes, duration};
+use crate::text::{plural, several};
 
 /// How many calls that are alike are named by their numbers.
 const NUMBERS: usize = 3;
@@ -27,10 +28,11 @@ pub(super) fn calls(direct: &Direct) -> Vec<Line> {
     });
     let mut lines: Vec<Line> = alike.iter().map(|it| changed_calls(it)).collect();
     if !same.is_empty() {
-        let mut text = match same.len() {
-            1 => "1 call passed on as it was".to_owned(),
-            count => format!("{count} calls passed on as they were"),
-        };
+        let mut text = several(
+            same.len(),
+            "call passed on as it was",
+            "calls passed on as they were",
+        );
         // Where that is all there is, the totals say the same.
         if !lines.is_empty() {
             text = format!("{text} · {}", costs(&DirectTotals::of(same)));
@@ -141,12 +143,11 @@ pub(super) fn costs(totals: &DirectTotals) -> String {
 /// What one or several calls cost: `12 ms, 340 bytes, ~85 tokens`.
 pub(super) fn cost(cost: &Cost) -> String {
     let ms = cost.ms.map(|it| format!("{}, ", duration::words(it)));
-    let noun = if cost.tokens == 1 { "token" } else { "tokens" };
     format!(
-        "{}{}, ~{} {noun}",
+        "{}{}, ~{}",
         ms.unwrap_or_default(),
         bytes::words(cost.bytes),
-        cost.tokens
+        plural(cost.tokens, "token")
     )
 }
 

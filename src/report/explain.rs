@@ -13,7 +13,7 @@ use crate::published::result::{
 };
 use crate::report::measured::terminal;
 use crate::report::{duration, method};
-use crate::text::{block, line, shorten};
+use crate::text::{block, line, several, shorten};
 
 /// The longest value shown in full.
 const VALUE_CHARS: usize = 200;
@@ -509,17 +509,9 @@ fn explain_whole(text: &mut String, scenario: &Scenario, comparison: &Comparison
         push(text, 1, &line(&unmet));
     }
     let shown = comparison.changes.iter().filter(|it| !it.fails).count();
-    let noun = if shown == 1 {
-        "change is"
-    } else {
-        "changes are"
-    };
     if shown > 0 {
-        push(
-            text,
-            1,
-            &format!("{shown} {noun} shown, and no reason to fail"),
-        );
+        let changes = several(shown, "change is", "changes are");
+        push(text, 1, &format!("{changes} shown, and no reason to fail"));
     }
 }
 

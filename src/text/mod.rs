@@ -4,6 +4,7 @@
 //! overwrite what the terminal shows, and a bidirectional override could make a line read otherwise than it is.
 
 pub mod aligned;
+mod counted;
 pub mod dotenv;
 mod identifier;
 pub mod nearest;
@@ -11,6 +12,8 @@ pub mod word_diff;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
+
+pub use self::counted::{counts, few, plural, several};
 
 /// The text on one line, every control or invisible formatting character replaced by a visible sign.
 ///

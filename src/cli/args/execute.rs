@@ -63,6 +63,11 @@ pub(in crate::cli) struct ExecuteArgs {
 }
 
 impl ExecuteArgs {
+    /// The forms of the result that are asked for, and whether pages are not.
+    pub(in crate::cli) fn reported(&self) -> (&ReportingArgs, bool) {
+        (&self.reporting, self.no_report)
+    }
+
     /// Whether another agent than a script is chosen for some, so that scenarios need not tell what a script plays.
     pub(in crate::cli) fn gives_agent(&self) -> bool {
         let other = self.agent.map(|it| it != AgentChoice::Scripted);

@@ -169,28 +169,13 @@ pub(super) enum Command {
 impl Command {
     /// What a command that makes reports is called, and where its result is asked for.
     pub(super) fn asked(&self) -> Option<(&'static str, Asked)> {
-        let (name, reporting, no_report, output) = match self {
-            Self::Record(args) => (
-                "record",
-                &args.execute.reporting,
-                args.execute.no_report,
-                &None,
-            ),
-            Self::Compare(args) => (
-                "compare",
-                &args.execute.reporting,
-                args.execute.no_report,
-                &args.output,
-            ),
-            Self::Run(args) => (
-                "run",
-                &args.execute.reporting,
-                args.execute.no_report,
-                &args.output,
-            ),
-            Self::Merge(args) => ("merge", &args.reporting, args.no_report, &args.output),
-            Self::Bisect(args) => ("bisect", &args.reporting, args.no_report, &args.output),
-            Self::Report(args) => ("report", &args.reporting, false, &None),
+        let (name, (reporting, no_report), output) = match self {
+            Self::Record(args) => ("record", args.execute.reported(), &None),
+            Self::Compare(args) => ("compare", args.execute.reported(), &args.output),
+            Self::Run(args) => ("run", args.execute.reported(), &args.output),
+            Self::Merge(args) => ("merge", (&args.reporting, args.no_report), &args.output),
+            Self::Bisect(args) => ("bisect", (&args.reporting, args.no_report), &args.output),
+            Self::Report(args) => ("report", (&args.reporting, false), &None),
             _ => return None,
         };
         let asked = Asked {

@@ -11,7 +11,7 @@ use crate::docker::{Engine, Left, Which, Why};
 use crate::json;
 use crate::report::bytes;
 use crate::run::SetupError;
-use crate::text;
+use crate::text::{self, plural};
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]
@@ -166,8 +166,7 @@ fn of_images((images, freed): (usize, u64), dry_run: bool) -> String {
     let freed = bytes::words(usize::try_from(freed).unwrap_or(usize::MAX));
     let images = match images {
         0 => return String::new(),
-        1 => "1 image".to_owned(),
-        several => format!("{several} images"),
+        _ => plural(images, "image"),
     };
     if dry_run {
         format!("{images} would be removed, and {freed} freed\n")

@@ -32,7 +32,7 @@ pub(in crate::cli) fn run(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
+    let (reporting, no_report) = args.execute.reported();
     dry_run::check(&args.plan, reporting, args.output.as_deref())?;
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
     let baseline = match &args.against {

@@ -13,6 +13,7 @@ use crate::json;
 use crate::report::bytes;
 use crate::store::database::Info;
 use crate::suite::RUNS;
+use crate::text::plural;
 
 pub(in crate::cli) fn run(command: &DbCommand, console: Console) -> Result<Exit, Failure> {
     match command {
@@ -90,17 +91,13 @@ fn lines(it: &InfoDocument) -> String {
             bytes::words(usize::try_from(size).unwrap_or(usize::MAX))
         );
     }
-    let counted = |count: u64, what: &str| match count {
-        1 => format!("1 {what}"),
-        several => format!("{several} {what}s"),
-    };
     let _ = writeln!(
         lines,
         "{}, {} of {}, {}",
-        counted(it.runs, "run"),
-        counted(it.results, "result"),
-        counted(it.scenarios, "scenario"),
-        counted(it.tool_calls, "tool call")
+        plural(it.runs, "run"),
+        plural(it.results, "result"),
+        plural(it.scenarios, "scenario"),
+        plural(it.tool_calls, "tool call")
     );
     if let (Some(first), Some(last)) = (&it.first_at, &it.last_at) {
         let _ = writeln!(lines, "from {first} to {last}");

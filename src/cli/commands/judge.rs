@@ -11,7 +11,6 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::runtime;
-use crate::cli::select::plural;
 use crate::json;
 use crate::model::number::apart;
 use crate::model::repeated::Tally;
@@ -19,6 +18,7 @@ use crate::model::usage::cost_words;
 use crate::scenario_file::{self, JudgeExamples, LoadedJudge};
 use crate::score::statistics;
 use crate::suite::{self, CACHE, CheckSettings, CheckedExample, CheckedJudge, verdict_words};
+use crate::text::plural;
 
 pub(in crate::cli) fn run(
     command: &JudgeCommand,

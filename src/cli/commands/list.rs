@@ -28,7 +28,7 @@ use crate::suite::record::check_run;
 use crate::suite::replay;
 use crate::suite::source;
 use crate::suite::{self, ci};
-use crate::text;
+use crate::text::{self, plural, several};
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]
@@ -137,7 +137,7 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
     if errors > 0 {
         return Err(Failure::usage(format!(
             "{} in scenario files, which are not listed",
-            select::plural(errors, "error")
+            plural(errors, "error")
         ))
         .hint("`mcp-eval validate` shows them"));
     }
@@ -256,11 +256,6 @@ fn looked_at(scenario: &Scenario, accepted: Option<&Trajectory>) -> (Vec<String>
     }
 }
 
-fn criteria(count: usize) -> String {
-    let noun = if count == 1 { "criterion" } else { "criteria" };
-    format!("{count} {noun}")
-}
-
 fn table(listed: &[ListedScenario]) -> String {
     let or_dash = |texts: &[String]| {
         if texts.is_empty() {
@@ -320,7 +315,10 @@ fn table(listed: &[ListedScenario]) -> String {
         };
         let unchecked = match (it.unchecked.len(), it.criteria) {
             (0, _) => String::new(),
-            (unchecked, all) => format!(", {unchecked} of {} unchecked", criteria(all)),
+            (unchecked, all) => format!(
+                ", {unchecked} of {} unchecked",
+                several(all, "criterion", "criteria")
+            ),
         };
         let variants = match it.variants {
             0 | 1 => String::new(),

@@ -367,18 +367,14 @@ fn finish(
         }
         told.push_str(&terminal::retrieval(report));
         told.push_str(&line);
-        if !console.is_quiet() || report.status != Status::Passed {
-            told.push_str(&terminal::more_of_retrieval(report));
-        }
-        console.result(&crate::text::block(&told));
-        if !report.problems.is_empty() {
-            console.failure(&Failure::incomplete(report.problems.join("\n")));
-        }
-        exit = exit.and(match report.status {
-            Status::Passed | Status::NoGate => Exit::Passed,
-            Status::Failed => Exit::Failed,
-            Status::Incomplete => Exit::Incomplete,
-        });
+        let more = || terminal::more_of_retrieval(report);
+        exit = exit.and(measured::tell(
+            told,
+            more,
+            report.status,
+            &report.problems,
+            console,
+        ));
     }
     Ok(exit)
 }
@@ -398,43 +394,23 @@ fn forms(report: &Report) -> Forms {
 
 /// The gates of a measurement.
 fn cases(report: &Report) -> Vec<junit::Case> {
+    let outcome = |passed: bool, why: String| passed.then_some(()).ok_or(why);
     let mut cases = Vec::new();
     if let Some(gate) = &report.gate {
-        let outcome = if gate.passed {
-            Ok(())
-        } else {
-            Err(format!(
-                "{} is {}, below {}",
-                gate.metric, gate.value, gate.threshold
-            ))
-        };
-        cases.push((gate.metric.clone(), outcome));
+        let (metric, value) = (&gate.metric, gate.value);
+        let why = format!("{metric} is {value}, below {}", gate.threshold);
+        cases.push((metric.clone(), outcome(gate.passed, why)));
     }
     if let Some(floor) = &report.floor {
-        let outcome = if floor.passed {
-            Ok(())
-        } else {
-            Err(format!(
-                "{} is {}, below {}",
-                floor.metric, floor.value, floor.floor
-            ))
-        };
-        cases.push((
-            format!("{} at least {}", floor.metric, floor.floor),
-            outcome,
-        ));
+        let (metric, least) = (&floor.metric, floor.floor);
+        let why = format!("{metric} is {}, below {least}", floor.value);
+        let name = format!("{metric} at least {least}");
+        cases.push((name, outcome(floor.passed, why)));
     }
     if let Some(gate) = report.lost_gate.as_ref().filter(|it| !it.not_measured) {
-        let outcome = if gate.passed {
-            Ok(())
-        } else {
-            Err(format!(
-                "lost: {}, and at most {} may be",
-                gate.lost.join(", "),
-                gate.max_lost
-            ))
-        };
-        cases.push(("lost queries".to_owned(), outcome));
+        let (lost, most) = (gate.lost.join(", "), gate.max_lost);
+        let why = format!("lost: {lost}, and at most {most} may be");
+        cases.push(("lost queries".to_owned(), outcome(gate.passed, why)));
     }
     cases
 }

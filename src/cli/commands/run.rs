@@ -29,7 +29,7 @@ pub(in crate::cli) fn run(
         baselines: Some(&folder),
         ..Purpose::running("run", &args.execute, &files)
     };
-    let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
+    let (reporting, no_report) = args.execute.reported();
     dry_run::check(&args.plan, reporting, args.output.as_deref())?;
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
     let one = |round: &Round| one(round, args, purpose, &reports, (output, console));

@@ -14,14 +14,14 @@ use crate::cli::commands::scan_document::{Finding, ScanDocument};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::select::{self, plural};
+use crate::cli::select;
 use crate::git;
 use crate::json;
 use crate::redact::scan::{Scanner, Spotted};
 use crate::redact::{Redactor, Secrets};
 use crate::store::STATE;
 use crate::suite::{BASELINES, REPORTS};
-use crate::text;
+use crate::text::{self, plural};
 
 /// Where this program writes and reads.
 const USUAL: [&str; 4] = [BASELINES, REPORTS, STATE, "scenarios"];

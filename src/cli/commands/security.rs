@@ -129,18 +129,14 @@ fn finish(args: &SecurityArgs, report: &Report, console: Console) -> Result<Exit
         told = terminal::security(&report.security);
     }
     told.push_str(&line);
-    if !console.is_quiet() || report.status != Status::Passed {
-        told.push_str(&terminal::more_of_security(&report));
-    }
-    console.result(&crate::text::block(&told));
-    if !report.problems.is_empty() {
-        console.failure(&Failure::incomplete(report.problems.join("\n")));
-    }
-    Ok(match report.status {
-        Status::Passed | Status::NoGate => Exit::Passed,
-        Status::Failed => Exit::Failed,
-        Status::Incomplete => Exit::Incomplete,
-    })
+    let more = || terminal::more_of_security(&report);
+    Ok(measured::tell(
+        told,
+        more,
+        report.status,
+        &report.problems,
+        console,
+    ))
 }
 
 /// A report in its other forms.

@@ -10,7 +10,7 @@ use crate::cli::args::{ResultFormat, ValidateArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::select::{self, NonePicked, Picked, plural};
+use crate::cli::select::{self, NonePicked, Picked};
 use crate::cli::suite_file;
 use crate::cli::to_run::today;
 use crate::json;
@@ -18,6 +18,7 @@ use crate::mock::{self, Mock};
 use crate::model::scenario::Scenario;
 use crate::scenario_file::{self, Finding};
 use crate::suite;
+use crate::text::plural;
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]

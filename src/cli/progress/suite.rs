@@ -15,7 +15,7 @@ use crate::model::suite::ScenarioResult;
 use crate::published::result::{self, Status};
 use crate::report::terminal::Live;
 use crate::report::{document, duration};
-use crate::text;
+use crate::text::{self, counts, few};
 
 /// Without a terminal, a suite says nothing before it has taken this long: its result is there in a moment.
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
@@ -67,40 +67,34 @@ struct Tally {
 impl Tally {
     /// `1 failed, 11 passed, 2 with changes`.
     fn words(&self) -> String {
-        let counts = [
+        let counts = counts(&[
             (self.failed, "failed"),
             (self.without_verdict, "without a verdict"),
             (self.passed, "passed"),
             (self.recorded, "recorded"),
             (self.changed, "with changes"),
             (self.skipped, "skipped"),
-        ];
-        let counts = counts.iter().filter(|(count, _)| *count > 0);
-        let words: Vec<String> = counts.map(|(it, name)| format!("{it} {name}")).collect();
-        words.join(", ")
+        ]);
+        counts.join(", ")
     }
 
     /// The same for the bar, which has little room.
     fn short_words(&self) -> String {
-        let counts = [
+        let counts = counts(&[
             (self.failed, "failed"),
             (self.without_verdict, "error"),
             (self.changed, "changed"),
-        ];
-        let counts = counts.iter().filter(|(count, _)| *count > 0);
-        let words: Vec<String> = counts.map(|(it, name)| format!("{it} {name} ")).collect();
-        words.concat()
+        ]);
+        let counts = counts.iter().map(|it| format!("{it} "));
+        counts.collect()
     }
 
     /// `running: Search, Add a server and 2 more`; empty where nothing runs.
     fn running_words(&self) -> String {
-        let names: Vec<&str> = self.running.values().map(String::as_str).collect();
-        let shown = names[..names.len().min(NAMED)].join(", ");
-        match names.len().saturating_sub(NAMED) {
-            0 if names.is_empty() => String::new(),
-            0 => format!("; running: {shown}"),
-            more => format!("; running: {shown} and {more} more"),
+        if self.running.is_empty() {
+            return String::new();
         }
+        format!("; running: {}", few(self.running.values(), NAMED))
     }
 }
 

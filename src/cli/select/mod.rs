@@ -29,6 +29,7 @@ use crate::model::scenario::Scenario;
 use crate::scenario_file::{self, Finding, Found, Loaded, Options};
 use crate::suite::RUNS;
 use crate::text::nearest::did_you_mean;
+use crate::text::{few, plural};
 
 /// What scenarios are selected for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -391,7 +392,6 @@ fn settle_usual_servers(scenarios: &mut [Scenario], purpose: Purpose<'_>, consol
     }
 }
 
-/// Leaves the scenarios that an expression is about; why there are none, where that is so.
 /// The most commands that are named of which nobody knows whether they have changed.
 const NAMED: usize = 3;
 
@@ -400,21 +400,11 @@ fn unknown(commands: &BTreeSet<String>) -> String {
     if commands.is_empty() {
         return String::new();
     }
-    let named: Vec<String> = commands
-        .iter()
-        .take(NAMED)
-        .map(|it| format!("`{it}`"))
-        .collect();
-    let more = match commands.len() - named.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!(
-        " (the code of {}{more} is not known: no file of a repository is named)",
-        named.join(", ")
-    )
+    let named = few(commands.iter().map(|it| format!("`{it}`")), NAMED);
+    format!(" (the code of {named} is not known: no file of a repository is named)")
 }
 
+/// Leaves the scenarios that an expression is about; why there are none, where that is so.
 fn match_expression(
     scenarios: &mut Vec<Scenario>,
     expression: &Expression,
@@ -529,12 +519,4 @@ fn words(scenarios: &[Scenario]) -> BTreeSet<String> {
         }
     }
     words
-}
-
-pub(super) fn plural(count: usize, what: &str) -> String {
-    if count == 1 {
-        format!("1 {what}")
-    } else {
-        format!("{count} {what}s")
-    }
 }

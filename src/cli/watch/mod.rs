@@ -38,9 +38,10 @@ use crate::cli::paths::from_here;
 use crate::cli::refusal;
 use crate::cli::round::Round;
 use crate::cli::runtime;
-use crate::cli::select::{Purpose, plural};
+use crate::cli::select::Purpose;
 use crate::scenario_file;
 use crate::suite::ci::known_by;
+use crate::text::plural;
 
 /// How long nothing may happen before what has happened counts as one change: an editor writes in several steps.
 const QUIET: Duration = Duration::from_millis(200);

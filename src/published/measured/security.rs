@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::status::Status;
 use crate::model::number::{apart, is_at_most};
+use crate::text::plural;
 
 /// The whole document.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -156,10 +157,7 @@ impl DetectorReport {
             .iter()
             .map(|(status, count)| format!("{count} {status}"))
             .collect();
-        let scans = match self.errors.len() {
-            1 => "1 scan".to_owned(),
-            more => format!("{more} scans"),
-        };
+        let scans = plural(self.errors.len(), "scan");
         let allowed = match self.allowed_errors {
             0 => String::new(),
             most => format!(", and {most} may be"),

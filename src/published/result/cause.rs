@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::experiment::CauseCall;
+use crate::text::plural;
 
 /// One root cause of whatever failed or changed, with everything it led to.
 ///
@@ -143,14 +144,10 @@ impl Whose {
 impl Cause {
     /// How many scenarios and calls it concerns: `3 scenarios, 12 calls`.
     pub fn extent(&self) -> String {
-        let counted = |count: usize, one: &str| match count {
-            1 => format!("1 {one}"),
-            many => format!("{many} {one}s"),
-        };
-        let scenarios = counted(self.scenarios.len(), "scenario");
+        let scenarios = plural(self.scenarios.len(), "scenario");
         match self.calls {
             0 => scenarios,
-            calls => format!("{scenarios}, {}", counted(calls, "call")),
+            calls => format!("{scenarios}, {}", plural(calls, "call")),
         }
     }
 }

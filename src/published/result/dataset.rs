@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Scenario, Status};
 use crate::model::suite::{MISSING, NOT_STARTED};
+use crate::text::{counts, plural};
 
 /// All rows of one data set together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -78,22 +79,20 @@ impl Dataset {
     /// `8 of 10 rows passed, 1 failed, 1 without a verdict`, or with a matrix `3 of 4 cells of 2 rows passed`; `verb` is what becomes of
     /// those that went well.
     pub fn words(&self, verb: &str) -> String {
-        let rows = match self.rows {
-            1 => "1 row".to_owned(),
-            several => format!("{several} rows"),
-        };
+        let rows = plural(self.rows, "row");
         let mut words = match self.cells {
             None => format!("{} of {rows} {verb}", self.succeeded),
-            Some(1) => format!("{} of 1 cell of {rows} {verb}", self.succeeded),
-            Some(cells) => format!("{} of {cells} cells of {rows} {verb}", self.succeeded),
+            Some(cells) => format!(
+                "{} of {} of {rows} {verb}",
+                self.succeeded,
+                plural(cells, "cell")
+            ),
         };
-        for (count, what) in [
+        for it in counts(&[
             (self.failed, "failed"),
             (self.without_verdict, "without a verdict"),
-        ] {
-            if count > 0 {
-                let _ = write!(words, ", {count} {what}");
-            }
+        ]) {
+            let _ = write!(words, ", {it}");
         }
         words
     }

@@ -10,6 +10,7 @@ use crate::model::stamp::Servers;
 use crate::model::suite::{Check, SUCCEEDS};
 use crate::model::unsteady::Unsteady;
 use crate::published::measured::Measured;
+use crate::text::plural;
 
 use super::Cell;
 use super::{
@@ -395,10 +396,9 @@ impl Scenario {
         let baseline = self.recorded_baseline(command);
         let servers = &baseline.or(self.current.as_ref())?.servers;
         let verb = if command == "run" { "listed" } else { "pinned" };
-        Some(match servers.iter().map(|it| it.tools).sum() {
+        Some(match servers.iter().map(|it| it.tools).sum::<usize>() {
             0 => words,
-            1 => format!("{words}, 1 tool {verb}"),
-            tools => format!("{words}, {tools} tools {verb}"),
+            tools => format!("{words}, {} {verb}", plural(tools, "tool")),
         })
     }
 }

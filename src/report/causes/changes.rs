@@ -21,10 +21,7 @@ impl Gather<'_> {
             return;
         }
         let is_of_call = call.baseline.or(call.current).is_some();
-        let refused = CauseCall {
-            baseline: call.baseline,
-            current: None,
-        };
+        let refused = CauseCall::new(call.baseline, None);
         let is_covered = self.covered.contains(&call) || self.covered.contains(&refused);
         let is_tolerated = !change.fails
             && matches!(

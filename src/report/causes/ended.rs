@@ -49,10 +49,7 @@ impl Ended {
 
     /// The same of a call that a reason says was not made.
     pub(super) fn explains(&self, reason: &Reason) -> bool {
-        let call = CauseCall {
-            baseline: reason.baseline,
-            current: reason.current,
-        };
+        let call = CauseCall::new(reason.baseline, reason.current);
         let kinds = [ReasonKind::EffectChange, ReasonKind::Expectation];
         kinds.contains(&reason.kind) && self.is_before(call)
     }
@@ -62,10 +59,7 @@ impl Ended {
 pub(super) fn not_made(change: &Change) -> CauseCall {
     let said = change.what.strip_prefix(EXPECTED_AS_CALL);
     let expected = said.and_then(|it| it.split(',').next()?.parse().ok());
-    CauseCall {
-        baseline: change.baseline.or(expected),
-        current: change.current,
-    }
+    CauseCall::new(change.baseline.or(expected), change.current)
 }
 
 /// What follows for a call that the run did not come to.

@@ -69,13 +69,7 @@ impl Gather<'_> {
             return self.expectation(check, sentence(check));
         };
         let row = self.rows.iter().find(|(it, _)| it.current == Some(number));
-        let call = row.map_or(
-            CauseCall {
-                baseline: None,
-                current: Some(number),
-            },
-            |(call, _)| *call,
-        );
+        let call = row.map_or(CauseCall::new(None, Some(number)), |(call, _)| *call);
         let row = row.map(|(_, row)| *row);
         let server = row.and_then(|it| it.server.as_deref()).unwrap_or_default();
         let draft = self

@@ -1,6 +1,7 @@
 //! The calls that a cause concerns, in words.
 
 use crate::published::result::Cause;
+use crate::text::few;
 
 /// The calls by their numbers: `calls 1, 3 and 4 more`; `None` where none is concerned.
 pub fn calls(cause: &Cause, command: &str, most: usize) -> Option<String> {
@@ -15,10 +16,5 @@ pub fn calls(cause: &Cause, command: &str, most: usize) -> Option<String> {
         .filter(|it| !it.is_empty())
         .collect();
     let noun = if numbers.len() == 1 { "call" } else { "calls" };
-    let shown = numbers[..numbers.len().min(most)].join(", ");
-    match numbers.len().saturating_sub(most) {
-        _ if numbers.is_empty() => None,
-        0 => Some(format!("{noun} {shown}")),
-        more => Some(format!("{noun} {shown} and {more} more")),
-    }
+    (!numbers.is_empty()).then(|| format!("{noun} {}", few(&numbers, most)))
 }

@@ -80,10 +80,7 @@ pub(super) fn rows(scenario: &Scenario) -> HashMap<CauseCall, &Row> {
     let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
     rows.filter(|it| it.tool.is_some())
         .map(|row| {
-            let call = CauseCall {
-                baseline: number(&row.baseline),
-                current: number(&row.current),
-            };
+            let call = CauseCall::new(number(&row.baseline), number(&row.current));
             (call, row)
         })
         .collect()
@@ -91,7 +88,7 @@ pub(super) fn rows(scenario: &Scenario) -> HashMap<CauseCall, &Row> {
 
 impl<'a> Gather<'a> {
     pub(super) fn row(&self, baseline: Option<usize>, current: Option<usize>) -> Option<&'a Row> {
-        self.rows.get(&CauseCall { baseline, current }).copied()
+        self.rows.get(&CauseCall::new(baseline, current)).copied()
     }
 
     fn experiment(&mut self) {

@@ -147,10 +147,7 @@ impl<'a> Context<'a> {
 
 /// The calls that a change is of.
 pub(super) fn calls_of(change: &Change) -> CauseCall {
-    CauseCall {
-        baseline: change.baseline,
-        current: change.current,
-    }
+    CauseCall::new(change.baseline, change.current)
 }
 
 fn kind_of(kind: ChangeKind) -> CauseKind {

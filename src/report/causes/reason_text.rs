@@ -51,10 +51,7 @@ pub(super) fn refused(comparison: &Comparison, reason: &Reason) -> Vec<CauseCall
             let mut rows = comparison.rows.iter();
             let row = rows.find(|it| it.baseline.as_ref().is_some_and(|it| it.number == *number));
             let current = row.and_then(|it| it.current.as_ref());
-            CauseCall {
-                baseline: Some(*number),
-                current: current.map(|it| it.number),
-            }
+            CauseCall::new(Some(*number), current.map(|it| it.number))
         })
         .collect()
 }

@@ -33,10 +33,7 @@ impl Gather<'_> {
     fn told_by_end(&mut self, reason: &Reason) {
         let these = std::iter::once(reason).chain(&reason.follows);
         for it in these.filter(|it| it.kind != ReasonKind::Threshold) {
-            let call = CauseCall {
-                baseline: it.baseline,
-                current: it.current,
-            };
+            let call = CauseCall::new(it.baseline, it.current);
             self.covered.insert(call);
             self.not_made.push(NotMade {
                 call,
@@ -138,14 +135,12 @@ impl Gather<'_> {
             }
         }
         draft.fails = self.fails;
-        let mut calls = vec![CauseCall {
-            baseline: reason.baseline,
-            current: reason.current,
-        }];
-        calls.extend(follows.iter().map(|it| CauseCall {
-            baseline: it.baseline,
-            current: it.current,
-        }));
+        let mut calls = vec![CauseCall::new(reason.baseline, reason.current)];
+        calls.extend(
+            follows
+                .iter()
+                .map(|it| CauseCall::new(it.baseline, it.current)),
+        );
         if reason.kind == ReasonKind::Drift {
             calls.extend(refused(comparison, reason));
         }

@@ -91,10 +91,7 @@ impl Gather<'_> {
             follows: vec![score],
             ..draft
         };
-        draft.add_calls([CauseCall {
-            baseline: loss.baseline,
-            current: loss.current,
-        }]);
+        draft.add_calls([CauseCall::new(loss.baseline, loss.current)]);
         draft
     }
 }

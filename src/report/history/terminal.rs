@@ -11,7 +11,7 @@ use crate::published::history::{
     FirstBad, History, HistoryDocument, HistoryResult, Ranked, SlowdownGate,
 };
 use crate::report::{duration, moment};
-use crate::text::{self, shorten};
+use crate::text::{self, plural, shorten};
 
 /// The signs of a course, from the lowest value to the highest.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -102,10 +102,7 @@ fn status(it: &HistoryResult) -> String {
 
 /// `12 results, 11 of 12 passed (92 %), median 340 ms`.
 fn counts(it: &History) -> String {
-    let mut words = match it.results.len() {
-        1 => "1 result".to_owned(),
-        several => format!("{several} results"),
-    };
+    let mut words = plural(it.results.len(), "result");
     let _ = write!(words, ", {}", it.passed_words());
     add_measures(&mut words, it);
     words

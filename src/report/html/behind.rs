@@ -12,10 +12,11 @@ use crate::published::result::{
     self, ArgumentDifference, Causes, Comparison, Row, RowKind, UpstreamHeader, UpstreamRow,
 };
 use crate::report::diff::Known;
+use crate::text::{counts, plural};
 
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::content::{self, Part};
-use super::excerpt::Excerpt;
+use super::excerpt::{Excerpt, Versus};
 use super::render::embedded;
 use super::sides::Sides;
 
@@ -69,16 +70,9 @@ pub(super) struct BehindCall<'a> {
     pub(super) right: Option<Side>,
     /// What was asked and answered on both sides, beside each other, where both are at hand.
     pub(super) answers: Vec<PartView>,
-    pub(super) differences: Vec<PlaceView<'a>>,
+    /// The places in its arguments that differ.
+    pub(super) differences: Vec<Versus<'a, ArgumentDifference>>,
     pub(super) headers: Vec<HeaderView<'a>>,
-}
-
-/// A place in the arguments that differs.
-#[derive(Debug)]
-pub(super) struct PlaceView<'a> {
-    pub(super) difference: &'a ArgumentDifference,
-    pub(super) was: Option<Excerpt>,
-    pub(super) now: Option<Excerpt>,
 }
 
 /// A header that was passed on.
@@ -338,7 +332,7 @@ impl<'a> Behind<'a> {
             right: side(now, heard.right, 1),
             answers,
             differences: (row.iter().flat_map(|it| &it.differences))
-                .map(place)
+                .map(|it| Versus::new(it, it.was.as_deref(), it.now.as_deref()))
                 .collect(),
             headers: (row.iter().flat_map(|it| &it.headers))
                 .map(differing)
@@ -431,16 +425,14 @@ fn calls_words(heard: usize, rows: &[&UpstreamRow]) -> String {
         (before, now) => format!("{before} → {now} calls"),
     };
     let changed = rows.iter().filter(|it| it.differs()).count() - missing - extra;
-    let counts = [(changed, "changed"), (missing, "missing"), (extra, "extra")];
-    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let counts = counts.map(|(count, what)| format!(", {count} {what}"));
+    let counts = counts(&[(changed, "changed"), (missing, "missing"), (extra, "extra")]);
+    let counts = counts.iter().map(|it| format!(", {it}"));
     calls + &counts.collect::<String>()
 }
 
 /// How many headers were passed on without a call, and how many of them differ.
 fn headers_words(headers: usize, differing: usize) -> String {
-    let noun = if headers == 1 { "header" } else { "headers" };
-    let words = format!("{headers} {noun} passed on without a call");
+    let words = format!("{} passed on without a call", plural(headers, "header"));
     match differing {
         0 => words,
         _ => format!("{words}, {differing} changed"),
@@ -449,15 +441,6 @@ fn headers_words(headers: usize, differing: usize) -> String {
 
 fn lane(side: Option<&Trajectory>) -> Option<&UpstreamLane> {
     side?.upstream.as_deref()
-}
-
-fn place(difference: &ArgumentDifference) -> PlaceView<'_> {
-    let [was, now] = Excerpt::versus(difference.was.as_deref(), difference.now.as_deref());
-    PlaceView {
-        difference,
-        was,
-        now,
-    }
 }
 
 fn differing(it: &UpstreamHeader) -> HeaderView<'_> {

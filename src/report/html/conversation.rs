@@ -20,7 +20,7 @@ use crate::text::{line, shorten};
 
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::behind::{Behind, BehindView};
-use super::excerpt::Excerpt;
+use super::excerpt::Versus;
 use super::message::{self, MessageRow};
 use super::parameter::{self, ParameterView};
 use super::render::embedded;
@@ -103,7 +103,8 @@ pub(super) struct CallBlock<'a> {
     pub(super) left: Option<Side>,
     pub(super) right: Option<Side>,
     pub(super) contract_changes: &'a [ContractChange],
-    pub(super) differences: Vec<DifferenceView<'a>>,
+    /// The places where the answers differ.
+    pub(super) differences: Vec<Versus<'a, Difference>>,
     pub(super) slower: Option<String>,
     /// What of its arguments comes from earlier answers.
     pub(super) bound: Vec<String>,
@@ -130,14 +131,6 @@ impl CallBlock<'_> {
     fn html<'a>(&'a self, sides: &'a Sides) -> Safe<CallTemplate<'a>> {
         embedded(CallTemplate { call: self, sides })
     }
-}
-
-/// One place where the answers differ.
-#[derive(Debug)]
-pub(super) struct DifferenceView<'a> {
-    pub(super) difference: &'a Difference,
-    pub(super) expected: Option<Excerpt>,
-    pub(super) got: Option<Excerpt>,
 }
 
 /// The three numbers of a pair.
@@ -341,7 +334,7 @@ impl<'a> Maker<'a> {
             contract_changes: response.map_or(&[], |it| &it.contract_changes),
             differences: (response.iter())
                 .flat_map(|it| &it.differences)
-                .map(difference)
+                .map(|it| Versus::new(it, it.expected.as_deref(), it.got.as_deref()))
                 .collect(),
             slower: self.slower(row),
             bound: row
@@ -440,16 +433,6 @@ impl<'a> Maker<'a> {
             duration::words(slower.current_ms),
             duration::words(slower.baseline_ms)
         ))
-    }
-}
-
-fn difference(difference: &Difference) -> DifferenceView<'_> {
-    let [expected, got] =
-        Excerpt::versus(difference.expected.as_deref(), difference.got.as_deref());
-    DifferenceView {
-        difference,
-        expected,
-        got,
     }
 }
 

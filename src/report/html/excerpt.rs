@@ -23,6 +23,25 @@ pub(super) struct Excerpt {
     pub(super) cut: Option<String>,
 }
 
+/// Something that differs, with what either side has there.
+#[derive(Debug)]
+pub(super) struct Versus<'a, T> {
+    pub(super) difference: &'a T,
+    pub(super) was: Option<Excerpt>,
+    pub(super) now: Option<Excerpt>,
+}
+
+impl<'a, T> Versus<'a, T> {
+    pub(super) fn new(difference: &'a T, was: Option<&str>, now: Option<&str>) -> Self {
+        let [was, now] = Excerpt::versus(was, now);
+        Self {
+            difference,
+            was,
+            now,
+        }
+    }
+}
+
 impl Excerpt {
     /// The text without any marks. `whole` says where the whole text is, for a text that is cut.
     pub(super) fn plain(text: &str, whole: Option<&str>) -> Self {

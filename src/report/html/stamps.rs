@@ -3,6 +3,7 @@
 use crate::model::stamp::{Git, GitCommit, Servers};
 use crate::published::result::{ModelUse, ServerSummary, Side};
 use crate::report::{duration, moment};
+use crate::text::plural;
 
 /// One row of the table: a subject and what it was on either side.
 #[derive(Debug)]
@@ -168,17 +169,13 @@ fn servers(side: &Side) -> Vec<String> {
 
 fn server(server: &ServerSummary) -> String {
     let protocol = server.protocol_version.as_deref().unwrap_or("unknown");
-    let noun = if server.tools == 1 { "tool" } else { "tools" };
     let itself = match (&server.name, &server.version) {
         (Some(name), Some(version)) => format!("{name} {version}"),
         (Some(name), None) => name.clone(),
         (None, _) => "unnamed".to_owned(),
     };
-    let tools = server.tools;
-    format!(
-        "{}: {itself} ({tools} {noun}, MCP {protocol})",
-        server.server
-    )
+    let tools = plural(server.tools, "tool");
+    format!("{}: {itself} ({tools}, MCP {protocol})", server.server)
 }
 
 fn ending(side: &Side) -> Vec<String> {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::model::stamp::{Git, GitCommit};
 use crate::published::result::{Gate, ResultDocument};
 use crate::report::{advice, attention, counts, duration};
+use crate::text::plural;
 
 use super::escape::{Place, code, fence, theirs};
 use super::limits::{
@@ -124,21 +125,11 @@ fn links(result: &ResultDocument) -> String {
 fn counts_words(result: &ResultDocument) -> String {
     let summary = result.summary;
     format!(
-        "**{} of {} {} {}**{}{}",
+        "**{} of {} {}**{}{}",
         summary.succeeded(),
-        summary.selected,
-        noun(summary.selected),
+        plural(summary.selected, "scenario"),
         counts::verb(&result.command),
         counts::remarks(result),
         counts::others(summary)
     )
-}
-
-/// What so many scenarios are called.
-pub(super) fn noun(scenarios: usize) -> &'static str {
-    if scenarios == 1 {
-        "scenario"
-    } else {
-        "scenarios"
-    }
 }

@@ -19,9 +19,10 @@ use crate::report::command::{self, AcceptFrom};
 use crate::report::counts;
 use crate::report::matrix::{CellRow, HEADINGS, used};
 use crate::report::measured;
+use crate::text::plural;
 
 use self::escape::{Place, code, fence, theirs};
-use self::head::{head, noun};
+use self::head::head;
 use self::limits::{
     CAUSES, CELLS, DETAIL_CHARS, DETAILS, FILES, FOLLOWS, LIMIT, NAME_CHARS, NAMES, PATH_CHARS,
     REASONS, REST, ROWS, SENTENCE_CHARS, clipped,
@@ -199,9 +200,8 @@ impl Page {
             return;
         }
         let head = format!(
-            "<details><summary>{} {} {}, against the advice of an evaluator</summary>\n\n",
-            objected.len(),
-            noun(objected.len()),
+            "<details><summary>{} {}, against the advice of an evaluator</summary>\n\n",
+            plural(objected.len(), "scenario"),
             counts::verb(&result.command),
         );
         let end = "\n</details>\n\n";
@@ -234,9 +234,8 @@ impl Page {
             return;
         }
         let head = format!(
-            "<details><summary>{} {} {} {}</summary>\n\n",
-            changed.len(),
-            noun(changed.len()),
+            "<details><summary>{} {} {}</summary>\n\n",
+            plural(changed.len(), "scenario"),
             counts::verb(&result.command),
             counts::changes(&result.command)
         );

@@ -10,13 +10,11 @@ pub use words::{lines, words};
 use std::borrow::Borrow;
 
 use crate::published::measured::retrieval::Metrics;
+use crate::text::several;
 
 /// So many queries, in words.
 pub(in crate::report) fn queries(count: impl Borrow<usize>) -> String {
-    match *count.borrow() {
-        1 => "1 query".to_owned(),
-        more => format!("{more} queries"),
-    }
+    several(*count.borrow(), "query", "queries")
 }
 
 /// The figures of the best or the worst case of equal scores, in a fragment.

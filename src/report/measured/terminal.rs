@@ -6,6 +6,7 @@ use super::{case, queries};
 use crate::published::measured::retrieval::{Compared, Metrics, Report};
 use crate::published::measured::security::{self, Security};
 use crate::published::measured::{Measured, Status};
+use crate::text::plural;
 
 /// A verdict in capitals.
 fn verdict(passed: bool) -> &'static str {
@@ -281,12 +282,9 @@ pub fn more_of_security(report: &security::Report) -> String {
         if let Some(first) = it.errors.first() {
             let _ = writeln!(
                 told,
-                "{}: {}, such as `{}` ({})",
+                "{}: {} without a verdict, such as `{}` ({})",
                 it.detector,
-                match it.errors.len() {
-                    1 => "1 scan without a verdict".to_owned(),
-                    more => format!("{more} scans without a verdict"),
-                },
+                plural(it.errors.len(), "scan"),
                 first.id,
                 if first.reason.is_empty() {
                     &first.status

@@ -4,6 +4,7 @@ use super::queries;
 use crate::published::measured::retrieval::Report;
 use crate::published::measured::{Measured, security};
 use crate::published::result::UNCHANGED;
+use crate::text::several;
 
 /// One sentence on what it came to, and what became of its queries; `None` where nothing was measured.
 pub fn words(measured: &Measured) -> Option<String> {
@@ -22,13 +23,15 @@ pub fn words(measured: &Measured) -> Option<String> {
             }
             let others = match others {
                 0 => String::new(),
-                1 => "1 query is of one side alone".to_owned(),
-                more => format!("{more} queries are of one side alone"),
+                _ => several(
+                    others,
+                    "query is of one side alone",
+                    "queries are of one side alone",
+                ),
             };
             let changed = match compared.changed.len() {
                 0 => String::new(),
-                1 => "1 query was another one".to_owned(),
-                more => format!("{more} queries were other ones"),
+                count => several(count, "query was another one", "queries were other ones"),
             };
             let parts: Vec<String> = [moved, others, changed]
                 .into_iter()

@@ -7,6 +7,7 @@ use super::scenario_line::ROOM_FOR_COLUMNS;
 use crate::published::result::{Gate, GateState, Matrix, ResultDocument, Row, RowKind, Scenario};
 use crate::report::matrix::{CellRow, used};
 use crate::report::{advice, counts, duration, wrap};
+use crate::text::{plural, several};
 
 impl Page<'_> {
     pub(super) fn summary(&mut self, result: &ResultDocument) {
@@ -111,15 +112,9 @@ impl Page<'_> {
 fn unchecked(result: &ResultDocument) -> Option<String> {
     let counts = result.scenarios.iter().map(|it| it.unchecked().count());
     let counts: Vec<usize> = counts.filter(|it| *it > 0).collect();
-    let criteria = match counts.iter().sum() {
-        0 => return None,
-        1 => "1 criterion was".to_owned(),
-        several => format!("{several} criteria were"),
-    };
-    let scenarios = match counts.len() {
-        1 => "1 scenario".to_owned(),
-        several => format!("{several} scenarios"),
-    };
+    let criteria: usize = counts.iter().sum();
+    let criteria = (criteria > 0).then(|| several(criteria, "criterion was", "criteria were"))?;
+    let scenarios = plural(counts.len(), "scenario");
     Some(format!("{criteria} not checked, in {scenarios}"))
 }
 
@@ -136,8 +131,11 @@ fn graded(result: &ResultDocument) -> Option<String> {
     let baselines = match count {
         _ if result.command != "compare" => return None,
         0 => return None,
-        1 => "1 baseline heard its answers".to_owned(),
-        several => format!("{several} baselines heard their answers"),
+        _ => several(
+            count,
+            "baseline heard its answers",
+            "baselines heard their answers",
+        ),
     };
     Some(format!(
         "{baselines} only once, so what varies in them is not known, and small differences pass: record again to find it out"

@@ -1,13 +1,9 @@
 //! The arguments of a call, in which texts may refer to earlier answers.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-
 use crate::model::Object;
 use crate::model::reference::Reference;
 use crate::model::scenario::FilledText;
-use crate::scenario_file::decode::{At, Decode};
+use crate::scenario_file::decode::{At, Decode, schema};
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
 
@@ -64,16 +60,4 @@ fn find(node: &Node, at: &mut String, findings: &Findings, arguments: &mut Argum
     }
 }
 
-impl JsonSchema for Arguments {
-    fn inline_schema() -> bool {
-        Object::inline_schema()
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        Object::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Object::json_schema(generator)
-    }
-}
+schema!(Arguments, |generator| Object::json_schema(generator));

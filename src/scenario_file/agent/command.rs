@@ -81,8 +81,7 @@ impl CommandKeys {
             None => {
                 let message = "missing key `command`, which this kind of agent needs";
                 let hint = "list the program and its arguments: `[my-agent, --ask, \"${prompt}\"]`; or name a `format` that has a usual one";
-                findings.error(at, message, Some(hint));
-                return None;
+                return findings.refuse(at, message, Some(hint));
             }
         };
         let cwd = self.cwd.as_ref();

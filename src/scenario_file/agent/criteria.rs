@@ -27,10 +27,7 @@ impl Decode for CriterionSection {
                 Box::decode(node, findings).map(Self::Evaluator)
             }
             Content::Map(_) => ConditionCriterion::decode(node, findings).map(Self::Condition),
-            _ => {
-                wrong_kind(node, "text or a map with one condition", findings);
-                None
-            }
+            _ => wrong_kind(node, "text or a map with one condition", findings),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::scenario_file::decode::secrets::{Given, given_pairs};
 use crate::scenario_file::decode::template::Template;
 use crate::scenario_file::decode::values::{Amount, Count, Timeout, Word, number};
 use crate::scenario_file::decode::{
-    At, Decode, Field, NO_HINT, Named, choice, choose, only_entry, section,
+    At, Decode, Field, NO_HINT, Named, choice, choose, only_entry, schema, section,
 };
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -70,9 +70,13 @@ section! {
     }
 }
 
-/// Answers are taken as a whole.
 fn check(agent: &ModelKeys, _: Mark, findings: &mut Findings) {
-    if let Some(body) = &agent.extra_body
+    check_body(agent.extra_body.as_ref(), findings);
+}
+
+/// Says of members of requests that answers are taken as a whole.
+pub(in crate::scenario_file) fn check_body(body: Option<&At<Object>>, findings: &mut Findings) {
+    if let Some(body) = body
         && body.get("stream") == Some(&Value::Bool(true))
     {
         let message = "`stream` cannot be asked for: answers are taken as a whole";
@@ -141,19 +145,7 @@ impl Decode for TemperatureSection {
     }
 }
 
-impl schemars::JsonSchema for TemperatureSection {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Temperature".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": ["number", "null"], "minimum": 0, "maximum": 2})
-    }
-}
+schema!(TemperatureSection, {"type": ["number", "null"], "minimum": 0, "maximum": 2});
 
 /// Whether the model has to call tools.
 #[derive(Debug, Clone)]
@@ -175,26 +167,18 @@ impl Decode for ToolChoiceSection {
     }
 }
 
-impl schemars::JsonSchema for ToolChoiceSection {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "ToolChoice".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "description": "Whether the model has to call tools: `required` and a tool's name count for the first answer to each message of the user.",
-            "anyOf": [
-                { "type": "string", "enum": ["auto", "none", "required"] },
-                {
-                    "type": "object",
-                    "properties": { "tool": { "type": "string", "description": "This tool." } },
-                    "required": ["tool"],
-                    "additionalProperties": false,
-                },
-            ],
-        })
-    }
-}
+schema!(ToolChoiceSection as "ToolChoice", {
+    "description": "Whether the model has to call tools: `required` and a tool's name count for the first answer to each message of the user.",
+    "anyOf": [
+        { "type": "string", "enum": ["auto", "none", "required"] },
+        {
+            "type": "object",
+            "properties": { "tool": { "type": "string", "description": "This tool." } },
+            "required": ["tool"],
+            "additionalProperties": false,
+        },
+    ],
+});
 
 impl PriceSection {
     pub(in crate::scenario_file) fn price(&self) -> Price {

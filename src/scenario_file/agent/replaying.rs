@@ -9,7 +9,7 @@ use crate::model::binding::{BindingRule, Source};
 use crate::model::scenario::{Pace, Replaying};
 
 use crate::scenario_file::decode::values::{Count, Timeout, Word};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, choice, section, shapes};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, choice, schema, section, shapes};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -59,26 +59,13 @@ impl Decode for Pointer {
                 "write `/{}`",
                 path.trim_start_matches(['$', '.']).replace('.', "/")
             );
-            findings.error(node.at, message, Some(hint));
-            return None;
+            return findings.refuse(node.at, message, Some(hint));
         }
         Some(Self(path))
     }
 }
 
-impl schemars::JsonSchema for Pointer {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Pointer".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string", "pattern": "^/"})
-    }
-}
+schema!(Pointer, {"type": "string", "pattern": "^/"});
 
 shapes! {
     /// A place in an answer, or the word `recorded`.

@@ -4,11 +4,10 @@ use crate::model::ready::Expected;
 use crate::model::scenario::{ExpectedCall, ScriptedCall};
 
 use super::arguments::Arguments;
-use std::borrow::Cow;
 use std::ops::Deref;
 
 use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, Decode, section};
+use crate::scenario_file::decode::{At, Decode, schema, section};
 use crate::scenario_file::servers::ready::{ExpectSection, UntilSection};
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -109,19 +108,9 @@ impl Decode for ExpectedCalls {
     }
 }
 
-impl schemars::JsonSchema for ExpectedCalls {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "ExpectedCalls".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Vec::<ExpectedSection>::json_schema(generator)
-    }
-}
+schema!(ExpectedCalls, |generator| {
+    Vec::<ExpectedSection>::json_schema(generator)
+});
 
 impl CallSection {
     pub(in crate::scenario_file) fn call(&self) -> ScriptedCall {

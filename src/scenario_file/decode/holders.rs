@@ -109,8 +109,7 @@ impl<T: Decode> Decode for Option<T> {
 impl<T: Decode> Decode for Vec<T> {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let Content::List(items) = &node.content else {
-            wrong_kind(node, "a list", findings);
-            return None;
+            return wrong_kind(node, "a list", findings);
         };
         // All items are read before the first failure counts.
         let read: Vec<_> = items.iter().map(|it| T::decode(it, findings)).collect();
@@ -141,8 +140,7 @@ pub(in crate::scenario_file) struct Named<T>(pub(in crate::scenario_file) Vec<(A
 impl<T: Decode> Decode for Named<T> {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let Content::Map(entries) = &node.content else {
-            wrong_kind(node, "a map", findings);
-            return None;
+            return wrong_kind(node, "a map", findings);
         };
         let mut named = Vec::new();
         for Entry { key, key_at, value } in entries {
@@ -182,20 +180,20 @@ impl<T: JsonSchema> JsonSchema for Named<T> {
 /// Gives a wrapper the schema of what it wraps.
 macro_rules! same_schema {
     ($type:ident) => {
-        impl<T: JsonSchema> JsonSchema for $type<T> {
+        impl<T: schemars::JsonSchema> schemars::JsonSchema for $type<T> {
             fn inline_schema() -> bool {
                 T::inline_schema()
             }
 
-            fn schema_name() -> Cow<'static, str> {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
                 T::schema_name()
             }
 
-            fn schema_id() -> Cow<'static, str> {
+            fn schema_id() -> std::borrow::Cow<'static, str> {
                 T::schema_id()
             }
 
-            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 T::json_schema(generator)
             }
         }

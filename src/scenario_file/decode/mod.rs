@@ -16,4 +16,5 @@ pub(super) mod words;
 
 pub(in crate::scenario_file) use self::holders::{At, Field, Named};
 pub(in crate::scenario_file) use self::section::{Decode, NO_HINT, section, wrong_kind};
+pub(in crate::scenario_file) use self::values::schema;
 pub(in crate::scenario_file) use self::words::{choice, choose, one_key, only_entry, shapes};

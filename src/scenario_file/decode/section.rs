@@ -183,8 +183,7 @@ impl<'a> Fields<'a> {
         findings: &mut Findings,
     ) -> Option<Self> {
         if !matches!(node.content, Content::Map(_)) {
-            wrong_kind(node, "a map", findings);
-            return None;
+            return wrong_kind(node, "a map", findings);
         }
         Some(Self { node, needed_by })
     }
@@ -209,8 +208,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Says that a node is not what belongs in its place.
-pub(in crate::scenario_file) fn wrong_kind(node: &Node, expected: &str, findings: &mut Findings) {
+/// Says that a node is not what belongs in its place, of which nothing can be made.
+pub(in crate::scenario_file) fn wrong_kind<T>(
+    node: &Node,
+    expected: &str,
+    findings: &mut Findings,
+) -> Option<T> {
     let hint = match node.content {
         Content::Bool(_) | Content::Number(_) if expected.contains("text") => {
             Some("put it into quotes if it is meant as text")
@@ -218,5 +221,5 @@ pub(in crate::scenario_file) fn wrong_kind(node: &Node, expected: &str, findings
         _ => None,
     };
     let message = format!("expected {expected}, found {}", node.kind());
-    findings.error(node.at, message, hint);
+    findings.refuse(node.at, message, hint)
 }

@@ -1,9 +1,6 @@
 //! Texts with `${NAME}` in them: what they are made of, and how sections hold them.
 
-use std::borrow::Cow;
 use std::ops::Deref;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::holders::{At, Named, same_schema};
 use super::section::{Decode, NO_HINT};
@@ -81,8 +78,7 @@ pub(in crate::scenario_file) fn command_line(
     findings: &mut Findings,
 ) -> Option<Vec<String>> {
     let [program, args @ ..] = command.as_slice() else {
-        findings.error(command.at, "names no program", NO_HINT);
-        return None;
+        return findings.refuse(command.at, "names no program", NO_HINT);
     };
     let name = if program.contains('/') {
         let path = findings.folder(program.at).join(&program.value);

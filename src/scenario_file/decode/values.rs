@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use jiff::fmt::friendly::SpanParser;
-use schemars::json_schema;
 use serde_json::Value;
 
 use crate::model::json_path::JsonPath;
@@ -19,8 +18,7 @@ impl Decode for String {
         if let Content::Text(text) = &node.content {
             return Some(text.clone());
         }
-        wrong_kind(node, "text", findings);
-        None
+        wrong_kind(node, "text", findings)
     }
 }
 
@@ -29,8 +27,7 @@ impl Decode for bool {
         if let Content::Bool(value) = node.content {
             return Some(value);
         }
-        wrong_kind(node, "true or false", findings);
-        None
+        wrong_kind(node, "true or false", findings)
     }
 }
 
@@ -51,8 +48,7 @@ impl Decode for OnlyTrue {
 impl Decode for i64 {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let Content::Number(number) = &node.content else {
-            wrong_kind(node, "a whole number", findings);
-            return None;
+            return wrong_kind(node, "a whole number", findings);
         };
         let value = number.as_i64();
         if value.is_none() {
@@ -74,8 +70,7 @@ impl Decode for Object {
         if let Content::Map(entries) = &node.content {
             return Some(Node::object(entries));
         }
-        wrong_kind(node, "a map", findings);
-        None
+        wrong_kind(node, "a map", findings)
     }
 }
 
@@ -93,8 +88,7 @@ impl Decode for Word {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let text = String::decode(node, findings)?;
         if text.trim().is_empty() {
-            findings.error(node.at, "must not be empty", NO_HINT);
-            return None;
+            return findings.refuse(node.at, "must not be empty", NO_HINT);
         }
         Some(Self(text))
     }
@@ -108,12 +102,11 @@ impl Decode for Pattern {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let text = String::decode(node, findings)?;
         if text.is_empty() {
-            findings.error(
+            return findings.refuse(
                 node.at,
                 "must not be empty: it would find something in every text",
                 NO_HINT,
             );
-            return None;
         }
         let compiled = regex::Regex::new(&text);
         // One that finds something in nothing and in a character that nobody thought of.
@@ -123,8 +116,7 @@ impl Decode for Pattern {
         {
             let message = format!("{} finds something in every text", quoted(&text));
             let hint = "an alternative that is empty, or `*` and `?` around all of it, match nothing as well";
-            findings.error(node.at, message, Some(hint));
-            return None;
+            return findings.refuse(node.at, message, Some(hint));
         }
         if let Err(error) = compiled {
             // The message draws the pattern with a caret; its last line says what is wrong.
@@ -132,8 +124,7 @@ impl Decode for Pattern {
             let reason = error.lines().last().unwrap_or_default();
             let reason = reason.trim_start_matches("error: ");
             let message = format!("{} is no regular expression: {reason}", quoted(&text));
-            findings.error(node.at, message, NO_HINT);
-            return None;
+            return findings.refuse(node.at, message, NO_HINT);
         }
         Some(Self(text))
     }
@@ -151,8 +142,7 @@ impl Decode for PathText {
             Err(problem) => {
                 let message = format!("{} is no path: {problem}", quoted(&text));
                 let hint = "write `/tools/0/name` or `$.tools[*].name`, and `$` for all of it";
-                findings.error(node.at, message, Some(hint));
-                None
+                findings.refuse(node.at, message, Some(hint))
             }
         }
     }
@@ -188,8 +178,7 @@ impl Decode for SecretPattern {
             Err(problem) => {
                 let message = format!("{} {problem}", quoted(&text));
                 let hint = "describe the secrets alone, such as `acme_[0-9a-f]{16}`";
-                findings.error(node.at, message, Some(hint));
-                None
+                findings.refuse(node.at, message, Some(hint))
             }
         }
     }
@@ -203,8 +192,7 @@ pub(in crate::scenario_file) fn number(
     findings: &mut Findings,
 ) -> Option<f64> {
     let Content::Number(number) = &node.content else {
-        wrong_kind(node, expected, findings);
-        return None;
+        return wrong_kind(node, expected, findings);
     };
     let value = number.as_f64().filter(|it| fits(*it));
     if value.is_none() {
@@ -338,15 +326,13 @@ const UNITS: [(&str, u32); 5] = [("b", 0), ("k", 10), ("m", 20), ("g", 30), ("t"
 impl Decode for Size {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         if !matches!(node.content, Content::Text(_) | Content::Number(_)) {
-            wrong_kind(node, "an amount of memory", findings);
-            return None;
+            return wrong_kind(node, "an amount of memory", findings);
         }
         let written = node.as_written();
         let size = bytes(&written.to_ascii_lowercase()).filter(|it| i64::try_from(*it).is_ok());
         if size.is_none_or(|it| it == 0) {
             let message = format!("{} is no amount of memory", quoted(&written));
-            findings.error(node.at, message, Some("write it like 512m, 2g or 1.5g"));
-            return None;
+            return findings.refuse(node.at, message, Some("write it like 512m, 2g or 1.5g"));
         }
         size.map(Self)
     }
@@ -392,19 +378,14 @@ impl Decode for Wait {
             Content::Number(number) => number
                 .as_f64()
                 .and_then(|it| Duration::try_from_secs_f64(it).ok()),
-            _ => {
-                wrong_kind(node, "a length of time", findings);
-                return None;
-            }
+            _ => return wrong_kind(node, "a length of time", findings),
         };
         let Some(wait) = wait else {
             let message = format!("{} is no length of time", quoted(&node.as_written()));
-            findings.error(node.at, message, hint);
-            return None;
+            return findings.refuse(node.at, message, hint);
         };
         if wait > MAX_WAIT {
-            findings.error(node.at, "is longer than a week", hint);
-            return None;
+            return findings.refuse(node.at, "is longer than a week", hint);
         }
         Some(Self(wait))
     }
@@ -414,19 +395,30 @@ impl Decode for Timeout {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let Wait(wait) = Wait::decode(node, findings)?;
         if wait.is_zero() {
-            findings.error(node.at, "must be above zero", NO_HINT);
-            return None;
+            return findings.refuse(node.at, "must be above zero", NO_HINT);
         }
         Some(Self(wait))
     }
 }
 
-/// Gives a type the schema of another, or one written out, in place.
+/// Gives a type a JSON Schema, written out or that of another type: in place, or, behind `as`, under a name of its own.
 macro_rules! schema {
-    ($type:ty, $name:literal, |$generator:pat_param| $schema:expr) => {
+    ($type:ident, { $($json:tt)* }) => {
+        $crate::scenario_file::decode::schema!($type, |_| schemars::json_schema!({ $($json)* }));
+    };
+    ($type:ident as $name:expr, { $($json:tt)* }) => {
+        $crate::scenario_file::decode::schema!($type as $name, |_| schemars::json_schema!({ $($json)* }));
+    };
+    ($type:ident, |$generator:pat_param| $schema:expr) => {
+        $crate::scenario_file::decode::schema!(@ $type, true, stringify!($type), |$generator| $schema);
+    };
+    ($type:ident as $name:expr, |$generator:pat_param| $schema:expr) => {
+        $crate::scenario_file::decode::schema!(@ $type, false, $name, |$generator| $schema);
+    };
+    (@ $type:ident, $in_place:literal, $name:expr, |$generator:pat_param| $schema:expr) => {
         impl schemars::JsonSchema for $type {
             fn inline_schema() -> bool {
-                true
+                $in_place
             }
 
             fn schema_name() -> std::borrow::Cow<'static, str> {
@@ -441,78 +433,26 @@ macro_rules! schema {
 }
 pub(in crate::scenario_file) use schema;
 
-schema!(
-    Word,
-    "Word",
-    |_| json_schema!({"type": "string", "pattern": r"\S"})
-);
-schema!(OnlyTrue, "OnlyTrue", |_| json_schema!({"const": true}));
-schema!(
-    Pattern,
-    "Pattern",
-    |_| json_schema!({"type": "string", "format": "regex", "minLength": 1})
-);
-schema!(
-    PathText,
-    "PathText",
-    |_| json_schema!({"type": "string", "pattern": r"\S"})
-);
-schema!(
-    Status,
-    "Status",
-    |_| json_schema!({"type": "integer", "minimum": 100, "maximum": 599})
-);
-schema!(
-    SecretPattern,
-    "SecretPattern",
-    |_| json_schema!({"type": "string", "format": "regex", "minLength": 1})
-);
-schema!(
-    Fraction,
-    "Fraction",
-    |_| json_schema!({"type": "number", "minimum": 0, "maximum": 1})
-);
-schema!(
-    Positive,
-    "Positive",
-    |_| json_schema!({"type": "number", "exclusiveMinimum": 0})
-);
-schema!(
-    Amount,
-    "Amount",
-    |_| json_schema!({"type": "number", "minimum": 0})
-);
-schema!(
-    Weight,
-    "Weight",
-    |_| json_schema!({"type": "number", "minimum": 0, "maximum": Weight::MOST})
-);
-schema!(
-    Count,
-    "Count",
-    |_| json_schema!({"type": "integer", "minimum": 1, "maximum": u32::MAX})
-);
-schema!(
-    Times,
-    "Times",
-    |_| json_schema!({"type": "integer", "minimum": 0, "maximum": u32::MAX})
-);
-schema!(
-    Once,
-    "Once",
-    |_| json_schema!({"type": "integer", "enum": [0, 1]})
-);
-schema!(
-    Port,
-    "Port",
-    |_| json_schema!({"type": "integer", "minimum": 1, "maximum": u16::MAX})
-);
-schema!(Size, "Size", |_| json_schema!({
+schema!(Word, {"type": "string", "pattern": r"\S"});
+schema!(OnlyTrue, {"const": true});
+schema!(Pattern, {"type": "string", "format": "regex", "minLength": 1});
+schema!(PathText, {"type": "string", "pattern": r"\S"});
+schema!(Status, {"type": "integer", "minimum": 100, "maximum": 599});
+schema!(SecretPattern, {"type": "string", "format": "regex", "minLength": 1});
+schema!(Fraction, {"type": "number", "minimum": 0, "maximum": 1});
+schema!(Positive, {"type": "number", "exclusiveMinimum": 0});
+schema!(Amount, {"type": "number", "minimum": 0});
+schema!(Weight, {"type": "number", "minimum": 0, "maximum": Weight::MOST});
+schema!(Count, {"type": "integer", "minimum": 1, "maximum": u32::MAX});
+schema!(Times, {"type": "integer", "minimum": 0, "maximum": u32::MAX});
+schema!(Once, {"type": "integer", "enum": [0, 1]});
+schema!(Port, {"type": "integer", "minimum": 1, "maximum": u16::MAX});
+schema!(Size, {
     "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": r"^\d"}]
-}));
-schema!(Wait, "Wait", |_| json_schema!({
+});
+schema!(Wait, {
     "anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^\s*\d"}]
-}));
-schema!(Timeout, "Timeout", |_| json_schema!({
+});
+schema!(Timeout, {
     "anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string", "pattern": r"^\s*\d"}]
-}));
+});

@@ -30,19 +30,11 @@ macro_rules! choice {
             }
         }
 
-        impl schemars::JsonSchema for $name {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({
-                    "description": concat!($($doc),+).trim(),
-                    "type": "string",
-                    "enum": [$($word),+],
-                })
-            }
-        }
+        $crate::scenario_file::decode::schema!($name as stringify!($name), {
+            "description": concat!($($doc),+).trim(),
+            "type": "string",
+            "enum": [$($word),+],
+        });
     };
 }
 pub(in crate::scenario_file) use choice;
@@ -109,8 +101,7 @@ macro_rules! shapes {
                     _ => {
                         $crate::scenario_file::decode::section::wrong_kind(
                             node, $expected, findings,
-                        );
-                        None
+                        )
                     }
                 }
             }
@@ -136,8 +127,7 @@ pub(in crate::scenario_file) fn choose(
 ) -> Option<&'static str> {
     let expected = || format!("one of {}", words.join(", "));
     let Content::Text(text) = &node.content else {
-        wrong_kind(node, &expected(), findings);
-        return None;
+        return wrong_kind(node, &expected(), findings);
     };
     let word = words.iter().find(|it| *it == text);
     if word.is_none() {
@@ -169,8 +159,7 @@ pub(in crate::scenario_file) fn only_entry<'a>(
         [Entry { key, value, .. }] => keys.iter().find(|it| *it == key).map(|it| (*it, value)),
         _ => {
             let message = format!("expected exactly one of {}", keys.join(", "));
-            findings.error(node.at, message, NO_HINT);
-            None
+            findings.refuse(node.at, message, NO_HINT)
         }
     }
 }

@@ -89,20 +89,17 @@ pub(super) fn place(
         (None, Some(name)) => FileRoot::Container(name.0.clone()),
         (Some(_), Some(container)) => {
             let message = "a file is in the folder of a server or in a container";
-            findings.error(container.at, message, Some("keep one of the two keys"));
-            return None;
+            return findings.refuse(container.at, message, Some("keep one of the two keys"));
         }
     };
     if path.0.starts_with("~/") {
         let message = "`~` stands for nothing here";
-        findings.error(path.at, message, Some("write `${HOME}/…`"));
-        return None;
+        return findings.refuse(path.at, message, Some("write `${HOME}/…`"));
     }
     if container.is_some() && !path.0.starts_with(['/', '$']) {
         let message = format!("{} is no absolute path", quoted(&path.0));
         let hint = "in a container, a path begins at its root: `/data/orders.json`";
-        findings.error(path.at, message, Some(hint));
-        return None;
+        return findings.refuse(path.at, message, Some(hint));
     }
     let written = if findings.is_literal(path.at) {
         literal(&path.0)

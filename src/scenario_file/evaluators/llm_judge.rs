@@ -1,11 +1,12 @@
 //! `type: llm-judge`: what a judge judges by, criteria in plain words or a rubric.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::model::judge::{Anchor, Dimension, LlmJudge, Rubric, Standard, THRESHOLD};
 use crate::scenario_file::decode::values::{Count, Fraction, Positive, Word};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, section, shapes, wrong_kind};
+use crate::scenario_file::decode::{
+    At, Decode, NO_HINT, Named, schema, section, shapes, wrong_kind,
+};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::parse::parse;
@@ -80,27 +81,12 @@ impl Decode for Name {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         match &node.content {
             Content::Text(_) | Content::Number(_) => Some(Self(node.as_written())),
-            _ => {
-                wrong_kind(node, "text or a number", findings);
-                None
-            }
+            _ => wrong_kind(node, "text or a number", findings),
         }
     }
 }
 
-impl schemars::JsonSchema for Name {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Name".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": ["string", "number"]})
-    }
-}
+schema!(Name, {"type": ["string", "number"]});
 
 /// A rubric in a file of its own.
 #[derive(Debug, Clone)]
@@ -110,12 +96,11 @@ impl Decode for RubricFile {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let Word(name) = Word::decode(node, findings)?;
         if findings.without_files {
-            findings.error(
+            return findings.refuse(
                 node.at,
                 "no file of this machine may be named here",
                 NO_HINT,
             );
-            return None;
         }
         let path = findings.folder(node.at).join(&name);
         if !findings.may_name(node.at, &path) {
@@ -124,12 +109,11 @@ impl Decode for RubricFile {
         if !path.is_file() {
             let message = format!("there is no file {}", quoted(&path.to_string_lossy()));
             findings.depends_on(&path);
-            findings.error(
+            return findings.refuse(
                 node.at,
                 message,
                 Some("paths are relative to the file that names them"),
             );
-            return None;
         }
         let source = findings.read(&path)?;
         let document = parse(source, findings)?;
@@ -141,19 +125,7 @@ impl Decode for RubricFile {
     }
 }
 
-impl schemars::JsonSchema for RubricFile {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "RubricFile".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string", "pattern": r"\S"})
-    }
-}
+schema!(RubricFile, {"type": "string", "pattern": r"\S"});
 
 fn check(keys: &StandardKeys, at: Mark, findings: &mut Findings) {
     match (&keys.criteria, &keys.rubric) {

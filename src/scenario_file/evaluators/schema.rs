@@ -1,13 +1,10 @@
 //! A JSON Schema, written in place or in a file.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use crate::json_schema;
 use crate::scenario_file::decode::section::wrong_kind;
-use crate::scenario_file::decode::{Decode, NO_HINT};
+use crate::scenario_file::decode::{Decode, NO_HINT, schema};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
@@ -37,24 +34,21 @@ impl Decode for SchemaValue {
                     Ok(schema) => schema,
                     Err(problem) => {
                         let message = format!("the file {} {problem}", quoted(path));
-                        findings.error(node.at, message, NO_HINT);
-                        return None;
+                        return findings.refuse(node.at, message, NO_HINT);
                     }
                 }
             }
             _ => {
-                wrong_kind(
+                return wrong_kind(
                     node,
                     "a JSON Schema, or the path of a file with one",
                     findings,
                 );
-                return None;
             }
         };
         match json_schema::JsonSchema::new(&schema) {
             Err(why) => {
-                findings.error(node.at, format!("the schema {why}"), NO_HINT);
-                return None;
+                return findings.refuse(node.at, format!("the schema {why}"), NO_HINT);
             }
             Ok(it) if findings.thorough && accepts_everything(&it) => {
                 let hint = "is a keyword misspelt, or does it refer to itself alone?";
@@ -86,16 +80,4 @@ fn accepts_everything(schema: &json_schema::JsonSchema) -> bool {
         .all(|it| schema.violations(it).next().is_none())
 }
 
-impl JsonSchema for SchemaValue {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "SchemaValue".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"anyOf": [{"type": "object"}, {"type": "string", "pattern": r"\S"}]})
-    }
-}
+schema!(SchemaValue, {"anyOf": [{"type": "object"}, {"type": "string", "pattern": r"\S"}]});

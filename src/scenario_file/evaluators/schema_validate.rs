@@ -88,8 +88,7 @@ impl SchemaKeys {
                 SchemaSource::File(place(path, begins, findings)?)
             }
             (Validated::File, None) => {
-                findings.error(at, "`in: file` needs a `path`", NO_HINT);
-                return None;
+                return findings.refuse(at, "`in: file` needs a `path`", NO_HINT);
             }
         };
         Some(SchemaValidate {

@@ -170,8 +170,7 @@ impl EvaluatorSection {
     ) -> Option<Evaluator> {
         let mut several = |keys: &SeveralKeys| -> Option<Vec<Evaluator>> {
             if keys.of.is_empty() {
-                findings.error(keys.of.at, "names no evaluator", NO_HINT);
-                return None;
+                return findings.refuse(keys.of.at, "names no evaluator", NO_HINT);
             }
             let inner = keys.of.iter();
             inner

@@ -1,16 +1,14 @@
 //! `type: sql-validate`.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Number, Value};
 
 use crate::model::evaluator::{SqlQuestion, SqlValidate, WantedRow, WantedRows};
 use crate::scenario_file::decode::section::wrong_kind;
 use crate::scenario_file::decode::template::Template;
 use crate::scenario_file::decode::values::{Timeout, Times, Word};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, section};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, schema, section};
 use crate::scenario_file::servers::ready::Wanted;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -109,8 +107,7 @@ impl SqlKeys {
         };
         if wanted == WantedRows::default() {
             let hint = "give `equals`, `rows`, `count`, `empty`, `at_least` or `at_most`";
-            findings.error(at, "says nothing of the rows", Some(hint));
-            return None;
+            return findings.refuse(at, "says nothing of the rows", Some(hint));
         }
         Some(wanted)
     }
@@ -141,26 +138,15 @@ pub(in crate::scenario_file) struct Row(WantedRow);
 
 impl Decode for Row {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
-        let read = row(&node.to_json());
-        if read.is_none() {
-            wrong_kind(node, "a list of values, or a map of columns", findings);
-        }
-        read.map(Self)
+        let read = row(&node.to_json()).map(Self);
+        read.or_else(|| wrong_kind(node, "a list of values, or a map of columns", findings))
     }
 }
 
-impl JsonSchema for Row {
-    fn schema_name() -> Cow<'static, str> {
-        "SqlRow".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A row: its values in the order of the columns, or the columns that matter.",
-            "type": ["array", "object"],
-        })
-    }
-}
+schema!(Row as "SqlRow", {
+    "description": "A row: its values in the order of the columns, or the columns that matter.",
+    "type": ["array", "object"],
+});
 
 /// What can be bound to a placeholder.
 #[derive(Debug, Clone)]
@@ -170,8 +156,7 @@ impl Decode for Parameter {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         match &node.content {
             Content::Map(_) | Content::List(_) => {
-                wrong_kind(node, "a text, a number, true, false or null", findings);
-                None
+                wrong_kind(node, "a text, a number, true, false or null", findings)
             }
             _ => Some(Self(node.to_json())),
         }
@@ -182,15 +167,7 @@ impl Decode for Parameter {
     }
 }
 
-impl JsonSchema for Parameter {
-    fn schema_name() -> Cow<'static, str> {
-        "SqlParameter".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "number", "boolean", "null"] })
-    }
-}
+schema!(Parameter as "SqlParameter", { "type": ["string", "number", "boolean", "null"] });
 
 /// A number of any size.
 #[derive(Debug, Clone)]
@@ -199,23 +176,10 @@ pub(in crate::scenario_file) struct AnyNumber(Number);
 impl Decode for AnyNumber {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let Content::Number(number) = &node.content else {
-            wrong_kind(node, "a number", findings);
-            return None;
+            return wrong_kind(node, "a number", findings);
         };
         Some(Self(number.clone()))
     }
 }
 
-impl JsonSchema for AnyNumber {
-    fn schema_name() -> Cow<'static, str> {
-        "AnyNumber".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "number" })
-    }
-}
+schema!(AnyNumber, { "type": "number" });

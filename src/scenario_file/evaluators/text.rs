@@ -108,14 +108,12 @@ pub(super) fn only_one<const N: usize>(
     let mut given = ways.into_iter().filter_map(|(name, it)| Some((name, it?)));
     let Some((first, (_, wanted))) = given.next() else {
         let hint = format!("give one of {}", names.join(", "));
-        findings.error(at, "does not say which text is meant", Some(hint));
-        return None;
+        return findings.refuse(at, "does not say which text is meant", Some(hint));
     };
     if let Some((second, (at, _))) = given.next() {
         let message = format!("`{first}` and `{second}` exclude each other");
         let hint = "write two evaluators, or `type: any_of`";
-        findings.error(at, message, Some(hint));
-        return None;
+        return findings.refuse(at, message, Some(hint));
     }
     Some(wanted)
 }

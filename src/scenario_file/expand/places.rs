@@ -117,12 +117,7 @@ impl Templates for Server {
 impl Templates for Prepare {
     fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
         for command in &mut self.commands {
-            if let [program, args @ ..] = &mut command[..] {
-                visit(Place::Program(program));
-                for arg in args {
-                    arg.templates(visit);
-                }
-            }
+            command_line(command, visit);
         }
         self.cwd.templates(visit);
         self.env.templates(visit);

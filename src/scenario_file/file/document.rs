@@ -1,9 +1,5 @@
 //! The scenario file as a whole.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-
 use super::dataset::DatasetSection;
 use super::label::LabelPath;
 use super::scoring::ScoringSection;
@@ -15,7 +11,7 @@ use crate::scenario_file::decode::kinds::drop_foreign;
 use crate::scenario_file::decode::secrets::RedactSection;
 use crate::scenario_file::decode::template::{CONFIG_FILE, Template, mentions};
 use crate::scenario_file::decode::values::{Count, Fraction, Timeout, Word};
-use crate::scenario_file::decode::{At, Decode, Field, Named, section, wrong_kind};
+use crate::scenario_file::decode::{At, Decode, Field, Named, schema, section, wrong_kind};
 use crate::scenario_file::evaluators::EvaluatorSection;
 use crate::scenario_file::judge::section::{JudgeKind, JudgeSection};
 use crate::scenario_file::measured::kind::{self, KindWord};
@@ -161,44 +157,21 @@ pub(in crate::scenario_file) struct VariableLeaf;
 impl Decode for VariableLeaf {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         if matches!(node.content, Content::List(_) | Content::Map(_)) {
-            wrong_kind(node, "text, a number, true or false", findings);
-            return None;
+            return wrong_kind(node, "text, a number, true or false", findings);
         }
         Some(Self)
     }
 }
 
-impl JsonSchema for VariableLeaf {
-    fn inline_schema() -> bool {
-        true
-    }
+schema!(VariableLeaf, {"type": ["string", "number", "boolean", "null"]});
 
-    fn schema_name() -> Cow<'static, str> {
-        "VariableLeaf".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"type": ["string", "number", "boolean", "null"]})
-    }
-}
-
-impl JsonSchema for VariableValue {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "VariableValue".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (leaf, section) = (
-            generator.subschema_for::<VariableLeaf>(),
-            generator.subschema_for::<VariableSection>(),
-        );
-        schemars::json_schema!({"anyOf": [leaf, section]})
-    }
-}
+schema!(VariableValue, |generator| {
+    let (leaf, section) = (
+        generator.subschema_for::<VariableLeaf>(),
+        generator.subschema_for::<VariableSection>(),
+    );
+    schemars::json_schema!({"anyOf": [leaf, section]})
+});
 
 /// Takes out of a document over its defaults what these say of another kind of scenario, agent or server than the document has.
 pub(in crate::scenario_file) fn drop_foreign_defaults(document: &mut Node) {

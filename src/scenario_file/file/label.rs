@@ -1,10 +1,6 @@
 //! The `label` section: which argument says what a call is for.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-
-use crate::scenario_file::decode::Decode;
+use crate::scenario_file::decode::{Decode, schema};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::Findings;
@@ -24,23 +20,14 @@ impl Decode for LabelPath {
         if steps.is_empty() || steps.iter().any(String::is_empty) {
             let message = format!("{} is no way to an argument", quoted(&text));
             let hint = "write `args.name`, or `args.request.tool` for what lies deeper";
-            findings.error(node.at, message, Some(hint));
-            return None;
+            return findings.refuse(node.at, message, Some(hint));
         }
         Some(Self(steps))
     }
 }
 
-impl JsonSchema for LabelPath {
-    fn schema_name() -> Cow<'static, str> {
-        "LabelPath".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "The way to a text in the arguments of a call: `args.name`, `args.request.tool`.",
-            "type": "string",
-            "pattern": r"^args(\.[^.]+)+$",
-        })
-    }
-}
+schema!(LabelPath as "LabelPath", {
+    "description": "The way to a text in the arguments of a call: `args.name`, `args.request.tool`.",
+    "type": "string",
+    "pattern": r"^args(\.[^.]+)+$",
+});

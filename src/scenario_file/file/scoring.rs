@@ -1,8 +1,7 @@
 //! The `scoring` section.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, json_schema};
 use serde_json::Value;
-use std::borrow::Cow;
 
 use crate::model::Object;
 use crate::model::rules::{
@@ -12,7 +11,8 @@ use crate::model::rules::{
 
 use crate::scenario_file::decode::values::{Count, Fraction, Once, Pattern, Positive, Wait, Word};
 use crate::scenario_file::decode::{
-    At, Decode, NO_HINT, Named, choice, choose, one_key, only_entry, section, shapes, wrong_kind,
+    At, Decode, NO_HINT, Named, choice, choose, one_key, only_entry, schema, section, shapes,
+    wrong_kind,
 };
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
@@ -166,28 +166,19 @@ impl Decode for ErrorsSection {
                     .collect(),
                 ..ErrorSigns::default()
             },
-            _ => {
-                wrong_kind(node, "a list of `path` and `text`, or false", findings);
-                return None;
-            }
+            _ => return wrong_kind(node, "a list of `path` and `text`, or false", findings),
         };
         Some(Self(signs))
     }
 }
 
-impl JsonSchema for ErrorsSection {
-    fn schema_name() -> Cow<'static, str> {
-        "Errors".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let signs = generator.subschema_for::<Vec<ErrorSignSection>>();
-        json_schema!({
-            "description": "What tells that an answer is an error although the server does not say so.",
-            "anyOf": [signs, { "type": "boolean" }],
-        })
-    }
-}
+schema!(ErrorsSection as "Errors", |generator| {
+    let signs = generator.subschema_for::<Vec<ErrorSignSection>>();
+    json_schema!({
+        "description": "What tells that an answer is an error although the server does not say so.",
+        "anyOf": [signs, { "type": "boolean" }],
+    })
+});
 
 one_key! {
     /// A sign that an answer is an error.
@@ -231,8 +222,7 @@ impl Decode for ArgumentRuleSection {
             "one_of" => {
                 let values = Vec::<Value>::decode(value, findings)?;
                 if values.is_empty() {
-                    findings.error(value.at, "must name at least one value", NO_HINT);
-                    return None;
+                    return findings.refuse(value.at, "must name at least one value", NO_HINT);
                 }
                 ArgumentMatch::OneOf(values)
             }
@@ -264,15 +254,7 @@ enum ArgumentRuleSchema {
     Regex(Pattern),
 }
 
-impl JsonSchema for ArgumentRuleSection {
-    fn schema_name() -> Cow<'static, str> {
-        "ArgumentRule".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        ArgumentRuleSchema::json_schema(generator)
-    }
-}
+schema!(ArgumentRuleSection as "ArgumentRule", |generator| ArgumentRuleSchema::json_schema(generator));
 
 /// Rules name a tool as its server does, without the name of the server.
 fn check(scoring: &ScoringSection, _: Mark, findings: &mut Findings) {

@@ -48,8 +48,7 @@ fn read(path: &Path, findings: &mut Findings) -> Option<LoadedJudge> {
         && entries.len() > 1
     {
         let message = "stands beside other keys";
-        findings.error(entry.key_at, message, NO_HINT);
-        return None;
+        return findings.refuse(entry.key_at, message, NO_HINT);
     }
     loaded(&JudgeSection::decode(section, findings)?)
 }

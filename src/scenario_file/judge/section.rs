@@ -1,16 +1,14 @@
 //! The `judge` section: which model judges runs, and how it is asked.
 
-use serde_json::Value;
-
 use crate::model::Object;
 use crate::model::agent::{ModelAgent, ModelApi, Temperature};
 use crate::model::judge::{JudgeSettings, MAX_INPUT_CHARS, VerdictForm};
-use crate::scenario_file::agent::model::{ApiWord, PriceSection, TemperatureSection};
+use crate::scenario_file::agent::model::{ApiWord, PriceSection, TemperatureSection, check_body};
 use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
 use crate::scenario_file::decode::secrets::{Given, given_pairs, marked_names};
 use crate::scenario_file::decode::template::Template;
 use crate::scenario_file::decode::values::{Count, Timeout, Word};
-use crate::scenario_file::decode::{At, Field, NO_HINT, Named, choice, section};
+use crate::scenario_file::decode::{At, Field, Named, choice, section};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// Which model judges runs.
@@ -93,14 +91,8 @@ section! {
     }
 }
 
-/// Answers are taken as a whole.
 fn check(judge: &JudgeKeys, _: Mark, findings: &mut Findings) {
-    if let Some(body) = &judge.extra_body
-        && body.get("stream") == Some(&Value::Bool(true))
-    {
-        let message = "`stream` cannot be asked for: answers are taken as a whole";
-        findings.error(body.at, message, NO_HINT);
-    }
+    check_body(judge.extra_body.as_ref(), findings);
 }
 
 impl JudgeSection {

@@ -48,12 +48,11 @@ fn interactions(document: &Node, findings: &mut Findings) -> Option<Vec<LlmInter
     check_keys::<Document>(document, findings);
     let Some(section) = document.get(SECTION) else {
         let hint = format!("declare them under `{SECTION}`");
-        findings.error(
+        return findings.refuse(
             document.at,
             "declares no interactions of a model",
             Some(hint),
         );
-        return None;
     };
     let script = Vec::<InteractionSection>::decode(section, findings)?;
     if script.is_empty() {

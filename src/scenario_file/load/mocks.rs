@@ -120,14 +120,12 @@ fn servers(document: &Node, findings: &mut Findings) -> Option<Vec<(String, Decl
         || format!("declare it under `{SECTION}`"),
         |it| format!("did you mean `{SECTION}` where it says `{it}`?"),
     );
-    findings.error(document.at, "declares no mock server", Some(hint));
-    None
+    findings.refuse(document.at, "declares no mock server", Some(hint))
 }
 
 fn named(section: &Node, findings: &mut Findings) -> Option<Vec<(String, DeclaredServer)>> {
     if section.entries().is_empty() && matches!(section.content, Content::Map(_)) {
-        findings.error(section.at, "declares no mock server", NO_HINT);
-        return None;
+        return findings.refuse(section.at, "declares no mock server", NO_HINT);
     }
     let servers = Named::<MockSection>::decode(section, findings)?;
     for (_, server) in &servers.0 {

@@ -5,8 +5,8 @@ use schemars::json_schema;
 use serde_json::Value;
 
 use crate::model::measurement::VerdictForm;
-use crate::scenario_file::decode::values::{Fraction, Times, Word, schema};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, choice, section, wrong_kind};
+use crate::scenario_file::decode::values::{Fraction, Times, Word};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, choice, schema, section, wrong_kind};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
@@ -84,10 +84,7 @@ impl Decode for Allowance {
         match &node.content {
             Content::Text(_) => Word::decode(node, findings).map(Self::File),
             Content::List(_) => Vec::decode(node, findings).map(Self::Listed),
-            _ => {
-                wrong_kind(node, "a list of queries, or the path of a file", findings);
-                None
-            }
+            _ => wrong_kind(node, "a list of queries, or the path of a file", findings),
         }
     }
 }
@@ -104,14 +101,11 @@ impl Decode for SearchValue {
         match &node.content {
             Content::Text(_) => Word::decode(node, findings).map(Self::Named),
             Content::Map(_) => Some(Self::Declared(node.to_json())),
-            _ => {
-                wrong_kind(
-                    node,
-                    "the name of a search, the path of a file, or keys that declare it",
-                    findings,
-                );
-                None
-            }
+            _ => wrong_kind(
+                node,
+                "the name of a search, the path of a file, or keys that declare it",
+                findings,
+            ),
         }
     }
 }
@@ -125,34 +119,22 @@ impl Decode for Files {
         let files = match &node.content {
             Content::Text(_) => vec![At::decode(node, findings)?],
             Content::List(items) if items.is_empty() => {
-                findings.error(node.at, "lists no file", NO_HINT);
-                return None;
+                return findings.refuse(node.at, "lists no file", NO_HINT);
             }
             Content::List(_) => Vec::decode(node, findings)?,
-            _ => {
-                wrong_kind(node, "the path of a file, or a list of such", findings);
-                return None;
-            }
+            _ => return wrong_kind(node, "the path of a file, or a list of such", findings),
         };
         Some(Self(files))
     }
 }
 
-schema!(
-    Day,
-    "Day",
-    |_| json_schema!({"type": "string", "format": "date"})
-);
-schema!(Allowance, "Allowance", |generator| {
+schema!(Day, {"type": "string", "format": "date"});
+schema!(Allowance, |generator| {
     let listed = generator.subschema_for::<Vec<AllowedSection>>();
     json_schema!({"anyOf": [listed, {"type": "string", "pattern": r"\S"}]})
 });
-schema!(
-    SearchValue,
-    "SearchValue",
-    |_| json_schema!({"anyOf": [{"type": "string", "pattern": r"\S"}, {"type": "object"}]})
-);
-schema!(Files, "Files", |_| json_schema!({"anyOf": [
+schema!(SearchValue, {"anyOf": [{"type": "string", "pattern": r"\S"}, {"type": "object"}]});
+schema!(Files, {"anyOf": [
     {"type": "string", "pattern": r"\S"},
     {"type": "array", "items": {"type": "string", "pattern": r"\S"}, "minItems": 1},
-]}));
+]});

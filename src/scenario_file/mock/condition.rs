@@ -1,14 +1,12 @@
 //! Conditions on arguments and on what a mock server remembers.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde_json::Value;
 
 use crate::model::interactions::ArgumentCondition;
 
 use crate::scenario_file::decode::values::{OnlyTrue, Pattern};
-use crate::scenario_file::decode::{Decode, one_key};
+use crate::scenario_file::decode::{Decode, one_key, schema};
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
 
@@ -62,26 +60,6 @@ enum ConditionSchema {
 /// Any value but a map.
 struct Literal;
 
-impl JsonSchema for Literal {
-    fn inline_schema() -> bool {
-        true
-    }
+schema!(Literal, {"type": ["null", "boolean", "number", "string", "array"]});
 
-    fn schema_name() -> Cow<'static, str> {
-        "Literal".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"type": ["null", "boolean", "number", "string", "array"]})
-    }
-}
-
-impl JsonSchema for Condition {
-    fn schema_name() -> Cow<'static, str> {
-        "Condition".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        ConditionSchema::json_schema(generator)
-    }
-}
+schema!(Condition as "Condition", |generator| ConditionSchema::json_schema(generator));

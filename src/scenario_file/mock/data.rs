@@ -1,13 +1,10 @@
 //! Bytes in content: written in Base64, or taken from a file.
 
-use std::borrow::Cow;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, Decode, NO_HINT};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, schema};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::Findings;
@@ -24,8 +21,7 @@ impl Decode for DataFile {
         if findings.without_files {
             let message = "a tool that is sent to a running server cannot name a file";
             let hint = "send the bytes themselves, in Base64, as `data` or `blob`";
-            findings.error(node.at, message, Some(hint));
-            return None;
+            return findings.refuse(node.at, message, Some(hint));
         }
         let path = Word::decode(node, findings)?.0;
         let file = findings.folder(node.at).join(&path);
@@ -37,26 +33,13 @@ impl Decode for DataFile {
             Ok(bytes) => Some(Self(STANDARD.encode(bytes))),
             Err(problem) => {
                 let message = format!("the file {} {problem}", quoted(&path));
-                findings.error(node.at, message, NO_HINT);
-                None
+                findings.refuse(node.at, message, NO_HINT)
             }
         }
     }
 }
 
-impl JsonSchema for DataFile {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "DataFile".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"type": "string", "pattern": r"\S"})
-    }
-}
+schema!(DataFile, {"type": "string", "pattern": r"\S"});
 
 /// Says so when bytes are not written in Base64. Broken bytes are sent by the fault `invalid_base64`.
 pub(in crate::scenario_file) fn check_base64(data: Option<&At<String>>, findings: &mut Findings) {

@@ -1,14 +1,13 @@
 //! Faults: what goes wrong with an answer of a mock server, on purpose.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{Schema, json_schema};
 
 use crate::model::interactions::Fault;
 
 use crate::scenario_file::decode::values::{Count, Wait};
-use crate::scenario_file::decode::{Decode, NO_HINT, Named, choose, only_entry, section};
+use crate::scenario_file::decode::{Decode, NO_HINT, Named, choose, only_entry, schema, section};
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
 
@@ -66,8 +65,7 @@ impl Decode for FaultSection {
             let name = choose(node, &words, findings)?;
             let Some((name, fault)) = PLAIN.iter().find(|it| it.0 == name) else {
                 let message = format!("the fault `{name}` needs a value: `{{ {name}: … }}`");
-                findings.error(node.at, message, NO_HINT);
-                return None;
+                return findings.refuse(node.at, message, NO_HINT);
             };
             return Some(Self {
                 name,
@@ -172,42 +170,36 @@ impl FaultSection {
     }
 }
 
-impl JsonSchema for FaultSection {
-    fn schema_name() -> Cow<'static, str> {
-        "Fault".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let words = PLAIN.map(|it| it.0);
-        let one = |name: &str, description: &str, value: Schema| {
-            json_schema!({
-                "description": description,
-                "type": "object",
-                "properties": { name: value },
-                "required": [name],
-                "additionalProperties": false,
-            })
-        };
-        let status = generator.subschema_for::<StatusSection>();
-        let slow = generator.subschema_for::<SlowSection>();
-        let wait = generator.subschema_for::<Wait>();
+schema!(FaultSection as "Fault", |generator| {
+    let words = PLAIN.map(|it| it.0);
+    let one = |name: &str, description: &str, value: Schema| {
         json_schema!({
-            "description": "What goes wrong with an answer.",
-            "anyOf": [
-                { "type": "string", "enum": words },
-                one("http_status", "This HTTP status instead of an answer.", json_schema!({
-                    "anyOf": [{ "type": "integer", "minimum": 200, "maximum": 599 }, status],
-                })),
-                one("slow_bytes", "The answer comes a few bytes at a time; one by one when only the time is given.", json_schema!({
-                    "anyOf": [wait, slow],
-                })),
-                one("oversized", "An answer with a text of this many bytes.", json_schema!({
-                    "type": "integer", "minimum": 1, "maximum": MAX_OVERSIZED,
-                })),
-                one("exit", "The server's process ends with this code.", json_schema!({
-                    "type": "integer", "minimum": 0, "maximum": 255,
-                })),
-            ],
+            "description": description,
+            "type": "object",
+            "properties": { name: value },
+            "required": [name],
+            "additionalProperties": false,
         })
-    }
-}
+    };
+    let status = generator.subschema_for::<StatusSection>();
+    let slow = generator.subschema_for::<SlowSection>();
+    let wait = generator.subschema_for::<Wait>();
+    json_schema!({
+        "description": "What goes wrong with an answer.",
+        "anyOf": [
+            { "type": "string", "enum": words },
+            one("http_status", "This HTTP status instead of an answer.", json_schema!({
+                "anyOf": [{ "type": "integer", "minimum": 200, "maximum": 599 }, status],
+            })),
+            one("slow_bytes", "The answer comes a few bytes at a time; one by one when only the time is given.", json_schema!({
+                "anyOf": [wait, slow],
+            })),
+            one("oversized", "An answer with a text of this many bytes.", json_schema!({
+                "type": "integer", "minimum": 1, "maximum": MAX_OVERSIZED,
+            })),
+            one("exit", "The server's process ends with this code.", json_schema!({
+                "type": "integer", "minimum": 0, "maximum": 255,
+            })),
+        ],
+    })
+});

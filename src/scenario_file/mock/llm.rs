@@ -9,7 +9,7 @@ use crate::model::usage::Usage;
 
 use super::condition::Condition;
 use crate::scenario_file::decode::values::{Count, Positive, Wait, Word};
-use crate::scenario_file::decode::{At, Decode, Named, choice, section, shapes};
+use crate::scenario_file::decode::{At, Decode, Named, choice, schema, section, shapes};
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
@@ -151,19 +151,7 @@ macro_rules! whole {
             }
         }
 
-        impl schemars::JsonSchema for $name {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({"type": "integer", "minimum": $least, "maximum": $most})
-            }
-        }
+        schema!($name, {"type": "integer", "minimum": $least, "maximum": $most});
     };
 }
 

@@ -1,6 +1,5 @@
 //! Prepared responses of a mock server: when they answer, what happens before, what goes back.
 
-use schemars::JsonSchema;
 use serde_json::Value;
 
 use crate::model::Object;
@@ -11,7 +10,7 @@ use super::content::BlockSection;
 use super::fault::FaultSection;
 use super::steps::StepSection;
 use crate::scenario_file::decode::values::{Count, Wait};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, section, shapes};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, schema, section, shapes};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -83,19 +82,7 @@ impl Decode for PlaceText {
     }
 }
 
-impl JsonSchema for PlaceText {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Place".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string"})
-    }
-}
+schema!(PlaceText, {"type": "string"});
 
 fn place(text: &str, at: Mark, findings: &mut Findings) -> Option<Reference> {
     let place = Reference::state(text);

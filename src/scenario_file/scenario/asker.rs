@@ -43,8 +43,7 @@ impl Document {
                 let message = "the scripted agent has nothing to play";
                 let hint = "list calls under `expected_trajectory` or `agent.calls` (`expected_trajectory: []` holds the list of tools alone), or \
                             name another agent, under `agent` or with `--agent`";
-                findings.error(at, message, Some(hint));
-                return None;
+                return findings.refuse(at, message, Some(hint));
             }
             Some(Agent::Scripted {
                 calls: calls.clone(),

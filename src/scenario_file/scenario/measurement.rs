@@ -68,8 +68,7 @@ impl Document {
             Some(it) if it.0 <= MOST_RUNS => u16::try_from(it.0).unwrap_or(1),
             Some(it) => {
                 let message = format!("queries are asked {MOST_RUNS} times at most");
-                findings.error(it.at, message, NO_HINT);
-                return None;
+                return findings.refuse(it.at, message, NO_HINT);
             }
         };
         let (search, search_name) = search?;
@@ -115,8 +114,7 @@ impl Document {
                     let known = SEARCHES.join(", ");
                     let hint = did_you_mean(&name.0, SEARCHES)
                         .unwrap_or_else(|| format!("known are {known}"));
-                    findings.error(search.at, message, Some(hint));
-                    return None;
+                    return findings.refuse(search.at, message, Some(hint));
                 }
                 let source = findings.read(&path)?;
                 let declared = parse(source, findings)?.to_json();

@@ -264,8 +264,7 @@ impl Reader<'_> {
     fn server(&mut self, entry: &Entry) -> Option<Server> {
         let node = &entry.value;
         if !matches!(node.content, Content::Map(_)) {
-            wrong_kind(node, "a map", self.findings);
-            return None;
+            return wrong_kind(node, "a map", self.findings);
         }
         let is = |key: &str, wanted: bool| matches!(node.get(key).map(|it| &it.content), Some(Content::Bool(it)) if *it == wanted);
         if is("disabled", true) || is("enabled", false) {
@@ -340,10 +339,8 @@ impl Reader<'_> {
             _ => None,
         };
         let time = given.and_then(|it| Duration::try_from_secs_f64(it).ok());
-        if time.is_none() {
-            wrong_kind(node, "a number of seconds", self.findings);
-        }
-        time.map(Some)
+        let wrong = || wrong_kind(node, "a number of seconds", self.findings);
+        time.map(Some).or_else(wrong)
     }
 
     /// The variables of the file that `envFile` names, as editors have it.
@@ -355,8 +352,7 @@ impl Reader<'_> {
         if text.replace("$${", "").contains("${") {
             let message = "names a file by a variable that is not known yet";
             let hint = "write its path, with `${workspaceFolder}` and `${userHome}` where you like";
-            self.findings.error(named.at, message, Some(hint));
-            return None;
+            return self.findings.refuse(named.at, message, Some(hint));
         }
         let path = self.project(node).join(text.replace("$${", "${"));
         let source = self.findings.read(&path)?;
@@ -379,8 +375,7 @@ impl Reader<'_> {
                     "the server {} has neither `url` nor `command`",
                     quoted(&entry.key)
                 );
-                self.findings.error(entry.key_at, message, None::<&str>);
-                return None;
+                return self.findings.refuse(entry.key_at, message, None::<&str>);
             }
             return Some(match url {
                 Some(_) => Way::Http(HttpStyle::Streamable),
@@ -396,8 +391,7 @@ impl Reader<'_> {
                 let known = ["http", "streamable-http", "sse", "stdio", "local"];
                 let hint = did_you_mean(other, known)
                     .unwrap_or_else(|| format!("known are {}", known.join(", ")));
-                self.findings.error(kind.at, message, Some(hint));
-                None
+                self.findings.refuse(kind.at, message, Some(hint))
             }
         }
     }
@@ -405,14 +399,13 @@ impl Reader<'_> {
     fn required(&mut self, entry: &Entry, key: &str) -> Option<String> {
         let Some(value) = entry.value.get(key) else {
             let message = format!("the server {} has no `{key}`", quoted(&entry.key));
-            self.findings.error(entry.key_at, message, None::<&str>);
-            return None;
+            return self.findings.refuse(entry.key_at, message, None::<&str>);
         };
         let text = self.text(value)?;
         if text.trim().is_empty() {
-            self.findings
-                .error(value.at, format!("`{key}` is empty"), None::<&str>);
-            return None;
+            return self
+                .findings
+                .refuse(value.at, format!("`{key}` is empty"), None::<&str>);
         }
         Some(text)
     }
@@ -421,23 +414,18 @@ impl Reader<'_> {
     fn text(&mut self, node: &Node) -> Option<String> {
         let text = match &node.content {
             Content::Text(_) | Content::Number(_) | Content::Bool(_) => node.as_written(),
-            _ => {
-                wrong_kind(node, "text", self.findings);
-                return None;
-            }
+            _ => return wrong_kind(node, "text", self.findings),
         };
         let project = self.project(node);
         let text = match self.form.as_ours(&text, &project) {
             Ok(text) => text,
             Err(message) => {
                 let hint = "write `${NAME}`, and set `NAME` in the environment";
-                self.findings.error(node.at, message, Some(hint));
-                return None;
+                return self.findings.refuse(node.at, message, Some(hint));
             }
         };
         if let Err(problem) = template::check(&text) {
-            self.findings.error(node.at, problem.message, problem.hint);
-            return None;
+            return self.findings.refuse(node.at, problem.message, problem.hint);
         }
         Some(text)
     }
@@ -459,10 +447,7 @@ impl Reader<'_> {
         match node.map(|it| (it, &it.content)) {
             None | Some((_, Content::Null)) => Some(Vec::new()),
             Some((_, Content::List(items))) => items.iter().map(|it| self.text(it)).collect(),
-            Some((node, _)) => {
-                wrong_kind(node, "a list", self.findings);
-                None
-            }
+            Some((node, _)) => wrong_kind(node, "a list", self.findings),
         }
     }
 
@@ -473,10 +458,7 @@ impl Reader<'_> {
                 .iter()
                 .map(|it| Some((it.key.clone(), self.text(&it.value)?)))
                 .collect(),
-            Some((node, _)) => {
-                wrong_kind(node, "a map", self.findings);
-                None
-            }
+            Some((node, _)) => wrong_kind(node, "a map", self.findings),
         }
     }
 }

@@ -39,15 +39,11 @@ impl Decode for MountEntry {
         let text = match &node.content {
             Content::Text(_) => Template::<Word>::decode(node, findings)?,
             Content::Map(_) => return Decode::decode(node, findings).map(Self::Fields),
-            _ => {
-                wrong_kind(node, "`SOURCE:TARGET` or a map", findings);
-                return None;
-            }
+            _ => return wrong_kind(node, "`SOURCE:TARGET` or a map", findings),
         };
         if parts(&text.0).is_none() {
             let hint = "write SOURCE:TARGET or SOURCE:TARGET:ro, with an absolute path as TARGET";
-            findings.error(node.at, "is no mount", Some(hint));
-            return None;
+            return findings.refuse(node.at, "is no mount", Some(hint));
         }
         Some(Self::Text(text))
     }

@@ -10,8 +10,8 @@ use crate::model::ready::{AtPath, Expected, HealthPage, PageAddress, Ready, Read
 
 use crate::scenario_file::decode::secrets::{Given, given_pairs, marked_names};
 use crate::scenario_file::decode::template::Template;
-use crate::scenario_file::decode::values::{Count, PathText, Status, Timeout, Wait, Word, schema};
-use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, section, shapes};
+use crate::scenario_file::decode::values::{Count, PathText, Status, Timeout, Wait, Word};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, schema, section, shapes};
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
@@ -105,7 +105,7 @@ impl Decode for UntilSection {
     }
 }
 
-schema!(UntilSection, "UntilSection", |generator| {
+schema!(UntilSection, |generator| {
     let mut schema = ExpectSection::json_schema(generator);
     let mut timeout = generator.subschema_for::<Timeout>();
     let about = "For how long the read is repeated; 30s unless given.";

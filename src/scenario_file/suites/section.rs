@@ -1,14 +1,11 @@
 //! The sections of a suite file.
 
-use std::borrow::Cow;
-
 use jiff::civil::Date;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::model::suite_file::Bounds;
 use crate::model::trouble::Trouble;
 use crate::scenario_file::decode::values::{Amount, Count, Fraction, Timeout, Wait, Word};
-use crate::scenario_file::decode::{At, Decode, Field, NO_HINT, Named, choose, section};
+use crate::scenario_file::decode::{At, Decode, Field, NO_HINT, Named, choose, schema, section};
 use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::{Content, Node};
@@ -131,8 +128,7 @@ impl Decode for TroubleWord {
         if matches!(&node.content, Content::Text(text) if text == "failed") {
             let message = "`failed` cannot be retried: that would hide what is broken now and then";
             let hint = "what could not be run or judged can: transport, rate_limit, timeout";
-            findings.error(node.at, message, Some(hint));
-            return None;
+            return findings.refuse(node.at, message, Some(hint));
         }
         Some(Self(match choose(node, &TROUBLES, findings)? {
             "transport" => Trouble::Transport,
@@ -142,19 +138,7 @@ impl Decode for TroubleWord {
     }
 }
 
-impl JsonSchema for TroubleWord {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "TroubleWord".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "enum": TROUBLES})
-    }
-}
+schema!(TroubleWord, {"type": "string", "enum": TROUBLES});
 
 /// A day, such as 2026-12-31.
 #[derive(Debug, Clone, Copy)]
@@ -174,19 +158,7 @@ impl Decode for Day {
     }
 }
 
-impl JsonSchema for Day {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Day".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "format": "date", "pattern": r"^\d{4}-\d{2}-\d{2}$"})
-    }
-}
+schema!(Day, {"type": "string", "format": "date", "pattern": r"^\d{4}-\d{2}-\d{2}$"});
 
 /// The id of a scenario, or a pattern of ids.
 #[derive(Debug, Clone)]
@@ -197,26 +169,13 @@ impl Decode for IdPattern {
         let Word(text) = Word::decode(node, findings)?;
         if let Err(error) = glob::Pattern::new(&text) {
             let message = format!("{} is no valid pattern: {}", quoted(&text), error.msg);
-            findings.error(node.at, message, NO_HINT);
-            return None;
+            return findings.refuse(node.at, message, NO_HINT);
         }
         Some(Self(text))
     }
 }
 
-impl JsonSchema for IdPattern {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "IdPattern".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "pattern": r"\S"})
-    }
-}
+schema!(IdPattern, {"type": "string", "pattern": r"\S"});
 
 /// A number that fits into the few bits it has; says so where it does not.
 pub(super) fn up_to(count: &At<Count>, most: u16, findings: &mut Findings) -> Option<u16> {

@@ -233,6 +233,17 @@ impl Findings {
         self.add(at, Severity::Error, message.as_ref(), hint);
     }
 
+    /// Says what is wrong with something that nothing can be made of.
+    pub(in crate::scenario_file) fn refuse<T>(
+        &mut self,
+        at: Mark,
+        message: impl AsRef<str>,
+        hint: Option<impl AsRef<str>>,
+    ) -> Option<T> {
+        self.error(at, message, hint);
+        None
+    }
+
     /// Something about the name of a tool of a mock: an error to those who check files, a warning to those who run them.
     pub(in crate::scenario_file) fn tool(
         &mut self,

@@ -16,8 +16,7 @@ pub(in crate::scenario_file) fn parse_toml(source: usize, findings: &mut Finding
         Err(error) => {
             let offset = error.span().map_or(0, |it| it.start);
             let at = findings.mark_of_offset(source, offset.min(text.len()));
-            findings.error(at, error.message(), None::<&str>);
-            None
+            findings.refuse(at, error.message(), None::<&str>)
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use regex::Regex;
 use serde_json::Value;
 
 use crate::model::Object;
@@ -20,22 +19,6 @@ use crate::score::values::same::same;
 /// A fragment that can follow "invalid path: ".
 pub fn check_path(path: &str) -> Result<(), String> {
     Pattern::parse(path).map(|_| ())
-}
-
-/// Whether a regular expression under `scoring.args` can be read; the error says in words why not.
-///
-/// # Errors
-///
-/// The first line of the reason, as the `regex` crate gives it.
-pub fn check_regex(pattern: &str) -> Result<(), String> {
-    match Regex::new(pattern) {
-        Ok(_) => Ok(()),
-        Err(regex::Error::Syntax(text)) => {
-            let last = text.lines().last().unwrap_or_default();
-            Err(last.trim_start_matches("error: ").to_owned())
-        }
-        Err(other) => Err(other.to_string()),
-    }
 }
 
 /// A tool and one set of arguments it is called with, as far as that is known before a run.

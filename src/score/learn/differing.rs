@@ -18,6 +18,7 @@ use crate::score::values::kind::{self, reduced};
 use crate::score::values::number;
 use crate::score::values::path::escape;
 use crate::score::values::same::{DEPTH, same};
+use crate::text::several;
 
 use super::any_order;
 use super::elements::{are_other_rows, gathered, has_something_of, is_reordered, sorted_keys};
@@ -96,8 +97,7 @@ impl Differing {
         let words: Vec<String> = (answers.iter())
             .map(|it| match it.content.len() {
                 0 => "no content".to_owned(),
-                1 => "1 block of content".to_owned(),
-                count => format!("{count} blocks of content"),
+                count => several(count, "block of content", "blocks of content"),
             })
             .collect();
         if words.iter().any(|it| it == "no content") {

@@ -28,6 +28,7 @@ use crate::score::verdict::changes::{self, Found};
 use crate::score::verdict::evidence::Evidence;
 use crate::score::verdict::reasons;
 use crate::score::work::{Cancelled, Work};
+use crate::text::several;
 
 /// Compares a run with its accepted trajectory.
 ///
@@ -331,8 +332,7 @@ fn not_looked_at(
             .collect();
         match found.len() {
             0 => "none differs".to_owned(),
-            1 => "1 differs".to_owned(),
-            more => format!("{more} differ"),
+            count => several(count, "differs", "differ"),
         }
     };
     let behind = if is_heard {

@@ -135,10 +135,7 @@ fn each_changed(
             _ => [was, is].map(|it| it.map(|it| shorten(it, SHOWN).into_owned())),
         };
         let number_of = |at: Option<usize>| at.map(|it| it + 1);
-        let place = CauseCall {
-            baseline: number_of(was_at),
-            current: number_of(is_at),
-        };
+        let place = CauseCall::new(number_of(was_at), number_of(is_at));
         let (part, script) = part(number, place);
         changed.push(ExperimentChange {
             script,

@@ -13,6 +13,7 @@ use crate::model::trajectory::{FailureKind, Outcome, ToolCall};
 use crate::score::catalogue::drift::Finding;
 use crate::score::text::excerpt;
 use crate::score::upstream::finding::Standing;
+use crate::text::few;
 
 use super::evidence::Evidence;
 
@@ -371,21 +372,12 @@ fn unlike(it: &Reason) -> String {
 /// The same change of several tools, as one.
 fn of_several(findings: &[&Finding]) -> String {
     let tools: BTreeSet<&str> = findings.iter().map(|it| it.drift.tool.as_str()).collect();
-    let named: Vec<String> = tools
-        .iter()
-        .take(NAMED)
-        .map(|it| format!("`{it}`"))
-        .collect();
-    let more = match tools.len() - named.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let named = few(tools.iter().map(|it| format!("`{it}`")), NAMED);
     let cause = findings.first().map_or("", |it| it.cause.as_str());
     format!(
-        "{}, in {} tools: {}{more}",
+        "{}, in {} tools: {named}",
         cause.replace('"', "`"),
-        tools.len(),
-        named.join(", ")
+        tools.len()
     )
 }
 

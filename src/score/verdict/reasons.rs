@@ -14,6 +14,7 @@ use crate::model::rules::Gate;
 use crate::score::catalogue::drift::{self, Finding};
 use crate::score::pairing::call::{Call, asked};
 use crate::score::text::excerpt;
+use crate::text::several;
 
 use super::causes;
 use super::evidence::Evidence;
@@ -343,10 +344,11 @@ fn answer_change<'p>(
         ([], Some(it)) => format!("{} differs", place(&it.path)),
         ([only], _) => change(only),
         ([first, more @ ..], _) => {
-            let others = match more.len() {
-                1 => "1 more place of the answer differs".to_owned(),
-                count => format!("{count} more places of the answer differ"),
-            };
+            let others = several(
+                more.len(),
+                "more place of the answer differs",
+                "more places of the answer differ",
+            );
             format!("{}, and {others}", change(first))
         }
     };

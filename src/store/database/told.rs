@@ -18,7 +18,7 @@ use crate::model::call::CallStatus;
 use crate::model::redacted::Redacted;
 use crate::model::stamp::Servers;
 use crate::model::trajectory::{ToolCall, Trajectory};
-use crate::published::result::{Evaluation, Judge, Scenario, Side, Status, TotalUse};
+use crate::published::result::{Call, Evaluation, Judge, Row, Scenario, Side, Status, TotalUse};
 use crate::store::{Runs, load};
 
 /// A scenario that has its result.
@@ -290,20 +290,11 @@ fn usage(used: Option<&TotalUse>) -> Record {
 
 /// The tools that were to be called: those of the left side of the comparison, or else those that the file names.
 fn expected_tools(scenario: &Scenario, declared: Option<&Declared>) -> Vec<String> {
-    let rows = scenario.comparison.iter().flat_map(|it| &it.rows);
-    let mut expected: Vec<(usize, String)> = rows
-        .filter_map(|it| {
-            Some((
-                it.baseline.as_ref()?.number,
-                full_name(it.server.as_deref(), it.tool.as_deref()?),
-            ))
-        })
-        .collect();
-    expected.sort();
+    let expected = compared_tools(scenario, |it| it.baseline.as_ref());
     if expected.is_empty() {
         return declared.map_or_else(Vec::new, |it| it.expected_tools.clone());
     }
-    expected.into_iter().map(|it| it.1).collect()
+    expected
 }
 
 /// The tools that were called, in order.
@@ -312,23 +303,26 @@ fn actual_tools(scenario: &Scenario, current: Option<&Trajectory>) -> Vec<String
         return run.calls().map(ToolCall::full_name).collect();
     }
     // The trajectory is gone.
-    let rows = scenario.comparison.iter().flat_map(|it| &it.rows);
-    let mut called: Vec<(usize, String)> = rows
-        .filter_map(|it| {
-            Some((
-                it.current.as_ref()?.number,
-                full_name(it.server.as_deref(), it.tool.as_deref()?),
-            ))
-        })
-        .collect();
-    called.sort();
+    let called = compared_tools(scenario, |it| it.current.as_ref());
     if called.is_empty() {
         return scenario
             .current
             .as_ref()
             .map_or_else(Vec::new, |it| it.tools.clone());
     }
-    called.into_iter().map(|it| it.1).collect()
+    called
+}
+
+/// The tools of one side of the comparison, in the order of its calls.
+fn compared_tools(scenario: &Scenario, side: fn(&Row) -> Option<&Call>) -> Vec<String> {
+    let rows = scenario.comparison.iter().flat_map(|it| &it.rows);
+    let calls = rows.filter_map(|it| {
+        let name = full_name(it.server.as_deref(), it.tool.as_deref()?);
+        Some((side(it)?.number, name))
+    });
+    let mut calls: Vec<(usize, String)> = calls.collect();
+    calls.sort();
+    calls.into_iter().map(|it| it.1).collect()
 }
 
 fn full_name(server: Option<&str>, tool: &str) -> String {

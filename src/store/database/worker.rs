@@ -24,6 +24,7 @@ use super::shape::{damage, has_columns};
 use super::sqlite::Sqlite;
 use super::told::{FinishedScenario, Rows};
 use super::write::{self, Identity};
+use crate::text::several;
 
 /// How long nothing is tried again after it has gone wrong, at first; twice as long each time after that.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -235,8 +236,7 @@ impl Worker {
         if let Some(why) = why {
             let what = match lost {
                 0 => "the end of the run is".to_owned(),
-                1 => "1 result is".to_owned(),
-                several => format!("{several} results are"),
+                _ => several(lost, "result is", "results are"),
             };
             notes.push(format!(
                 "{what} not in the results database {}: {why} (once that is mended, {} adds what the files of the runs hold)",

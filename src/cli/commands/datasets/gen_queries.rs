@@ -11,7 +11,6 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::runtime;
-use crate::cli::select::plural;
 use crate::discovery::corpus::Tool;
 use crate::discovery::questions::golden;
 use crate::json;
@@ -21,6 +20,7 @@ use crate::redact;
 use crate::scenario_file::{self, LoadedJudge};
 use crate::store;
 use crate::suite::{self, WriteSettings, Written};
+use crate::text::plural;
 
 pub(super) fn run(
     args: &GenQueriesArgs,

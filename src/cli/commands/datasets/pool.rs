@@ -11,11 +11,11 @@ use crate::cli::data_sets;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::measured;
-use crate::cli::select::plural;
 use crate::discovery::pool::{Pool, pool, read_run};
 use crate::json;
 use crate::redact;
 use crate::store;
+use crate::text::plural;
 
 pub(super) fn run(args: &PoolArgs, console: Console) -> Result<Exit, Failure> {
     let mut inputs = vec![

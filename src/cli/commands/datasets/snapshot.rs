@@ -11,10 +11,10 @@ use crate::cli::data_sets;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::runtime;
-use crate::cli::select::plural;
 use crate::discovery::search::{Ask, LiveTool, Rest, Search, preset};
 use crate::json;
 use crate::store;
+use crate::text::plural;
 
 /// How long the proxy may take to answer.
 const LIMIT: Duration = Duration::from_secs(30);

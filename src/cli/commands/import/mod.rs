@@ -14,7 +14,6 @@ use crate::cli::ci;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::select::plural;
 use crate::import;
 use crate::input;
 use crate::json;
@@ -25,7 +24,7 @@ use crate::redact::{Redactor, Secrets};
 use crate::score;
 use crate::store::Baselines;
 use crate::suite::BASELINES;
-use crate::text;
+use crate::text::{self, plural};
 
 /// The file the original tool keeps a recording in.
 const LOG: &str = "detailed_log.json";

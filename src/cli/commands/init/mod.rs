@@ -24,11 +24,11 @@ use crate::cli::database;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::scenario_name::{SCENARIOS, file, named};
-use crate::cli::select::plural;
 use crate::report::command::quoted;
 use crate::scenario_file;
 use crate::store;
 use crate::suite::BASELINES;
+use crate::text::plural;
 
 pub(in crate::cli) fn run(
     args: &InitArgs,

@@ -14,7 +14,6 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
-use crate::cli::select::plural;
 use crate::cli::suite::{base, play};
 use crate::evaluate::wrong_outcomes;
 use crate::model::call::Outcome;
@@ -23,7 +22,7 @@ use crate::model::suite::{ScenarioResult, Status};
 use crate::store;
 use crate::store::database::Database;
 use crate::suite::{self, BASELINES, Finished, Settings};
-use crate::text;
+use crate::text::{self, plural};
 
 /// How often a scenario is recorded at most, each time without the guessed calls that failed.
 const ROUNDS: usize = 3;

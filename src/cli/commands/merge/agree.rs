@@ -7,6 +7,7 @@ use super::parts::Part;
 use crate::cli::failure::Failure;
 use crate::model::stamp::{Git, GitCommit};
 use crate::published::result::{CalledOption, PlannedScenario};
+use crate::text::{few, several};
 
 /// How many scenarios one line names.
 pub(super) const NAMED: usize = 20;
@@ -28,10 +29,7 @@ impl Hole {
     /// What is missing, up to the names.
     pub(super) fn words(&self) -> String {
         let shard = &self.shard;
-        let count = match self.scenarios.len() {
-            1 => "1 scenario is".to_owned(),
-            several => format!("{several} scenarios are"),
-        };
+        let count = several(self.scenarios.len(), "scenario is", "scenarios are");
         if self.has_result {
             format!("the result of part {shard} is not whole, and {count} missing")
         } else {
@@ -216,20 +214,13 @@ pub(super) fn take(parts: &[Part], allow_overlap: bool) -> Result<Taken, Failure
     if twice.is_empty() || allow_overlap {
         return Ok(taken);
     }
-    let ids: Vec<&str> = twice.keys().copied().collect();
-    let more = match ids.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let ids = few(twice.keys(), NAMED);
     let files = twice.into_values().flatten().collect::<BTreeSet<usize>>();
     let files = files
         .into_iter()
         .map(|it| parts[it].file.display().to_string());
     let files: Vec<String> = files.collect();
-    let failure = Failure::usage(format!(
-        "several results have the same scenario: {}{more}",
-        ids[..ids.len().min(NAMED)].join(", ")
-    ));
+    let failure = Failure::usage(format!("several results have the same scenario: {ids}"));
     Err(failure
         .hint(format!("they are in {}", files.join(", ")))
         .hint("leave all but one out, or take each from the result that began last: `--allow-overlap`"))

@@ -20,6 +20,7 @@ use crate::cli::round::Round;
 use crate::published::result::ResultDocument;
 use crate::report::command;
 use crate::suite::BASELINES;
+use crate::text::few;
 
 use self::agree::{Hole, NAMED};
 use self::whole::Whole;
@@ -66,13 +67,8 @@ pub(in crate::cli) fn run(
 
 /// What is missing of one part, by name, and how to get it.
 fn told(hole: &Hole, of: &ResultDocument) -> Failure {
-    let ids: Vec<&str> = hole.scenarios.iter().map(|it| it.id.as_str()).collect();
-    let named = ids[..ids.len().min(NAMED)].join(", ");
-    let more = match ids.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let failure = Failure::incomplete(format!("{}: {named}{more}", hole.words()));
+    let named = few(hole.scenarios.iter().map(|it| &it.id), NAMED);
+    let failure = Failure::incomplete(format!("{}: {named}", hole.words()));
     failure
         .hint(format!(
             "run it again: `{}`, with all else as it was",

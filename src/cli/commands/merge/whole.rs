@@ -26,6 +26,7 @@ use crate::redact;
 use crate::report::{causes, command, document};
 use crate::store::{self, Runs, StoreError};
 use crate::suite::{self, RUNS};
+use crate::text::plural;
 
 /// The result of all parts, and the run that their trajectories are kept in.
 pub(super) struct Whole {
@@ -115,8 +116,7 @@ impl Whole {
     pub(super) fn notes(&self) -> Vec<String> {
         let without = match self.without_runs {
             0 => return Vec::new(),
-            1 => "1 scenario".to_owned(),
-            several => format!("{several} scenarios"),
+            count => plural(count, "scenario"),
         };
         vec![format!(
             "note: the trajectories of {without} do not lie beside the results, so no conversation is shown and nothing can be accepted there"

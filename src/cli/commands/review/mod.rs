@@ -13,13 +13,14 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::matrix;
-use crate::cli::select::{self, Purpose, Selected, plural};
+use crate::cli::select::{self, Purpose, Selected};
 use crate::model::scenario::Scenario;
 use crate::report::command::quoted;
 use crate::score;
 use crate::store::Baselines;
 use crate::suite::replay;
 use crate::suite::{self, Broken, RUNS, ReadAgain, RunFolder, Waiting};
+use crate::text::plural;
 
 use self::shown::Shown;
 

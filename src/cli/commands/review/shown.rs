@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use crate::cli::console::Console;
-use crate::cli::select::plural;
 use crate::model::comparison::Change;
 use crate::model::learned::{Variation, Varying};
 use crate::model::redacted::Redacted;
@@ -14,7 +13,7 @@ use crate::published::result::{Cause, ResultDocument, Scenario};
 use crate::report::causes;
 use crate::report::terminal::{self, Style};
 use crate::suite::{Ignored, Waiting};
-use crate::text;
+use crate::text::{self, plural};
 
 /// How many causes are named in a line, and how much of each.
 const NAMED: usize = 3;

@@ -7,6 +7,7 @@ use crate::published::kept::ResultEntry;
 use crate::published::result::Status;
 use crate::report::html::render::render;
 use crate::report::html::script;
+use crate::text::several;
 
 /// What the first page shows.
 #[derive(Debug)]
@@ -61,8 +62,7 @@ impl Waits {
     pub fn words(&self) -> String {
         let verb = match self.count {
             0 => return String::new(),
-            1 => "1 waits for its turn".to_owned(),
-            several => format!("{several} wait for their turn"),
+            count => several(count, "waits for its turn", "wait for their turn"),
         };
         let more = match self.count.saturating_sub(self.next.len()) {
             0 => String::new(),
@@ -75,13 +75,11 @@ impl Waits {
     pub fn state(&self, running: usize) -> String {
         let runs = match running {
             0 => "Nothing runs".to_owned(),
-            1 => "1 scenario runs".to_owned(),
-            several => format!("{several} scenarios run"),
+            _ => several(running, "scenario runs", "scenarios run"),
         };
         match self.count {
             0 => runs,
-            1 => format!("{runs}, 1 waits"),
-            several => format!("{runs}, {several} wait"),
+            count => format!("{runs}, {}", several(count, "waits", "wait")),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::model::Object;
 use crate::scenario_file::decode::{At, NO_HINT};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::{Findings, Mark};
+use crate::text::plural;
 
 pub(super) fn rows(source: usize, findings: &mut Findings) -> Option<Vec<At<Object>>> {
     let text = findings.text(source);
@@ -18,8 +19,7 @@ pub(super) fn rows(source: usize, findings: &mut Findings) -> Option<Vec<At<Obje
         Ok(lines) => lines,
         Err(Wrong { at, message, hint }) => {
             let at = findings.mark_of_offset(source, at);
-            findings.error(at, message, Some(hint));
-            return None;
+            return findings.refuse(at, message, Some(hint));
         }
     };
     let mut reader = csv::ReaderBuilder::new().from_reader(text.as_bytes());
@@ -27,22 +27,19 @@ pub(super) fn rows(source: usize, findings: &mut Findings) -> Option<Vec<At<Obje
         Ok(names) => names.iter().map(|it| it.trim().to_owned()).collect(),
         Err(error) => {
             let at = place(source, &text, error.position(), findings);
-            findings.error(at, wrong_line(&error), NO_HINT);
-            return None;
+            return findings.refuse(at, wrong_line(&error), NO_HINT);
         }
     };
     let first = place(source, &text, None, findings);
     let mut seen = HashSet::new();
     if let Some(twice) = columns.iter().find(|it| !seen.insert(it.as_str())) {
         let message = format!("two columns are called {}", quoted(twice));
-        findings.error(first, message, NO_HINT);
-        return None;
+        return findings.refuse(first, message, NO_HINT);
     }
     if let (Some(blank), 1) = (lines.blank, columns.len()) {
         let at = findings.mark_of_offset(source, blank);
         let hint = "take the line out, or write `\"\"` for an empty cell";
-        findings.error(at, "a blank line is no row", Some(hint));
-        return None;
+        return findings.refuse(at, "a blank line is no row", Some(hint));
     }
     let mut rows = Vec::new();
     let mut is_right = true;
@@ -98,11 +95,7 @@ fn wrong_line(error: &csv::Error) -> String {
         csv::ErrorKind::UnequalLengths {
             expected_len, len, ..
         } => {
-            let counted = |count: &u64, noun: &str| match count {
-                1 => format!("1 {noun}"),
-                _ => format!("{count} {noun}s"),
-            };
-            let (cells, columns) = (counted(len, "cell"), counted(expected_len, "column"));
+            let (cells, columns) = (plural(*len, "cell"), plural(*expected_len, "column"));
             format!("has {cells}, and the first line names {columns}")
         }
         _ => error.to_string(),

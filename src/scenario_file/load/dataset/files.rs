@@ -30,21 +30,18 @@ pub(super) fn rows(file: &At<Word>, findings: &mut Findings) -> Option<Vec<At<Ob
         _ => {
             let message = format!("{} is no data set by its name", quoted(&file.0));
             let hint = "the name ends in `.csv`, `.jsonl` or `.yaml`";
-            findings.error(file.at, message, Some(hint));
-            return None;
+            return findings.refuse(file.at, message, Some(hint));
         }
     };
     if !path.is_file() {
         findings.depends_on(&path);
         let message = format!("the data set {} is not there", quoted(&file.0));
-        findings.error(file.at, message, Some("it is looked for beside this file"));
-        return None;
+        return findings.refuse(file.at, message, Some("it is looked for beside this file"));
     }
     let source = findings.read_up_to(&path, MAX_FILE)?;
     let rows = read(source, findings)?;
     if rows.is_empty() {
-        findings.error(file.at, "the data set has no rows", NO_HINT);
-        return None;
+        return findings.refuse(file.at, "the data set has no rows", NO_HINT);
     }
     Some(rows)
 }

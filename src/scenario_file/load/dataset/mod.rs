@@ -66,20 +66,21 @@ fn rows(node: &Node, findings: &mut Findings) -> Option<Vec<Row>> {
                 (Some(file), None) => (files::rows(&file, findings)?, id),
                 (None, Some(rows)) => (rows, id),
                 (Some(_), Some(_)) => {
-                    findings.error(node.at, "`file` and `rows` exclude each other", NO_HINT);
-                    return None;
+                    return findings.refuse(
+                        node.at,
+                        "`file` and `rows` exclude each other",
+                        NO_HINT,
+                    );
                 }
                 (None, None) => {
                     let hint = "name a `file`, or list the `rows`";
-                    findings.error(node.at, "the data set has no rows", Some(hint));
-                    return None;
+                    return findings.refuse(node.at, "the data set has no rows", Some(hint));
                 }
             }
         }
     };
     if rows.is_empty() {
-        findings.error(node.at, "the data set has no rows", NO_HINT);
-        return None;
+        return findings.refuse(node.at, "the data set has no rows", NO_HINT);
     }
     let named = named(rows, id.as_ref(), findings)?;
     (findings.errors() == errors).then_some(named)
@@ -98,8 +99,7 @@ fn named(
         let message = format!("no row has a column {}", quoted(&column.0));
         let columns = rows.iter().flat_map(|it| it.keys()).map(String::as_str);
         let known: HashSet<&str> = columns.collect();
-        findings.error(column.at, message, did_you_mean(&column.0, known));
-        return None;
+        return findings.refuse(column.at, message, did_you_mean(&column.0, known));
     }
     let has_ids = rows.iter().any(|it| it.contains_key(ID));
     let column = match column {

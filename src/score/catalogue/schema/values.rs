@@ -6,6 +6,7 @@ use super::difference::Difference;
 use super::node::Node;
 use crate::score::text::excerpt;
 use crate::score::values::same::same;
+use crate::text::few;
 
 /// How many values are shown of a list.
 const SHOWN: usize = 10;
@@ -45,13 +46,7 @@ pub(super) fn changed(b: &Node<'_>, c: &Node<'_>) -> Vec<Difference> {
 
 /// The values as they are shown, the first of them if they are many.
 pub(super) fn listed(values: &[&Value]) -> String {
-    let shown: Vec<String> = (values.iter().take(SHOWN))
-        .map(|it| excerpt::of(it))
-        .collect();
-    match values.len() - shown.len() {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
+    few(values.iter().map(|it| excerpt::of(it)), SHOWN)
 }
 
 /// The only values that are accepted; `None` where that is not said.
