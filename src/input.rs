@@ -110,10 +110,7 @@ pub fn real(path: &Path) -> PathBuf {
 /// Whether a path leads into a folder, whatever links and `..` are on the way. Where there is nothing yet, its nearest folder that is there
 /// counts; a way back up behind it leads nowhere.
 pub fn is_within(path: &Path, folder: &Path) -> bool {
-    let Ok(folder) = folder.canonicalize() else {
-        return false;
-    };
-    let Ok(path) = std::path::absolute(path) else {
+    let (Ok(folder), Ok(path)) = (folder.canonicalize(), std::path::absolute(path)) else {
         return false;
     };
     for nearest in path.ancestors() {

@@ -142,13 +142,9 @@ impl Ruling {
         }
     }
 
-    /// What goes behind each score where votes were taken from the cache.
+    /// What goes behind its score where votes were taken from the cache.
     pub fn cached_words(&self) -> &'static str {
-        match self.cached {
-            0 => "",
-            it if it < self.votes.len() => " (partly cached)",
-            _ => " (cached)",
-        }
+        if self.cached > 0 { " (cached)" } else { "" }
     }
 
     /// The lowest and the highest score of the votes; `None` where fewer than two have one.

@@ -6,9 +6,10 @@ use std::sync::OnceLock;
 
 use super::problem::Problem;
 use super::wire::error::Misfit;
+use crate::input;
 use crate::model::scenario::Scenario;
 use crate::report::command;
-use crate::scenario_file::{self, Finding, Found, Loaded, Options, Wanted, WouldRead};
+use crate::scenario_file::{self, Finding, Found, Loaded, Options, Severity, Wanted, WouldRead};
 
 /// What scenarios of a request are called that lie in no file.
 const UNNAMED: &str = command::REQUEST;
@@ -54,7 +55,14 @@ impl<'a> Folder<'a> {
         self.listed.get_or_init(|| {
             // Of a folder that is not there, nothing is served.
             let roots = self.root.exists().then(|| self.root.to_owned());
-            let (found, findings) = scenario_file::find(roots.as_slice());
+            let (mut found, mut findings) = scenario_file::find(roots.as_slice());
+            // What a link leads out to is nobody's here, whatever its id.
+            found.retain(|it| {
+                let finding = |why: &str| Finding::about(it.path.display(), Severity::Error, why);
+                let links = input::check_links(&it.path, self.root);
+                let links = links.inspect_err(|it| findings.push(finding(&it.to_string())));
+                links.is_ok()
+            });
             let by_id = found.iter().enumerate();
             let by_id = by_id.map(|(at, it)| (it.id.clone(), at)).collect();
             Listed {

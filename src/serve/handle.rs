@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use rustix::io::Errno;
@@ -65,12 +65,11 @@ impl Handle {
             io::Error::new(error.kind(), why)
         };
         input::check_links(&FILE, &FILE).map_err(failed)?;
-        let folder = FILE.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).map_err(failed)?;
+        fs::create_dir_all(own("")).map_err(failed)?;
         // Temporary files are for their owners alone, and stay so under their new names.
         let mut file = Builder::new()
             .prefix(".mcp-eval-")
-            .tempfile_in(folder)
+            .tempfile_in(own(""))
             .map_err(failed)?;
         let text = serde_json::to_string(&announced).map_err(io::Error::other)?;
         writeln!(file, "{text}").map_err(failed)?;

@@ -191,7 +191,7 @@ fn an_answer_from_the_cache_says_so_and_one_that_git_tracks_is_none() {
     assert!(page.contains("20.0% (cached)"));
     assert_eq!(model.bodies().len(), 2);
     project.edit("scenarios/shop.yaml", "votes: 2", "votes: 3");
-    run().says("LLM judge score: 20.0% (partly cached)");
+    run().says("LLM judge score: 20.0% (cached)");
     assert_eq!(model.bodies().len(), 3);
     run().says("20.0% (cached)");
     commit_all(&project.path(""), "All");

@@ -142,7 +142,7 @@ async fn they_are_written_as_files_where_that_is_allowed() {
         .unwrap();
     for id in ["out%2Fx", "y"] {
         let (status, reply) = server.get(&format!("cases/{id}")).await;
-        assert_eq!(status, 403, "{reply}");
+        assert_eq!(status, 404, "{reply}");
     }
     let (_, listed) = server.get("cases").await;
     let told = listed.to_string();
