@@ -93,6 +93,7 @@ impl Desk {
                 env: Vec::new(),
                 cwd: Some(project.path("")),
                 supervisor: None,
+                ..ChildCommand::default()
             })
         };
         Self {

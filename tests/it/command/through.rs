@@ -97,6 +97,7 @@ pub(super) fn child(faults: &[&str]) -> Launch {
         env: Vec::new(),
         cwd: None,
         supervisor: None,
+        ..ChildCommand::default()
     })
 }
 
