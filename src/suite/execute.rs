@@ -14,6 +14,7 @@ use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::{Servers, Stamp};
 use crate::model::trajectory::{Ending, ToolCall, Trajectory};
+use crate::process::Logs;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, AskAgain, Connection, Job, Observer, Patience, Progress, SetupError};
 use crate::score;
@@ -287,7 +288,7 @@ impl SuiteContext {
                     if around.wants_logs {
                         let logs = written(place, begun, &started, behind.as_ref()).await;
                         let logs = logs.into_iter().map(|it| it.1);
-                        let logs = logs.chain(own.iter().map(|it| it.text()));
+                        let logs = logs.chain(own.iter().map(Logs::text));
                         around.logs = logs.map(|it| redactor.text(&it)).collect();
                     }
                     tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
