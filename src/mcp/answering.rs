@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::observed::Observed;
 use super::target::Target;
-use crate::model::catalogue::ClientAnswer;
 
 /// rmcp's side of a session.
 pub(super) type Connection = RunningService<RoleClient, Answering>;
@@ -42,12 +41,10 @@ impl Service<RoleClient> for Answering {
         context: RequestContext<RoleClient>,
     ) -> Result<ClientResult, ErrorData> {
         let asked = serde_json::to_value(&request).unwrap_or_default();
-        let method = asked["method"].as_str().unwrap_or_default();
-        let awaited = ClientAnswer::awaited(method, asked["params"].clone());
-        self.observed.asked().extend(awaited.clone());
-        let answer = awaited.and_then(|it| self.observed.answer(method, &it.params));
+        let method = asked["method"].as_str().filter(|it| *it != "ping");
+        let answer = method.and_then(|it| self.observed.answer(it, &asked["params"]));
         let Some(answer) = answer else {
-            if method != "ping" {
+            if let Some(method) = method {
                 let name = &self.server;
                 let note = format!("server `{name}` asked its client `{method}`: declined");
                 self.observed.note(note);

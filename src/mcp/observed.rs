@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::model::catalogue::{Client, ClientAnswer};
@@ -18,8 +18,6 @@ struct Known {
     is_legacy: AtomicBool,
     /// The client whose answers are given again, and how often each was.
     played: Mutex<Option<(Client, Vec<usize>)>>,
-    /// What the server has asked its client during the call that is made.
-    asked: Mutex<Vec<ClientAnswer>>,
     /// What that client was never asked, and this one was.
     unanswered: Mutex<Option<String>>,
 }
@@ -47,11 +45,6 @@ impl Observed {
     /// The client whose answers are given again.
     pub(super) fn client(&self) -> Option<Client> {
         self.0.played.lock().as_ref().map(|it| it.0.clone())
-    }
-
-    /// What the server has asked its client during the call that is made.
-    pub(super) fn asked(&self) -> MutexGuard<'_, Vec<ClientAnswer>> {
-        self.0.asked.lock()
     }
 
     /// What that client answers to such a request, an error where nobody knows; `None` without such a client.

@@ -87,8 +87,6 @@ impl Session {
     /// anew.
     pub(super) async fn call(&self, tool: &str, arguments: &Object) -> Called {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        // What it asked before is part of no call.
-        self.target.observed.asked().clear();
         let mut link = self.link.lock().await.clone();
         let mut unopened = None;
         let mut is_new = false;
@@ -99,6 +97,8 @@ impl Session {
                 Err(problem) => unopened = problem,
             }
         }
+        // What it asked before is part of no call.
+        link.wire.take_asked();
         let mut replied = self.ask(&link, tool, arguments).await;
         let did = match &replied {
             // The server did not know the session, so it has not executed the call.
@@ -142,8 +142,7 @@ impl Session {
                 Outcome::failed(kind, message)
             }
         };
-        let asked = std::mem::take(&mut *self.target.observed.asked());
-        let outcome = outcome.having_asked(asked);
+        let outcome = outcome.having_asked(link.wire.take_asked());
         if let Some(asked) = self.target.observed.take_unanswered() {
             let why = format!(
                 "asked `{asked}`, which nobody was asked when the call was recorded, so its answer is not known and the call cannot be compared"

@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use super::mend::mended;
 use crate::digits;
 use crate::json::{self, VALUES};
+use crate::model::catalogue::ClientAnswer;
 use crate::text::beginning;
 
 /// What servers say when their list of tools changes.
@@ -42,6 +43,8 @@ struct Seen {
     noises: usize,
     /// The server has said that its list of tools is another one now.
     has_other_tools: bool,
+    /// What it has asked its client since somebody took that.
+    asked: Vec<ClientAnswer>,
     /// What strict clients would not take of what it sent.
     remarks: BTreeSet<&'static str>,
     /// `initialize` is answered.
@@ -172,9 +175,13 @@ impl Wire {
     fn look<'m>(&self, bytes: Cow<'m, [u8]>) -> Option<Cow<'m, [u8]>> {
         let lossy = || String::from_utf8_lossy(&bytes);
         match read_bytes(&bytes) {
-            Message::Request { method, .. } => {
-                if method == TOOLS_CHANGED {
-                    self.seen.lock().has_other_tools = true;
+            Message::Request { method, id } => {
+                let mut seen = self.seen.lock();
+                seen.has_other_tools |= method == TOOLS_CHANGED;
+                if id.is_some() {
+                    let message: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+                    seen.asked
+                        .extend(ClientAnswer::awaited(&method, message["params"].clone()));
                 }
                 Some(bytes)
             }
@@ -252,6 +259,11 @@ impl Wire {
     /// What strict clients would not take of what the server sent.
     pub(super) fn remarks(&self) -> Vec<&'static str> {
         self.seen.lock().remarks.iter().copied().collect()
+    }
+
+    /// What the server has asked its client since this was called last.
+    pub(super) fn take_asked(&self) -> Vec<ClientAnswer> {
+        std::mem::take(&mut self.seen.lock().asked)
     }
 
     /// Whether the server has said that its list of tools is another one now.

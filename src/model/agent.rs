@@ -65,7 +65,8 @@ pub enum ModelApi {
 }
 
 /// How much chance the model is allowed.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Temperature {
     /// 0, the least.
     #[default]

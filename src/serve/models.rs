@@ -66,9 +66,7 @@ pub(super) fn chosen(config: &AgentConfig, secrets: &mut Secrets) -> ModelAgent 
 /// The judge that a request brings.
 pub(super) fn judge(config: &JudgeConfig, secrets: &mut Secrets) -> JudgeSettings {
     let mut asked = model(&config.model, "judge.apiKey", secrets);
-    if config.model.temperature.is_none() {
-        asked.temperature = Temperature::Unset;
-    }
+    asked.temperature = config.model.temperature.unwrap_or(Temperature::Unset);
     scenario_file::literal(&mut asked);
     JudgeSettings {
         // It can offer tools, and not force a call.
@@ -92,12 +90,11 @@ fn model(config: &ModelConfig, key_name: &str, secrets: &mut Secrets) -> ModelAg
     if let Some(key) = key {
         secrets.declare(key_name, "", key);
     }
-    let chance = |it: Option<f64>| it.map_or(Temperature::Unset, Temperature::Value);
     ModelAgent {
         base_url: config.base_url.clone(),
         api_key: key.map(|it| ApiKey(it.trim().to_owned())),
         system: config.system.clone(),
-        temperature: config.temperature.map_or(Temperature::Lowest, chance),
+        temperature: config.temperature.unwrap_or_default(),
         max_tokens: config.max_tokens,
         ..ModelAgent::new(api, &config.model)
     }

@@ -56,8 +56,7 @@ pub(super) fn of(
 
 /// Whether a run could not be made or judged.
 pub(super) fn is_error(status: Status) -> bool {
-    use Status::{Error, Interrupted, Timeout};
-    matches!(status, Error | Timeout | Interrupted)
+    [Status::Error, Status::Timeout, Status::Interrupted].contains(&status)
 }
 
 /// The calls of a run.

@@ -16,6 +16,7 @@ use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::{Servers, Stamp};
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::process::Logs;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, AskAgain, Connection, Job, Observer, Patience, Progress, Ran, SetupError};
 use crate::score;
@@ -321,7 +322,7 @@ impl SuiteContext {
                     if around.wants_logs {
                         let logs = written(place, begun, &started, behind.as_ref()).await;
                         let logs = logs.into_iter().map(|it| it.1);
-                        let logs = logs.chain(own.iter().map(|it| it.text()));
+                        let logs = logs.chain(own.iter().map(Logs::text));
                         let left = |said: String| Left {
                             shown: redactor.text(&said).into_inner(),
                             said,

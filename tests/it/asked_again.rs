@@ -93,7 +93,7 @@ impl Desk {
                 env: Vec::new(),
                 cwd: Some(project.path("")),
                 supervisor: None,
-                logs: Default::default(),
+                ..ChildCommand::default()
             })
         };
         Self {

@@ -219,7 +219,7 @@ fn answers_to_many_calls_at_once_are_all_kept_as_served() {
         env: Vec::new(),
         cwd: None,
         supervisor: None,
-        logs: Default::default(),
+        ..ChildCommand::default()
     });
     calls_at_once(launch, 400);
 }

@@ -114,13 +114,13 @@ fn answer_parts(answer: &Answer) -> Vec<Part<'_>> {
             content,
         ));
     }
+    if parts.is_empty() {
+        parts.push(Part::new("empty answer", &[], Content::Text("".into())));
+    }
     if let Some(asked) = answer.asked() {
         let kinds: Vec<&str> = asked.keys().map(String::as_str).collect();
         let label = format!("asked its client: {}", kinds.join(", "));
         parts.insert(0, Part::value(&label, asked.clone().into()));
-    }
-    if parts.is_empty() {
-        parts.push(Part::new("empty answer", &[], Content::Text("".into())));
     }
     parts
 }

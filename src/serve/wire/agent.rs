@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::model::agent::{ApiKey, ToolChoice};
+use crate::model::agent::{ApiKey, Temperature, ToolChoice};
 
 /// What an agent is told that is told nothing else.
 pub const SYSTEM: &str = "You are an AI assistant that can call tools.";
@@ -51,7 +51,7 @@ pub struct ModelConfig {
         skip_serializing_if = "Option::is_none"
     )]
     #[schemars(with = "Option<f64>", range(min = 0.0, max = 2.0))]
-    pub temperature: Option<Option<f64>>,
+    pub temperature: Option<Temperature>,
     /// How many tokens one answer may have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -94,7 +94,8 @@ pub struct JudgeConfig {
     pub threshold: Option<f64>,
 }
 
-/// A member that is there, be it `null`.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<f64>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
+/// A temperature that is there, be it `null`.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Temperature>, D::Error> {
+    let given: Option<f64> = Option::deserialize(deserializer)?;
+    Ok(Some(given.map_or(Temperature::Unset, Temperature::Value)))
 }

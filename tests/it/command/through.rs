@@ -97,7 +97,7 @@ pub(super) fn child(faults: &[&str]) -> Launch {
         env: Vec::new(),
         cwd: None,
         supervisor: None,
-        logs: Default::default(),
+        ..ChildCommand::default()
     })
 }
 
