@@ -1,14 +1,18 @@
 //! Secrets behind a key in a text: `password: x`, `TOKEN=x`, `--password x`, `"api_key": "x"`, in JSON however deeply it is quoted.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::code::{is_code, is_prose};
 use super::extent::{
-    Quote, bare, begins_line, block, closing, element, given, line_end, quote_at, spaces,
+    bare, begins_line, block, closing, element, given, line_break, line_end, quote_at, spaces,
 };
-use super::hit::{Hit, Name};
+use super::hit::Hit;
 use super::keys::{self, SecretKey};
 use super::random;
+use super::table;
 
 /// The longest key that is looked at.
 const LONGEST_KEY: usize = 64;
@@ -78,6 +82,13 @@ pub(super) fn after_key(text: &str, hint: Range<usize>, looked_through: usize) -
             values,
         };
     }
+    if let Some(cells) = table::cells(text, &(start..end)) {
+        let cells = cells.into_iter();
+        return Assigned {
+            values: cells.filter_map(|it| judged(text, it, secret)).collect(),
+            ..nothing
+        };
+    }
     let values = values(text, (start, key, end), secret);
     let last = values.last().map_or(end, |it| it.at.end);
     Assigned {
@@ -98,7 +109,9 @@ fn container_at(bytes: &[u8], end: usize) -> Option<usize> {
 fn may_be_given(bytes: &[u8], key: &str, end: usize) -> bool {
     let at = behind_quote(bytes, end);
     match bytes.get(at) {
-        Some(b'=' | b':' | b',' | b'\n' | b'\r' | b'\\' | b'>' | b'\'') => true,
+        Some(
+            b'=' | b':' | b',' | b'\n' | b'\r' | b'\\' | b'>' | b'\'' | b'`' | b'*' | b'|' | b'v',
+        ) => true,
         Some(b'i') => bytes[at..].starts_with(b"is "),
         Some(_) => key.starts_with('-') || key.eq_ignore_ascii_case("password"),
         None => false,
@@ -144,8 +157,9 @@ fn separator_at(bytes: &[u8], at: usize) -> Option<&'static [u8]> {
 /// The value that follows a key without a separator: `"--password", "x"`, `--password x`, `<password>x</password>`.
 fn beside(text: &str, (start, key, end): (usize, &str, usize), at: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
-    if let Some(value) = value_of_named(text, at) {
-        return Some(value);
+    let value = value_of_named(text, at).or_else(|| element(text, start, end));
+    if value.is_some() {
+        return value;
     }
     let quote = quote_at(bytes, end);
     // `"--password", "x"`
@@ -159,8 +173,11 @@ fn beside(text: &str, (start, key, end): (usize, &str, usize), at: usize) -> Opt
         // As YAML writes lists in a line.
         return Some(bare(text, from, false));
     }
+    if let Some(value) = element_of_list(text, start, end, at).filter(|_| key.starts_with('-')) {
+        return Some(value).filter(|it| !text[it.clone()].starts_with('-'));
+    }
     if quote.is_some() || at == end {
-        return element(text, start, end);
+        return None;
     }
     // `the password is x`, where nobody would write it by chance.
     if bytes[at..].starts_with(b"is ") {
@@ -173,6 +190,22 @@ fn beside(text: &str, (start, key, end): (usize, &str, usize), at: usize) -> Opt
         || text[..start].split_whitespace().rev().nth(1) == Some("login");
     let value = is_given.then(|| given(text, at));
     value.filter(|it| !text[it.clone()].starts_with('-'))
+}
+
+/// The element behind this one in a list of YAML, in a line or in lines: `[--token, x]`, `- --token`.
+fn element_of_list(text: &str, start: usize, end: usize, at: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let before = text[..start].trim_end_matches(['"', '\'']);
+    if bytes.get(at) == Some(&b',') {
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let is_list = line.contains('[') && line.trim_end().ends_with(['[', ',']);
+        return is_list.then(|| given(text, spaces(bytes, at + 1)));
+    }
+    let line = line_break(bytes, end.max(at)).filter(|_| before.ends_with("- "))?;
+    let item = spaces(bytes, at + line);
+    text.get(item..)?
+        .starts_with("- ")
+        .then(|| given(text, spaces(bytes, item + 2)))
 }
 
 /// The value behind a key and a separator: `password: x`, `"password": "x"`.
@@ -219,7 +252,7 @@ fn separated(
 }
 
 /// Whether a text ends with a word and a space, in whatever case.
-fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
+pub(super) fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
     let from = text.len().saturating_sub(word.len());
     text[from..].eq_ignore_ascii_case(word)
 }
@@ -234,46 +267,30 @@ fn judged(text: &str, at: Range<usize>, key: SecretKey) -> Option<Hit<'static>> 
         && (scheme == 0 || !secret.starts_with('<'));
     // `Authorization: Bearer authentication is required`
     let is_sentence = scheme > 0 && secret.contains(' ') && !secret.contains('=');
-    (is_secret && !is_sentence).then(|| Hit {
-        at: at.start + scheme..at.end,
-        name: Name::Context(key.kind),
-    })
+    (is_secret && !is_sentence).then(|| Hit::context(at.start + scheme..at.end, key.kind))
 }
 
-/// `{"name": "DB_PASSWORD", "value": "x"}`, and the same in YAML: what looks like the key is a name, whose value comes next.
+/// What stands between a name and the value that comes next: `{"name": "DB_PASSWORD", "value": "x"}`, and the same in YAML and in
+/// attributes of XML.
+static TO_VALUE: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r#"^(?:[,\s-]|\\[nrt])*(?:\\*["'])?(?i:value)(?:\\*["'])?[ \t]*[:=][ \t]*"#;
+    Regex::new(pattern).expect("a valid pattern")
+});
+
+/// What looks like the key is a name, whose value comes next.
 fn value_of_named(text: &str, at: usize) -> Option<Range<usize>> {
-    let bytes = text.as_bytes();
-    let mut at = at;
-    loop {
-        match bytes.get(at..) {
-            Some([b',' | b' ' | b'\t' | b'\n' | b'\r' | b'-', ..]) => at += 1,
-            Some([b'\\', b'n' | b'r' | b't', ..]) => at += 2,
-            _ => break,
-        }
-    }
-    let quote = quote_at(bytes, at);
-    let key = at + quote.map_or(0, Quote::len);
-    let end = key + 5;
-    if !text.get(key..end)?.eq_ignore_ascii_case("value") || quote_at(bytes, end) != quote {
-        return None;
-    }
-    let colon = spaces(bytes, end + quote.map_or(0, Quote::len));
-    if bytes.get(colon) != Some(&b':') {
-        return None;
-    }
-    let from = spaces(bytes, colon + 1);
-    match quote_at(bytes, from) {
-        Some(opening) => {
-            let from = from + opening.len();
-            Some(from..closing(bytes, from, opening))
-        }
-        None => Some(bare(text, from, true)),
-    }
+    let from = at + TO_VALUE.find(text.get(at..)?)?.len();
+    let is_quoted = quote_at(text.as_bytes(), from).is_some();
+    Some(if is_quoted {
+        given(text, from)
+    } else {
+        bare(text, from, true)
+    })
 }
 
 /// The texts inside an object or a list under a secret key, but for what only says of which kind they are; and up to where it was looked
 /// through. Nothing in a program's table of tokens is one: `tokens = {'root': [(r'\s+', Text)]}`.
-fn container(text: &str, from: usize, key: SecretKey) -> (Vec<Hit<'static>>, usize) {
+pub(super) fn container(text: &str, from: usize, key: SecretKey) -> (Vec<Hit<'static>>, usize) {
     let bytes = text.as_bytes();
     let limit = bytes.len().min(from + LARGEST_CONTAINER);
     let mut hits = Vec::new();

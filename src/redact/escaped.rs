@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
+use super::extent::character_end;
+
 /// How a value is called that nobody can write again as it stood there.
 pub(super) const ESCAPED: &str = "escaped";
 
@@ -55,14 +57,8 @@ impl Escapable {
     pub(super) fn around(&self, text: &str, core: &Range<usize>) -> Option<Range<usize>> {
         let before = self.core.start * LONGEST_ESCAPE;
         let behind = (self.value.len() - self.core.end) * LONGEST_ESCAPE;
-        let mut start = core.start.saturating_sub(before);
-        let mut end = (core.end + behind).min(text.len());
-        while !text.is_char_boundary(start) {
-            start += 1;
-        }
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
+        let start = character_end(text.as_bytes(), core.start.saturating_sub(before));
+        let end = character_end(text.as_bytes(), (core.end + behind).min(text.len()));
         let near = &text[start..end];
         // Without an escape, it is the value as it is, or not at all.
         if !near.bytes().any(|it| b"\\%&+'\"".contains(&it)) {

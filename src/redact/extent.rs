@@ -5,6 +5,9 @@ use std::ops::Range;
 /// The longest value, in bytes: where a text has no end for it, the search for one ends here.
 const LONGEST_VALUE: usize = 8 * 1024;
 
+/// The longest name of a parameter or an element that is looked at, in bytes.
+const LONGEST_NAME: usize = 128;
+
 /// A text quoted once or several times: how many backslashes stand before its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Quote {
@@ -33,21 +36,31 @@ pub(super) fn quote_at(bytes: &[u8], at: usize) -> Option<Quote> {
 /// Where the text ends that was opened by a quote: before the next one that is quoted as often. What is quoted deeper belongs to it, and
 /// so do its own backslashes, of which there are a multiple: `\\\\\"` is two backslashes and a quote that is quoted once.
 pub(super) fn closing(bytes: &[u8], from: usize, opening: Quote) -> usize {
+    let limit = bytes.len().min(from + LONGEST_VALUE);
+    closing_within(bytes, from, opening, limit).unwrap_or_else(|| character_end(bytes, limit))
+}
+
+/// The same, where there is such an end before a place.
+pub(super) fn closing_within(
+    bytes: &[u8],
+    from: usize,
+    opening: Quote,
+    limit: usize,
+) -> Option<usize> {
     let own = opening.backslashes;
     let mut backslashes = 0;
-    let limit = bytes.len().min(from + LONGEST_VALUE);
     for (at, it) in bytes.iter().enumerate().take(limit).skip(from) {
         match it {
             b'\\' => backslashes += 1,
             it if *it == opening.sign
                 && (backslashes < own || backslashes % (2 * (own + 1)) == own) =>
             {
-                return at - backslashes.min(own);
+                return Some(at - backslashes.min(own));
             }
             _ => backslashes = 0,
         }
     }
-    character_end(bytes, limit)
+    None
 }
 
 /// The end of the character that a place lies in.
@@ -58,8 +71,21 @@ pub(super) fn character_end(bytes: &[u8], at: usize) -> usize {
 
 /// A value without quotes. At the beginning of a line, as in YAML and `.env` files, it goes to the next space; else what separates
 /// parameters ends it, too.
+///
+/// An `&` ends what stands before another parameter.
 pub(super) fn bare(text: &str, from: usize, whole_line: bool) -> Range<usize> {
     let bytes = text.as_bytes();
+    let before = bytes[..from].iter().rev().take(LONGEST_NAME);
+    let is_parameter = before
+        .copied()
+        .find(|it| b"?&\"' \t\n".contains(it))
+        .is_some_and(|it| b"?&".contains(&it));
+    let goes_on = |at: usize| {
+        let name = bytes[at + 1..]
+            .iter()
+            .take_while(|it| !b"=&\"'<>`".contains(it) && !it.is_ascii_whitespace());
+        !is_parameter && bytes.get(at + 1 + name.count()) != Some(&b'=')
+    };
     let ends = |at: usize| {
         let it = bytes[at];
         let is_escape = it == b'\\'
@@ -70,7 +96,8 @@ pub(super) fn bare(text: &str, from: usize, whole_line: bool) -> Range<usize> {
         it.is_ascii_whitespace()
             || b"\"'<>`".contains(&it)
             || is_escape
-            || !whole_line && b",;&)}]|".contains(&it)
+            || !whole_line && b",;)}]|".contains(&it)
+            || !whole_line && it == b'&' && !goes_on(at)
     };
     let limit = bytes.len().min(from + LONGEST_VALUE);
     let end = (from..limit).find(|at| ends(*at));
@@ -117,12 +144,11 @@ pub(super) fn block(text: &str, key: usize, from: usize) -> Option<Vec<Range<usi
 /// The text of an element that is called so: `<password>x</password>`.
 pub(super) fn element(text: &str, start: usize, end: usize) -> Option<Range<usize>> {
     let from = end + 1;
-    let is_element = text[..start].ends_with('<') && text[end..].starts_with('>');
-    let length = text.get(from..).filter(|_| is_element)?.find('<')?;
-    let closes = text[from + length..].strip_prefix("</")?;
-    closes
-        .starts_with(&text[start..end])
-        .then_some(from..from + length)
+    let is_element = text[..start].ends_with(['<', ':']) && text[end..].starts_with('>');
+    let length = text.get(from..).filter(|_| is_element)?.find("</")?;
+    let closes = text[from + length + 2..].split('>').next()?;
+    let is_whole = closes.ends_with(&text[start..end]) && !text[from..from + length].contains('<');
+    is_whole.then_some(from..from + length)
 }
 
 pub(super) fn line_end(bytes: &[u8], from: usize) -> usize {
@@ -139,6 +165,39 @@ pub(super) fn line_end(bytes: &[u8], from: usize) -> usize {
         .take_while(|it| it.is_ascii_whitespace())
         .count();
     end - trailing
+}
+
+/// The lines of a text from a place on, also where their ends are escaped, however often.
+pub(super) fn lines(text: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut next = Some(from);
+    std::iter::from_fn(move || {
+        let start = next?;
+        let end = (start..bytes.len()).find(|at| line_break(bytes, *at).is_some());
+        next = end.and_then(|end| Some(end + line_break(bytes, end)?));
+        Some(start..end.unwrap_or(bytes.len()))
+    })
+}
+
+/// How long the end of a line is that stands here, be it escaped.
+pub(super) fn line_break(bytes: &[u8], at: usize) -> Option<usize> {
+    /// How often an end is escaped at most.
+    const MOST: usize = 16;
+    let escapes = bytes[at.min(bytes.len())..].iter().take(MOST);
+    let escapes = escapes.take_while(|it| **it == b'\\').count();
+    let [feed, back] = if escapes == 0 { *b"\n\r" } else { *b"nr" };
+    let length = escapes + 1;
+    match bytes.get(at + escapes) {
+        Some(it) if *it == feed => Some(length),
+        Some(it) if *it == back => {
+            let next = bytes.get(at + length..at + 2 * length);
+            let is_feed = next.is_some_and(|it| {
+                it[escapes] == feed && !it[..escapes].iter().any(|it| *it != b'\\')
+            });
+            Some(if is_feed { 2 * length } else { length })
+        }
+        _ => None,
+    }
 }
 
 pub(super) fn spaces(bytes: &[u8], from: usize) -> usize {

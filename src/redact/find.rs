@@ -9,12 +9,14 @@ use aho_corasick::dfa::DFA;
 use aho_corasick::{Anchored, MatchKind, StartKind};
 use parking_lot::Mutex;
 
-use super::assigned;
+use super::assigned::{self, ends_with_word};
+use super::encoded;
 use super::escaped::{ESCAPED, Escapable};
 use super::example::is_example;
 use super::hit::{Hit, Name};
 use super::keys::{HINTS, TOKEN};
 use super::known::{Known, ONE_OF_SEVERAL, Role};
+use super::marked;
 use super::shapes::{self, BASIC, PRIVATE_KEY, SHAPES};
 use super::spelling::WITHIN_BASE64;
 use crate::model::redaction::Pattern;
@@ -33,8 +35,6 @@ enum Sign {
     Address,
     /// `-----BEGIN `.
     Block,
-    /// `:AA`, within a Telegram bot's token.
-    Telegram,
     /// `sig=`, the signature of an address of Azure's.
     Signature,
     /// `-u` or `--user` of a command line.
@@ -94,19 +94,18 @@ fn search_for(declared: &[Spelled], cores: &[&str]) -> Search {
 }
 
 /// Signs besides keys and shapes.
-const WORDS: [(&str, Sign); 8] = [
+const WORDS: [(&str, Sign); 7] = [
     ("bearer", Sign::Bearer),
     ("basic", Sign::Basic),
     ("://", Sign::Address),
     ("-----begin ", Sign::Block),
-    (":aa", Sign::Telegram),
     ("sig=", Sign::Signature),
     (" -u", Sign::User),
     (" --user", Sign::User),
 ];
 
 fn build(declared: &[Spelled], cores: &[&str]) -> Search {
-    let keys = HINTS.iter().map(|it| (*it, Sign::Key));
+    let keys = HINTS.split_ascii_whitespace().map(|it| (it, Sign::Key));
     let shapes = SHAPES.iter().enumerate();
     let shapes = shapes.map(|(index, it)| (it.prefix, Sign::Shape(index)));
     let declared = declared.iter().enumerate();
@@ -187,19 +186,43 @@ impl Finder {
 
     /// The secrets in a text, in order; none overlaps another. `shown` says what a key above has shown to be one.
     pub(super) fn find(&self, text: &str, shown: Option<Hit<'static>>) -> Vec<Hit<'_>> {
+        let mut encoded = Vec::new();
+        encoded::each(text, |at, decoded| {
+            // Nobody can say what stood there, but what it is.
+            let name = self
+                .plain(decoded, None, Vec::new())
+                .first()
+                .map(|it| match it.name {
+                    Name::Declared(name, _) => Name::Declared(name, WITHIN_BASE64),
+                    Name::Shape(kind) | Name::Context(kind) => Name::Context(kind),
+                });
+            encoded.extend(name.map(|name| Hit { at, name }));
+        });
+        self.plain(text, shown, encoded)
+    }
+
+    /// The same, without what is encoded.
+    fn plain<'a>(
+        &'a self,
+        text: &str,
+        shown: Option<Hit<'static>>,
+        encoded: Vec<Hit<'a>>,
+    ) -> Vec<Hit<'a>> {
         let mut sure = Vec::new();
         let mut context = Vec::new();
         context.extend(shown);
         let (mut assigned_to, mut looked_through, mut shaped_to) = (0, 0, 0);
         let mut escaped_to = 0;
+        let mut may_be_marked = text.contains("sensitive");
         self.signs(text, |sign, at| match sign {
             Sign::Key if at.end > assigned_to => {
                 let assigned = assigned::after_key(text, at, looked_through);
+                may_be_marked = true;
                 assigned_to = assigned.end;
                 looked_through = assigned.looked_through;
                 context.extend(assigned.values);
             }
-            Sign::Key => {}
+            Sign::Key => may_be_marked = true,
             Sign::Declared(index) => {
                 let (name, spelling, written) = &self.declared[index];
                 if text[at.clone()] == *written {
@@ -208,10 +231,7 @@ impl Finder {
                     } else {
                         at
                     };
-                    sure.push(Hit {
-                        at,
-                        name: Name::Declared(name, spelling),
-                    });
+                    sure.push(Hit::new(at, Name::Declared(name, spelling)));
                 }
             }
             Sign::Core(_) if at.start < escaped_to => {}
@@ -221,48 +241,25 @@ impl Finder {
                 let whole = is_core.then(|| escapable.around(text, &at)).flatten();
                 if let Some(at) = whole {
                     escaped_to = at.end;
-                    sure.push(Hit {
-                        at,
-                        name: Name::Declared(name, ESCAPED),
-                    });
+                    sure.push(Hit::new(at, Name::Declared(name, ESCAPED)));
                 }
             }
             // Within a key that was found, nothing else is.
             Sign::Shape(_) if at.start < shaped_to => {}
             Sign::Shape(index) => {
                 let shape = &SHAPES[index];
-                let length = shape
-                    .length(&text[at.start..])
-                    .filter(|_| may_begin(shape, text, at.start));
-                let found = length
-                    .map(|it| at.start..at.start + it)
-                    .filter(|it| !is_example(&text[it.clone()]));
-                if let Some(at) = found {
+                let found = shape.around(text, at.start);
+                if let Some(at) = found.filter(|it| !is_example(&text[it.clone()])) {
                     shaped_to = at.end;
-                    sure.push(Hit {
-                        at: at.clone(),
-                        name: Name::Shape(shapes::kind_of(&text[at]).unwrap_or(shape.kind)),
-                    });
-                }
-            }
-            Sign::Telegram => {
-                let found = text[at.clone()]
-                    .starts_with(":AA")
-                    .then(|| shapes::telegram(text, at.start))
-                    .flatten();
-                if let Some((start, end)) = found {
-                    sure.push(Hit {
-                        at: start..end,
-                        name: Name::Shape("telegram-token"),
-                    });
+                    sure.push(Hit::new(
+                        at.clone(),
+                        Name::Shape(shapes::kind_of(&text[at]).unwrap_or(shape.kind)),
+                    ));
                 }
             }
             Sign::Block => {
                 if let Some(end) = shapes::private_key(text, at.start) {
-                    sure.push(Hit {
-                        at: at.start..end,
-                        name: Name::Shape(PRIVATE_KEY),
-                    });
+                    sure.push(Hit::new(at.start..end, Name::Shape(PRIVATE_KEY)));
                 }
             }
             Sign::Bearer => context.extend(bearer(text, at)),
@@ -273,11 +270,12 @@ impl Finder {
         });
         for pattern in &self.patterns {
             let found = pattern.regex().find_iter(text).filter(|it| !it.is_empty());
-            sure.extend(found.map(|it| Hit {
-                at: it.range(),
-                name: Name::Shape(shapes::BY_PATTERN),
-            }));
+            sure.extend(found.map(|it| Hit::new(it.range(), Name::Shape(shapes::BY_PATTERN))));
         }
+        if may_be_marked {
+            context.extend(marked::secrets(text));
+        }
+        context.extend(encoded);
         if sure.is_empty() && context.is_empty() {
             return Vec::new();
         }
@@ -309,13 +307,6 @@ impl Finder {
             }
         }
     }
-}
-
-/// Prefixes of few letters stand in words by chance (`task-`, `desk-`); long ones follow anything.
-fn may_begin(shape: &shapes::Shape, text: &str, at: usize) -> bool {
-    let is_unmistakable =
-        shape.prefix.len() >= 4 && shape.prefix.bytes().any(|it| b"_-./".contains(&it));
-    is_unmistakable || shapes::begins_word(text, at)
 }
 
 /// The whole of what is encoded in base64 around a value: its letters depend on the value, too, the nearest by some bits and those
@@ -352,24 +343,17 @@ fn bearer(text: &str, at: Range<usize>) -> Option<Hit<'static>> {
     });
     let end = start + text[start..end].trim_end_matches(['.', '-']).len();
     let token = &text[start..end];
-    let is_header = ends_with(&text.as_bytes()[..at.start], b"authorization:");
+    let is_header = ends_with_word(
+        text[..at.start].trim_ascii_end().as_bytes(),
+        b"authorization:",
+    );
     let goes_on = text[end..].starts_with(' ')
         && text[end..]
             .trim_start()
             .starts_with(|it: char| it.is_lowercase());
     let is_meant = shapes::is_bearer_token(token) || is_header && token.len() >= 6 && !goes_on;
     let is_meant = is_meant && shapes::begins_word(text, at.start) && !is_example(token);
-    is_meant.then_some(Hit {
-        at: start..end,
-        name: Name::Context(TOKEN),
-    })
-}
-
-/// Whether a text ends with a word, in whatever case, but for white space.
-fn ends_with(text: &[u8], word: &[u8]) -> bool {
-    let text = text.trim_ascii_end();
-    let from = text.len().saturating_sub(word.len());
-    text[from..].eq_ignore_ascii_case(word)
+    is_meant.then_some(Hit::context(start..end, TOKEN))
 }
 
 /// What stands behind the word `Basic`, where it is a name and a password.
@@ -380,10 +364,7 @@ fn basic(text: &str, at: Range<usize>) -> Option<Hit<'static>> {
     });
     let encoded = &text[start..end];
     let is_meant = encoded.len() >= 4 && shapes::is_name_and_password(encoded);
-    is_meant.then_some(Hit {
-        at: start..end,
-        name: Name::Context(BASIC),
-    })
+    is_meant.then_some(Hit::context(start..end, BASIC))
 }
 
 /// Where the next word begins, behind spaces or what stands for one.
@@ -402,10 +383,7 @@ fn gap(text: &str, from: usize) -> Option<usize> {
 /// The password, or the token, before the `@` of an address.
 fn address(text: &str, colon: usize) -> Option<Hit<'static>> {
     let (kind, at) = shapes::in_address(text, colon)?;
-    (!is_example(&text[at.clone()])).then_some(Hit {
-        at,
-        name: Name::Context(kind),
-    })
+    (!is_example(&text[at.clone()])).then_some(Hit::context(at, kind))
 }
 
 /// The signature of an address that lets whoever has it in (Azure's shared access signatures).
@@ -416,10 +394,8 @@ fn signature(text: &str, at: Range<usize>) -> Option<Hit<'static>> {
     });
     let before = text[..at.start].bytes().last();
     let is_parameter = before.is_none_or(|it| !it.is_ascii_alphanumeric());
-    (is_parameter && end - at.end >= SHORTEST).then_some(Hit {
-        at: at.end..end,
-        name: Name::Context("azure-signature"),
-    })
+    (is_parameter && end - at.end >= SHORTEST)
+        .then_some(Hit::context(at.end..end, "azure-signature"))
 }
 
 /// The password in `curl -u name:password`.
@@ -441,10 +417,8 @@ fn user(text: &str, from: usize) -> Option<Hit<'static>> {
     let at = start + name.len() + 1..end;
     let is_number = password.bytes().all(|it| it.is_ascii_digit())
         && name.bytes().all(|it| it.is_ascii_digit());
-    (!password.is_empty() && !is_number && !is_example(password)).then_some(Hit {
-        at,
-        name: Name::Context("password"),
-    })
+    (!password.is_empty() && !is_number && !is_example(password))
+        .then_some(Hit::context(at, "password"))
 }
 
 /// Puts hits in order, none over another: of two that overlap the longer one counts. What stands in the context of a secret is hidden
@@ -470,10 +444,7 @@ fn apart<'a>(text: &str, mut sure: Vec<Hit<'a>>, context: Vec<Hit<'a>>) -> Vec<H
             // Half of a secret is called by no name: nothing could be put in its place again.
             Some(last) if hit.at.start < last.at.end => {
                 let at = last.at.end..hit.at.end;
-                hits.push(Hit {
-                    at,
-                    name: Name::Context("secret"),
-                });
+                hits.push(Hit::context(at, "secret"));
             }
             _ => hits.push(hit),
         }

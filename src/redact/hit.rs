@@ -19,3 +19,14 @@ pub(super) struct Hit<'a> {
     pub(super) at: Range<usize>,
     pub(super) name: Name<'a>,
 }
+
+impl<'a> Hit<'a> {
+    pub(super) fn new(at: Range<usize>, name: Name<'a>) -> Self {
+        Self { at, name }
+    }
+
+    /// What the key or the word before it shows to be of this kind.
+    pub(super) fn context(at: Range<usize>, kind: &'static str) -> Self {
+        Self::new(at, Name::Context(kind))
+    }
+}

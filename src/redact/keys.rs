@@ -14,62 +14,33 @@ pub(super) struct SecretKey {
     pub(super) is_sure: bool,
 }
 
+/// The key of what an object says to be secret, whatever it is called.
+pub(super) const MARKED: SecretKey = SecretKey {
+    kind: "marked",
+    is_sure: true,
+};
+
 /// The kind of all that lets whoever shows it in: what an answer calls `token` is sent as `Authorization` later, and stays the same.
 pub(super) const TOKEN: &str = "token";
 
 /// What such keys have in common, in small letters: one of these is in each.
-pub(super) const HINTS: [&str; 10] = [
-    "pass",
-    "pwd",
-    "token",
-    "secret",
-    "key",
-    "cred",
-    "cookie",
-    "auth",
-    "connection",
-    "connstr",
-];
+pub(super) const HINTS: &str = "pass pwd token secret key cred cookie auth connection connstr";
 
 /// Tokens of these kinds are places in a list or counts of words.
-const INNOCENT_TOKENS: [&str; 36] = [
-    "max",
-    "min",
-    "input",
-    "output",
-    "total",
-    "next",
-    "page",
-    "prev",
-    "previous",
-    "continuation",
-    "progress",
-    "pagination",
-    "prompt",
-    "completion",
-    "cached",
-    "num",
-    "number",
-    "count",
-    "reasoning",
-    "sync",
-    "resume",
-    "stop",
-    "end",
-    "start",
-    "pad",
-    "eos",
-    "bos",
-    "unk",
-    "mask",
-    "sep",
-    "cls",
-    "cancel",
-    "per",
-    "special",
-    "used",
-    "remaining",
-];
+const INNOCENT_TOKENS: &str = "
+    max min input output total next page prev previous continuation progress pagination prompt completion cached num number count
+    reasoning sync resume stop end start pad eos bos unk mask sep cls cancel per special used remaining
+";
+
+/// Whether a key is one of these names, in whatever case.
+pub(super) fn is_one_of(names: &[&str], key: &str) -> bool {
+    names.iter().any(|it| it.eq_ignore_ascii_case(key))
+}
+
+/// Whether a word is in a list of them.
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|it| it == word)
+}
 
 /// Whether a key says that its value is a secret; as whole words in snake, camel, kebab or upper case. `max_tokens`, `tokenizer` and
 /// `password_policy` say no such thing.
@@ -78,41 +49,47 @@ pub(super) fn secret_key(key: &str) -> Option<SecretKey> {
     let words = words.iter().map(String::as_str).collect::<Vec<_>>();
     let (last, before) = words.split_last()?;
     let before = before.last().copied().unwrap_or_default();
-    let sure = |kind| {
-        Some(SecretKey {
-            kind,
-            is_sure: true,
-        })
-    };
-    let unsure = |kind| {
-        Some(SecretKey {
-            kind,
-            is_sure: false,
-        })
-    };
-    match (before, *last) {
-        ("connection", "string") | (_, "connectionstring" | "connstr") => sure("connection-string"),
-        ("api" | "access", "key" | "keys") | (_, "apikey" | "apikeys") => sure("api-key"),
+    let (kind, is_sure) = match (before, *last) {
+        ("connection", "string") | (_, "connectionstring" | "connstr") => {
+            ("connection-string", true)
+        }
+        ("api" | "access", "key" | "keys") | (_, "apikey" | "apikeys") => ("api-key", true),
         ("private" | "signing" | "encryption" | "secret" | "master", "key" | "keys")
-        | (_, "privatekey" | "signingkey" | "secretkey") => sure("private-key"),
-        ("account" | "shared" | "storage" | "auth", "key" | "keys") => unsure("private-key"),
-        (_, "pass") => unsure("password"),
-        (_, "pwd" | "passphrase" | "passcode") => sure("password"),
-        (_, it) if it.ends_with("password") || it.ends_with("passwd") => sure("password"),
-        (_, "passwords") => sure("password"),
-        (_, it) if it.ends_with("secret") || it == "secrets" => sure("secret"),
-        (_, "credential" | "credentials" | "creds") => sure("credentials"),
-        (_, "authorization") => sure(TOKEN),
-        (_, "cookie") => sure("cookie"),
-        (_, "cookies") => unsure("cookie"),
-        (before, "token" | "tokens") if !INNOCENT_TOKENS.contains(&before) => unsure(TOKEN),
+        | (_, "privatekey" | "signingkey" | "secretkey") => ("private-key", true),
+        ("account" | "shared" | "storage" | "auth", "key" | "keys") => ("private-key", false),
+        (_, "pass") => ("password", false),
+        (_, "pwd" | "passphrase" | "passcode") => ("password", true),
+        (_, it) if it.ends_with("password") || it.ends_with("passwd") => ("password", true),
+        (_, "passwords") => ("password", true),
+        // The name of one.
+        ("existing" | "pull", "secret" | "secrets") => return None,
+        (_, it) if it.ends_with("secret") || it == "secrets" => ("secret", true),
+        (_, "credential" | "credentials" | "creds") => ("credentials", true),
+        (_, "authorization") => (TOKEN, true),
+        (_, "cookie") => ("cookie", true),
+        (_, "cookies") => ("cookie", false),
+        (before, "token" | "tokens") if !is_in(INNOCENT_TOKENS, before) => (TOKEN, false),
         (
             _,
             "auth" | "accesstoken" | "authtoken" | "apitoken" | "refreshtoken" | "sessiontoken"
             | "idtoken" | "bearertoken",
-        ) => unsure(TOKEN),
+        ) => (TOKEN, false),
+        _ => return None,
+    };
+    Some(SecretKey { kind, is_sure })
+}
+
+/// The members of an object that another one of it says to be secret, and the key that it stands for: those of Kubernetes' secrets,
+/// outputs of Terraform, and what has its name beside it.
+pub(super) fn marked<'t>(
+    mut members: impl Iterator<Item = (&'t str, &'t str)>,
+) -> Option<(&'static [&'static str], SecretKey)> {
+    members.find_map(|(key, value)| match key {
+        "kind" if value == "Secret" => Some((&["data", "stringData"][..], MARKED)),
+        "sensitive" if value == "true" => Some((&["value"][..], MARKED)),
+        "name" | "Name" | "key" | "Key" => Some((&["value"][..], secret_key(value)?)),
         _ => None,
-    }
+    })
 }
 
 /// The key of an option of a command line whose value comes next: `--password`.
@@ -124,118 +101,35 @@ pub(super) fn secret_flag(argument: &str) -> Option<SecretKey> {
 /// Whether an environment variable, a header or a parameter of this name holds a secret. Looser than for keys of answers: who names a
 /// variable so means it.
 pub(super) fn is_secret_name(name: &str) -> bool {
-    const WORDS: [&str; 17] = [
-        "token",
-        "secret",
-        "secrets",
-        "password",
-        "passwd",
-        "passphrase",
-        "pass",
-        "pwd",
-        "pw",
-        "pat",
-        "credential",
-        "credentials",
-        "creds",
-        "cookie",
-        "authorization",
-        "auth",
-        "dsn",
-    ];
+    const WORDS: &str = "
+        token secret secrets password passwd passphrase pass pwd pw pat credential credentials creds cookie authorization auth dsn
+    ";
     const ENDINGS: [&str; 4] = ["password", "passwd", "apikey", "secret"];
     // What a `key` opens; others are most often places in a list, in a store or on a keyboard.
-    const KEYS_TO: [&str; 15] = [
-        "api",
-        "secret",
-        "private",
-        "access",
-        "auth",
-        "signing",
-        "encryption",
-        "master",
-        "account",
-        "shared",
-        "storage",
-        "service",
-        "license",
-        "webhook",
-        "deploy",
-    ];
+    const KEYS_TO: &str = "
+        api secret private access auth signing encryption master account shared storage service license webhook deploy
+    ";
     // What such a name is about, and not the secret itself: where it lies, how it is called, how long it holds.
-    const ABOUT: [&str; 56] = [
-        "file",
-        "path",
-        "dir",
-        "folder",
-        "sock",
-        "socket",
-        "url",
-        "uri",
-        "id",
-        "name",
-        "type",
-        "kind",
-        "length",
-        "size",
-        "ttl",
-        "expiry",
-        "timeout",
-        "count",
-        "limit",
-        "enabled",
-        "required",
-        "env",
-        "user",
-        "username",
-        "domain",
-        "host",
-        "port",
-        "header",
-        "prefix",
-        "suffix",
-        "min",
-        "max",
-        "method",
-        "mode",
-        "scheme",
-        "provider",
-        "policy",
-        "endpoint",
-        "server",
-        "issuer",
-        "audience",
-        "scope",
-        "scopes",
-        "algorithm",
-        "format",
-        "field",
-        "column",
-        "param",
-        "expires",
-        "expiration",
-        "lifetime",
-        "age",
-        "interval",
-        "days",
-        "region",
-        "version",
-    ];
+    const ABOUT: &str = "
+        file path dir folder sock socket url uri id name type kind length size ttl expiry timeout count limit enabled required env user
+        username domain host port header prefix suffix min max method mode scheme provider policy endpoint server issuer audience scope
+        scopes algorithm format field column param expires expiration lifetime age interval days region version
+    ";
     // Where a shell is and was (POSIX, "Shell Variables").
     if matches!(name, "PWD" | "OLDPWD") {
         return false;
     }
     let words = words(name);
-    if words.last().is_some_and(|it| ABOUT.contains(&it.as_str())) {
+    if words.last().is_some_and(|it| is_in(ABOUT, it)) {
         return false;
     }
     let is_alone = words.len() == 1;
     let opens = |at: usize| {
         let before = at.checked_sub(1).map(|it| words[it].as_str());
-        is_alone || before.is_some_and(|it| KEYS_TO.contains(&it))
+        is_alone || before.is_some_and(|it| is_in(KEYS_TO, it))
     };
     words.iter().enumerate().any(|(at, word)| {
-        WORDS.contains(&word.as_str())
+        is_in(WORDS, word)
             || ENDINGS.iter().any(|it| word.ends_with(it))
             || word == "key" && opens(at)
             || word == "keys" && !is_alone && opens(at)
@@ -288,43 +182,20 @@ pub(super) fn is_secret_value(key: SecretKey, value: &str) -> bool {
 /// Whether a text that stands somewhere under a secret key, as the member of this name, is the secret: not what says of which kind or
 /// whose it is, and in lists of tokens no word, as tokenizers make them.
 pub(super) fn is_secret_within(key: SecretKey, member: &str, value: &str) -> bool {
-    const ABOUT: [&str; 22] = [
-        "type",
-        "name",
-        "kind",
-        "user",
-        "username",
-        "id",
-        "email",
-        "url",
-        "uri",
-        "host",
-        "description",
-        "title",
-        "scheme",
-        "format",
-        "status",
-        "provider",
-        "expires",
-        "expires_at",
-        "created_at",
-        "scope",
-        "scopes",
-        "$ref",
-    ];
+    const ABOUT: &str = "
+        type name kind user username id email url uri host description title scheme format status provider expires expires_at created_at
+        scope scopes $ref
+    ";
     // Under all keys but those of passwords, members are also about secrets; what is one looks like it, or is called a value.
     let is_value = matches!(member, "" | "value" | "data" | "current" | "secret")
         || secret_key(member).is_some();
     let is_meant = key.kind == "password" || is_value || random::is_random(value);
-    !ABOUT.contains(&member) && is_meant && is_secret_value(key, value)
+    (key == MARKED || is_meant && !is_in(ABOUT, member)) && is_secret_value(key, value)
 }
 
 /// Whether the `type` of an object says that it describes values (JSON Schema) and holds none.
 pub(super) fn is_schema_type(value: &str) -> bool {
-    matches!(
-        value,
-        "string" | "object" | "array" | "number" | "integer" | "boolean" | "null"
-    )
+    is_in("string object array number integer boolean null", value)
 }
 
 /// A header's credentials: how long the scheme is with what follows it. All of it is secret where no known scheme begins it.

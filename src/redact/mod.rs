@@ -10,7 +10,9 @@
 //! | `known`, `parts` | what of such a value is secret by itself: the password in an address |
 //! | `spelling` | how programs write such a value: escaped, encoded, within base64 |
 //! | `shapes` | what vendors' keys look like |
-//! | `keys`, `words`, `assigned` | keys that name secrets, and what they are given in texts |
+//! | `keys`, `words`, `assigned`, `table` | keys that name secrets, and what they are given in texts |
+//! | `marked` | objects in texts that say which of their members are secret |
+//! | `encoded` | texts within base64 |
 //! | `find` | one pass over a text that finds all of these |
 //! | `seen` | the secrets that were met so far: their numbers, and those that are secret wherever they stand |
 //! | `random`, `example`, `ordinary` | which values mean nothing but themselves, which only stand where a secret would, and which clearly are none |
@@ -23,6 +25,7 @@
 
 mod assigned;
 mod code;
+mod encoded;
 mod escaped;
 mod example;
 mod extent;
@@ -31,6 +34,7 @@ pub mod handed_on;
 mod hit;
 mod keys;
 mod known;
+mod marked;
 mod ordinary;
 mod parts;
 mod random;
@@ -40,6 +44,7 @@ mod secrets;
 mod seen;
 mod shapes;
 mod spelling;
+mod table;
 mod told;
 mod value;
 mod walk;
@@ -321,6 +326,8 @@ fn placeholders_in_answers(recording: &Trajectory) -> HashSet<String> {
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
     use serde_json::json;
 
     use super::{Redactor, Secrets};
@@ -441,5 +448,72 @@ mod tests {
         let stored =
             json!(["say <secret::env.A> and <redacted::value:1>", { "x": "<secret:::y>" }]);
         assert_eq!(*redactor().value(forged), stored);
+    }
+
+    #[test]
+    fn secrets_are_found_in_whatever_form_a_text_has() {
+        let github = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+        let config = STANDARD.encode("user: bob\npassword: hunter2\n");
+        for (text, expected) in [
+            (format!("file {config} read"), "file <secret:password> read"),
+            (
+                format!(
+                    "/x/{}/y",
+                    URL_SAFE_NO_PAD.encode(format!("the key is {github}"))
+                ),
+                "/x/<secret:github-token>/y",
+            ),
+            (
+                "| API_KEY | abc123def |\n| MODE | test |".to_owned(),
+                "| API_KEY | <secret:api-key> |\n| MODE | test |",
+            ),
+            (
+                "<add key=\"Password\" value=\"hunter2\"/>".to_owned(),
+                "<add key=\"Password\" value=\"<secret:password>\"/>",
+            ),
+            (
+                "<db:password>hunter2</db:password>".to_owned(),
+                "<db:password><secret:password></db:password>",
+            ),
+            (
+                "args: [--token, abc12345x, y]".to_owned(),
+                "args: [--token, <secret:token>, y]",
+            ),
+            (
+                "args:\n  - --token\n  - abc12345x\n  - y".to_owned(),
+                "args:\n  - --token\n  - <secret:token>\n  - y",
+            ),
+            (
+                "env: { DB_PASSWORD: a&b-7, X: y }".to_owned(),
+                "env: { DB_PASSWORD: <secret:password>, X: y }",
+            ),
+            (
+                "x: \"password=p&w2\"".to_owned(),
+                "x: \"password=<secret:password>\"",
+            ),
+            (
+                "/?token=abc-123&verbose, q=a&token=abc-124&b=c".to_owned(),
+                "/?token=<secret:token>&verbose, q=a&token=<secret:token#2>&b=c",
+            ),
+        ] {
+            assert_eq!(*redactor().text(&text), expected);
+        }
+    }
+
+    #[test]
+    fn names_types_and_patterns_of_secrets_stay() {
+        for stays in [
+            "existingSecret: my-release-postgresql-2",
+            "secretName: tls-cert-2024",
+            "secret: Buffer",
+            "interface A { password: string; secret: Uint8Array }",
+            "token: ^[a-z0-9]{32}$",
+            "max_tokens: 4096, tokenizer: cl100k",
+            "sk-ipping-stones-across-the-lake-of-2024",
+            "| password | string | of the user |",
+            "Give --token, --password or --api-key, in this order.",
+        ] {
+            assert_eq!(*redactor().text(stays), stays);
+        }
     }
 }

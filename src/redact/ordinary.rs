@@ -14,7 +14,7 @@ const WORDS: &str = "
     too short long small large minimum maximum min max length characters character chars letters digits
     not no yes none null any all on off is are was be been has have had must should can cannot may do does did
     contain contains match matches expected actual a an the this that your and or of for from via with without at in by to least most than more
-    str string bytes byte int integer bool boolean float number object array list dict map text type types optional option union
+    str string bytes byte buffer uint8 secure blob int integer bool boolean float number object array list dict map text type types optional option union
     env environment variable variables file header parameter field value
     token tokens password passwords passphrase secret secrets key keys credential credentials cookie cookies auth authentication
     authorization authorized unauthorized api access refresh session bearer basic digest oauth oauth2 oidc saml jwt apikey client user
@@ -47,7 +47,9 @@ const LONGEST: usize = 256;
 
 /// Whether a value clearly is no secret.
 pub(super) fn is_ordinary(value: &str) -> bool {
-    value.len() <= LONGEST && (is_said(value) || VERSION.is_match(value) || PATH.is_match(value))
+    let is_pattern = value.starts_with('^') && value.ends_with('$');
+    value.len() <= LONGEST
+        && (is_pattern || is_said(value) || VERSION.is_match(value) || PATH.is_match(value))
 }
 
 /// Whether all that a value says is in the words for states, messages and types: no password has only such words. Numbers stand in
@@ -77,6 +79,8 @@ mod tests {
             "AuthTypes",
             "bytes | str",
             "str | None = None,",
+            "Uint8Array",
+            "^[a-z0-9]{32}$",
             "#d8dee9",
             "^0.7.1",
             ">=2.1.3 <3",

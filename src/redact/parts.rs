@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-
+use super::encoded;
 use super::escaped::ESCAPED;
 use super::find::Finder;
 use super::keys;
@@ -138,13 +136,8 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 fn base64_decoded(text: &str) -> Option<String> {
-    let letters = text.trim_end_matches('=');
-    let bytes = STANDARD_NO_PAD
-        .decode(letters)
-        .or_else(|_| URL_SAFE_NO_PAD.decode(letters));
-    let decoded = String::from_utf8(bytes.ok()?).ok()?;
-    let is_text = |it: char| !it.is_control() || it.is_ascii_whitespace();
-    (text.len() >= SHORTEST_ELEMENT && decoded.chars().all(is_text)).then_some(decoded)
+    let letters = (text.len() >= SHORTEST_ELEMENT).then(|| text.trim_end_matches('='));
+    letters.and_then(encoded::decoded)
 }
 
 fn percent_decoded(text: &str) -> Option<String> {

@@ -47,6 +47,18 @@ impl Secrets {
         self.add(name, owner, value, true);
     }
 
+    /// A line of a list of arguments, of which the line before may be an option that says its value is secret.
+    pub fn element(&mut self, before: &str, line: &str) {
+        let inner = |it: &str| {
+            let it = it.trim().trim_start_matches("- ");
+            it.trim_matches(['"', '\'', ',']).to_owned()
+        };
+        let value = inner(line);
+        if keys::secret_flag(&inner(before)).is_some() && !value.starts_with('-') {
+            self.declare("args", "", &value);
+        }
+    }
+
     /// Values given by name, in `env`, headers or an address: those whose names say that they are secret, and passwords in addresses. Of a
     /// value in two parts, such as `Bearer abc`, the second is the secret.
     pub fn named<'a>(

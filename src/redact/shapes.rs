@@ -1,11 +1,12 @@
 //! What secrets look like: the shapes that vendors document for secret scanning, and where each begins.
 
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, OnceLock};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
+use regex::Regex;
 
+use super::encoded;
+use super::extent::{character_end, lines};
 use super::random;
 
 /// The kind of a secret that a scenario's own pattern has found.
@@ -24,14 +25,19 @@ const URL_TOKEN: &str = "url-token";
 pub(super) const PRIVATE_KEY: &str = "private-key";
 
 /// A kind of key with a prefix that nobody writes by chance, and a long run of a narrow alphabet behind it.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Shape {
     pub(super) kind: &'static str,
     pub(super) prefix: &'static str,
-    /// What may stand behind the prefix.
-    alphabet: fn(u8) -> bool,
-    /// The shortest and the longest run of it.
-    length: (usize, usize),
+    row: Arc<Row>,
+}
+
+/// What a row of `shapes.txt` says of what stands around the prefix.
+struct Row {
+    before: Option<&'static str>,
+    behind: &'static str,
+    /// Made when the first prefix of the row is met: most are never.
+    patterns: OnceLock<Option<[Regex; 2]>>,
 }
 
 /// The longest key of a known shape but a JWT, in bytes.
@@ -43,39 +49,6 @@ const LONGEST_JWT: (usize, usize) = (16 * 1024, 2 * 1024);
 /// The longest block that holds a private key, in bytes.
 const LONGEST_BLOCK: usize = 64 * 1024;
 
-fn alphanumeric(it: u8) -> bool {
-    it.is_ascii_alphanumeric()
-}
-
-fn word(it: u8) -> bool {
-    it.is_ascii_alphanumeric() || it == b'_'
-}
-
-fn dashed(it: u8) -> bool {
-    it.is_ascii_alphanumeric() || b"_-".contains(&it)
-}
-
-fn dotted(it: u8) -> bool {
-    dashed(it) || it == b'.'
-}
-
-fn path(it: u8) -> bool {
-    dashed(it) || it == b'/'
-}
-
-/// As hashes of passwords are written (crypt(5)).
-fn hashed(it: u8) -> bool {
-    it.is_ascii_alphanumeric() || b"./$".contains(&it)
-}
-
-fn capital(it: u8) -> bool {
-    it.is_ascii_uppercase() || it.is_ascii_digit()
-}
-
-fn lower_hex(it: u8) -> bool {
-    it.is_ascii_digit() || (b'a'..=b'f').contains(&it)
-}
-
 /// `sk-learn-pipeline-of-2024` has such a prefix, too: a key has a long piece without any order.
 fn has_long_piece(run: &str) -> bool {
     run.split(['-', '_']).take(8).any(|it| {
@@ -85,103 +58,110 @@ fn has_long_piece(run: &str) -> bool {
     })
 }
 
-/// Two parts with a dot between, as the keys of `SendGrid` have them.
-fn has_two_parts(run: &str) -> bool {
-    run.split_once('.')
-        .is_some_and(|(id, secret)| id.len() >= 12 && secret.len() >= 16)
+/// Whether a run of several pieces is written for readers: words, maybe with a number behind them, and years.
+fn is_made_of_words(run: &str) -> bool {
+    let is_word = |piece: &str| {
+        let letters = piece.trim_end_matches(|it: char| it.is_ascii_digit());
+        let digits = &piece[letters.len()..];
+        let is_year = digits.len() == 4 && ["19", "20"].iter().any(|it| digits.starts_with(it));
+        let is_lower = letters.bytes().skip(1).all(|it| it.is_ascii_lowercase());
+        let is_upper = letters.bytes().all(|it| it.is_ascii_uppercase());
+        match letters {
+            "" => piece.is_empty() || is_year,
+            _ => (is_lower || is_upper) && digits.len() <= 2,
+        }
+    };
+    let separates = |it: char| !it.is_ascii_alphanumeric();
+    let is_long = |it: &str| it.len() >= 4 && it.bytes().skip(1).all(|it| it.is_ascii_lowercase());
+    run.contains(separates)
+        && run.split(separates).any(is_long)
+        && run.split(separates).all(is_word)
 }
 
-/// The fewest characters that the header, behind its first three, and the payload of a JWT have.
-const SHORTEST_JWT_PART: usize = 8;
+/// The fewest characters that the header, behind its first three, of a JWT has (RFC 7519, section 3).
+const SHORTEST_JWT_HEADER: usize = 8;
 
-/// Header and payload of a JWT (RFC 7519, section 3), both objects in base64url, and a signature, which may be empty.
-fn is_jwt(run: &str) -> bool {
-    let mut parts = run.split('.');
-    let header = parts.next().is_some_and(|it| it.len() >= SHORTEST_JWT_PART);
-    let payload = parts
-        .next()
-        .is_some_and(|it| it.starts_with("eyJ") && it.len() >= SHORTEST_JWT_PART);
-    header && payload
-}
-
-/// All of them, as `shapes.txt` has them. Of two prefixes that fit at one place, the longer one counts.
+/// All of them, as `shapes.txt` has them.
 pub(super) static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
     let rows = include_str!("shapes.txt").lines();
     rows.filter(|it| !it.starts_with('#'))
         .flat_map(|row| {
             let mut words = row.split_ascii_whitespace();
-            let [kind, letters, length] = [(); 3].map(|()| words.next().unwrap_or_default());
-            let (shortest, longest) = length.split_once('-').unwrap_or((length, ""));
-            let count = |text: &str| text.parse().unwrap_or(usize::MAX);
+            let [kind, pattern] = [(); 2].map(|()| words.next().unwrap_or_default());
+            let parts = pattern.split_once('…');
+            let row = Arc::new(Row {
+                before: parts.map(|it| it.0),
+                behind: parts.map_or(pattern, |it| it.1),
+                patterns: OnceLock::new(),
+            });
             words.map(move |prefix| Shape {
                 kind,
                 prefix,
-                alphabet: alphabet(letters),
-                length: (count(shortest), count(longest)),
+                row: Arc::clone(&row),
             })
         })
         .collect()
 });
 
-/// What a word of `shapes.txt` stands for.
-fn alphabet(name: &str) -> fn(u8) -> bool {
-    match name {
-        "alphanumeric" => alphanumeric,
-        "word" => word,
-        "dotted" => dotted,
-        "path" => path,
-        "hashed" => hashed,
-        "capital" => capital,
-        "lower_hex" => lower_hex,
-        _ => dashed,
+impl Row {
+    fn patterns(&self) -> Option<&[Regex; 2]> {
+        let made = self.patterns.get_or_init(|| {
+            let before = self.before.unwrap_or_default();
+            let before = Regex::new(&format!("(?:{before})$")).ok()?;
+            Some([before, Regex::new(&format!("^(?:{})", self.behind)).ok()?])
+        });
+        made.as_ref()
     }
 }
 
 impl Shape {
-    /// How long the key is that has its prefix at the start of a text, if there is one.
-    pub(super) fn length(&self, text: &str) -> Option<usize> {
-        let behind = text.strip_prefix(self.prefix)?.as_bytes();
+    /// Where the key stands that has its prefix at this place, if there is one.
+    pub(super) fn around(&self, text: &str, at: usize) -> Option<Range<usize>> {
+        /// How far before its prefix a key may begin, in bytes.
+        const BEFORE: usize = 16;
+        let behind = text[at..].strip_prefix(self.prefix)?;
         let longest = match self.prefix {
             // What does not begin as one is none, however long.
             "eyJ" => {
-                let header = &behind[..behind.len().min(LONGEST_JWT.1)];
+                let header = &behind.as_bytes()[..behind.len().min(LONGEST_JWT.1)];
                 let dot = memchr::memchr(b'.', header)?;
-                let begins = behind.get(..dot + 1 + SHORTEST_JWT_PART)?;
-                let (header, payload) = (&begins[..dot], &begins[dot + 1..]);
-                let is_run = |part: &[u8]| part.iter().all(|it| (self.alphabet)(*it));
-                if dot < SHORTEST_JWT_PART
-                    || !payload.starts_with(b"eyJ")
-                    || !is_run(payload)
-                    || !is_run(header)
-                {
-                    return None;
-                }
-                LONGEST_JWT.0
+                let is_one = dot >= SHORTEST_JWT_HEADER && behind[dot + 1..].starts_with("eyJ");
+                is_one.then_some(LONGEST_JWT.0)?
             }
             // So short a prefix stands in many texts.
             "sk-" => LONGEST_KEY / 4,
             _ => LONGEST_KEY,
         };
-        let run = behind
-            .iter()
-            .take(longest)
-            .take_while(|it| (self.alphabet)(**it))
-            .count();
-        let (shortest, longest) = self.length;
+        let near = &behind[..character_end(behind.as_bytes(), behind.len().min(longest))];
+        let [before, pattern] = self.row.patterns()?;
+        let run = pattern.find(near)?.as_str();
         // A sentence may end behind it.
-        let mut whole = self.prefix.len() + run;
-        while whole > self.prefix.len() && b".-".contains(&text.as_bytes()[whole - 1]) {
-            whole -= 1;
-        }
-        let run = &text[self.prefix.len()..whole];
-        let is_one = match self.prefix {
-            "sk-" => has_long_piece(run),
-            "SG." => has_two_parts(run),
-            "eyJ" => is_jwt(run),
-            _ => true,
+        let shorter = run.trim_end_matches(['.', '-']);
+        let is_whole = |it: &str| {
+            pattern
+                .find(it)
+                .is_some_and(|found| found.len() == it.len())
         };
-        (is_one && (shortest..=longest).contains(&run.len())).then_some(whole)
+        let run = if is_whole(shorter) { shorter } else { run };
+        let next = near.as_bytes().get(run.len());
+        let is_one = !next.is_some_and(u8::is_ascii_alphanumeric)
+            && !is_made_of_words(run)
+            && (self.prefix != "sk-" || has_long_piece(run));
+        let start = match self.row.before {
+            Some(_) => {
+                let from = character_end(text.as_bytes(), at.saturating_sub(BEFORE));
+                from + before.find(&text[from..at])?.start()
+            }
+            None => may_begin(self.prefix, text, at).then_some(at)?,
+        };
+        is_one.then_some(start..at + self.prefix.len() + run.len())
     }
+}
+
+/// Prefixes of few letters stand in words by chance (`task-`, `desk-`); long ones follow anything.
+fn may_begin(prefix: &str, text: &str, at: usize) -> bool {
+    let is_unmistakable = prefix.len() >= 4 && prefix.bytes().any(|it| b"_-./".contains(&it));
+    is_unmistakable || begins_word(text, at)
 }
 
 /// Whether a key may begin at this place: no word goes on there. What an escape ends with (`\n`, `\u0022`, `%3D`) is no letter of a
@@ -220,8 +200,14 @@ fn ends_colour(before: &[u8]) -> bool {
 
 /// The kind of a value that is nothing but a key of a known shape.
 pub(super) fn kind_of(value: &str) -> Option<&'static str> {
-    let whole = |it: &&Shape| it.length(value) == Some(value.len());
-    let longest = SHAPES.iter().filter(whole).max_by_key(|it| it.prefix.len());
+    let is_whole = |it: &&Shape| {
+        let at = it.row.before.map_or(Some(0), |_| value.find(it.prefix));
+        at.and_then(|at| it.around(value, at)) == Some(0..value.len())
+    };
+    let longest = SHAPES
+        .iter()
+        .filter(is_whole)
+        .max_by_key(|it| it.prefix.len());
     longest.map(|it| it.kind)
 }
 
@@ -237,8 +223,7 @@ pub(super) fn is_bearer_token(value: &str) -> bool {
 
 /// Whether a value is a name and a password in base64 (RFC 7617, section 2).
 pub(super) fn is_name_and_password(encoded: &str) -> bool {
-    let decoded = STANDARD_NO_PAD.decode(encoded.trim_end_matches('='));
-    let decoded = decoded.ok().and_then(|it| String::from_utf8(it).ok());
+    let decoded = encoded::decoded(encoded.trim_end_matches('='));
     decoded.is_some_and(|it| it.contains(':') && !it.contains(char::is_control))
 }
 
@@ -272,61 +257,71 @@ pub(super) fn in_address(text: &str, colon: usize) -> Option<(&'static str, Rang
     Some((kind, start + from..start + from + secret.len()))
 }
 
-/// A Telegram bot's token around the `:AA` at this place: the digits of the bot before it, 35 characters behind it.
-pub(super) fn telegram(text: &str, colon: usize) -> Option<(usize, usize)> {
-    let bytes = text.as_bytes();
-    let digits = bytes[..colon]
-        .iter()
-        .rev()
-        .take_while(|it| it.is_ascii_digit())
-        .count();
-    let behind = bytes[colon + 1..]
-        .iter()
-        .take_while(|it| dashed(**it))
-        .count();
-    ((8..=12).contains(&digits) && (30..=40).contains(&behind))
-        .then_some((colon - digits, colon + 1 + behind))
-}
-
-/// The end of a block that begins with `-----BEGIN … PRIVATE KEY … -----` at this place; of one that is cut, the end of what is there.
-/// `None` where a text only speaks of such blocks.
+/// The end of a block that begins with `-----BEGIN … PRIVATE KEY … -----` at this place: of its END line, or of the last line before the
+/// first one that belongs to no such block (RFC 1421, section 4.4; RFC 7468, section 2). `None` where a text only speaks of such blocks.
 pub(super) fn private_key(text: &str, begin: usize) -> Option<usize> {
-    const LONGEST_HEAD: usize = 60;
-    let behind = &text[begin..];
-    let head = behind[11..]
-        .find("-----")
-        .filter(|it| *it <= LONGEST_HEAD)?
-        + 11;
-    if !behind[..head].to_ascii_uppercase().contains("PRIVATE KEY") {
+    const LONGEST_HEAD: usize = 71;
+    const END: &str = "-----END ";
+    let head = text[begin + 11..].find("-----")? + begin + 11;
+    let name = text
+        .get(begin..head)
+        .filter(|it| it.len() <= LONGEST_HEAD)?;
+    if !name.to_ascii_uppercase().contains("PRIVATE KEY") {
         return None;
     }
     let body = head + 5;
-    let block = &behind.as_bytes()[body..behind.len().min(body + LONGEST_BLOCK)];
-    // No block holds another one.
-    let next = memchr::memmem::find(block, b"-----BEGIN ").unwrap_or(block.len());
-    let block = &block[..next];
-    if let Some(end) = memchr::memmem::find(block, b"-----END ") {
-        let end = body + end;
-        let tail = behind[end + 9..]
-            .find("-----")
-            .filter(|it| *it <= LONGEST_HEAD);
-        return Some(begin + tail.map_or(end + 9, |it| end + 9 + it + 5));
+    let (mut end, mut letters) = (body, 0);
+    // The length of the first line; and whether no other line of that kind may come.
+    let (mut width, mut is_over) = (0, false);
+    let limit = character_end(text.as_bytes(), text.len().min(body + LONGEST_BLOCK));
+    for line in lines(&text[..limit], body) {
+        let last = text[line.clone()].find(END).map(|it| line.start + it);
+        let content = text[line.start..last.unwrap_or(line.end)].trim_matches(is_around_line);
+        let words = || content.split_ascii_whitespace();
+        // Where the lines of a block are joined by spaces, all words but the last are as long as lines.
+        let is_body = words().all(is_base64) && words().rev().skip(1).all(|it| it.len() >= 40);
+        let name = content.split_once(": ").map(|it| it.0);
+        let is_header = letters == 0 && name.is_some_and(|it| !it.contains(' '));
+        let belongs =
+            content.is_empty() || is_header || is_body && (!is_over || content.starts_with('='));
+        if !belongs {
+            break;
+        }
+        if let Some(last) = last {
+            let name = last + END.len();
+            let tail = text[name..].find("-----").filter(|it| *it <= LONGEST_HEAD);
+            return Some(tail.map_or(name, |it| name + it + 5));
+        }
+        let length = content.bytes().filter(|it| *it != b'\\').count();
+        if content.is_empty() || content == "+" {
+            is_over |= letters > 0 && text[line].trim().is_empty();
+        } else if !is_header {
+            width = width.max(length);
+            is_over |= length < width;
+            letters += length;
+            end = line.end;
+        }
     }
-    // Base64, line breaks and what stands for them.
-    let rest = block;
-    let is_body = |it: &&u8| it.is_ascii_alphanumeric() || b"+/=\\ \r\n\t:,.-".contains(it);
-    let length = rest.iter().take_while(is_body).count();
-    let letters = rest[..length]
-        .iter()
-        .filter(|it| it.is_ascii_alphanumeric())
-        .count();
-    (letters >= 40 && rest[..length].iter().any(u8::is_ascii_digit))
-        .then_some(begin + body + length)
+    (letters >= 40).then_some(end)
+}
+
+/// What stands around the lines of a block where it is quoted: as YAML, diffs, comments and programs do.
+fn is_around_line(it: char) -> bool {
+    it.is_ascii_whitespace() || "\"'`\\,;>|#*".contains(it)
+}
+
+fn is_base64(word: &str) -> bool {
+    word.bytes()
+        .all(|it| it.is_ascii_alphanumeric() || b"+/=\\".contains(&it))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{SHAPES, begins_word, is_bearer_token, kind_of, private_key};
+    use proptest::strategy::{Strategy as _, ValueTree as _};
+    use proptest::string::string_regex;
+    use proptest::test_runner::TestRunner;
+
+    use super::{SHAPES, begins_word, has_long_piece, is_bearer_token, kind_of, private_key};
 
     #[test]
     fn a_key_begins_behind_anything_but_a_word() {
@@ -353,20 +348,54 @@ mod tests {
     }
 
     #[test]
-    fn each_shape_knows_a_key_of_its_own() {
+    fn each_shape_knows_the_keys_of_its_row() {
+        let mut runner = TestRunner::deterministic();
         for shape in &*SHAPES {
-            let run = match shape.prefix {
-                "eyJ" => format!("hbGciOiJI.eyJ{}.sig", "zdWIi".repeat(3)),
-                "SG." => format!("{}.{}", "a1B2c3".repeat(3), "d4E5f6".repeat(4)),
-                "dop_v1_" | "doo_v1_" | "dor_v1_" => "a1b2c3d4".repeat(8),
-                "AKIA" | "ASIA" => "A1B2C3D4".repeat(2),
-                "AGE-SECRET-KEY-1" => "A1".repeat(29),
-                _ => "a1B2c3D4".repeat(8),
-            };
-            let key = format!("{}{run}", shape.prefix);
-            assert_eq!(kind_of(&key), Some(shape.kind), "{key}");
+            let pattern = format!(
+                "{}{}{}",
+                shape.row.before.unwrap_or_default(),
+                regex::escape(shape.prefix),
+                shape.row.behind
+            );
+            let keys = string_regex(&pattern).unwrap();
+            for _ in 0..16 {
+                let key = keys.new_tree(&mut runner).unwrap().current();
+                let run = key.strip_prefix(shape.prefix).unwrap_or(&key);
+                // Real ones of this length have a digit; and what ends a sentence may end no key.
+                if shape.prefix == "sk-" && !has_long_piece(run) || key.ends_with(['.', '-']) {
+                    continue;
+                }
+                assert_eq!(kind_of(&key), Some(shape.kind), "{key}");
+                let at = 1 + key.find(shape.prefix).unwrap();
+                let found = shape.around(&format!("({key}), and so on"), at);
+                assert_eq!(found, Some(1..key.len() + 1), "{key}");
+            }
         }
-        assert_eq!(kind_of("sk-learn-pipeline-of-2024-in-production"), None);
+    }
+
+    #[test]
+    fn words_hashes_and_ids_are_no_keys() {
+        let hex = "a1b2c3d4e5f60718".repeat(4);
+        let hash = &hex[..40];
+        let texts = [
+            "sk-learn-pipeline-of-2024-in-production sk-ipping-stones-across-the-lake-of-2024",
+            "pypi-publish-to-the-test-index-and-production glpat-is-the-prefix-of-such-a-token",
+            "vca_handler_of_the_second_kind_of_event sb_secret_is_the_prefix_of_the_new_keys",
+            "figd_variables_of_the_design_system_2024 nfp_report_of_the_month_for_all_of_them",
+            "xai-grok-code-fast-1 secret_manager_service secret_name ntn_ pat.name patches",
+            "NRAK-is-the-prefix-of-user-keys dckr_pat_is_the_prefix_of_tokens 1//0 ATBB",
+            "MTA.server.configuration ND.abcdef.words NT4.0 OD600 and Mzab",
+            &format!("{hex} {hash} sha256:{hex} SK-{hash} dapi_{hash} secret_{hash} sbp_"),
+            "123e4567-e89b-12d3-a456-426614174000 pk.eyJ1IjoiYWJjIn0.abcdefghijklmnopqrstuv",
+            "AC0123456789abcdef0123456789abcdef",
+        ];
+        for text in texts {
+            for shape in &*SHAPES {
+                let found = text.match_indices(shape.prefix);
+                let mut found = found.filter_map(|(at, _)| shape.around(text, at));
+                assert_eq!(found.next().map(|it| &text[it]), None, "{}", shape.kind);
+            }
+        }
     }
 
     #[test]
@@ -388,10 +417,44 @@ mod tests {
             "MIIEabc1".repeat(9)
         );
         assert_eq!(private_key(&block, 0), Some(block.len() - 2));
-        let cut = format!(
-            "-----BEGIN RSA PRIVATE KEY-----\n{}\n",
-            "MIIEabc1".repeat(9)
-        );
-        assert_eq!(private_key(&cut, 0), Some(cut.len()));
+        let line = "MIIEabc1".repeat(8);
+        let begin = "-----BEGIN RSA PRIVATE KEY-----";
+        let end = "-----END RSA PRIVATE KEY-----";
+        let head = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AB12\n";
+        for (block, behind) in [
+            (
+                format!("{begin}\n{head}\n{line}\n{line}\nMIIE1=\n{end}"),
+                "\nx",
+            ),
+            (format!("{begin}\\n{line}\\n{line}\\n\\n{end}"), "\\nx"),
+            (format!("{begin} {line} {line} MIIE1= {end}"), " x"),
+            (
+                format!("{begin}\" +\n  \"{line}\\n\" +\n  \"{line}\\n{end}"),
+                "\"",
+            ),
+            (
+                format!("  {begin}\n    {line}\n    {line}\n  {end}"),
+                "\n  b: c",
+            ),
+            (format!("{begin}\n{line}"), "\n"),
+            (
+                format!("{begin}\n{line}\n{line}\nMIIE1="),
+                "\n\nDone\nstatus: 1\n",
+            ),
+            (
+                format!("{begin}\n{line}\n{line}"),
+                "\nThe build finished\n-----END CERTIFICATE-----",
+            ),
+            (
+                format!("{begin}\n{line}"),
+                "\n-----BEGIN CERTIFICATE-----\nMIIC\n",
+            ),
+        ] {
+            let at = block.find('-').unwrap();
+            let text = format!("{block}{behind}");
+            assert_eq!(private_key(&text, at), Some(block.len()), "{text}");
+        }
+        let spoken = format!("{begin}\n(left out)\nstatus: 12\n{end}");
+        assert_eq!(private_key(&spoken, 0), None);
     }
 }

@@ -66,16 +66,18 @@ impl Redactor {
         // A description of values (JSON Schema) holds none.
         let is_schema = text_of("type").is_some_and(keys::is_schema_type);
         let under = under.filter(|_| !is_schema);
-        let named = ["name", "key"]
-            .into_iter()
-            .find_map(text_of)
-            .and_then(keys::secret_key);
+        let marked = keys::marked(
+            members
+                .iter()
+                .map(|(key, value)| (key.as_str(), plain(value))),
+        );
         for (key, value) in members.iter_mut() {
+            let named = marked.filter(|(names, _)| keys::is_one_of(names, key));
+            let named = named.map(|(_, key)| key);
             let own = Some(key)
                 .filter(|_| !matches!(value, Value::Bool(_) | Value::Null))
                 .filter(|it| self.finder.may_be_secret_key(it))
                 .and_then(|it| keys::secret_key(it));
-            let named = named.filter(|_| key == "value");
             let shown = own.or(named).map(|it| SecretKey {
                 is_sure: it.is_sure || under.is_some_and(|it| it.is_sure),
                 ..it
@@ -116,14 +118,19 @@ impl Redactor {
     }
 }
 
+/// What a value says by itself: a text, and whether it is so.
+fn plain(value: &Value) -> &str {
+    match value {
+        Value::Bool(true) => "true",
+        value => value.as_str().unwrap_or_default(),
+    }
+}
+
 /// What a key above a text has shown of it to be secret.
 fn shown_by_key(key: SecretKey, member: &str, text: &str) -> Option<Hit<'static>> {
     let scheme = keys::scheme(text);
     let is_secret = keys::is_secret_within(key, member, &text[scheme..]);
-    is_secret.then_some(Hit {
-        at: scheme..text.len(),
-        name: Name::Context(key.kind),
-    })
+    is_secret.then_some(Hit::context(scheme..text.len(), key.kind))
 }
 
 #[cfg(test)]
@@ -164,6 +171,25 @@ mod tests {
             }
             text = Value::String(text).to_string();
         }
+    }
+
+    #[test]
+    fn what_an_object_marks_is_hidden_whatever_it_is_called() {
+        let value = json!([
+            { "kind": "Secret", "data": { "user": "YWRtaW4=" }, "metadata": { "name": "db" } },
+            { "kind": "ConfigMap", "data": { "user": "YWRtaW4=" } },
+            { "sensitive": true, "value": { "a": ["swordfish"] } },
+            { "Name": "DB_PASSWORD", "Value": "hunter2" },
+        ]);
+        let expected = json!([
+            { "kind": "Secret", "data": { "user": "<secret:marked>" }, "metadata": { "name": "db" } },
+            { "kind": "ConfigMap", "data": { "user": "YWRtaW4=" } },
+            { "sensitive": true, "value": { "a": ["<secret:marked#2>"] } },
+            { "Name": "DB_PASSWORD", "Value": "<secret:password>" },
+        ]);
+        assert_eq!(*Redactor::default().value(value.clone()), expected);
+        let text = Redactor::default().text(&value.to_string());
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), expected);
     }
 
     #[test]

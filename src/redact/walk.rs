@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::hit::{Hit, Name};
+use super::hit::Hit;
 use super::keys;
 use super::{Origin, Redactor};
 use crate::digits;
@@ -227,10 +227,7 @@ impl Redactor {
     fn header(&self, name: &mut String, value: &mut String) {
         let scheme = keys::scheme(value);
         let kind = keys::secret_header(name, &value[scheme..]);
-        let shown = kind.map(|kind| Hit {
-            at: scheme..value.len(),
-            name: Name::Context(kind),
-        });
+        let shown = kind.map(|kind| Hit::context(scheme..value.len(), kind));
         if let Some(clean) = self.clean(value, shown, Origin::Outside) {
             *value = clean;
         }

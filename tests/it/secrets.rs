@@ -513,8 +513,7 @@ fn secrets_in_keys_and_names_are_replaced_put_back_and_never_sent_as_placeholder
 fn findings_repeat_no_secret_of_the_line_they_show() {
     let project = Project::new();
     let token = format!("{}{}", "ghp_", "a1B2c3D4e5F6".repeat(3));
-    project.file(
-        "scenarios/s.yaml",
+    let first =
         format!(
             "name: s
 variables: {{ pw: {{ value: canary-of-7mine, secret: true }} }}
@@ -522,8 +521,8 @@ servers: {{ x: {{ command: nothing, args: [\"--token={token}\", \"--password\", 
 agent: {{ kind: \"{token}\" }}
 timeout: canary-of-7mine
 "
-        ),
-    );
+        );
+    project.file("scenarios/s.yaml", &first);
     for arguments in [
         &["validate"][..],
         &["validate", "--format", "json"],
@@ -539,6 +538,27 @@ timeout: canary-of-7mine
             assert!(!all.contains(canary), "{arguments:?}: {canary}: {all}");
         }
     }
+    // In lists of lines, an option stands in the line before its value.
+    for (form, extra) in [
+        ("args: [--token, zzz-41-canary, []]", "x: 1"),
+        (
+            "args:\n      - --password\n      - [zzz-41-canary]",
+            "x: https://u:p&zzz-41-canary@h/",
+        ),
+        (
+            "args: [a]\n    env: { DB_PASSWORD: p&zzz-41-canary, A: [] }",
+            "y: 'password=p&zzz-41-canary'",
+        ),
+    ] {
+        let text = format!(
+            "name: s\nservers:\n  x:\n    command: nothing\n    envv: 1\n    {form}\n{extra}\n"
+        );
+        project.file("scenarios/s.yaml", text);
+        let ran = project.run(&["validate"]);
+        assert_ne!(ran.code, 0, "{ran:#?}");
+        assert!(!ran.all().contains("zzz-41"), "{}", ran.all());
+    }
+    project.file("scenarios/s.yaml", first);
     // The caret stands where the line says so.
     let shown = project.run(&["validate"]).all();
     let lines: Vec<&str> = shown.lines().collect();

@@ -366,6 +366,12 @@ impl Findings {
             let message = format!("more than {MAX_FINDINGS} findings; the others are left out");
             Finding::about(path, severity, message)
         } else {
+            let before = Mark {
+                line: at.line.saturating_sub(1),
+                ..at
+            };
+            let (before, line) = (self.line(before).to_owned(), self.line(at).to_owned());
+            self.secrets.element(&before, &line);
             Finding::about(path, severity, message).with_hint(hint).at(
                 at.line,
                 at.column,

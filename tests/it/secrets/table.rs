@@ -214,6 +214,15 @@ impl Cases {
             format!("{}{}", "dp.pt.", next(40)),
             format!("{}{}", "lin_api_", next(40)),
             format!("{}{}", "110201543:AA", next(33)),
+            format!("{}{}.{}.{}", "MT", next(24), next(6), next(27)),
+            format!("{}8Q~{}", next(3), next(34)),
+            format!("{}.atlasv1.{}", next(14), next(64)),
+            format!("{}{}", "1//0", next(60)),
+            format!("{}{}", "secret_", next(43)),
+            format!("{}{}.{}", "pat", next(14), "a1b2c3d4".repeat(8)),
+            format!("{}{}", "dapi", "a1b2c3d4".repeat(4)),
+            format!("{}{}_{}", "glsa_", next(32), "a1b2c3d4"),
+            format!("{}{}.{}", "sk.eyJ", next(60), next(22)),
         ];
         for key in shapes {
             for (name, text) in [
@@ -331,6 +340,32 @@ impl Cases {
         with("env of kubernetes", &|it| {
             format!("env:\n- name: DB_PASSWORD\n  value: {it}\n")
         });
+        with("base64", &|it| {
+            format!(
+                "file {} read",
+                STANDARD.encode(format!("user: me\npassword: {it}\n"))
+            )
+        });
+        with("secret of kubernetes", &|it| {
+            json!({ "data": { "x": STANDARD.encode(it), "y": it }, "kind": "Secret" }).to_string()
+        });
+        with("manifest", &|it| {
+            format!("data:\n  x: {it}\nkind: Secret\n")
+        });
+        with("output of terraform", &|it| {
+            json!({ "db": { "sensitive": true, "value": it } }).to_string()
+        });
+        with("row", &|it| format!("| API_KEY | {it} |\n"));
+        with("column", &|it| {
+            format!("| a | password |\n|---|---|\n| b | `{it}` |\n")
+        });
+        with("attributes of xml", &|it| {
+            format!("<add key=\"ApiKey\" value=\"{it}\"/>")
+        });
+        with("value before its name", &|it| {
+            json!([{ "Value": it, "Name": "DB_PASSWORD" }]).to_string()
+        });
+        with("list of arguments", &|it| format!("args: [--token, {it}]"));
         for kind in ["RSA PRIVATE KEY", "PRIVATE KEY", "PGP PRIVATE KEY BLOCK"] {
             let line = tokens.next(64);
             let block = format!("-----BEGIN {kind}-----\n{line}\n{line}\n-----END {kind}-----\n");
@@ -366,6 +401,10 @@ pub(super) fn survivors() -> Vec<(&'static str, Value)> {
         "def login(user: str, password: bytes, auth: AuthTypes, cookies: CookieTypes) -> None",
         "connect(client_secret=client_secret, password=await ask(user), secret=Secret::new(value))",
         "passwords stay hidden and so do secrets: token: refreshToken",
+        "existingSecret: my-release-2, secretName: tls-2024, secret: Buffer, token: ^[a-z]{8}$",
+        "| password | string | of the user |\n| token | optional | of the API |",
+        "aW1hZ2VzIGFuZCB0ZXh0cyB3aXRob3V0IGFueSBzZWNyZXQgaW4gdGhlbSBhcmUgbGVmdCBhbG9uZQ==",
+        "{\"kind\": \"ConfigMap\", \"data\": {\"mode\": \"test\"}, \"sensitive\": false, \"value\": \"x\"}",
     ]
     .into_iter()
     .map(|it| (it, json!(it)))
