@@ -2,6 +2,7 @@
 
 mod logged;
 mod output;
+mod printed;
 mod stderr;
 #[cfg(target_os = "linux")]
 mod supervised;
@@ -9,7 +10,7 @@ mod supervised;
 mod supervisor;
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 
 pub use logged::Logged;
+pub use printed::printed;
 use stderr::StderrExcerpt;
 #[cfg(target_os = "linux")]
 use supervised::Supervised;
@@ -84,6 +86,20 @@ pub struct ChildCommand {
     /// its process group and also when we are killed. Without it, or on another system than Linux, its process group ends with us, unless
     /// we are killed.
     pub supervisor: Option<PathBuf>,
+}
+
+impl ChildCommand {
+    /// A command line, the program first, that is set no variables and runs in the current folder.
+    pub fn of(line: &[String], supervisor: Option<&Path>) -> Self {
+        let (program, args) = line.split_first().unzip();
+        Self {
+            program: program.map_or_else(Default::default, Into::into),
+            args: args.unwrap_or_default().iter().map(Into::into).collect(),
+            env: Vec::new(),
+            cwd: None,
+            supervisor: supervisor.map(Path::to_owned),
+        }
+    }
 }
 
 /// A running process. Dropping it kills its whole process group, and where it is supervised everything it has started.
