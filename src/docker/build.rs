@@ -6,25 +6,24 @@ use std::path::Path;
 use bollard::body_full;
 use bollard::query_parameters::{BuildImageOptions, TagImageOptions};
 use futures_util::StreamExt;
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use crate::docker::context;
 use crate::docker::engine::{Engine, EngineError};
 use crate::docker::image::Found;
 use crate::docker::owner::BUILT;
-use crate::docker::session::{OnProgress, Session};
+use crate::docker::session::Session;
 use crate::input;
 use crate::model::container::{Build, Image};
 use crate::run::SetupError;
+use crate::text;
 
 /// How the names of all images begin that we build.
 pub(super) const PREFIX: &str = "mcp-eval/";
 
-/// How many of the last lines of a failed build are quoted.
-const LAST_LINES: usize = 20;
-
 impl Engine {
-    /// Builds an image; the engine takes what has not changed from its cache. `on_progress` is called with the step under way.
+    /// Builds an image; the engine takes what has not changed from its cache. What the build writes is added to `said`.
     ///
     /// # Errors
     ///
@@ -32,16 +31,14 @@ impl Engine {
     pub(super) async fn build(
         &self,
         build: &Build,
-        on_progress: OnProgress<'_>,
+        said: &Mutex<String>,
     ) -> Result<Found, SetupError> {
-        let folder = build.context.display();
         let name = name(build);
         // What was built of the same is the same.
         if build.state.is_some() && self.has_image(&name).await.unwrap_or(false) {
             self.mark_used(&name).await;
             return self.image(&name).await;
         }
-        on_progress(&format!("building {folder}"));
         let owned = build.clone();
         let packed = tokio::task::spawn_blocking(move || context::pack(&owned)).await;
         let packed = packed
@@ -57,26 +54,17 @@ impl Engine {
             labels: Some(labels(build)),
             ..BuildImageOptions::default()
         };
-        let mut lines: Vec<String> = Vec::new();
         let mut output = std::pin::pin!(self.api.build_image(
             options,
             None,
             Some(body_full(packed.into()))
         ));
-        while let Some(said) = output.next().await {
-            let said = said.map_err(|error| {
-                let from = lines.len().saturating_sub(LAST_LINES);
-                failed(build, &EngineError::from(&error), lines[from..].to_vec())
-            })?;
-            for line in said.stream.iter().flat_map(|it| it.lines()) {
-                if let Some(step) = line
-                    .strip_prefix("Step ")
-                    .and_then(|it| it.split(' ').next())
-                {
-                    on_progress(&format!("building {folder}: step {step}"));
-                }
+        while let Some(news) = output.next().await {
+            let news =
+                news.map_err(|error| failed(build, &EngineError::from(&error), &said.lock()))?;
+            for line in news.stream.iter().flat_map(|it| it.lines()) {
                 if !line.trim().is_empty() {
-                    lines.push(line.to_owned());
+                    *said.lock() += &format!("{line}\n");
                 }
             }
         }
@@ -100,17 +88,23 @@ impl Engine {
 }
 
 impl Session {
-    /// Whether the engine has an image that was built of the same.
+    /// Whether there is an image that was built of the same, by this run of the program or, where that is known, before.
     ///
     /// # Errors
     ///
-    /// When there is no engine, so that none can be built either.
-    pub async fn has_built(&self, build: &Build) -> Result<bool, SetupError> {
+    /// When there is no engine, or building it has failed for a scenario, be it another one than this.
+    pub async fn has_built(&self, build: &Build, scenario: &str) -> Result<bool, SetupError> {
+        let cell = self.built.lock().get(&format!("{build:?}")).cloned();
+        if let Some((first, built)) = cell.as_ref().and_then(|it| it.get()) {
+            let built = built.as_ref().map(|_| true);
+            return built.map_err(|it| it.clone().as_in(first, scenario));
+        }
         let engine = self.engine().await?;
         Ok(build.state.is_some() && engine.has_image(&name(build)).await.unwrap_or(false))
     }
 
-    /// Builds an image, unless the engine has one that was built of the same.
+    /// Builds an image for a scenario, unless the engine has one that was built of the same. What the build writes is added to
+    /// `said`.
     ///
     /// # Errors
     ///
@@ -118,10 +112,11 @@ impl Session {
     pub async fn build(
         &self,
         build: &Build,
-        on_progress: OnProgress<'_>,
+        scenario: &str,
+        said: &Mutex<String>,
     ) -> Result<(), SetupError> {
         let image = Image::Built(build.clone());
-        self.image(&image, on_progress).await.map(drop)
+        self.image(&image, scenario, said).await.map(drop)
     }
 }
 
@@ -137,7 +132,7 @@ fn labels(build: &Build) -> HashMap<String, String> {
         .collect()
 }
 
-fn failed(build: &Build, error: &EngineError, output: Vec<String>) -> SetupError {
+fn failed(build: &Build, error: &EngineError, output: &str) -> SetupError {
     let text = error.to_string();
     let hint = match &text {
         it if it.contains("BuildKit") => {
@@ -150,7 +145,7 @@ fn failed(build: &Build, error: &EngineError, output: Vec<String>) -> SetupError
     };
     SetupError {
         message: format!("building {} failed: {text}{hint}", build.context.display()),
-        details: output,
+        details: text::last_words(output),
         trouble: None,
     }
 }

@@ -9,11 +9,19 @@ use bollard::{API_DEFAULT_VERSION, Docker};
 use crate::docker::address::{self, Address, Variable};
 use crate::run::SetupError;
 
-/// How long the engine may take to answer the first request.
-const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the engine may take to answer the first request, which is made as often: one that has just begun loses requests, and one that
+/// is busy answers late. A minute in all.
+const HELLO_TIMEOUTS: [Duration; 3] = [
+    Duration::from_secs(5),
+    Duration::from_secs(15),
+    Duration::from_secs(40),
+];
 
 /// How long it may take for anything but a build.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Called, with what is waited for and for how long so far, when an answer takes long; says whether to go on.
+pub type OnWait<'a> = &'a (dyn Fn(&str, Duration) -> bool + Send + Sync);
 
 /// A Docker engine that has answered.
 #[derive(Debug, Clone)]
@@ -46,7 +54,7 @@ impl Engine {
     /// # Errors
     ///
     /// When there is none, it may not be used, or it does not answer; the message says what to do.
-    pub async fn connect(variable: &Variable) -> Result<Self, SetupError> {
+    pub async fn connect(variable: &Variable, on_wait: OnWait<'_>) -> Result<Self, SetupError> {
         let address = address::find(variable)?;
         let seconds = REQUEST_TIMEOUT.as_secs();
         let api = match &address {
@@ -60,15 +68,21 @@ impl Engine {
             ),
         }
         .map_err(|error| unreachable(&address, &error))?;
-        let api = tokio::time::timeout(HELLO_TIMEOUT, api.negotiate_version())
-            .await
-            .map_err(|_| {
-                SetupError::new(format!(
-                    "the Docker engine at {address} accepts connections and does not answer: restart it, or use `--no-docker`"
-                ))
-            })?
-            .map_err(|error| unreachable(&address, &error))?;
-        Ok(Self { api, address })
+        let mut waited = Duration::ZERO;
+        for patience in HELLO_TIMEOUTS {
+            let hello = api.clone().negotiate_version();
+            if let Ok(answered) = tokio::time::timeout(patience, hello).await {
+                let api = answered.map_err(|error| unreachable(&address, &error))?;
+                return Ok(Self { api, address });
+            }
+            waited += patience;
+            if !on_wait(&format!("the Docker engine at {address}"), waited) {
+                break;
+            }
+        }
+        Err(SetupError::new(format!(
+            "the Docker engine at {address} accepts connections and has not answered within {waited:?}: restart it, or use `--no-docker`"
+        )))
     }
 
     /// Waits for the answer to a request, within limits.

@@ -9,9 +9,7 @@ use crate::docker::engine::{Engine, EngineError};
 use crate::model::container::Container;
 use crate::model::trouble::Trouble;
 use crate::run::SetupError;
-
-/// How many of its last lines a failed container is quoted with.
-const LAST_LINES: usize = 20;
+use crate::text;
 
 /// What is wrong when the engine does not make a container.
 pub(super) fn not_created(container: &Container, error: &EngineError) -> SetupError {
@@ -60,6 +58,18 @@ pub(super) fn not_started(container: &Container, error: &EngineError) -> SetupEr
     ))
 }
 
+/// What is wrong with a container that has ended by now; `None` while it runs.
+pub(super) async fn ended_by_now(
+    engine: &Engine,
+    id: &str,
+) -> Result<Option<SetupError>, SetupError> {
+    match state(engine, id).await {
+        Ok(Some(state)) if state.running == Some(true) => Ok(None),
+        Ok(_) => Ok(Some(ended(engine, id).await)),
+        Err(error) => Err(unknown(&error)),
+    }
+}
+
 /// What is wrong when a container has ended that should serve.
 pub(super) async fn ended(engine: &Engine, id: &str) -> SetupError {
     let how = match state(engine, id).await {
@@ -104,6 +114,13 @@ pub(super) async fn state(
         Err(EngineError::NotFound(_)) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Whether a container that has not become ready fails whoever needs one made from the same: it has ended, or its health check has not
+/// passed.
+pub(super) async fn fails_everybody(engine: &Engine, id: &str) -> bool {
+    let state = state(engine, id).await.ok().flatten();
+    state.is_some_and(|it| it.running != Some(true) || health_words(&it).is_some())
 }
 
 /// What is wrong when the engine does not answer what state a container is in.
@@ -157,13 +174,5 @@ pub(super) fn health_words(state: &ContainerState) -> Option<String> {
 }
 
 async fn last_words(engine: &Engine, id: &str) -> Vec<String> {
-    let log = engine.log(id, None).await.unwrap_or_default();
-    let lines: Vec<&str> = log.lines().collect();
-    let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
-    if last.is_empty() {
-        return vec!["it has said nothing".to_owned()];
-    }
-    std::iter::once("its last lines:".to_owned())
-        .chain(last.iter().map(|it| (*it).to_owned()))
-        .collect()
+    text::last_words(&engine.log(id, None).await.unwrap_or_default())
 }

@@ -21,13 +21,7 @@ impl Engine {
     ///
     /// When the engine does not answer.
     pub async fn has_image(&self, name: &str) -> Result<bool, SetupError> {
-        match self.ask(self.api.inspect_image(name)).await {
-            Ok(_) => Ok(true),
-            Err(EngineError::NotFound(_)) => Ok(false),
-            Err(error) => Err(SetupError::new(format!(
-                "the image `{name}` cannot be looked at: {error}"
-            ))),
-        }
+        self.inspected(name).await.map(|it| it.is_some())
     }
 
     /// The image of this name.
@@ -36,9 +30,14 @@ impl Engine {
     ///
     /// When it is not there.
     pub(super) async fn image(&self, name: &str) -> Result<Found, SetupError> {
+        let image = self.inspected(name).await?;
+        image.map_or_else(|| Err(missing(name)), |it| Ok(found(name, it)))
+    }
+
+    async fn inspected(&self, name: &str) -> Result<Option<ImageInspect>, SetupError> {
         match self.ask(self.api.inspect_image(name)).await {
-            Ok(image) => Ok(found(name, image)),
-            Err(EngineError::NotFound(_)) => Err(missing(name)),
+            Ok(image) => Ok(Some(image)),
+            Err(EngineError::NotFound(_)) => Ok(None),
             Err(error) => Err(SetupError::new(format!(
                 "the image `{name}` cannot be looked at: {error}"
             ))),

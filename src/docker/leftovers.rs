@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use bollard::models::ContainerSummary;
 use bollard::query_parameters::{
     ListContainersOptions, ListNetworksOptions, ListVolumesOptions, RemoveImageOptions,
     RemoveVolumeOptions,
 };
 
 use crate::docker::engine::{Engine, EngineError};
-use crate::docker::owner::{self, Fate, Labels, OUTLIVES, Owner, SESSION};
+use crate::docker::owner::{self, Fate, Labels, OUTLIVES, Owner, SCENARIO, SESSION};
 use crate::run::SetupError;
 
 /// How the names of containers begin that were kept for inspection.
@@ -84,9 +85,7 @@ impl Engine {
     ///
     /// When the engine does not answer.
     pub async fn leftovers(&self) -> Result<Vec<Left>, SetupError> {
-        self.labelled(SESSION).await.map_err(|error| {
-            SetupError::new(format!("the engine's containers cannot be listed: {error}"))
-        })
+        self.labelled(SESSION).await.map_err(|it| unlisted(&it))
     }
 
     /// Removes something. That it is gone already is fine.
@@ -136,6 +135,21 @@ impl Engine {
         }
     }
 
+    /// Removes the containers that were kept for a look before this one of the same scenario, but for those of other living processes.
+    pub(super) async fn forget_kept(&self, owner: &Owner, scenario: &str, newest: &str) {
+        let all = self
+            .containers(vec![format!("{SCENARIO}={scenario}")])
+            .await;
+        for it in all.unwrap_or_default() {
+            let (id, labels) = (it.id.clone().unwrap_or_default(), it.labels.clone());
+            let is_kept = id != newest && name(&it).starts_with(KEPT);
+            if is_kept && owner.may_forget(&labels.unwrap_or_default()) {
+                // One that stays is removed by `mcp-eval clean`.
+                let _ = self.remove(&id).await;
+            }
+        }
+    }
+
     /// Removes all that one run of the program has made, but for what it kept on purpose.
     pub(super) async fn remove_all_of(&self, owner: &Owner) {
         let label = format!("{SESSION}={}", owner.session);
@@ -151,59 +165,64 @@ impl Engine {
         }
     }
 
-    /// Containers, then networks and volumes, that carry a label.
-    async fn labelled(&self, label: &str) -> Result<Vec<Left>, EngineError> {
-        let filters = || {
-            Some(HashMap::from([(
-                "label".to_owned(),
-                vec![label.to_owned()],
-            )]))
-        };
-        let this = Owner::another();
-        let mut left = Vec::new();
+    /// All containers, running or not, that carry all of these labels.
+    pub(super) async fn containers(
+        &self,
+        labels: Vec<String>,
+    ) -> Result<Vec<ContainerSummary>, EngineError> {
         let options = ListContainersOptions {
             all: true,
-            filters: filters(),
+            filters: Some(HashMap::from([("label".to_owned(), labels)])),
             ..ListContainersOptions::default()
         };
-        for it in self.ask(self.api.list_containers(Some(options))).await? {
-            let names = it.names.unwrap_or_default();
-            let name = names
-                .first()
-                .map(|it| it.trim_start_matches('/').to_owned());
-            let (id, labels) = (it.id.unwrap_or_default(), it.labels.unwrap_or_default());
-            let name = name.unwrap_or_else(|| id.clone());
-            let why = why(&this, &labels, name.starts_with(KEPT));
+        self.ask(self.api.list_containers(Some(options))).await
+    }
+
+    /// Containers, then networks and volumes, that carry a label.
+    async fn labelled(&self, label: &str) -> Result<Vec<Left>, EngineError> {
+        let labels = vec![label.to_owned()];
+        let filters = || Some(HashMap::from([("label".to_owned(), labels.clone())]));
+        let this = Owner::another();
+        let mut left = Vec::new();
+        let mut add = |kind, id: String, name: String, labels: Option<Labels>| {
+            let why = why(&this, &labels.unwrap_or_default(), name.starts_with(KEPT));
             left.push(Left {
-                kind: Kind::Container,
+                kind,
                 id,
                 name,
                 why,
             });
+        };
+        for it in self.containers(labels.clone()).await? {
+            let name = name(&it);
+            add(Kind::Container, it.id.unwrap_or_default(), name, it.labels);
         }
         let options = ListNetworksOptions { filters: filters() };
         for it in self.ask(self.api.list_networks(Some(options))).await? {
             let (id, name) = (it.id.unwrap_or_default(), it.name.unwrap_or_default());
-            let why = why(&this, &it.labels.unwrap_or_default(), false);
-            left.push(Left {
-                kind: Kind::Network,
-                id,
-                name,
-                why,
-            });
+            add(Kind::Network, id, name, it.labels);
         }
         let options = ListVolumesOptions { filters: filters() };
         let volumes = self.ask(self.api.list_volumes(Some(options))).await?;
         for it in volumes.volumes.unwrap_or_default() {
-            left.push(Left {
-                kind: Kind::Volume,
-                why: why(&this, &it.labels, false),
-                id: it.name.clone(),
-                name: it.name,
-            });
+            add(Kind::Volume, it.name.clone(), it.name, Some(it.labels));
         }
         Ok(left)
     }
+}
+
+/// The name of a container; its id where it has none.
+pub(super) fn name(container: &ContainerSummary) -> String {
+    let names = container.names.iter().flatten();
+    let name = names.map(|it| it.trim_start_matches('/')).next();
+    name.or(container.id.as_deref())
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// What is wrong when the engine does not tell which containers it has.
+pub(super) fn unlisted(error: &EngineError) -> SetupError {
+    SetupError::new(format!("the engine's containers cannot be listed: {error}"))
 }
 
 fn why(this: &Owner, labels: &Labels, kept: bool) -> Why {

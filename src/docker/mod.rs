@@ -34,7 +34,7 @@ mod way_back;
 
 pub use address::Variable;
 pub use container::Reached;
-pub use engine::Engine;
+pub use engine::{Engine, OnWait};
 pub use leftovers::{Kind, Left, Why};
 pub use old_images::{OldImages, Which};
 pub use ready::Probe;

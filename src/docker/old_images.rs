@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use bollard::models::ImageSummary;
-use bollard::query_parameters::{ListContainersOptions, ListImagesOptions};
+use bollard::query_parameters::ListImagesOptions;
 use jiff::Timestamp;
 
 use crate::docker::build::PREFIX;
 use crate::docker::engine::{Engine, EngineError};
-use crate::docker::leftovers::{Kind, Left, Why};
+use crate::docker::leftovers::{Kind, Left, Why, name};
 use crate::docker::owner::BUILT;
 use crate::run::SetupError;
 
@@ -83,19 +83,22 @@ impl Engine {
     ) -> Result<OldImages, EngineError> {
         let ours = self.images(Some(BUILT)).await?;
         let used = self.used_images(going).await?;
-        let why = |image: &ImageSummary, why: Why| {
+        let left = |image: &ImageSummary, (id, name): (&str, String), why: Why| {
             let container = used.get(&image.id);
-            container.map_or(why, |it| Why::UsedBy(it.clone()))
+            let why = container.map_or(why, |it| Why::UsedBy(it.clone()));
+            let (kind, id) = (Kind::Image, id.to_owned());
+            let left = Left {
+                kind,
+                id,
+                name,
+                why,
+            };
+            (left, image.id.clone())
         };
         let mut found: Vec<(Left, String)> = Vec::new();
         for image in ours.iter().filter(|it| is_untagged(it)) {
-            let left = Left {
-                kind: Kind::Image,
-                name: image.id.chars().take(19).collect(),
-                id: image.id.clone(),
-                why: why(image, Why::Replaced),
-            };
-            found.push((left, image.id.clone()));
+            let short = image.id.chars().take(19).collect();
+            found.push(left(image, (image.id.as_str(), short), Why::Replaced));
         }
         if let Which::Old(name) = which {
             let wanted = |it: &str| {
@@ -117,13 +120,7 @@ impl Engine {
                 if newest.get(name).is_some_and(|it| it == &image.id) {
                     continue;
                 }
-                let left = Left {
-                    kind: Kind::Image,
-                    name: tag.to_owned(),
-                    id: tag.to_owned(),
-                    why: why(image, Why::Older),
-                };
-                found.push((left, image.id.clone()));
+                found.push(left(image, (tag, tag.to_owned()), Why::Older));
             }
         }
         found.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
@@ -165,22 +162,11 @@ impl Engine {
 
     /// The images that containers are made of, running or not, each with the name of one of them.
     async fn used_images(&self, going: &[Left]) -> Result<HashMap<String, String>, EngineError> {
-        let options = ListContainersOptions {
-            all: true,
-            ..ListContainersOptions::default()
-        };
-        let containers = self.ask(self.api.list_containers(Some(options))).await?;
-        let mut used = HashMap::new();
-        for container in containers {
-            let id = container.id.unwrap_or_default();
-            if going.iter().any(|it| it.id == id) {
-                continue;
-            }
-            let name = container.names.and_then(|it| it.into_iter().next());
-            let name = name.map(|it| it.trim_start_matches('/').to_owned());
-            used.insert(container.image_id.unwrap_or_default(), name.unwrap_or(id));
-        }
-        Ok(used)
+        let containers = self.containers(Vec::new()).await?.into_iter();
+        let staying =
+            containers.filter(|it| !going.iter().any(|left| Some(&left.id) == it.id.as_ref()));
+        let used = staying.map(|it| (it.image_id.clone().unwrap_or_default(), name(&it)));
+        Ok(used.collect())
     }
 
     async fn images(&self, label: Option<&str>) -> Result<Vec<ImageSummary>, EngineError> {

@@ -18,6 +18,8 @@ const PROCESS: &str = "dev.mcp-eval.process";
 const STARTED: &str = "dev.mcp-eval.started";
 /// What was made is meant to outlive the program.
 pub(super) const OUTLIVES: &str = "dev.mcp-eval.outlives";
+/// The scenario, and which of its containers, that a container was made for.
+pub(super) const SCENARIO: &str = "dev.mcp-eval.scenario";
 /// An image that we have built.
 pub(super) const BUILT: &str = "dev.mcp-eval.built";
 
@@ -93,6 +95,14 @@ impl Owner {
             _ => Fate::Dead,
         }
     }
+
+    /// Whether this run of the program may remove what was kept for a look by the one that made something with these labels: it has ended,
+    /// or was one of the same process.
+    pub(super) fn may_forget(&self, labels: &Labels) -> bool {
+        let is_own = process(labels) == Some(self.process.to_string().as_str());
+        let fate = self.fate(labels);
+        fate == Fate::Dead || (fate == Fate::Lives && is_own)
+    }
 }
 
 /// The number of the process that made something with these labels.
@@ -147,5 +157,25 @@ mod tests {
         let (one, other) = (Owner::another(), Owner::another());
         assert_ne!(one.session, other.session);
         assert_eq!(one.fate(&other.labels(false)), Fate::Lives);
+    }
+
+    #[test]
+    fn what_was_kept_is_forgotten_unless_another_living_process_keeps_it() {
+        let owner = Owner::another();
+        let of = |process: u32| Owner {
+            session: String::new(),
+            process,
+            started: super::started(process).unwrap_or_default(),
+            ..owner.clone()
+        };
+        assert!(owner.may_forget(&Owner::another().labels(false)));
+        let parent = std::os::unix::process::parent_id();
+        assert!(!owner.may_forget(&of(parent).labels(false)));
+        assert!(owner.may_forget(&of(u32::MAX).labels(false)));
+        let elsewhere = Owner {
+            machine: "far".to_owned(),
+            ..of(u32::MAX)
+        };
+        assert!(!owner.may_forget(&elsewhere.labels(false)));
     }
 }

@@ -71,11 +71,7 @@ pub(super) async fn wait(
 
 /// Whether a container runs of which nobody asks anything.
 async fn still_runs(engine: &Engine, id: &str) -> Result<(), SetupError> {
-    match failure::state(engine, id).await {
-        Ok(Some(state)) if state.running == Some(true) => Ok(()),
-        Ok(_) => Err(failure::ended(engine, id).await),
-        Err(error) => Err(failure::unknown(&error)),
-    }
+    failure::ended_by_now(engine, id).await?.map_or(Ok(()), Err)
 }
 
 /// Waits for the container's end.

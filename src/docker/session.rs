@@ -6,16 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use bollard::query_parameters::ListContainersOptions;
+use bollard::models::ContainerSummaryStateEnum;
 use parking_lot::Mutex;
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio_util::task::TaskTracker;
 
 use crate::docker::address::Variable;
 use crate::docker::container::{Plan, Started};
-use crate::docker::engine::Engine;
+use crate::docker::engine::{Engine, OnWait};
 use crate::docker::image::Found;
-use crate::docker::owner::{OUTLIVES, Owner};
+use crate::docker::leftovers::unlisted;
+use crate::docker::owner::{OUTLIVES, Owner, SCENARIO};
 use crate::model::container::{Container, Image, Reset};
 use crate::model::stamp::ImageStamp;
 use crate::run::SetupError;
@@ -29,16 +30,18 @@ const DESCRIPTION: &str = "dev.mcp-eval.description";
 /// Called with a description of each step under way.
 pub type OnProgress<'a> = &'a (dyn Fn(&str) + Send + Sync);
 
-/// The result of building an image.
-type Built = Result<Found, SetupError>;
+/// The result of building an image, with the scenario that it was first built for.
+type Built = (String, Result<Found, SetupError>);
 
 /// The containers of one run of the program. The engine is first connected when one is needed.
 pub struct Session {
     variable: Box<Variable>,
-    owner: Owner,
+    pub(super) owner: Owner,
     engine: OnceCell<Result<Engine, SetupError>>,
     /// Images that are built, each once, by their description.
-    built: Mutex<HashMap<String, Arc<OnceCell<Built>>>>,
+    pub(super) built: Mutex<HashMap<String, Arc<OnceCell<Built>>>>,
+    /// Why containers fail whoever needs them, and which scenario showed it, by the image and the description they are made from.
+    pub(super) failed: Mutex<HashMap<String, Option<(String, SetupError)>>>,
     /// Containers that may be shared and are not in use now.
     idle: Mutex<Vec<Held>>,
     /// Containers of earlier runs that this one has taken over.
@@ -71,6 +74,7 @@ impl Session {
             owner: Owner::another(),
             engine: OnceCell::new(),
             built: Mutex::default(),
+            failed: Mutex::default(),
             idle: Mutex::default(),
             taken: Mutex::default(),
             ports: Mutex::default(),
@@ -96,10 +100,15 @@ impl Session {
         }
     }
 
-    /// The engine; what killed runs have left in it is removed before it is used for the first time.
-    pub(super) async fn engine(&self) -> Result<&Engine, SetupError> {
+    /// The engine, connected first where that has not been tried yet; what killed runs have left in it is removed before it is used.
+    /// `on_wait` is called while it takes long to answer.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub async fn connected(&self, on_wait: OnWait<'_>) -> Result<&Engine, SetupError> {
         let connect = async {
-            let engine = Engine::connect(&*self.variable).await?;
+            let engine = Engine::connect(&*self.variable, on_wait).await?;
             engine.sweep().await;
             Ok(engine)
         };
@@ -107,11 +116,16 @@ impl Session {
         engine.as_ref().map_err(Clone::clone)
     }
 
+    pub(super) async fn engine(&self) -> Result<&Engine, SetupError> {
+        self.connected(&|_, _| true).await
+    }
+
     /// The image of a container, built first where it has `build`. The same image is built only once.
     pub(super) async fn image(
         &self,
         image: &Image,
-        on_progress: OnProgress<'_>,
+        scenario: &str,
+        said: &Mutex<String>,
     ) -> Result<Found, SetupError> {
         let engine = self.engine().await?;
         let build = match image {
@@ -122,8 +136,8 @@ impl Session {
             let mut images = self.built.lock();
             Arc::clone(images.entry(format!("{build:?}")).or_default())
         };
-        let found = cell.get_or_init(|| engine.build(build, on_progress)).await;
-        found.clone()
+        let built = async { (scenario.to_owned(), engine.build(build, said).await) };
+        cell.get_or_init(|| built).await.1.clone()
     }
 
     /// The name of a network for the containers of one scenario, made when the first of them is.
@@ -169,7 +183,7 @@ impl Session {
         container: &Container,
         config: Option<&Path>,
         image: &Found,
-        description: &str,
+        (description, whose): (&str, String),
     ) -> Result<Started, SetupError> {
         let session = Arc::clone(self);
         let (container, image) = (container.clone(), image.clone());
@@ -182,6 +196,7 @@ impl Session {
                 engine.surround(&container, &labels).await?;
             }
             labels.insert(DESCRIPTION.to_owned(), description);
+            labels.insert(SCENARIO.to_owned(), whose);
             let number = session.number.fetch_add(1, Ordering::Relaxed);
             let plan = Plan {
                 container: &container,
@@ -213,20 +228,14 @@ impl Session {
         description: &str,
     ) -> Result<Option<(String, Option<String>)>, SetupError> {
         let labels = vec![format!("{DESCRIPTION}={description}"), OUTLIVES.to_owned()];
-        let options = ListContainersOptions {
-            filters: Some(HashMap::from([
-                ("label".to_owned(), labels),
-                ("status".to_owned(), vec!["running".to_owned()]),
-            ])),
-            ..ListContainersOptions::default()
-        };
-        let listed = engine.ask(engine.api.list_containers(Some(options))).await;
-        let listed = listed.map_err(|error| {
-            SetupError::new(format!("the engine's containers cannot be listed: {error}"))
-        })?;
+        let listed = engine
+            .containers(labels)
+            .await
+            .map_err(|it| unlisted(&it))?;
         let mut taken = self.taken.lock();
         let free = listed
             .into_iter()
+            .filter(|it| it.state == Some(ContainerSummaryStateEnum::RUNNING))
             .filter_map(|it| Some((it.id?, it.image_id)))
             .find(|(id, _)| taken.insert(id.clone()));
         Ok(free)

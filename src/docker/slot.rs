@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bollard::query_parameters::RenameContainerOptions;
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use crate::docker::container::{Reached, Started};
@@ -23,6 +24,8 @@ pub struct Slot {
     session: Arc<Session>,
     container: Container,
     config: Option<PathBuf>,
+    /// The id of the scenario.
+    scenario: String,
     held: tokio::sync::Mutex<Option<Held>>,
 }
 
@@ -35,12 +38,18 @@ pub struct Standing {
 }
 
 impl Slot {
-    /// A slot for the container described, in which every `${…}` is filled in. `config` is the scenario's configuration file.
-    pub fn new(session: Arc<Session>, container: Container, config: Option<PathBuf>) -> Self {
+    /// A slot for the container described, in which every `${…}` is filled in. `config` is the configuration file of the scenario that has
+    /// this id.
+    pub fn new(
+        session: Arc<Session>,
+        container: Container,
+        (scenario, config): (&str, Option<PathBuf>),
+    ) -> Self {
         Self {
             session,
             container,
             config,
+            scenario: scenario.to_owned(),
             held: tokio::sync::Mutex::default(),
         }
     }
@@ -71,7 +80,10 @@ impl Slot {
         let mut held = self.held.lock().await;
         let session = &self.session;
         let engine = session.engine().await?;
-        let image = session.image(&self.container.image, on_progress).await?;
+        let image = &self.container.image;
+        let image = session
+            .image(image, &self.scenario, &Mutex::default())
+            .await?;
         let description = self.description();
         let shared = self.container.reset != Reset::Scenario;
         let before = held.take();
@@ -83,6 +95,12 @@ impl Slot {
             on_progress("removing the container of the last run");
             removed(engine, &before.started).await?;
         }
+        let made_from = format!("{} {description}", image.stamp.id);
+        if let Some(Some((first, why))) = session.failed.lock().get(&made_from)
+            && *first != self.scenario
+        {
+            return Err(why.clone().as_in(first, &self.scenario));
+        }
         let port = session.port(self.container.host_port).await;
         on_progress(&format!("starting {}", image.stamp.name));
         let running = match self.container.reset {
@@ -93,22 +111,34 @@ impl Slot {
             running
         } else {
             let config = self.config.as_deref();
+            let names = (description.as_str(), self.whose());
             session
-                .start(&self.container, config, &image, &description)
+                .start(&self.container, config, &image, names)
                 .await?
         };
         // Held from here on, so that it is released even if it does not get ready.
-        let container = held.insert(Held {
+        let container: &Held = held.insert(Held {
             started,
             image: image.stamp,
             description,
             _port: port,
         });
-        let standing = standing(engine, &self.container, container).await?;
-        let ready = (&self.container.ready, image.has_health_check);
-        let asked = (probe, standing.reached.as_ref());
-        ready::wait(engine, &container.started.id, ready, asked).await?;
-        Ok(standing)
+        let id = &container.started.id;
+        let proven = async {
+            let standing = standing(engine, &self.container, container).await?;
+            let ready = (&self.container.ready, image.has_health_check);
+            ready::wait(engine, id, ready, (probe, standing.reached.as_ref())).await?;
+            Ok(standing)
+        };
+        let proven: Result<Standing, SetupError> = proven.await;
+        let failed = match &proven {
+            Err(why) if failure::fails_everybody(engine, id).await => {
+                Some((self.scenario.clone(), why.clone()))
+            }
+            _ => None,
+        };
+        session.failed.lock().insert(made_from, failed);
+        proven
     }
 
     /// Why the container is no longer running; `None` while it is, and where there is none.
@@ -121,12 +151,7 @@ impl Slot {
         let Some(held) = held.as_ref() else {
             return Ok(None);
         };
-        let (engine, id) = (self.session.engine().await?, &held.started.id);
-        match failure::state(engine, id).await {
-            Ok(Some(state)) if state.running == Some(true) => Ok(None),
-            Ok(_) => Ok(Some(failure::ended(engine, id).await)),
-            Err(error) => Err(failure::unknown(&error)),
-        }
+        failure::ended_by_now(self.session.engine().await?, &held.started.id).await
     }
 
     /// The output of the container, only since this moment if it may have been running before; `None` where there is no container.
@@ -159,7 +184,7 @@ impl Slot {
         let engine = self.session.engine().await.ok()?;
         let keep = self.container.keep == Keep::OnFailure && look;
         match self.container.reset {
-            _ if keep => keep_for_a_look(engine, &held.started).await,
+            _ if keep => Some(self.keep_for_a_look(engine, &held.started).await),
             Reset::Scenario => removed(engine, &held.started)
                 .await
                 .err()
@@ -168,6 +193,23 @@ impl Slot {
                 self.session.put_idle(held);
                 None
             }
+        }
+    }
+
+    /// Keeps a container in the place of the one that was kept last of the same scenario, renamed so that later runs leave it alone.
+    async fn keep_for_a_look(&self, engine: &Engine, started: &Started) -> String {
+        let name = started.name.replacen("mcp-eval-", KEPT, 1);
+        let options = RenameContainerOptions { name: name.clone() };
+        let renamed = engine.api.rename_container(&started.id, options);
+        match engine.ask(renamed).await {
+            Ok(()) => {
+                let owner = &self.session.owner;
+                engine.forget_kept(owner, &self.whose(), &started.id).await;
+                format!(
+                    "the container is kept as {name}: look at it with `docker logs {name}` or `docker exec`; `mcp-eval clean` removes it"
+                )
+            }
+            Err(error) => format!("the container could not be kept: {error}"),
         }
     }
 
@@ -190,8 +232,21 @@ impl Slot {
     /// A name for all that the container is made from but the image's content.
     fn description(&self) -> String {
         let described = format!("{:?} {:?}", self.container, self.config);
-        hex::encode(Sha256::digest(described.as_bytes()))[..16].to_owned()
+        hash(&described)
     }
+
+    /// A name for which container of which scenario this is, of the project that the program runs in.
+    fn whose(&self) -> String {
+        let project = std::env::current_dir().unwrap_or_default();
+        hash(&format!(
+            "{project:?} {} {:?}",
+            self.scenario, self.container.name
+        ))
+    }
+}
+
+fn hash(text: &str) -> String {
+    hex::encode(Sha256::digest(text.as_bytes()))[..16].to_owned()
 }
 
 async fn standing(
@@ -226,17 +281,4 @@ fn not_removed(error: &EngineError) -> SetupError {
     SetupError::new(format!(
         "the container of the last run cannot be removed: {error}"
     ))
-}
-
-/// Keeps a container, renamed so that later runs leave it alone.
-async fn keep_for_a_look(engine: &Engine, started: &Started) -> Option<String> {
-    let name = started.name.replacen("mcp-eval-", KEPT, 1);
-    let options = RenameContainerOptions { name: name.clone() };
-    let renamed = engine.api.rename_container(&started.id, options);
-    Some(match engine.ask(renamed).await {
-        Ok(()) => format!(
-            "the container is kept as {name}: look at it with `docker logs {name}` or `docker exec`; `mcp-eval clean` removes it"
-        ),
-        Err(error) => format!("the container could not be kept: {error}"),
-    })
 }

@@ -10,15 +10,13 @@ use tokio::task::JoinHandle;
 
 use super::output::{self, Output};
 use super::{Child, ChildCommand, describe};
+use crate::text;
 
 /// How long a process may take to leave when it is asked to.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long the last of its output may be on the way.
 const SETTLE_TIMEOUT: Duration = Duration::from_millis(300);
-
-/// How many of its last lines a process is quoted with.
-const LAST_LINES: usize = 20;
 
 /// A running process whose output is kept. Dropping it kills everything it has started.
 #[derive(Debug)]
@@ -76,21 +74,18 @@ impl Logged {
 
     /// What it has written, the newest 4 MiB of it.
     pub fn output(&self) -> String {
-        self.output.lock().text()
+        self.teller()()
+    }
+
+    /// Tells the same, also while it is waited for.
+    pub fn teller(&self) -> impl Fn() -> String + use<> {
+        let output = Arc::clone(&self.output);
+        move || output.lock().text()
     }
 
     /// The last lines of what it has written, under a heading.
     pub fn last_words(&self) -> Vec<String> {
-        let output = self.output();
-        let lines: Vec<&str> = output.lines().collect();
-        let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
-        if last.is_empty() {
-            return vec!["it has said nothing".to_owned()];
-        }
-        std::iter::once("its last lines:")
-            .chain(last.iter().copied())
-            .map(str::to_owned)
-            .collect()
+        text::last_words(&self.output())
     }
 
     /// Asks it to end, then forces it. Nothing it has started stays behind.

@@ -2,6 +2,7 @@
 
 mod logged;
 mod output;
+mod printed;
 mod stderr;
 #[cfg(target_os = "linux")]
 mod supervised;
@@ -9,7 +10,7 @@ mod supervised;
 mod supervisor;
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +23,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 pub use logged::Logged;
 pub use output::Logs;
 use output::Output;
+pub use printed::printed;
 #[cfg(target_os = "linux")]
 use supervised::Supervised;
 #[cfg(target_os = "linux")]
@@ -87,6 +89,19 @@ pub struct ChildCommand {
     pub supervisor: Option<PathBuf>,
     /// What its processes write to stderr, where it is kept.
     pub logs: Logs,
+}
+
+impl ChildCommand {
+    /// A command line, the program first, that is set no variables and runs in the current folder.
+    pub fn of(line: &[String], supervisor: Option<&Path>) -> Self {
+        let (program, args) = line.split_first().unzip();
+        Self {
+            program: program.map_or_else(Default::default, Into::into),
+            args: args.unwrap_or_default().iter().map(Into::into).collect(),
+            supervisor: supervisor.map(Path::to_owned),
+            ..Self::default()
+        }
+    }
 }
 
 /// A running process. Dropping it kills its whole process group, and where it is supervised everything it has started.

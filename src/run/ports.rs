@@ -167,6 +167,10 @@ pub trait Observer: Send + Sync {
 pub enum Progress<'a> {
     /// Getting a server ready, or the container that it runs in; `doing` says what is going on.
     Preparing { doing: &'a str },
+    /// Something that takes long begins or ends; `doing` says what.
+    Milestone { doing: &'a str },
+    /// It still goes on; `doing` says how far it is, once a second.
+    Still { doing: &'a str },
     /// Starting servers and reading their catalogues.
     Connecting,
     /// Servers have not proven yet that they are ready.

@@ -192,7 +192,8 @@ impl run::Observer for One {
     fn progress(&self, progress: Progress<'_>) {
         let step = |doing: &str| self.tell("step", json!({ "doing": doing }));
         match progress {
-            Progress::Preparing { doing } => step(doing),
+            Progress::Preparing { doing } | Progress::Milestone { doing } => step(doing),
+            Progress::Still { .. } => {}
             Progress::Connecting => step("connecting to the servers"),
             Progress::Waiting { what, .. } => step(&format!("waiting for {what}")),
             Progress::Asking { number } => step(&format!("asking the model: request {number}")),

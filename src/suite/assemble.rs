@@ -213,11 +213,12 @@ impl SuiteContext {
         let mut containers = Vec::new();
         for container in &scenario.containers {
             let mut container = containers::expand(container, &behind, secrets)?;
-            let image = self.prepare_image(session, &container.image, scenario, secrets, &tell);
+            let image = self.prepare_image(session, &container.image, scenario, secrets, observer);
             container.image = image.await?;
             containers.push(container);
         }
-        let slots = place.slots(session, containers, behind.config_file.as_ref());
+        let config = behind.config_file.as_ref();
+        let slots = place.slots(session, containers, (&scenario.id, config));
         let mut known = secrets.clone();
         // What cannot be resolved holds no secret.
         let addresses = Addresses::anywhere(scenario, &self.servers(scenario));

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
@@ -12,9 +13,9 @@ use crate::model::scenario::Scenario;
 use crate::model::source::Prepare;
 use crate::model::stamp::{DIRTY, Git, Servers};
 use crate::redact::{Redactor, Secrets};
-use crate::run::SetupError;
+use crate::run::{Observer, SetupError};
 use crate::scenario_file;
-use crate::suite::prepare::{Held, State, Wanted};
+use crate::suite::prepare::{Held, State, Wanted, building, log_of_image};
 use crate::suite::recorded;
 use crate::suite::secrets::pairs;
 use crate::suite::source::folder_that_is_there;
@@ -27,15 +28,19 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         secrets: &mut Secrets,
-        tell: &(dyn Fn(&str) + Send + Sync),
+        observer: &dyn Observer,
     ) -> Result<(), SetupError> {
         if recorded::servers(scenario) == Servers::Recorded {
             return Ok(());
         }
+        // Who names a folder means it, whatever is made of it.
+        let source = match (&scenario.source.repo, &scenario.source.prepare) {
+            (None, None) => return Ok(()),
+            _ => folder_that_is_there(scenario)?,
+        };
         let Some(prepare) = &scenario.source.prepare else {
             return Ok(());
         };
-        let source = folder_that_is_there(scenario)?;
         let lookup = |name: &str| std::env::var(name).ok();
         let (prepare, variables) = scenario_file::expand(prepare, lookup)
             .map_err(|missing| SetupError::new(format!("`source.prepare`: {missing}")))?;
@@ -50,19 +55,19 @@ impl SuiteContext {
         };
         let folder = source.as_deref().unwrap_or(Path::new("."));
         let wanted = (&prepare, folder, &inputs[..]);
-        let held = self.do_before(wanted, scenario, secrets, &state, tell);
+        let held = self.do_before(wanted, scenario, secrets, &state, observer);
         held.await.map(drop)
     }
 
-    /// The same for the image of a scenario's container, in which every `${…}` is filled in: builds it where something has to be done
-    /// before, and returns it with what it is made of.
+    /// The same for the image of a scenario's container, in which every `${…}` is filled in: builds it, and returns it with what it is made
+    /// of.
     pub(crate) async fn prepare_image(
         &self,
         session: &Session,
         image: &Image,
         scenario: &Scenario,
         secrets: &mut Secrets,
-        tell: &(dyn Fn(&str) + Send + Sync),
+        observer: &dyn Observer,
     ) -> Result<Image, SetupError> {
         let Image::Built(build) = image else {
             return Ok(image.clone());
@@ -74,52 +79,66 @@ impl SuiteContext {
                 .map_or_else(Vec::new, |it| labels(&self.git(it))),
             ..build.clone()
         };
+        let mut made = build.clone();
+        let mut held = None;
         // Only who says what a build depends on can have it left out.
-        let Some(prepare) = &build.prepare else {
-            return Ok(Image::Built(build));
-        };
-        let inputs = files_of(&prepare.inputs)?;
-        let state = |made: &[PathBuf]| {
-            if !prepare.inputs.is_empty() {
-                return Ok(Some(of_files(&files_of(&prepare.inputs)?)));
+        if let Some(prepare) = &build.prepare {
+            let inputs = files_of(&prepare.inputs)?;
+            let state = |made: &[PathBuf]| {
+                if !prepare.inputs.is_empty() {
+                    return Ok(Some(of_files(&files_of(&prepare.inputs)?)));
+                }
+                let of_source = source
+                    .as_deref()
+                    .and_then(|it| self.state(git::state_around, it, made));
+                let of_context = self.state(git::state, &build.context, made);
+                let of_context = of_context.map_or_else(
+                    || files_of(std::slice::from_ref(&build.context)).map(|it| of_files(&it)),
+                    Ok,
+                )?;
+                Ok(of_source.map(|it| git::State {
+                    tracked: it.tracked + &of_context.tracked,
+                    untracked: it.untracked + &of_context.untracked,
+                }))
+            };
+            made.state = state(&[])?.map(|it| {
+                let parts = (&it, prepare, &build.dockerfile, &build.args, &build.labels);
+                let all = format!("{parts:?}");
+                // The same version may lie in another folder next time.
+                let folder = source.as_ref().map(|it| it.to_string_lossy());
+                let all = folder.map_or(all.clone(), |it| all.replace(&*it, "${source.dir}"));
+                hex::encode(Sha256::digest(all.as_bytes()))
+            });
+            if session.has_built(&made, &scenario.id).await? {
+                return Ok(Image::Built(made));
             }
-            let of_source = source
-                .as_deref()
-                .and_then(|it| self.state(git::state_around, it, made));
-            let of_context = self.state(git::state, &build.context, made);
-            let of_context = of_context.map_or_else(
-                || files_of(std::slice::from_ref(&build.context)).map(|it| of_files(&it)),
-                Ok,
-            )?;
-            Ok(of_source.map(|it| git::State {
-                tracked: it.tracked + &of_context.tracked,
-                untracked: it.untracked + &of_context.untracked,
-            }))
-        };
-        let made_of = state(&[])?.map(|it| {
-            let parts = (&it, prepare, &build.dockerfile, &build.args, &build.labels);
-            let all = format!("{parts:?}");
-            // The same version may lie in another folder next time.
-            let folder = source.as_ref().map(|it| it.to_string_lossy());
-            let all = folder.map_or(all.clone(), |it| all.replace(&*it, "${source.dir}"));
-            hex::encode(Sha256::digest(all.as_bytes()))
-        });
-        let made = Build {
-            state: made_of,
-            ..build.clone()
-        };
-        if !session.has_built(&made).await? {
             let wanted = (prepare, build.context.as_path(), &inputs[..]);
-            let preparing = self.do_before(wanted, scenario, secrets, &state, tell);
+            let preparing = self.do_before(wanted, scenario, secrets, &state, observer);
             // What was made for it stays as it is until it is built.
-            let _held = preparing.await?;
-            tokio::select! {
-                biased;
-                // The run notices it for itself.
-                () = self.interrupt.cancelled() => {}
-                done = session.build(&made, tell) => done?,
-            }
+            held = preparing.await?;
         }
+        let redactor = Redactor::new(secrets, &scenario.redaction);
+        let version = scenario.source.version.as_ref();
+        let what = format!("the image of {}", made.context.display());
+        let said = Mutex::default();
+        let work = async {
+            let _one_at_a_time = self.prepared.building.lock().await;
+            if session.has_built(&made, &scenario.id).await? {
+                return Ok(());
+            }
+            let log = log_of_image(&made, version);
+            let place = (&*what, version, &*log);
+            let work = session.build(&made, &scenario.id, &said);
+            let output = || said.lock().clone();
+            building(place, (observer, &redactor), output, work).await
+        };
+        tokio::select! {
+            biased;
+            // The run notices it for itself.
+            () = self.interrupt.cancelled() => {}
+            done = work => done?,
+        }
+        drop(held);
         Ok(Image::Built(made))
     }
 
@@ -130,7 +149,7 @@ impl SuiteContext {
         scenario: &Scenario,
         secrets: &mut Secrets,
         state: State<'_>,
-        tell: &(dyn Fn(&str) + Send + Sync),
+        observer: &dyn Observer,
     ) -> Result<Option<Held>, SetupError> {
         if prepare.commands.is_empty() {
             return Ok(None);
@@ -144,7 +163,8 @@ impl SuiteContext {
             folder,
             state,
             inputs,
-            commit: (scenario.source.version.as_ref()).map(|it| it.commit.as_str()),
+            scenario: &scenario.id,
+            version: scenario.source.version.as_ref(),
             supervisor: self.program.as_deref(),
             redactor: &redactor,
         };
@@ -152,7 +172,7 @@ impl SuiteContext {
             biased;
             // The run notices it for itself.
             () = self.interrupt.cancelled() => Ok(None),
-            done = self.prepared.prepare(&wanted, tell) => done.map(Some),
+            done = self.prepared.prepare(&wanted, observer) => done.map(Some),
         }
     }
 

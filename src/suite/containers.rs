@@ -13,7 +13,7 @@ use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::ready::Asks;
-use crate::run::{Observer, SetupError};
+use crate::run::{Observer, Progress, SetupError};
 use crate::scenario_file;
 use crate::suite::addresses::{self, Addresses, Places};
 use crate::suite::behind::BehindPlace;
@@ -44,25 +44,6 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    fn new(session: &Arc<Session>, containers: Vec<Container>, config: Option<&PathBuf>) -> Self {
-        let several = containers.iter().any(|it| it.name.is_some());
-        let network = several.then(|| session.network());
-        let slots = containers.into_iter().map(|it| {
-            let container = Container {
-                network: network.clone().or_else(|| it.network.clone()),
-                ..it
-            };
-            let name = container.name.clone();
-            let slot = Slot::new(Arc::clone(session), container, config.cloned());
-            (name, slot)
-        });
-        Self {
-            named: slots.collect(),
-            session: Arc::clone(session),
-            network,
-        }
-    }
-
     /// Each container's slot with its name. Where there are several, those of the last run are removed first.
     pub(crate) async fn all(&self) -> Result<&[(Option<String>, Slot)], SetupError> {
         if self.network.is_some() {
@@ -97,10 +78,24 @@ impl ContainerSlot {
         &self,
         session: &Arc<Session>,
         containers: Vec<Container>,
-        config: Option<&PathBuf>,
+        (scenario, config): (&str, Option<&PathBuf>),
     ) -> &Slots {
-        self.slots
-            .get_or_init(|| Slots::new(session, containers, config))
+        self.slots.get_or_init(|| {
+            let several = containers.iter().any(|it| it.name.is_some());
+            let network = several.then(|| session.network());
+            let slots = containers.into_iter().map(|it| {
+                let network = network.clone().or_else(|| it.network.clone());
+                let container = Container { network, ..it };
+                let name = container.name.clone();
+                let of = (scenario, config.cloned());
+                (name, Slot::new(Arc::clone(session), container, of))
+            });
+            Slots {
+                named: slots.collect(),
+                session: Arc::clone(session),
+                network,
+            }
+        })
     }
 
     /// Gives a run whose container has ended meanwhile the ending [`Ending::Error`], because what came of its calls is no basis for a
@@ -283,13 +278,26 @@ pub(crate) fn expand_anywhere(
 }
 
 impl SuiteContext {
-    /// Why a scenario that can do without its container's image is not run; `None` when it is.
-    pub(crate) async fn why_not(&self, scenario: &Scenario) -> Option<String> {
+    /// Why a scenario that can do without its container's image is not run; `None` when it is. Where it has a container, the engine is
+    /// connected.
+    pub(crate) async fn why_not(
+        &self,
+        scenario: &Scenario,
+        observer: &dyn Observer,
+    ) -> Option<String> {
         let scenario = source::settled(scenario);
+        let session = self.containers.as_ref()?;
+        if !scenario.containers.is_empty() {
+            let on_wait = |what: &str, elapsed| {
+                observer.progress(Progress::Waiting { what, elapsed });
+                true
+            };
+            let _ = session.connected(&on_wait).await;
+        }
         let containers = scenario.containers.iter();
         for container in containers.filter(|it| it.optional.is_some()) {
             let container = expand_anywhere(&scenario, container).ok()?;
-            let why = self.containers.as_ref()?.why_not(&container).await;
+            let why = session.why_not(&container).await;
             if why.is_some() {
                 return why;
             }

@@ -229,7 +229,7 @@ impl SuiteContext {
             self.around(scenario, &mut secrets)
         };
         let prepared = match able {
-            Ok(()) => self.prepare_source(scenario, &mut secrets, &tell).await,
+            Ok(()) => self.prepare_source(scenario, &mut secrets, observer).await,
             Err(problem) => Err(problem),
         };
         let cleared = match (prepared, &mut hooks) {

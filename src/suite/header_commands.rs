@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use crate::model::scenario::{Scenario, Server, Transport};
-use crate::process::{Child, ChildCommand, describe};
+use crate::process::{ChildCommand, printed};
 use crate::redact::Secrets;
 use crate::run::SetupError;
 use crate::scenario_file;
@@ -18,9 +17,6 @@ use crate::suite::suite_context::SuiteContext;
 
 /// How long a command may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The most that is read of what it prints.
-const LONGEST: u64 = 1024 * 1024;
 
 /// The headers that commands have printed for one run, by the names of the servers.
 #[derive(Debug, Clone, Default)]
@@ -126,22 +122,22 @@ impl SuiteContext {
         server: &Server,
         command: &[String],
     ) -> Result<Vec<(String, String)>, SetupError> {
-        let [program, args @ ..] = command else {
+        let Some(program) = command.first() else {
             return Ok(Vec::new());
         };
-        let command = ChildCommand {
-            program: program.into(),
-            args: args.iter().map(Into::into).collect(),
-            supervisor: self.program.clone(),
-            ..ChildCommand::default()
-        };
+        let command = ChildCommand::of(command, self.program.as_deref());
         let wrong = |why: &str| {
             SetupError::new(format!(
                 "server `{}`: `headers_command` `{program}` {why}",
                 server.name
             ))
         };
-        let output = output(&command).await.map_err(|why| wrong(&why))?;
+        let (printed, mut said) =
+            printed(&command, "", (TIMEOUT, ""), self.interrupt.cancelled()).await;
+        let output = printed.map_err(|why| match said.pop() {
+            Some(last) => wrong(&format!("{why}: {last}")),
+            None => wrong(&why),
+        })?;
         headers_in(&output).map_err(wrong)
     }
 }
@@ -154,44 +150,6 @@ fn command_of(server: &Server) -> Option<&Vec<String>> {
         } => Some(headers_command).filter(|it| !it.is_empty()),
         _ => None,
     }
-}
-
-/// What a command prints, once it has ended well. Nobody talks to it.
-async fn output(command: &ChildCommand) -> Result<Vec<u8>, String> {
-    let started = Child::start(command);
-    let (mut child, stdin, stdout) =
-        started.map_err(|error| format!("cannot be started: {error}"))?;
-    drop(stdin);
-    let running = async {
-        let output = read(stdout).await;
-        (output, child.wait().await)
-    };
-    let ran = tokio::time::timeout(TIMEOUT, running).await;
-    let problem = match ran {
-        Ok((Ok(output), Ok(status))) if status.success() => {
-            child.kill();
-            return Ok(output);
-        }
-        Ok((Err(error), _) | (_, Err(error))) => format!("cannot be read: {error}"),
-        Ok((Ok(_), Ok(status))) => describe(status),
-        Err(_) => format!("did not end within {TIMEOUT:?}"),
-    };
-    child.kill();
-    child.stderr_settled().await;
-    let said = child.stderr().pop();
-    Err(said.map_or_else(|| problem.clone(), |it| format!("{problem}: {it}")))
-}
-
-/// All that is printed, up to the limit.
-async fn read(stdout: impl AsyncRead + Unpin) -> std::io::Result<Vec<u8>> {
-    let mut output = Vec::new();
-    let mut bounded = stdout.take(LONGEST + 1);
-    bounded.read_to_end(&mut output).await?;
-    if output.len() as u64 > LONGEST {
-        let message = format!("it prints more than {LONGEST} bytes");
-        return Err(std::io::Error::other(message));
-    }
-    Ok(output)
 }
 
 /// The headers in what a command has printed: a JSON object, or lines `Name: value`. What is wrong is told without any of it.

@@ -149,14 +149,10 @@ impl Hooks {
         name: &str,
         cut: impl Future<Output = ()>,
     ) -> Result<(Logged, End), SetupError> {
-        let (program, args) = hook.command.split_first().unzip();
         let command = ChildCommand {
-            program: program.map_or_else(Default::default, Into::into),
-            args: args.unwrap_or_default().iter().map(Into::into).collect(),
             env: hook.env.clone(),
             cwd: hook.cwd.clone(),
-            supervisor: self.supervisor.clone(),
-            ..ChildCommand::default()
+            ..ChildCommand::of(&hook.command, self.supervisor.as_deref())
         };
         let mut process = Logged::start(&command)
             .map_err(|error| SetupError::new(format!("{name} cannot be started: {error}")))?;

@@ -180,6 +180,7 @@ where
             let (context, slot) = (Arc::clone(&context), Arc::clone(&run_context.slot));
             let runs = Arc::clone(&runs);
             let it = Arc::clone(&scenario);
+            let progress = Arc::clone(&run_context.progress);
             // What is measured comes to its result in another way; all else is the same for all.
             let task = if scenario.measurement.is_some() {
                 measure(scenario, run_context, &doing, (settings, all)).boxed()
@@ -189,7 +190,7 @@ where
             running.spawn(async move {
                 // Whether another one may have it is known only when the result is.
                 let place = (permit, job);
-                if let Some(why) = context.why_not(&it).await {
+                if let Some(why) = context.why_not(&it, &*progress).await {
                     let result = not_run(&context.redacted(&it), Status::Skipped, why);
                     return (index, result, LaidDown::default(), place);
                 }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -18,10 +18,12 @@ use walkdir::WalkDir;
 
 use crate::git;
 use crate::input;
-use crate::model::source::Prepare;
+use crate::model::container::Build;
+use crate::model::source::{Prepare, Version};
 use crate::process::{ChildCommand, Logged};
 use crate::redact::Redactor;
-use crate::run::SetupError;
+use crate::report::duration;
+use crate::run::{Observer, Progress, SetupError};
 use crate::store;
 
 /// Where it is kept what was prepared.
@@ -39,15 +41,22 @@ pub(crate) const WHOLE_LOG: &str = "all it said: ";
 /// The most files that are remembered of those that commands made.
 const MOST_FILES: usize = 20_000;
 
+/// How often it is said how far something is that is being built.
+const TICK: Duration = Duration::from_secs(1);
+
 /// How often it is looked whether another process has let go of a folder.
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
-/// What was prepared by one run of the program, by folder.
+/// What was prepared by one run of the program.
 #[derive(Debug, Default)]
-pub(crate) struct Prepared(Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<Last>>>>);
+pub(crate) struct Prepared {
+    by_folder: Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<Last>>>>,
+    /// Held while something is built: what is built at the same time only waits for the same processors and caches, and runs out of time.
+    pub(crate) building: tokio::sync::Mutex<()>,
+}
 
-/// What was done last in a folder, and what came of it.
-type Last = Option<(String, Result<(), SetupError>)>;
+/// What was done last in a folder, for which scenario first, and what came of it.
+type Last = Option<(String, String, Result<(), SetupError>)>;
 
 /// Nobody else prepares anything in a folder while this is held.
 #[derive(Debug)]
@@ -63,14 +72,16 @@ pub(crate) type State<'a> =
 /// Something that is to be prepared, its `${…}` filled in.
 pub(crate) struct Wanted<'a> {
     pub(crate) prepare: &'a Prepare,
+    /// The id of the scenario that needs it.
+    pub(crate) scenario: &'a str,
     /// Where its commands run unless it says so itself.
     pub(crate) folder: &'a Path,
     /// `None` when it is not known, and it is always prepared anew.
     pub(crate) state: State<'a>,
     /// The files it depends on by name, which it does not make.
     pub(crate) inputs: &'a [PathBuf],
-    /// The commit of a version that is laid out anew for each run of the program, so that it is not kept for later ones what was prepared.
-    pub(crate) commit: Option<&'a str>,
+    /// The version, which is laid out anew for each run of the program, so that it is not kept for later ones what was prepared.
+    pub(crate) version: Option<&'a Version>,
     pub(crate) supervisor: Option<&'a Path>,
     pub(crate) redactor: &'a Redactor,
 }
@@ -95,8 +106,8 @@ struct Made {
 }
 
 impl Prepared {
-    /// Does what is wanted, unless that was done last in its folder and nothing has changed since. `tell` is called with the step under way.
-    /// What is returned keeps others from preparing something else there.
+    /// Does what is wanted, one thing at a time, unless that was done last in its folder and nothing has changed since. What is returned
+    /// keeps others from preparing something else there.
     ///
     /// # Errors
     ///
@@ -104,43 +115,45 @@ impl Prepared {
     pub(crate) async fn prepare(
         &self,
         wanted: &Wanted<'_>,
-        tell: &(dyn Fn(&str) + Send + Sync),
+        observer: &dyn Observer,
     ) -> Result<Held, SetupError> {
         let folder = input::real(wanted.folder);
-        let mut held = self.hold(&folder, tell).await;
+        let mut held = self.hold(&folder, observer).await;
         let commands = hash(&format!("{:?}", wanted.prepare));
-        let path = record_path(&folder, &commands, wanted);
-        let record = read(&path).filter(|_| wanted.commit.is_none());
+        let path = record_path(&folder, &commands, wanted.version);
+        let record = read(&path).filter(|_| wanted.version.is_none());
         let made: Vec<PathBuf> = (record.iter().flat_map(|it| &it.made))
             .map(|it| it.path.clone())
             .collect();
         let before = (wanted.state)(&made)?;
         let key = hash(&format!("{commands} {before:?}"));
-        if let Some((_, done)) = held.last.as_ref().filter(|(last, _)| *last == key) {
-            return done.clone().map(|()| held);
+        if let Some((_, first, done)) = held.last.as_ref().filter(|it| it.0 == key) {
+            let done = done.clone().map_err(|it| it.as_in(first, wanted.scenario));
+            return done.map(|()| held);
         }
         let is_done = record.is_some_and(|it| it.holds(&commands, before.as_ref()));
         let done = if is_done {
             Ok(())
         } else {
-            make(wanted, &folder, (&commands, before), &path, tell).await
+            let _one_at_a_time = self.building.lock().await;
+            make(wanted, &folder, (&commands, before), &path, observer).await
         };
-        *held.last = Some((key, done.clone()));
+        *held.last = Some((key, wanted.scenario.to_owned(), done.clone()));
         done.map(|()| held)
     }
 
     /// Waits until nobody else prepares anything in a folder.
-    async fn hold(&self, folder: &Path, tell: &(dyn Fn(&str) + Send + Sync)) -> Held {
-        let own = Arc::clone(self.0.lock().entry(folder.to_owned()).or_default());
+    async fn hold(&self, folder: &Path, observer: &dyn Observer) -> Held {
+        let own = Arc::clone(self.by_folder.lock().entry(folder.to_owned()).or_default());
         let last = own.lock_owned().await;
         // The folder itself is what is locked, so that nothing is left behind. Where it cannot be, processes do not wait for each other.
         let file = File::open(folder).ok();
-        let mut is_told = false;
         if let Some(file) = &file {
+            let mut is_told = false;
             while matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {
-                if !is_told {
-                    tell("waiting for another process that prepares the same folder");
-                    is_told = true;
+                let doing = "waiting for another process that prepares the same folder";
+                if !std::mem::replace(&mut is_told, true) {
+                    observer.progress(Progress::Preparing { doing });
                 }
                 tokio::time::sleep(LOCK_PAUSE).await;
             }
@@ -165,21 +178,18 @@ async fn make(
     folder: &Path,
     (commands, before): (&str, Option<git::State>),
     path: &Path,
-    tell: &(dyn Fn(&str) + Send + Sync),
+    observer: &dyn Observer,
 ) -> Result<(), SetupError> {
     // Until all is done, nothing is.
     let _ = fs::remove_file(path);
     let log = path.with_extension("log");
     let _ = fs::remove_file(&log);
-    if wanted.commit.is_some() {
-        forget_logs();
-    }
     let runs_in = wanted.prepare.cwd.as_deref().unwrap_or(folder);
     let begun = SystemTime::now();
     for command in &wanted.prepare.commands {
-        run(command, runs_in, wanted, &log, tell).await?;
+        run(command, runs_in, wanted, &log, observer).await?;
     }
-    let Some(before) = before.filter(|_| wanted.commit.is_none()) else {
+    let Some(before) = before.filter(|_| wanted.version.is_none()) else {
         return Ok(());
     };
     let made = files_made(&[folder, runs_in], wanted.inputs, begun);
@@ -202,15 +212,63 @@ async fn make(
 }
 
 /// Where it is kept what was prepared in a folder. Of versions that are laid out anew each time, only the logs are.
-fn record_path(folder: &Path, commands: &str, wanted: &Wanted<'_>) -> PathBuf {
-    let name = match wanted.commit {
+fn record_path(folder: &Path, commands: &str, version: Option<&Version>) -> PathBuf {
+    let name = match version.map(|it| &it.commit) {
         None => hash(&folder.to_string_lossy()),
         Some(commit) => {
+            forget_logs();
             let commit = commit.get(..12).unwrap_or(commit);
             format!("{VERSION}{commit}-{}", &commands[..6])
         }
     };
     FOLDER.join(format!("{name}.json"))
+}
+
+/// Where it is kept what the build of an image from a folder, or from this version of it, writes; nothing is there yet.
+pub(crate) fn log_of_image(build: &Build, version: Option<&Version>) -> PathBuf {
+    let parts = hash(&format!("{:?} {:?}", build.dockerfile, build.args));
+    let log = record_path(&build.context, &parts, version).with_extension("image.log");
+    let _ = fs::remove_file(&log);
+    log
+}
+
+/// Waits for something that is being built, and tells all the while how far it is. Its output is added to a log.
+///
+/// # Errors
+///
+/// Those of the work, with where the log is.
+pub(crate) async fn building(
+    (what, version, log): (&str, Option<&Version>, &Path),
+    (observer, redactor): (&dyn Observer, &Redactor),
+    output: impl Fn() -> String,
+    work: impl Future<Output = Result<(), SetupError>>,
+) -> Result<(), SetupError> {
+    let what = version.map_or_else(|| what.to_owned(), |it| format!("{what} at {}", it.name));
+    let begun = Instant::now();
+    let doing = &format!("building {what}");
+    observer.progress(Progress::Milestone { doing });
+    let mut work = std::pin::pin!(work);
+    let done = loop {
+        if let Ok(done) = tokio::time::timeout(TICK, &mut work).await {
+            break done;
+        }
+        let last = redactor.text(output().lines().next_back().unwrap_or_default());
+        let seconds = begun.elapsed().as_secs();
+        let doing = &format!("building {what} ({seconds} s): {}", *last);
+        observer.progress(Progress::Still { doing });
+    };
+    let before = fs::read_to_string(log).unwrap_or_default();
+    // A log that cannot be written is no reason not to go on.
+    let all = before + &redactor.text(&output());
+    let _ = store::write(log, all.as_bytes());
+    let how = done.as_ref().map_or("failed to build", |()| "built");
+    let time = duration::words(begun.elapsed().as_secs_f64() * 1000.0);
+    let doing = &format!("{how} {what} in {time}; log: {}", log.display());
+    observer.progress(Progress::Milestone { doing });
+    done.map_err(|mut why| {
+        why.details.push(format!("{WHOLE_LOG}{}", log.display()));
+        why
+    })
 }
 
 /// Removes the oldest logs of versions.
@@ -276,46 +334,42 @@ async fn run(
     folder: &Path,
     wanted: &Wanted<'_>,
     log: &Path,
-    tell: &(dyn Fn(&str) + Send + Sync),
+    observer: &dyn Observer,
 ) -> Result<(), SetupError> {
     let (prepare, redactor) = (wanted.prepare, wanted.redactor);
     let name = redactor.text(&command.join(" ")).into_inner();
-    let (program, args) = command.split_first().unzip();
-    tell(&format!("preparing: {name}"));
     let is_set = |name: &str| prepare.env.iter().any(|it| it.0 == *name);
     // Compilers and package managers need what the user's own shell gives them.
     let inherited = std::env::vars().filter(|(name, _)| !is_set(name));
     let child = ChildCommand {
-        program: program.map_or_else(Default::default, Into::into),
-        args: args.unwrap_or_default().iter().map(Into::into).collect(),
         env: inherited.chain(prepare.env.iter().cloned()).collect(),
         cwd: Some(folder.to_owned()),
-        supervisor: wanted.supervisor.map(Path::to_owned),
-        ..ChildCommand::default()
+        ..ChildCommand::of(command, wanted.supervisor)
     };
     let started = Logged::start(&child);
     let mut process =
         started.map_err(|error| SetupError::new(format!("`{name}` cannot be started: {error}")))?;
     process.close_stdin();
-    let ended = process.wait_for(prepare.timeout).await;
-    process.stop().await;
-    let said = redactor.text(&process.output()).into_inner();
-    let before = fs::read_to_string(log).unwrap_or_default();
-    // A log that cannot be written is no reason not to go on.
-    let _ = store::write(log, format!("{before}$ {name}\n{said}").as_bytes());
-    let why = match ended {
-        Some(Ok(())) => return Ok(()),
-        Some(Err(how)) => how,
-        None => format!(
-            "did not end within {:?} (`timeout` changes that)",
-            prepare.timeout
-        ),
+    let said = process.teller();
+    let output = || format!("$ {name}\n{}", said());
+    let work = async {
+        let ended = process.wait_for(prepare.timeout).await;
+        process.stop().await;
+        let why = match ended {
+            Some(Ok(())) => return Ok(()),
+            Some(Err(how)) => how,
+            None => format!(
+                "did not end within {:?} (`timeout` changes that)",
+                prepare.timeout
+            ),
+        };
+        Err(SetupError {
+            message: format!("`{name}` {why}"),
+            details: process.last_words(),
+            trouble: None,
+        })
     };
-    let mut details = process.last_words();
-    details.push(format!("{WHOLE_LOG}{}", log.display()));
-    Err(SetupError {
-        message: format!("`{name}` {why}"),
-        details,
-        trouble: None,
-    })
+    let what = format!("`{name}`");
+    let what = (what.as_str(), wanted.version, log);
+    building(what, (observer, redactor), output, work).await
 }

@@ -1,11 +1,9 @@
 //! What lies around a run, for evaluators: files that it left, databases that it wrote to, and programs that judge it.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 
 use crate::evaluate::judge::{Case, Judge};
@@ -19,7 +17,7 @@ use crate::model::redacted::Redacted;
 use crate::model::ruling::Ruling;
 use crate::model::scenario::{Scenario, Server};
 use crate::model::trajectory::Trajectory;
-use crate::process::{Child, ChildCommand, describe};
+use crate::process::{ChildCommand, printed};
 use crate::published::evaluator;
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
@@ -29,15 +27,6 @@ use crate::suite::containers::ContainerSlot;
 use crate::suite::left_files::LeftFiles;
 use crate::suite::llm_judge::{NO_JUDGE, without_secrets};
 use crate::suite::secrets::{options, pairs};
-
-/// The most that is read of what a program writes, in bytes.
-const LONGEST: u64 = 1024 * 1024;
-
-/// How long it is listened for what a program has written once it has ended.
-const LAST_WORDS: Duration = Duration::from_secs(2);
-
-/// How many of its last lines a program is quoted with.
-const LAST_LINES: usize = 20;
 
 /// What evaluators of a scenario may ask besides its run.
 #[derive(Debug, Default)]
@@ -248,71 +237,14 @@ impl AroundRun<'_> {
             return Err(Unasked::broken("its command is not known"));
         };
         let input = evaluator::input(self.scenario, self.trajectory);
-        let (program, args) = hook.command.split_first().unzip();
         let child = ChildCommand {
-            program: program.map_or_else(Default::default, Into::into),
-            args: args.unwrap_or_default().iter().map(Into::into).collect(),
             env: hook.env.clone(),
             cwd: hook.cwd.clone(),
-            supervisor: self.around.supervisor.clone(),
-            ..ChildCommand::default()
+            ..ChildCommand::of(&hook.command, self.around.supervisor.as_deref())
         };
-        let (mut child, mut stdin, mut stdout) = Child::start(&child)
-            .map_err(|error| Unasked::broken(format!("the command cannot be started: {error}")))?;
-        let running = async {
-            let unheard = |error: std::io::Error| format!("cannot be heard: {error}");
-            let tell = async {
-                // A program need not read what it is told.
-                let _ = stdin.write_all(input.as_bytes()).await;
-                let _ = stdin.shutdown().await;
-                drop(stdin);
-                Ok(())
-            };
-            let mut output = Vec::new();
-            let hear = async {
-                let mut bounded = (&mut stdout).take(LONGEST + 1);
-                let read = bounded.read_to_end(&mut output).await.map_err(unheard)?;
-                // It waits for somebody who reads the rest, and may never end.
-                if read as u64 > LONGEST {
-                    return Err(format!("writes more than {LONGEST} bytes"));
-                }
-                Ok(())
-            };
-            let status = {
-                let speaking = async { tokio::try_join!(hear, tell) };
-                let mut speaking = std::pin::pin!(speaking);
-                tokio::select! {
-                    spoken = &mut speaking => {
-                        spoken?;
-                        child.wait().await
-                    }
-                    status = child.wait() => {
-                        // What it has started may hold its output open for ever.
-                        child.kill();
-                        if let Ok(spoken) = tokio::time::timeout(LAST_WORDS, speaking).await {
-                            spoken?;
-                        }
-                        status
-                    }
-                }
-            };
-            match status.map_err(unheard)? {
-                status if status.success() => Ok(output),
-                status => Err(describe(status)),
-            }
-        };
-        let ran = tokio::select! {
-            biased;
-            () = self.around.interrupt.cancelled() => Err("was cut short by the interruption".to_owned()),
-            ran = tokio::time::timeout(hook.timeout, running) => ran.unwrap_or_else(|_| {
-                Err(format!("did not end within {:?} (its `timeout` changes that)", hook.timeout))
-            }),
-        };
-        // Nothing that it has started stays behind.
-        child.kill();
-        child.stderr_settled().await;
-        let stderr = child.stderr();
-        let stderr = &stderr[stderr.len().saturating_sub(LAST_LINES)..];
+        let late = " (its `timeout` changes that)";
+        let cut = self.around.interrupt.cancelled();
+        let (ran, stderr) = printed(&child, &input, (hook.timeout, late), cut).await;
         let clean = |text: &str| self.redactor.text(text).into_inner();
         let stderr: Vec<String> = stderr.iter().map(|it| clean(it)).collect();
         let verdict = match ran {

@@ -15,6 +15,20 @@ use std::fmt::{self, Write};
 
 pub use self::counted::{counts, few, plural, several};
 
+/// How many of its last lines something is quoted with that has failed.
+const LAST_LINES: usize = 20;
+
+/// The last lines of an output, under a heading.
+pub fn last_words(output: &str) -> Vec<String> {
+    let lines: Vec<&str> = output.lines().collect();
+    if lines.is_empty() {
+        return vec!["it has said nothing".to_owned()];
+    }
+    let last = lines.into_iter().rev().take(LAST_LINES).rev();
+    let last = std::iter::once("its last lines:").chain(last);
+    last.map(str::to_owned).collect()
+}
+
 /// The text on one line, every control or invisible formatting character replaced by a visible sign.
 ///
 /// A line break becomes `\n`, anything without a short form its code point: `\u{1b}`.

@@ -359,7 +359,7 @@ fn every_type_passes_fails_and_cannot_judge() {
         (
             json!({ "type": "command", "command": ["./endless.sh"] }),
             "error",
-            "writes more than",
+            "prints more than",
         ),
         (
             json!({ "type": "command", "command": ["./chatty.sh"] }),

@@ -116,7 +116,7 @@ fn a_command_that_fails_is_an_error_that_names_it() {
         ),
         (
             json!(["sh", "-c", "yes | head -c 2000000"]),
-            "it prints more than 1048576 bytes",
+            "prints more than 1048576 bytes",
         ),
         (
             json!(["echo", "a b: printed-canary"]),

@@ -70,7 +70,9 @@ fn a_server_is_built_from_its_source_when_that_has_changed() {
     let project = &sourced.project;
     project
         .expect(0, &["record", "-v"])
-        .says("preparing: sh build.sh");
+        .says("Says: building `sh build.sh`")
+        .says("Says: built `sh build.sh` in ")
+        .says("; log: .mcp-eval/prepared/");
     assert_eq!(sourced.builds(), 1, "both takes are of one build");
     project.expect(0, &["compare"]).says("1/1 tests passed");
     assert_eq!(sourced.builds(), 1, "nothing has changed");
@@ -232,9 +234,54 @@ fn inputs_that_are_not_there_are_an_error() {
 }
 
 #[test]
+fn two_versions_are_built_one_after_the_other() {
+    let sourced = Sourced::new(&json!({}));
+    let project = &sourced.project;
+    let cache = project.path("cache");
+    // It fails where another build is at work in the cache that they share.
+    let build = format!(
+        "set -e\nmkdir {0:?}\nsleep 0.5\ncp say built\nrmdir {0:?}\n",
+        cache
+    );
+    project.file("server/build.sh", build);
+    sourced.says("seven").commit("Say seven");
+    sourced.says("eight");
+    let ran = project.expect(1, &["compare", "--against", "git:HEAD"]);
+    ran.says("seven").says("eight");
+    for what in ["`sh build.sh`", "`sh build.sh` at HEAD"] {
+        ran.says(&format!("Says: building {what} Says: built {what} in "));
+    }
+}
+
+#[test]
+fn what_one_scenario_cannot_build_is_not_built_for_the_next() {
+    let fails = json!({ "prepare": [["sh", "-c", "echo x >> ../built; exit 4"]] });
+    let sourced = Sourced::new(&fails);
+    sourced.says("seven").commit("Say seven");
+    let project = &sourced.project;
+    let text = project.read("scenarios/says.yaml");
+    project.file("scenarios/too.yaml", text.replace("Says", "Too"));
+    let ran = project.expect(3, &["run", "--jobs", "1"]);
+    ran.says("same error as in `says`: `sh -c echo x >> ../built; exit 4` exited with code 4");
+    assert_eq!(sourced.builds(), 1);
+}
+
+#[test]
 fn a_source_that_is_not_there_is_an_error_that_says_who_names_it() {
+    let sourced = Sourced::new(&json!({ "prepare": null, "env": null }));
+    fs::rename(sourced.project.path("server"), sourced.project.path("away")).unwrap();
+    sourced
+        .project
+        .expect(3, &["run"])
+        .says("`source.repo` names the folder of the source, and there is no folder /");
     let sourced = Sourced::new(&json!({}));
     fs::rename(sourced.project.path("server"), sourced.project.path("away")).unwrap();
+    sourced
+        .project
+        .expect(0, &["validate"])
+        .says("scenarios/says.yaml:1:")
+        .says("warning: there is no folder")
+        .says("scenarios/../server");
     sourced
         .project
         .expect(3, &["run"])

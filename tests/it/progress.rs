@@ -132,6 +132,19 @@ fn a_failure_is_told_before_the_run_that_tells_what_varies() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
+fn a_terminal_shows_what_is_built_for_how_long_and_what_that_wrote_last() {
+    let project = Project::new();
+    project.file("build.sh", "echo first\necho the last line\nsleep 3\n");
+    let built = json!({ "source": { "prepare": [["sh", "build.sh"]], "cwd": ".." } });
+    project.faulty_with("one", &[], &[("echo", json!({ "text": "a" }))], &built);
+    if let Some(shown) = on_terminal(&project, 120, &["run"]) {
+        let line = "one: building `sh build.sh` (1 s): the last line";
+        assert!(shown.contains(line), "{shown:?}");
+    }
+}
+
+#[test]
+#[ignore = "left to .ci/run, which has the time"]
 fn a_terminal_shows_a_bar_with_failures_and_time_and_fits_its_width() {
     let project = some_fail();
     for columns in [40, 72, 120] {

@@ -41,7 +41,7 @@ struct Leftover {
 pub(in crate::cli) fn run(args: &CleanArgs, console: Console) -> Result<Exit, Failure> {
     let runtime = runtime::here()?;
     let cleaned = runtime
-        .block_on(clean(args))
+        .block_on(clean(args, console))
         .map_err(|error| Failure::incomplete(error.message))?;
     let found = cleaned.found;
     let failed = found.iter().filter(|it| it.problem.is_some()).count();
@@ -80,8 +80,12 @@ struct Cleaned {
     freed_bytes: u64,
 }
 
-async fn clean(args: &CleanArgs) -> Result<Cleaned, SetupError> {
-    let engine = Engine::connect(&|name: &str| std::env::var(name).ok()).await?;
+async fn clean(args: &CleanArgs, console: Console) -> Result<Cleaned, SetupError> {
+    let on_wait = |what: &str, _| {
+        console.note(&format!("waiting for {what}"));
+        true
+    };
+    let engine = Engine::connect(&|name: &str| std::env::var(name).ok(), &on_wait).await?;
     let mut cleaned = Cleaned::default();
     let containers = engine.leftovers().await?;
     for left in &containers {

@@ -75,19 +75,16 @@ impl ScenarioProgress {
         }
     }
 
-    /// On a terminal the bar says it; elsewhere a line does, when asked for more or when it takes so long that one may wonder.
-    fn preparing(&self, doing: &str) {
-        let doing = text::line(doing);
-        self.suite.shows(format!("{}: {doing}", self.name));
+    /// On a terminal the bar says it; elsewhere a line does, of a milestone always, else when asked for more.
+    fn preparing(&self, doing: &str, is_milestone: bool) {
+        let line = format!("{}: {}", self.name, text::line(doing));
+        let is_told = self.suite.is_verbose() || (is_milestone && !self.suite.is_silent());
         let mut last = self.doing.lock();
-        if *last == doing {
-            return;
+        if is_told && *last != line {
+            self.suite.note(&line);
         }
-        let takes_long = doing.starts_with("building") && last.is_empty();
-        doing.as_ref().clone_into(&mut last);
-        if self.suite.is_verbose() || (takes_long && !self.suite.is_silent()) {
-            self.suite.note(&format!("{}: {doing}", self.name));
-        }
+        last.clone_from(&line);
+        self.suite.shows(line);
     }
 }
 
@@ -118,14 +115,14 @@ impl ScenarioObserver for ScenarioProgress {
 impl Observer for ScenarioProgress {
     fn progress(&self, progress: Progress<'_>) {
         let name = &self.name;
+        let shows = |doing: String| self.suite.shows(format!("{name}: {doing}"));
         match progress {
-            Progress::Preparing { doing } => self.preparing(doing),
+            Progress::Preparing { doing } => self.preparing(doing, false),
             Progress::Waiting { what, elapsed } => self.waiting(what, elapsed),
-            Progress::Connecting => self.suite.shows(format!("{name}: starting servers")),
-            Progress::Asking { number } => {
-                self.suite
-                    .shows(format!("{name}: request {number} to the model"));
-            }
+            Progress::Milestone { doing } => self.preparing(doing, true),
+            Progress::Still { doing } => shows(text::line(doing).into_owned()),
+            Progress::Connecting => shows("starting servers".to_owned()),
+            Progress::Asking { number } => shows(format!("request {number} to the model")),
             Progress::AskingAgain {
                 number,
                 pause,
@@ -145,11 +142,8 @@ impl Observer for ScenarioProgress {
                 self.suite.shows(again);
             }
             Progress::Calling { number, tool } => {
-                self.suite.shows(format!(
-                    "{name}: call {} {}",
-                    self.number(number),
-                    text::line(tool)
-                ));
+                let number = self.number(number);
+                shows(format!("call {number} {}", text::line(tool)));
             }
             Progress::Called {
                 number,

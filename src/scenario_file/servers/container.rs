@@ -4,7 +4,7 @@ use crate::model::container::{Build, Container, Image, Keep, Mount, Reset};
 
 use super::mounts::{MountEntry, check_absolute};
 use super::ready::ReadySection;
-use super::source::{PrepareKeys, check_prepare};
+use super::source::{PrepareKeys, check_folder, check_prepare};
 use crate::scenario_file::decode::secrets::{Given, given_pairs, marked_names};
 use crate::scenario_file::decode::template::{SOURCE_DIR, Template, mentions, pairs};
 use crate::scenario_file::decode::values::{Count, Port, Positive, Size, Timeout, Word};
@@ -259,6 +259,7 @@ fn needs_source(build: &BuildSection) -> bool {
 }
 
 fn check_build(build: &BuildFields, at: Mark, findings: &mut Findings) {
+    check_folder(&build.context, findings);
     let is_given = [
         ("cwd", build.cwd.is_some()),
         ("env", build.env.is_some()),
@@ -282,6 +283,9 @@ fn check(section: &ContainerSection, at: Mark, findings: &mut Findings) {
             );
         }
         _ => {}
+    }
+    if let Some(BuildSection::Context(context)) = section.build.as_ref().map(|it| &it.value) {
+        check_folder(context, findings);
     }
     if let (Some(optional), Some(build)) = (&section.optional, &section.build)
         && optional.how().is_some()

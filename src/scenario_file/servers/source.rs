@@ -7,6 +7,7 @@ use crate::scenario_file::decode::secrets::{Given, given_pairs, marked_names};
 use crate::scenario_file::decode::template::Template;
 use crate::scenario_file::decode::values::{Timeout, Word};
 use crate::scenario_file::decode::{At, NO_HINT, Named, section};
+use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
@@ -86,7 +87,20 @@ impl PrepareKeys<'_> {
     }
 }
 
+/// Warns those who check files of a folder that is not there, as far as its path is known here. What is served says nothing of folders.
+pub(super) fn check_folder(folder: &Template<Word>, findings: &mut Findings) {
+    let path = findings.folder(folder.at).join(&folder.0);
+    let is_known = findings.thorough && findings.within.is_none() && !folder.0.contains("${");
+    if is_known && !path.is_dir() {
+        let message = format!("there is no folder {}", quoted(&path.to_string_lossy()));
+        findings.warning(folder.at, message, Some("a run needs it"));
+    }
+}
+
 fn check(source: &SourceSection, at: Mark, findings: &mut Findings) {
+    if let Some(repo) = &source.repo {
+        check_folder(repo, findings);
+    }
     let is_given = [
         ("cwd", source.cwd.is_some()),
         ("env", source.env.is_some()),

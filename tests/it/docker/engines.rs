@@ -278,7 +278,7 @@ fn a_reset_takes_about_as_long_as_one_by_hand() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let session = Arc::new(Session::new(|name: &str| std::env::var(name).ok()));
-    let slot = Slot::new(Arc::clone(&session), container(), None);
+    let slot = Slot::new(Arc::clone(&session), container(), ("s", None));
     let reset = || {
         let begun = Instant::now();
         runtime.block_on(slot.reset(&Mcp, &|_| ())).unwrap();

@@ -1,6 +1,6 @@
 //! Whatever stands in the way has its own message and a way out, and ends with exit code 3.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
@@ -96,7 +96,78 @@ fn an_engine_that_does_not_answer_is_not_waited_for() {
     let socket = folder.path().join("mute.sock");
     let _listener = UnixListener::bind(&socket).unwrap();
     with_host(&format!("unix://{}", socket.display()))
-        .says("accepts connections and does not answer");
+        .says("accepts connections and has not answered within 60s");
+}
+
+#[test]
+#[ignore = "left to .ci/run, which has the time"]
+fn an_engine_that_answers_late_is_asked_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("late.sock");
+    let listener = UnixListener::bind(&socket).unwrap();
+    std::thread::spawn(move || {
+        let mut connections = listener.incoming();
+        // Whoever comes first is never answered.
+        let _mute = connections.next();
+        for connection in connections {
+            let mut asked = BufReader::new(connection.unwrap());
+            let lines = asked.by_ref().lines().map(Result::unwrap);
+            let lines: Vec<String> = lines.take_while(|it| !it.is_empty()).collect();
+            let (status, body) = match lines.first() {
+                Some(first) if first.contains("/version ") => {
+                    ("200 OK", r#"{"ApiVersion":"1.41","Version":"20.10.24"}"#)
+                }
+                _ => ("404 Not Found", r#"{"message":"there is none"}"#),
+            };
+            let length = body.len();
+            let answer = format!(
+                "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+            );
+            let _ = asked.into_inner().write_all(answer.as_bytes());
+        }
+    });
+    with_host(&format!("unix://{}", socket.display()))
+        .says("s: waiting for the Docker engine at unix://")
+        .says(&format!("the image `{A}` is not there"));
+}
+
+#[test]
+#[ignore = "left to .ci/run, which has the time"]
+fn what_fails_whoever_needs_it_is_not_waited_for_again() {
+    if !engine("images that never get ready") {
+        return;
+    }
+    let exits = "ENTRYPOINT [\"/bin/mcp-eval\", \"nonsense\"]\nCMD []";
+    let ill = "HEALTHCHECK --interval=100ms --retries=1000 CMD [\"/bin/mcp-eval\", \"nonsense\"]";
+    for (name, lines, said) in [
+        ("exits", exits, "the container has exited with code 2"),
+        (
+            "ill",
+            ill,
+            "the container is not ready after 2s: still waiting for its health check",
+        ),
+    ] {
+        let image = format!("mcp-eval-test/{name}:1");
+        let label = format!("dev.mcp-eval.test={name}");
+        derived(&image, &format!("LABEL {label}\n{lines}"));
+        let project = Project::new();
+        let section = json!({ "image": image, "ready": { "timeout": "2s" } });
+        for name in ["one", "two", "three"] {
+            scenario(&project, name, &section, &search(), &json!({}));
+        }
+        let other = json!({ "image": image, "ready": { "timeout": "1s" } });
+        scenario(&project, "zero", &other, &search(), &json!({}));
+        let result = project.result(3, &["run", "--jobs", "1"]);
+        let again = format!("same error as in `one`: {said}");
+        for it in result["scenarios"].as_array().unwrap() {
+            let is_again = it["problem"]["message"]
+                .as_str()
+                .unwrap()
+                .starts_with(&again);
+            let id = it["id"].as_str().unwrap();
+            assert_eq!(is_again, ["three", "two"].contains(&id), "{it:#}");
+        }
+    }
 }
 
 #[test]
@@ -215,8 +286,16 @@ fn an_image_is_built_once_with_its_arguments_and_without_what_is_ignored() {
     for name in ["one", "two"] {
         scenario(&project, name, &section, &search(), &json!({}));
     }
-    let ran = project.expect(0, &["run", "--jobs", "2", "-v"]);
-    assert_eq!(ran.stderr.matches(": step 1/").count(), 1, "{ran:#?}");
+    let ran = project.expect(0, &["run", "--jobs", "2"]);
+    for (said, times) in [
+        (": building the image of ", 1),
+        (": built the image of ", 1),
+    ] {
+        assert_eq!(ran.stderr.matches(said).count(), times, "{ran:#?}");
+    }
+    let log = ran.stderr.split("; log: ").nth(1).unwrap();
+    let log = project.read(log.lines().next().unwrap());
+    assert!(log.starts_with("Step 1/"), "{log}");
     let result = project.result(0, &["run", "scenarios/one.yaml"]);
     let image = &result["scenarios"][0]["current"]["stamp"]["image"];
     assert_eq!(image["version"], "7.1");

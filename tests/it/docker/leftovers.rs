@@ -178,22 +178,28 @@ fn the_container_of_a_failed_scenario_is_kept_when_asked_for() {
     let fails = json!({ "success_criteria": ["what nobody says"] });
     scenario(&project, "fails", &section, &search(), &fails);
     scenario(&project, "passes", &section, &search(), &json!({}));
-    let ran = project.expect(1, &["run"]);
-    let name = ran.stdout.split("the container is kept as ").nth(1);
-    let name = name.and_then(|it| it.split(':').next()).unwrap();
-    assert!(name.starts_with("mcp-eval-kept-"), "{ran:#?}");
-    let is_there = || {
+    let fails = || {
+        let ran = project.expect(1, &["run"]);
+        let name = ran.stdout.split("the container is kept as ").nth(1);
+        let name = name.and_then(|it| it.split(':').next()).unwrap();
+        assert!(name.starts_with("mcp-eval-kept-"), "{ran:#?}");
+        name.to_owned()
+    };
+    let is_there = |name: &str| {
         docker(&["ps", "--format", "{{.Names}}"])
             .lines()
             .any(|it| it == name)
     };
+    let first = fails();
     // It is left to whoever wants to look at it, also by the next run.
     project.expect(0, &["run", "scenarios/passes.yaml"]);
-    assert!(is_there());
+    assert!(is_there(&first));
+    let last = fails();
+    assert!(!is_there(&first) && is_there(&last), "{first} {last}");
     project.expect(0, &["clean"]).says(&format!(
-        "removed: container {name} (kept for a look at it)"
+        "removed: container {last} (kept for a look at it)"
     ));
-    assert!(!is_there());
+    assert!(!is_there(&last));
 }
 
 #[test]
@@ -312,7 +318,7 @@ fn a_panic_removes_the_containers() {
         let _guard = Guard(Arc::clone(&session));
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
-            let slot = Slot::new(session, container, None);
+            let slot = Slot::new(session, container, ("s", None));
             slot.reset(&Anything, &|_| ()).await.unwrap();
             assert_eq!(containers(&[&of_this_test]).len(), 1);
             panic!("on purpose");

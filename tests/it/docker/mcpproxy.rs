@@ -56,7 +56,7 @@ fn without_its_image_the_scenarios_for_mcpproxy_are_skipped_and_nothing_else() {
     assert_eq!(ran.code, 0, "{ran:#?}");
     // A machine that is busy makes calls slower, which is told.
     ran.says("Suite Results: 14/14 tests passed")
-        .says(", 16 skipped")
+        .says(", 17 skipped")
         .says("its image `mcp-eval-test/nowhere:1`");
 }
 
@@ -142,7 +142,7 @@ fn the_shipped_image_and_scenarios_for_mcpproxy_fit_together() {
     assert_eq!(before.code, 0, "{before:#?}");
     before
         .says("14/14 tests passed")
-        .says(", 16 skipped")
+        .says(", 17 skipped")
         .says("no baseline yet: record one with `mcp-eval record --scenario");
     run(&project, 0, &image, &["record"]).says("4/4 tests recorded");
     run(&project, 0, &image, &["compare"]).says("4/4 tests passed");

@@ -83,7 +83,7 @@ pub(super) fn run(
             end_with_enter(done.clone());
         });
         let session = Listener::new(intent, announce, endings.done);
-        let listened = if let Some(why) = context.why_not(&plan.opened).await {
+        let listened = if let Some(why) = context.why_not(&plan.opened, &progress).await {
             Err(Failure::incomplete(why))
         } else {
             let port = args.listen.port;
