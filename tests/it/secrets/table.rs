@@ -215,7 +215,7 @@ impl Cases {
             format!("{}{}", "lin_api_", next(40)),
             format!("{}{}", "110201543:AA", next(33)),
             format!("{}{}.{}.{}", "MT", next(24), next(6), next(27)),
-            format!("{}8Q~{}", next(3), next(34)),
+            format!("{}8Q~{}", &next(4)[..3], next(34)),
             format!("{}.atlasv1.{}", next(14), next(64)),
             format!("{}{}", "1//0", next(60)),
             format!("{}{}", "secret_", next(43)),
