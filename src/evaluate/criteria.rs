@@ -1,7 +1,7 @@
 //! The `success_criteria` of a scenario, and what it expects of the answers to its calls.
 
 use super::finding::HIDDEN;
-use super::judged::{Judged, Unclear, failed, passed, unchecked};
+use super::judged::{Checked, Impossible, Judged, Unclear, failed, passed, unchecked};
 use super::said::Said;
 use super::step_answers::step_answers;
 use super::tools::{Offer, calls_of, counts, is_called, is_named, numbered, unsendable};
@@ -40,25 +40,6 @@ impl Accepted {
     }
 }
 
-/// The results of the criteria.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Checked {
-    pub checks: Vec<Check>,
-    /// The criteria that cannot be judged.
-    pub impossible: Vec<Impossible>,
-}
-
-/// A criterion that cannot be judged.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Impossible {
-    /// What is expected, in words.
-    pub what: String,
-    /// Why not, in a sentence.
-    pub why: String,
-    /// The name that may be meant where it names what was never there.
-    pub meant: Option<String>,
-}
-
 /// What a scenario asks of a run that holds its secrets yet.
 pub fn as_said(scenario: &Scenario, trajectory: &Trajectory) -> AsSaid {
     let criteria = &scenario.success_criteria;
@@ -78,12 +59,11 @@ pub fn as_said(scenario: &Scenario, trajectory: &Trajectory) -> AsSaid {
 /// Checks every success criterion of a scenario against a run, and whether its calls were answered as expected.
 pub fn check_criteria(scenario: &Scenario, trajectory: &Trajectory, basis: Basis<'_>) -> Checked {
     let mut checked = Checked::default();
-    step_answers(scenario, trajectory, &mut checked);
-    if scenario.success_criteria.is_empty() {
-        return checked;
-    }
-    let run = Sides::new(trajectory, basis);
-    for (at, criterion) in scenario.success_criteria.iter().enumerate() {
+    let criteria = &scenario.success_criteria;
+    // What was said is gathered only where somebody asks for it.
+    let run = (!criteria.is_empty()).then(|| Sides::new(trajectory, basis));
+    for (at, criterion) in criteria.iter().enumerate() {
+        let Some(run) = &run else { break };
         match run.check(at, criterion) {
             Ok((state, message)) => checked.checks.push(Check {
                 line: Places::line_of(&scenario.places.criteria, at),
@@ -97,6 +77,7 @@ pub fn check_criteria(scenario: &Scenario, trajectory: &Trajectory, basis: Basis
             }),
         }
     }
+    step_answers(scenario, trajectory, &mut checked);
     checked
 }
 

@@ -18,7 +18,7 @@ use crate::model::evaluator::{Evaluator, EvaluatorKind, EvaluatorText, SchemaSou
 use crate::model::placeholder::{Placeholder, placeholders};
 use crate::model::ruling::Judge;
 use crate::model::texts;
-use crate::model::trajectory::Step;
+use crate::model::trajectory::{Step, Trajectory};
 
 /// Judges a run by the evaluators of its scenario, and tells of them in their order. Those that gate are asked first: what advisory ones
 /// spend or change is nothing to them.
@@ -40,11 +40,7 @@ pub async fn evaluate(subject: Subject<'_>) -> Vec<Evaluation> {
 
 /// Judges a run that was stored: what needs more than the run itself is skipped.
 pub fn evaluate_stored(subject: Subject<'_>) -> Vec<Evaluation> {
-    let subject = Subject {
-        around: None,
-        said: None,
-        ..subject
-    };
+    let subject = subject.stored();
     let judged = subject.scenario.evaluators.iter().map(|it| {
         // Nothing around the run is asked, so nothing is waited for.
         let judged = evaluation((it, it), subject).now_or_never();
@@ -97,13 +93,23 @@ fn has_lost_secrets(subject: Subject<'_>) -> bool {
 
 async fn evaluation(evaluator: Asked<'_>, subject: Subject<'_>) -> Evaluation {
     let started = Instant::now();
-    let found = if subject.hides_secrets() && is_hidden(evaluator.0) && has_lost_secrets(subject) {
-        Finding::hidden()
-    } else {
-        look(evaluator, subject).await
-    };
+    let found = judged(evaluator, subject).await;
     let duration_ms = started.elapsed().as_secs_f64() * 1000.0;
-    told(evaluator.0, found, Some(duration_ms))
+    let mut told = told(evaluator.0, found, Some(duration_ms));
+    let has_secrets = |(_, run): (_, &Trajectory)| !std::ptr::eq(run, subject.trajectory);
+    if told.definition.is_none() && subject.said.is_some_and(has_secrets) {
+        // What it found cannot be found again.
+        let stored = judged((evaluator.0, evaluator.0), subject.stored()).await;
+        told.definition = stored.is_gone.then(|| evaluator.0.kind.definition());
+    }
+    told
+}
+
+async fn judged(evaluator: Asked<'_>, subject: Subject<'_>) -> Finding {
+    if subject.hides_secrets() && is_hidden(evaluator.0) && has_lost_secrets(subject) {
+        return Finding::hidden();
+    }
+    look(evaluator, subject).await
 }
 
 /// What is told of an evaluator that found this.
@@ -130,7 +136,7 @@ pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: Option<f6
         duration_ms,
         line: evaluator.line,
         said_in: evaluator.said_in.clone(),
-        definition: evaluator.kind.definition(),
+        definition: (evaluator.kind.needs_more() || is_gone).then(|| evaluator.kind.definition()),
         judges: rulings.iter().map(Judge::from).collect(),
         is_gone,
     }

@@ -1,6 +1,25 @@
-//! What comes of looking at one criterion.
+//! What comes of looking at criteria.
 
-use crate::model::suite::CheckState;
+use crate::model::suite::{Check, CheckState};
+
+/// The results of the criteria.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checked {
+    pub checks: Vec<Check>,
+    /// The criteria that cannot be judged.
+    pub impossible: Vec<Impossible>,
+}
+
+/// A criterion that cannot be judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Impossible {
+    /// What is expected, in words.
+    pub what: String,
+    /// Why not, in a sentence.
+    pub why: String,
+    /// The name that may be meant where it names what was never there.
+    pub meant: Option<String>,
+}
 
 /// The state of a criterion, and what speaks against it.
 pub(super) type State = (CheckState, String);

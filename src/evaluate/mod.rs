@@ -20,8 +20,9 @@ mod subject;
 mod tools;
 mod upstream;
 
-pub use criteria::{Accepted, Basis, Checked, Impossible, as_said, check_criteria};
+pub use criteria::{Accepted, Basis, as_said, check_criteria};
 pub use engine::{evaluate, evaluate_stored};
+pub use judged::{Checked, Impossible};
 pub use outcomes::{WrongOutcome, lists_tools, no_call, wrong_outcomes};
 pub use overall::overall;
 pub use repeated::CallTimes;

@@ -1,7 +1,7 @@
 //! Whether the calls of the expected trajectory were answered as their `expect` says.
 
-use super::criteria::{Checked, Impossible};
 use super::finding::HIDDEN;
+use super::judged::{Checked, Impossible};
 use super::kinds::answers::{self, holds_placeholder};
 use super::meant::{Wanted, standing};
 use crate::model::ready::{Expected, Until};

@@ -34,6 +34,15 @@ pub type OfferedBefore =
     LazyLock<Option<Catalogue>, Box<dyn FnOnce() -> Option<Catalogue> + Send + Sync>>;
 
 impl<'a> Subject<'a> {
+    /// The same run once it is stored.
+    pub(super) fn stored(self) -> Self {
+        Self {
+            around: None,
+            said: None,
+            ..self
+        }
+    }
+
     /// Whether only placeholders are left of its secrets: it was stored, or stored answers were given in it.
     pub(super) fn hides_secrets(&self) -> bool {
         self.around.is_none() || self.trajectory.stamp.servers == Servers::Recorded

@@ -204,7 +204,7 @@ fn what_a_server_asks_its_client_is_kept_with_the_call_and_a_difference_is_shown
         "{dialogue}"
     );
     project
-        .expect(0, &["compare"])
+        .expect(0, &["compare", "-v"])
         .says("nothing changed")
         .says(declined);
     let page = project.read("reports/latest/s.html");

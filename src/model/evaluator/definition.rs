@@ -4,22 +4,23 @@ use sha2::{Digest as _, Sha256};
 
 use super::kind::EvaluatorKind;
 use super::schema_validate::SchemaSource;
+use super::text::TextSource;
 
 impl EvaluatorKind {
-    /// What tells an evaluator of this kind that needs more than a run to judge it from one that asks for something else, whatever it is
-    /// called and wherever it stands: a SHA-256, in hexadecimal. `None` of one that finds the same in a run that was stored.
-    pub fn definition(&self) -> Option<String> {
-        self.needs_more().then(|| {
-            let mut hash = Sha256::new();
-            self.add_to(&mut hash);
-            hex::encode(hash.finalize())
-        })
+    /// What tells an evaluator of this kind from one that asks for something else, whatever it is called and wherever it stands: a SHA-256, in
+    /// hexadecimal.
+    pub fn definition(&self) -> String {
+        let mut hash = Sha256::new();
+        self.add_to(&mut hash);
+        hex::encode(hash.finalize())
     }
 
-    fn needs_more(&self) -> bool {
+    /// Whether it needs more than a run to judge it, so that it cannot look at one that was stored.
+    pub fn needs_more(&self) -> bool {
         match self {
             Self::SqlValidate(_) | Self::File(_) | Self::Command(_) | Self::LlmJudge(_) => true,
             Self::SchemaValidate(it) => matches!(it.source, SchemaSource::File(_)),
+            Self::Text(it) => it.within == TextSource::Log,
             _ => self.inner().iter().any(|it| it.kind.needs_more()),
         }
     }
