@@ -64,7 +64,7 @@ impl Engine {
                 news.map_err(|error| failed(build, &EngineError::from(&error), &said.lock()))?;
             for line in news.stream.iter().flat_map(|it| it.lines()) {
                 if !line.trim().is_empty() {
-                    *said.lock() += &format!("{line}\n");
+                    said.lock().extend([line, "\n"]);
                 }
             }
         }
@@ -95,9 +95,9 @@ impl Session {
     /// When there is no engine, or building it has failed for a scenario, be it another one than this.
     pub async fn has_built(&self, build: &Build, scenario: &str) -> Result<bool, SetupError> {
         let cell = self.built.lock().get(&format!("{build:?}")).cloned();
-        if let Some((first, built)) = cell.as_ref().and_then(|it| it.get()) {
-            let built = built.as_ref().map(|_| true);
-            return built.map_err(|it| it.clone().as_in(first, scenario));
+        if let Some((first, image)) = cell.as_ref().and_then(|it| it.get()) {
+            let is_there = image.as_ref().map(|_| true);
+            return is_there.map_err(|it| it.clone().as_in(first, scenario));
         }
         let engine = self.engine().await?;
         Ok(build.state.is_some() && engine.has_image(&name(build)).await.unwrap_or(false))

@@ -136,8 +136,8 @@ impl Session {
             let mut images = self.built.lock();
             Arc::clone(images.entry(format!("{build:?}")).or_default())
         };
-        let built = async { (scenario.to_owned(), engine.build(build, said).await) };
-        cell.get_or_init(|| built).await.1.clone()
+        let building = async { (scenario.to_owned(), engine.build(build, said).await) };
+        cell.get_or_init(|| building).await.1.clone()
     }
 
     /// The name of a network for the containers of one scenario, made when the first of them is.

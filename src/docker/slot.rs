@@ -239,8 +239,10 @@ impl Slot {
     fn whose(&self) -> String {
         let project = std::env::current_dir().unwrap_or_default();
         hash(&format!(
-            "{project:?} {} {:?}",
-            self.scenario, self.container.name
+            "{} {} {:?}",
+            project.display(),
+            self.scenario,
+            self.container.name
         ))
     }
 }

@@ -50,7 +50,7 @@ pub fn evaluate_stored(subject: Subject<'_>) -> Vec<Evaluation> {
 }
 
 /// Whether a secret was recognised, and not declared: all of its kind have one placeholder.
-fn is_nameless(it: Placeholder<'_>) -> bool {
+fn is_nameless(it: &Placeholder<'_>) -> bool {
     it.name.is_none_or(|it| !it.contains('.'))
 }
 
@@ -65,7 +65,7 @@ fn is_hidden(evaluator: &Evaluator) -> bool {
             EvaluatorText::Value(it) => it.to_string(),
             EvaluatorText::Object(it) => Value::Object(it.clone()).to_string(),
         };
-        is_hidden |= placeholders(&text).any(is_nameless);
+        is_hidden |= placeholders(&text).any(|it| is_nameless(&it));
     });
     is_hidden || evaluator.kind.inner().iter().any(self::is_hidden)
 }
@@ -76,7 +76,7 @@ type Asked<'a> = (&'a Evaluator, &'a Evaluator);
 /// Whether secrets that have no name were taken out of the run.
 fn has_lost_secrets(subject: Subject<'_>) -> bool {
     let mut has_lost = false;
-    let mut look = |text: &str| has_lost |= placeholders(text).any(is_nameless);
+    let mut look = |text: &str| has_lost |= placeholders(text).any(|it| is_nameless(&it));
     for step in &subject.trajectory.steps {
         match step {
             Step::User { text } | Step::Assistant { text } => look(text),

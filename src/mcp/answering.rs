@@ -45,9 +45,7 @@ impl Service<RoleClient> for Answering {
         let answer = method.and_then(|it| self.observed.answer(it, &asked["params"]));
         let Some(answer) = answer else {
             if let Some(method) = method {
-                let name = &self.server;
-                let note = format!("server `{name}` asked its client `{method}`: declined");
-                self.observed.note(note);
+                self.observed.declined(&self.server, method);
             }
             return self.config.handle_request(request, context).await;
         };

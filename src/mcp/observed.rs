@@ -36,6 +36,13 @@ impl Observed {
         }
     }
 
+    /// Tells the reader that what the server asked its client was declined.
+    pub(super) fn declined(&self, server: &str, method: &str) {
+        self.note(format!(
+            "server `{server}` asked its client `{method}`: declined"
+        ));
+    }
+
     /// What it asks its client is answered as this client did, which is nothing that turns out.
     pub fn answers_are_of(&self, client: &Client) {
         let given = vec![0; client.answers.len()];

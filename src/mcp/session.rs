@@ -142,7 +142,13 @@ impl Session {
                 Outcome::failed(kind, message)
             }
         };
-        let outcome = outcome.having_asked(link.wire.take_asked());
+        let asked = link.wire.take_asked();
+        if self.target.observed.client().is_none() {
+            for it in &asked {
+                self.target.observed.declined(self.name(), &it.method);
+            }
+        }
+        let outcome = outcome.having_asked(asked);
         if let Some(asked) = self.target.observed.take_unanswered() {
             let why = format!(
                 "asked `{asked}`, which nobody was asked when the call was recorded, so its answer is not known and the call cannot be compared"

@@ -18,7 +18,8 @@ pub fn result(document: &ResultDocument) -> String {
         let reason = reason.or_else(|| it.reasons().into_iter().next());
         let reason = reason.filter(|_| !it.status.is_fine());
         let cost = TotalUse::sum(it.all_usage()).and_then(|it| it.cost);
-        let figures = figures(it.duration_ms, it.score(), cost);
+        let score = it.score().filter(|_| is_judged(it.status));
+        let figures = figures(it.duration_ms, score, cost);
         line(&mut lines, &it.name, it.status, &figures, reason.as_deref());
     }
     let passed = match &document.gate {
@@ -38,6 +39,11 @@ pub fn result(document: &ResultDocument) -> String {
     lines
 }
 
+/// Whether a score says something of a run: without a verdict it does not.
+fn is_judged(status: Status) -> bool {
+    matches!(status, Status::Passed | Status::Failed)
+}
+
 /// What each scenario came to when it was last to be run other than to record it, in such lines.
 pub fn history(document: &HistoryDocument) -> String {
     let mut lines = String::new();
@@ -52,7 +58,8 @@ pub fn history(document: &HistoryDocument) -> String {
             let reason = skipped.reason.as_deref();
             line(&mut lines, &name, Status::Skipped, "", reason);
         } else if let Some(last) = decisive(it).or_else(|| it.latest()) {
-            let figures = figures(last.duration_ms, last.score, last.cost);
+            let score = last.score.filter(|_| is_judged(last.status));
+            let figures = figures(last.duration_ms, score, last.cost);
             line(
                 &mut lines,
                 &name,

@@ -184,9 +184,8 @@ impl SuiteContext {
         (printed, secrets): (&mut PrintedHeaders, &mut Secrets),
     ) -> Result<Option<Standing>, SetupError> {
         self.print_headers(scenario, None, printed, secrets).await?;
-        let standing = self
-            .stand(scenario, place, observer, (printed, secrets))
-            .await?;
+        let standing = self.stand(scenario, place, observer, (printed, secrets));
+        let standing = Box::pin(standing).await?;
         if !scenario.containers.is_empty() {
             let places = standing.as_ref().map(|it| it.places.clone());
             let places = places.unwrap_or_else(|| addresses::as_they_stand(scenario));
@@ -214,7 +213,7 @@ impl SuiteContext {
         for container in &scenario.containers {
             let mut container = containers::expand(container, &behind, secrets)?;
             let image = self.prepare_image(session, &container.image, scenario, secrets, observer);
-            container.image = image.await?;
+            container.image = Box::pin(image).await?;
             containers.push(container);
         }
         let config = behind.config_file.as_ref();

@@ -130,7 +130,7 @@ impl SuiteContext {
             let place = (&*what, version, &*log);
             let work = session.build(&made, &scenario.id, &said);
             let output = || said.lock().clone();
-            building(place, (observer, &redactor), output, work).await
+            Box::pin(building(place, (observer, &redactor), output, work)).await
         };
         tokio::select! {
             biased;

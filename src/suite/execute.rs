@@ -257,8 +257,8 @@ impl SuiteContext {
         let standing = match listening {
             Ok(()) => {
                 let place = (place, behind.as_ref(), baseline);
-                self.stand_with_headers(scenario, place, observer, (&mut printed, &mut secrets))
-                    .await
+                let known = (&mut printed, &mut secrets);
+                Box::pin(self.stand_with_headers(scenario, place, observer, known)).await
             }
             Err(problem) => Err(problem),
         };

@@ -239,10 +239,7 @@ fn two_versions_are_built_one_after_the_other() {
     let project = &sourced.project;
     let cache = project.path("cache");
     // It fails where another build is at work in the cache that they share.
-    let build = format!(
-        "set -e\nmkdir {0:?}\nsleep 0.5\ncp say built\nrmdir {0:?}\n",
-        cache
-    );
+    let build = format!("set -e\nmkdir {cache:?}\nsleep 0.5\ncp say built\nrmdir {cache:?}\n");
     project.file("server/build.sh", build);
     sourced.says("seven").commit("Say seven");
     sourced.says("eight");
