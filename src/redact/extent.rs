@@ -72,7 +72,7 @@ pub(super) fn character_end(bytes: &[u8], at: usize) -> usize {
 /// A value without quotes. At the beginning of a line, as in YAML and `.env` files, it goes to the next space; else what separates
 /// parameters ends it, too.
 ///
-/// An `&` ends what stands before another parameter.
+/// An `&` ends what stands before another parameter, and begins a sign as HTML writes it.
 pub(super) fn bare(text: &str, from: usize, whole_line: bool) -> Range<usize> {
     let bytes = text.as_bytes();
     let before = bytes[..from].iter().rev().take(LONGEST_NAME);
@@ -84,7 +84,11 @@ pub(super) fn bare(text: &str, from: usize, whole_line: bool) -> Range<usize> {
         let name = bytes[at + 1..]
             .iter()
             .take_while(|it| !b"=&\"'<>`".contains(it) && !it.is_ascii_whitespace());
-        !is_parameter && bytes.get(at + 1 + name.count()) != Some(&b'=')
+        let sign = bytes[at + 1..]
+            .iter()
+            .take_while(|it| it.is_ascii_alphanumeric() || **it == b'#');
+        let is_sign = bytes.get(at + 1 + sign.count()) == Some(&b';');
+        !is_parameter && !is_sign && bytes.get(at + 1 + name.count()) != Some(&b'=')
     };
     let ends = |at: usize| {
         let it = bytes[at];

@@ -47,7 +47,9 @@ const LONGEST: usize = 256;
 
 /// Whether a value clearly is no secret.
 pub(super) fn is_ordinary(value: &str) -> bool {
-    let is_pattern = value.starts_with('^') && value.ends_with('$');
+    // In a list, one may be cut where its brackets close.
+    let is_pattern = value.starts_with('^')
+        && (value.ends_with('$') || value[1..].starts_with(['[', '(', '\\']));
     value.len() <= LONGEST
         && (is_pattern || is_said(value) || VERSION.is_match(value) || PATH.is_match(value))
 }
@@ -81,6 +83,7 @@ mod tests {
             "str | None = None,",
             "Uint8Array",
             "^[a-z0-9]{32}$",
+            "^[a-z0-9",
             "#d8dee9",
             "^0.7.1",
             ">=2.1.3 <3",
