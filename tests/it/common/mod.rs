@@ -88,10 +88,10 @@ impl Project {
         project
     }
 
-    /// A project with a copy of all shipped scenarios and baselines.
+    /// A project with a copy of all shipped scenarios and baselines, and of what images are built of.
     pub(crate) fn all_shipped() -> Self {
         let project = Self::new();
-        for folder in ["scenarios", "baselines"] {
+        for folder in ["scenarios", "baselines", "docker"] {
             copy(&root().join(folder), &project.path(folder));
         }
         project
