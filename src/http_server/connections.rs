@@ -112,7 +112,7 @@ mod tests {
     use super::accept;
 
     /// Longer than a connection may be silent.
-    const LONG: Duration = Duration::from_millis(300);
+    const LONG: Duration = Duration::from_millis(800);
 
     /// Answers in two pieces, where no more than two are answered at once.
     async fn slowly(State(places): State<Arc<Semaphore>>) -> Body {
@@ -143,7 +143,7 @@ mod tests {
         let stop = CancellationToken::new();
         let router = Router::new().route("/", get(slowly));
         let router = router.with_state(Arc::new(Semaphore::new(2)));
-        let bounds = (2, Duration::from_millis(50));
+        let bounds = (2, Duration::from_millis(500));
         let until = stop.clone();
         let serving = tokio::spawn(async move { accept(listener, router, &until, bounds).await });
         assert_eq!(all(address, "").await, "");
