@@ -7,7 +7,8 @@ use regex::Regex;
 
 use super::code::{is_code, is_prose};
 use super::extent::{
-    bare, begins_line, block, closing, element, given, line_break, line_end, quote_at, spaces,
+    bare, begins_line, block, character_end, closing, element, given, line_break, line_end,
+    quote_at, spaces,
 };
 use super::hit::Hit;
 use super::keys::{self, SecretKey};
@@ -192,12 +193,16 @@ fn beside(text: &str, (start, key, end): (usize, &str, usize), at: usize) -> Opt
     value.filter(|it| !text[it.clone()].starts_with('-'))
 }
 
+/// How far before an element the bracket of its list is looked for, in bytes.
+const LONGEST_LIST: usize = 2048;
+
 /// The element behind this one in a list of YAML, in a line or in lines: `[--token, x]`, `- --token`.
 fn element_of_list(text: &str, start: usize, end: usize, at: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let before = text[..start].trim_end_matches(['"', '\'']);
     if bytes.get(at) == Some(&b',') {
-        let line = before.rsplit('\n').next().unwrap_or_default();
+        let from = character_end(bytes, before.len().saturating_sub(LONGEST_LIST));
+        let line = before.get(from..)?.rsplit('\n').next()?;
         let is_list = line.contains('[') && line.trim_end().ends_with(['[', ',']);
         return is_list.then(|| given(text, spaces(bytes, at + 1)));
     }

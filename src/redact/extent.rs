@@ -149,9 +149,11 @@ pub(super) fn block(text: &str, key: usize, from: usize) -> Option<Vec<Range<usi
 pub(super) fn element(text: &str, start: usize, end: usize) -> Option<Range<usize>> {
     let from = end + 1;
     let is_element = text[..start].ends_with(['<', ':']) && text[end..].starts_with('>');
-    let length = text.get(from..).filter(|_| is_element)?.find("</")?;
-    let closes = text[from + length + 2..].split('>').next()?;
-    let is_whole = closes.ends_with(&text[start..end]) && !text[from..from + length].contains('<');
+    let length = text.get(from..).filter(|_| is_element)?.find('<')?;
+    let behind = text[from + length..].strip_prefix("</")?;
+    let furthest = character_end(behind.as_bytes(), behind.len().min(LONGEST_NAME));
+    let (closes, _) = behind[..furthest].split_once('>')?;
+    let is_whole = closes.ends_with(&text[start..end]);
     is_whole.then_some(from..from + length)
 }
 

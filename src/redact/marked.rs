@@ -11,6 +11,9 @@ use super::keys::{self, MARKED};
 /// How deeply objects in strings of objects are looked into.
 const DEPTH: usize = 4;
 
+/// How deeply an object may be nested in others that is judged by its own members: each level looks through all that is below it.
+const DEEPEST: usize = 64;
+
 /// An object or a list that has not ended: where it begins, the key that was read last, and its members.
 #[derive(Default)]
 struct Open {
@@ -46,7 +49,10 @@ fn objects(text: &str, within: Range<usize>, depth: usize, hits: &mut Vec<Hit<'s
             }
             b'}' | b']' => {
                 let Some(ended) = open.pop() else { continue };
-                judge(text, &ended, hits);
+                // What is nested deeper is hidden with the objects around it, or by its keys.
+                if open.len() < DEEPEST {
+                    judge(text, &ended, hits);
+                }
                 ended.start..at
             }
             _ if open.is_empty() => continue,

@@ -183,7 +183,7 @@ pub(crate) fn found_in(result: &Path) -> HashMap<String, Vec<Found>> {
 }
 
 /// What evaluators find in a stored run, with what was found by those that cannot look at it again. One of these that was not asked then has
-/// no say, and cannot get one. Where nobody knows what was found, they are skipped.
+/// no say, and cannot get one. Where nobody knows what was found, they are skipped, or an error where a secret may decide.
 pub(crate) fn with_found(
     scenario: &Scenario,
     trajectory: &Trajectory,
