@@ -143,6 +143,15 @@ pub fn put(value: &mut Value, digits: &Digits) {
     }
 }
 
+/// A value with the marked values back: a copy only where there are any.
+pub fn filled<'v>(value: &'v Value, digits: &Digits) -> Cow<'v, Value> {
+    let mut value = Cow::Borrowed(value);
+    if !digits.is_empty() {
+        put(value.to_mut(), digits);
+    }
+    value
+}
+
 /// The same for the members of an object.
 pub fn put_into(members: &mut Object, digits: &Digits) {
     if digits.is_empty() {

@@ -1,6 +1,7 @@
 //! Plays listed calls.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use crate::model::ready::Until;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::ScriptedCall;
-use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use crate::run::ready::answer_holds;
 use crate::run::{Agent, Conversation, SetupError, Stop};
 use crate::score::{in_band_error, nearest_for_call, only_reads};
@@ -102,8 +103,15 @@ impl Scripted {
         for message in &self.messages {
             conversation.user(message);
         }
+        let needed = |it: &ScriptedCall| reference::needed(&it.arguments);
+        let needed: HashSet<usize> = self.calls.iter().flat_map(needed).collect();
         for (index, scripted) in self.calls.iter().enumerate() {
             let number = index + 1;
+            // What no other call refers to is not kept: answers may be long.
+            let kept = |call: &ToolCall| {
+                let outcome = needed.contains(&number).then(|| call.outcome.clone());
+                outcome.unwrap_or_else(|| Outcome::Answer(Answer::default()))
+            };
             let mut arguments = Value::Object(scripted.arguments.clone());
             let filled = self.answers.fill(&mut arguments, &scripted.filled);
             if let Err(problem) = filled {
@@ -125,7 +133,7 @@ impl Scripted {
             };
             let catalogue = conversation.catalogue();
             let begun = Instant::now();
-            let call = loop {
+            let (failed, outcome) = loop {
                 let arguments = arguments.clone();
                 let asked = Instant::now();
                 let call = match self.formerly(&scripted.tool, catalogue) {
@@ -142,7 +150,7 @@ impl Scripted {
                     None => conversation.call(&scripted.tool, arguments).await?,
                 };
                 let Some(until) = &scripted.until else {
-                    break call.clone();
+                    break (call.outcome.is_failure(), kept(call));
                 };
                 if !only_reads(call, catalogue, &self.rules) {
                     let problem = format!(
@@ -152,12 +160,11 @@ impl Scripted {
                     return Err(Stop::Error(SetupError::new(problem)));
                 }
                 if self.holds(until, &call.outcome) || begun.elapsed() >= until.timeout {
-                    break call.clone();
+                    break (call.outcome.is_failure(), kept(call));
                 }
                 conversation.take_back(asked);
                 tokio::time::sleep(PAUSE).await;
             };
-            let failed = call.outcome.is_failure();
             if failed && scripted.is_critical() {
                 return Err(Stop::Blocked {
                     message: format!(
@@ -166,8 +173,7 @@ impl Scripted {
                     ),
                 });
             }
-            self.answers
-                .push(Cow::Owned(call.outcome), scripted.is_error);
+            self.answers.push(Cow::Owned(outcome), scripted.is_error);
         }
         Ok(())
     }

@@ -3,33 +3,36 @@
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 
 /// A value that secrets were taken out of. Everything that is stored, reported, logged or printed is one, so that forgetting to redact
 /// does not compile.
 ///
 /// Only `redact` makes them of raw values, and readers of our own files of what was redacted when it was written; a test
-/// (`tests/it/floors.rs`) holds everybody else to that.
+/// (`tests/it/floors.rs`) holds everybody else to that. Clones share it until one of them is changed: answers may be long.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Redacted<T>(T);
+pub struct Redacted<T>(Arc<T>);
 
 impl<T> Redacted<T> {
     /// Says that the value holds no secrets.
     pub(crate) fn vouch_for(value: T) -> Self {
-        Self(value)
-    }
-
-    pub fn into_inner(self) -> T {
-        self.0
+        Self(Arc::new(value))
     }
 
     /// What was computed of it, and of others without secrets.
     pub fn derive<U>(&self, with: impl FnOnce(&T) -> U) -> Redacted<U> {
-        Redacted(with(&self.0))
+        Redacted(Arc::new(with(&self.0)))
+    }
+}
+
+impl<T: Clone> Redacted<T> {
+    pub fn into_inner(self) -> T {
+        Arc::unwrap_or_clone(self.0)
     }
 
     /// Changes it by what is in it, or in others without secrets.
     pub fn refine(&mut self, with: impl FnOnce(&mut T)) {
-        with(&mut self.0);
+        with(Arc::make_mut(&mut self.0));
     }
 }
 
@@ -56,6 +59,6 @@ impl<T: fmt::Display> fmt::Display for Redacted<T> {
 impl From<&'static str> for Redacted<String> {
     /// What is written in the source holds no secret.
     fn from(text: &'static str) -> Self {
-        Self(text.to_owned())
+        Self(Arc::new(text.to_owned()))
     }
 }

@@ -9,7 +9,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::input;
 use crate::model::redacted::Redacted;
-use crate::model::trajectory::{Step, Trajectory};
+use crate::model::trajectory::Trajectory;
 use crate::published::trajectory::{check_id, duration_ms, to_json};
 use crate::store::dialogue::dialogue;
 use crate::store::files::{
@@ -217,12 +217,13 @@ impl Baselines {
         if let Some(held) = held {
             held.sweep();
         }
-        let mut kept = self.beside(&path, to_json(trajectory).as_bytes())?;
-        let written = kept.read_back()?;
-        let read = parse(&path, &written).map_err(|error| unreadable(error.reason()))?;
-        if !is_as_meant(&read, trajectory) {
+        let json = to_json(trajectory);
+        let mut kept = self.beside(&path, json.as_bytes())?;
+        let read = parse(&path, &kept.read_back()?).map_err(|error| unreadable(error.reason()))?;
+        if to_json(&read) != json {
             return Err(unreadable("what was written reads otherwise".to_owned()));
         }
+        drop((json, read));
         kept.sync()?;
         if variant > 1 {
             kept.put()?;
@@ -230,7 +231,10 @@ impl Baselines {
         }
         // Both are written before either is put in its place. A process that is killed between the two leaves the temporary file of the
         // dialogue, by which `mend` recognises that the dialogue may be of the previous recording.
-        let dialogue = self.beside(&self.dialogue_path(scenario), dialogue(&read).as_bytes())?;
+        let dialogue = self.beside(
+            &self.dialogue_path(scenario),
+            dialogue(trajectory).as_bytes(),
+        )?;
         kept.put()?;
         dialogue.put()?;
         Ok(path)
@@ -393,18 +397,4 @@ impl Baselines {
     pub fn root(&self) -> &Path {
         &self.root
     }
-}
-
-/// Whether the trajectory that was read back equals the one to be kept, apart from fields that are never stored.
-fn is_as_meant(read: &Redacted<Trajectory>, meant: &Redacted<Trajectory>) -> bool {
-    let mut read = read.clone();
-    read.refine(|read| {
-        for pair in read.steps.iter_mut().zip(&meant.steps) {
-            if let (Step::ToolCall(read), Step::ToolCall(meant)) = pair {
-                read.again.clone_from(&meant.again);
-            }
-        }
-        read.as_said.clone_from(&meant.as_said);
-    });
-    read == *meant
 }

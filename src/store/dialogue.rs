@@ -212,9 +212,7 @@ fn answer(text: &mut String, call: &ToolCall) {
                 .as_ref()
                 .filter(|_| repeats.is_none())
             {
-                let mut structured = structured.clone();
-                digits::put(&mut structured, &answer.digits);
-                let structured = structured.to_string();
+                let structured = digits::filled(structured, &answer.digits).to_string();
                 let structured = digits::unmarked(&structured);
                 block(text, label, &format!("structured {structured}"));
             }

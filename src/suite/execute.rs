@@ -410,7 +410,9 @@ impl SuiteContext {
                 Some(all_reads.clone().where_answer(is_new))
             }
         };
-        let gateway_asks = ask_again.clone();
+        // It asks nothing again then, and knows nevertheless which calls only read.
+        let nothing = || all_reads.clone().where_answer(|_| false);
+        let gateway_asks = ask_again.clone().unwrap_or_else(nothing);
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
         let asking = Asking {
             scenario,
@@ -421,7 +423,7 @@ impl SuiteContext {
         };
         let gateway = match &way {
             Way::Direct => None,
-            Way::Gateway(place) => Some((place.clone(), ask_again.clone())),
+            Way::Gateway(place) => Some((place.clone(), Some(gateway_asks.clone()))),
         };
         let proven = if proofs.is_empty() {
             None
@@ -452,7 +454,8 @@ impl SuiteContext {
                 match (proven, way) {
                     (Some(proven), _) => proven,
                     (None, Way::Gateway(place)) => {
-                        let opening = mcp::open_gateway(&targets, None, place, gateway_asks, &tell);
+                        let opening =
+                            mcp::open_gateway(&targets, None, place, Some(gateway_asks), &tell);
                         let opened = started.during(opening).await;
                         opened.map(Connection::Gateway)
                     }

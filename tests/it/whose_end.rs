@@ -193,10 +193,10 @@ fn a_server_that_is_busy_is_waited_for_and_is_no_regression() {
     ];
     let program = json!({"kind": "command", "command": [small_agent(), "call web look {}"]});
     let script = json!({"kind": "scripted", "calls": [{"tool": "look"}]});
-    // Behind the gateway, nobody knows whether a call may be made twice.
     let by_program = [
         (429, "0.05", false, 2, 0),
-        (503, "0.05", true, 1, 3),
+        (503, "0.05", true, 2, 0),
+        (503, "0.05", false, 1, 3),
         (429, "600", true, 1, 3),
     ];
     let by_script = cases.map(|it| (it, &script));

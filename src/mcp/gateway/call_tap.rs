@@ -32,7 +32,7 @@ pub(super) struct CallTap {
     /// What the server has asked a client that has not answered yet, by session and id.
     asked: Mutex<HashMap<(String, String), ClientAnswer>>,
     listings: Mutex<Listings>,
-    /// What is asked again, where anything is.
+    /// What is asked again, and knows what only reads.
     again: Option<Arc<Again>>,
     /// The headers that are looked for among those that arrive.
     sent: Option<SentHeaders>,
@@ -46,7 +46,7 @@ struct Waiting {
     /// The request's id, as ids compare.
     id: String,
     pending: PendingCall,
-    /// It only reads, and is asked again.
+    /// It only reads, and may be asked again.
     read: Option<Read>,
     /// What the server has asked the client meanwhile.
     asked: Vec<ClientAnswer>,
@@ -324,6 +324,12 @@ impl Exchange {
     pub(super) fn waits(&self) -> bool {
         let waiting = self.tap.waiting.lock();
         waiting.iter().any(|it| it.exchange == self.number)
+    }
+
+    /// Whether all calls of it that wait are known to be reads.
+    pub(super) fn only_reads(&self) -> bool {
+        let waiting = self.tap.waiting.lock();
+        (waiting.iter().filter(|it| it.exchange == self.number)).all(|it| it.read.is_some())
     }
 
     /// Its calls end without an answer.

@@ -120,9 +120,11 @@ impl Proxy {
                 Some(Err(error)) => return Ok(self.unasked(&exchange, &error)),
                 Some(Ok(response)) => response,
             };
-            // A server that has not looked at the call is waited for; nobody knows here whether another may be made twice.
+            // With 429 it has not looked at the call. After any other only reads are made again.
             match busy(&response).zip(deadline) {
-                Some(((429, pause), end)) if pause < end - Instant::now() => {
+                Some(((status, pause), end))
+                    if pause < end - Instant::now() && (status == 429 || exchange.only_reads()) =>
+                {
                     tokio::time::sleep(pause).await;
                 }
                 _ => break response,

@@ -52,12 +52,11 @@ fn answer(was: &Answer, now: &Answer) -> Vec<String> {
 
 /// The structured content with its long integers digit for digit.
 fn structured(answer: &Answer) -> Option<Cow<'_, Value>> {
-    let mut structured = Cow::Borrowed(answer.structured_content.as_ref()?);
-    let digits = digits::integers(&answer.digits);
-    if !digits.is_empty() {
-        digits::put(structured.to_mut(), &digits);
-    }
-    Some(structured)
+    let structured = answer.structured_content.as_ref()?;
+    Some(digits::filled(
+        structured,
+        &digits::integers(&answer.digits),
+    ))
 }
 
 /// What became of the blocks that are no text, such as images.

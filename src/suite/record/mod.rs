@@ -220,6 +220,7 @@ fn keep(
         Ok(None) => (None, None),
         Err(stopped) => return stopped.of(&redacted, &trajectory),
     };
+    drop(other_takes);
     let before = (over.as_ref()).and_then(|it| accepted.into_iter().nth(it.variant - 1));
     if let Some(before) = &before {
         let unkept = run_context.runs.save_baseline(&scenario.id, before).err();

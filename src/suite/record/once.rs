@@ -1,5 +1,6 @@
 //! A baseline of one run, played again only to learn what varies.
 
+use std::iter::once;
 use std::sync::Arc;
 
 use super::clients::breaks_clients;
@@ -95,7 +96,9 @@ pub(crate) async fn take(
             evaluation,
             failing,
         } = check(&trajectory, &evaluations)?;
-        if let Err(problem) = replay::bind(&mut [trajectory.clone()], Some(scenario)) {
+        if !scenario.replaying.bindings.is_empty()
+            && let Err(problem) = replay::bind(&mut [trajectory.clone()], Some(scenario))
+        {
             notes.push(rules_that_do_not_fit(&problem));
         }
     }
@@ -195,23 +198,24 @@ async fn learn(
     (trajectory, known): (&mut Redacted<Trajectory>, &[String]),
     patience: &Patience,
 ) -> Result<Heard, Stopped> {
-    let mut played = vec![trajectory.clone()];
-    played.extend(again);
+    let mut others: Vec<_> = again.into_iter().collect();
     let mut notes = Vec::new();
     let mut cut_short = None;
-    let learn_from = |played: &[Redacted<Trajectory>]| {
-        patience.spend_on(|is_unwanted| score::learn_until(played, &scenario.scoring, is_unwanted))
+    let learn_from = |first: &Trajectory, others: &[Redacted<Trajectory>]| {
+        let played: Vec<&Trajectory> = once(first).chain(others.iter().map(|it| &**it)).collect();
+        patience.spend_on(|is_unwanted| score::learn_until(&played, &scenario.scoring, is_unwanted))
     };
-    let mut learned = learn_from(&played)?;
+    let mut learned = learn_from(trajectory, &others)?;
     let mut wanted = usize::from(takes);
     loop {
-        if played.len() == usize::from(USUAL_TAKES) && !learned.disagreements.is_empty() {
-            wanted = wanted.max(played.len() + 1);
+        let takes = 1 + others.len();
+        if takes == usize::from(USUAL_TAKES) && !learned.disagreements.is_empty() {
+            wanted = wanted.max(takes + 1);
         }
-        if played.len() >= wanted {
+        if takes >= wanted {
             break;
         }
-        let take = played.len() + 1;
+        let take = takes + 1;
         let again = run_context.play_again(scenario, replayed).await;
         let news = again.notes.iter().filter(|it| !known.contains(it));
         notes.extend(news.map(|it| format!("take {take}: {it}")));
@@ -220,28 +224,27 @@ async fn learn(
             cut_short = Some(format!(
                 "take {take} did not complete, so nothing was learned of what varies: {why}"
             ));
-            played.truncate(1);
-            learned = learn_from(&played)?;
+            others.clear();
+            learned = learn_from(trajectory, &others)?;
             break;
         }
-        played.push(again.trajectory);
-        learned = learn_from(&played)?;
+        others.push(again.trajectory);
+        learned = learn_from(trajectory, &others)?;
     }
     let first_is_odd = learned.disagreements.iter().any(|it| it.odd == Some(1));
     let mut odd: Vec<usize> = (learned.disagreements.iter())
         .filter_map(|it| it.odd)
         .collect();
     if learned.disagreements.iter().any(|it| it.odd.is_none()) {
-        odd.extend(2..=played.len());
+        odd.extend(2..=1 + others.len());
     }
-    if first_is_odd && played.len() > 2 && may_change_places {
+    if first_is_odd && others.len() > 1 && may_change_places {
         odd.clear();
         let first = learned.disagreements.iter().filter(|it| it.odd == Some(1));
         notes.extend(first.map(|it| disagreement(it, false)));
         notes.push("so take 2 is the baseline".to_owned());
-        played.remove(0);
-        trajectory.clone_from(&played[0]);
-        learned = learn_from(&played)?;
+        *trajectory = others.remove(0);
+        learned = learn_from(trajectory, &others)?;
     }
     trajectory.refine(|it| learned.keep_in(it));
     if let Agent::Scripted { calls } = &scenario.agent {
@@ -249,9 +252,9 @@ async fn learn(
     }
     // Of a take that found what another left behind, or that is the odd one, nothing was learned.
     if learned.left_behind.is_some() {
-        played.truncate(1);
+        others.clear();
     }
-    let others = (1..).zip(played).skip(1);
+    let others = (2..).zip(others);
     let others = others.filter(|(take, _)| !odd.contains(take));
     Ok(Heard {
         notes,
