@@ -208,6 +208,11 @@ impl StreamableHttpClient for WatchedHttp {
         self.keep_cookies(&response);
         let status = response.status();
         if status == StatusCode::ACCEPTED || status == StatusCode::NO_CONTENT {
+            if expects_answer {
+                // It may still come over another stream.
+                let what = format!("it took the request with HTTP {status} and no answer");
+                self.wire.came_instead(what);
+            }
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         if status == StatusCode::NOT_FOUND && in_session {
@@ -244,7 +249,7 @@ impl StreamableHttpClient for WatchedHttp {
                 usable.and_then(|it| serde_json::from_slice(&it).ok())
             } else {
                 let text = String::from_utf8_lossy(&body);
-                let message = serde_json::from_str(&mended(&text).text).ok();
+                let message = serde_json::from_str(&mended(&text, &|| None).text).ok();
                 let error = message.filter(|it| matches!(it, JsonRpcMessage::Error(_)));
                 error.inspect(|_| _ = self.wire.observe(&body))
             };

@@ -196,6 +196,7 @@ impl<'a> Linking<'a> {
     async fn over_http(&mut self, what: &str) -> Result<Connection, NotBegun> {
         let mut pauses = PAUSES_MS.into_iter();
         loop {
+            self.refused = None;
             let begun = self.over_http_once().await;
             let why = begun.as_ref().err().and_then(NotBegun::why_refused);
             let Some(why) = why.filter(|_| self.target.may_be_starting) else {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// A message as it is read, and what strict clients would object to.
@@ -15,18 +16,24 @@ const HALF_A_CHARACTER: &str = "half a character (a lone surrogate), which was r
 const NO_VERSION: &str = "an answer without `\"jsonrpc\": \"2.0\"`";
 const ERROR_BESIDE: &str = "an answer with `\"error\": null` beside its result";
 const RESULT_BESIDE: &str = "an answer with `\"result\": null` beside its error";
+const NO_ID: &str = "an answer whose id is null";
+const IN_A_LIST: &str = "an answer in a list";
 const NO_SERVER_INFO: &str =
     "an answer to `initialize` without `serverInfo`, or without its name or version";
 
-/// A message as it is meant.
-pub(super) fn mended(text: &str) -> Mended<'_> {
+/// A message as it is meant. What names no request answers the one that `only` returns: the id of the only one that is open.
+pub(super) fn mended<'m>(text: &'m str, only: &dyn Fn() -> Option<Value>) -> Mended<'m> {
     let mut remarks = Vec::new();
     let mut meant = Cow::Borrowed(text);
-    if let Some(whole) = without_lone_surrogates(text) {
+    if let Some(alone) = alone(text) {
+        remarks.push(IN_A_LIST);
+        meant = Cow::Borrowed(alone);
+    }
+    if let Some(whole) = without_lone_surrogates(&meant) {
         remarks.push(HALF_A_CHARACTER);
         meant = Cow::Owned(whole);
     }
-    if let Some(answer) = answer(&meant, &mut remarks) {
+    if let Some(answer) = answer(&meant, only, &mut remarks) {
         meant = Cow::Owned(answer);
     }
     Mended {
@@ -35,18 +42,42 @@ pub(super) fn mended(text: &str) -> Mended<'_> {
     }
 }
 
+/// The answer in a list that holds nothing else.
+fn alone(text: &str) -> Option<&str> {
+    let list = text.trim_start().starts_with('[');
+    let [only]: [&RawValue; 1] = serde_json::from_str(text).ok().filter(|_| list)?;
+    let members: BTreeMap<String, &RawValue> = serde_json::from_str(only.get()).ok()?;
+    let is_answer = members.contains_key("id") && !members.contains_key("method");
+    is_answer.then_some(only.get())
+}
+
 /// An answer whose members are not those of JSON-RPC 2.0, with these; `None` where there is nothing to mend.
-fn answer(text: &str, remarks: &mut Vec<&'static str>) -> Option<String> {
+fn answer(
+    text: &str,
+    only: &dyn Fn() -> Option<Value>,
+    remarks: &mut Vec<&'static str>,
+) -> Option<String> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
     let given = |name: &str| members.get(name).map(|it| it.get());
     let some = |name: &str| given(name).filter(|it| *it != "null");
-    let id = some("id").filter(|_| given("method").is_none())?;
+    if given("method").is_some() {
+        return None;
+    }
     let (kind, content) = match (some("result"), some("error")) {
         (Some(result), None) => ("result", result),
         (None, Some(error)) => ("error", error),
         _ => return None,
     };
     let found = remarks.len();
+    let id = match some("id") {
+        Some(id) => Cow::Borrowed(id),
+        None => {
+            // JSON-RPC lets errors be so, where the request could not be read.
+            remarks.extend((kind == "result").then_some(NO_ID));
+            Cow::Owned(only()?.to_string())
+        }
+    };
+    let is_named = matches!(id, Cow::Borrowed(_));
     match given("jsonrpc") {
         Some("\"2.0\"") => {}
         None => remarks.push(NO_VERSION),
@@ -65,7 +96,8 @@ fn answer(text: &str, remarks: &mut Vec<&'static str>) -> Option<String> {
         }
         None => Cow::Borrowed(content),
     };
-    (remarks.len() > found).then(|| format!(r#"{{"jsonrpc":"2.0","id":{id},"{kind}":{content}}}"#))
+    (remarks.len() > found || !is_named)
+        .then(|| format!(r#"{{"jsonrpc":"2.0","id":{id},"{kind}":{content}}}"#))
 }
 
 /// The answer to `initialize` of a server that does not say its name and version, with empty ones.
@@ -156,10 +188,16 @@ mod tests {
                     r#"{"jsonrpc":"2.0","id":1,"result":"\ufffd and \ud83d\ude00 and \\ud83d \ufffd"}"#,
                 ),
             ),
+            (
+                r#" [ {"jsonrpc":"2.0","id":1,"result":{}} ]"#,
+                Some(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+            ),
             // These mean nothing, or something else.
             (r#"{"jsonrpc":"1.0","id":1,"result":{}}"#, None),
             (r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#, None),
             (r#"{"jsonrpc":"2.0","id":null,"error":{}}"#, None),
+            (r#"[{"jsonrpc":"2.0","id":1,"result":{}},{}]"#, None),
+            (r#"[{"id":1,"method":"x"}]"#, None),
             (r#"{"id":1,"method":"x","result":{}}"#, None),
             (r#"{"jsonrpc":"2.0","id":1,"result":NaN}"#, None),
             (r#"{"a":"\u12"#, None),
@@ -167,9 +205,28 @@ mod tests {
             ("", None),
         ];
         for (text, expected) in cases {
-            let found = mended(text);
+            let found = mended(text, &|| None);
             assert_eq!(found.text, expected.unwrap_or(text), "{text}");
             assert_eq!(found.remarks.is_empty(), expected.is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_names_no_request_answers_the_only_one() {
+        let cases = [
+            (r#"{"jsonrpc":"2.0","id":null,"error":{"code":1}}"#, 0),
+            (r#"{"jsonrpc":"2.0","error":{"code":1}}"#, 0),
+            (r#"{"jsonrpc":"2.0","id":null,"result":{}}"#, 1),
+            (r#"{"result":{}}"#, 2),
+        ];
+        for (text, remarks) in cases {
+            let found = mended(text, &|| Some(7.into()));
+            let read: serde_json::Value = serde_json::from_str(&found.text).unwrap();
+            assert_eq!(read["id"], 7, "{text}");
+            assert_eq!(found.remarks.len(), remarks, "{text}");
+            assert_eq!(mended(text, &|| None).text, text);
+        }
+        let request = r#"{"jsonrpc":"2.0","method":"x"}"#;
+        assert_eq!(mended(request, &|| Some(7.into())).text, request);
     }
 }

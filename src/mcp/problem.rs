@@ -9,10 +9,7 @@ use crate::run::SetupError;
 
 /// A call that was not answered in time.
 pub(super) fn no_answer(tool_timeout: Duration, wire: &Wire) -> Outcome {
-    let noise = wire.noise_lines();
-    let said = noise
-        .last()
-        .map(|it| format!("; it sent something that is no MCP message: `{it}`"));
+    let said = wire.instead().map(|it| format!("; {it}"));
     let message = format!(
         "no answer within {tool_timeout:?}{}",
         said.unwrap_or_default()

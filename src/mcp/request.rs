@@ -178,10 +178,9 @@ impl Refused {
 fn read_error(error: &Value) -> Failure {
     let mut error = error.clone();
     digits::take(&mut error);
-    let message = error
-        .get("message")
-        .and_then(Value::as_str)
-        .unwrap_or("without a message");
+    // Some say only what went wrong.
+    let message = error.get("message").unwrap_or(&error);
+    let message = message.as_str().unwrap_or("without a message");
     Failure {
         kind: FailureKind::Rpc,
         message: message.to_owned(),

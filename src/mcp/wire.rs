@@ -49,6 +49,10 @@ struct Seen {
     remarks: BTreeSet<&'static str>,
     /// `initialize` is answered.
     has_begun: bool,
+    /// The highest id of a request.
+    last: i64,
+    /// What came in the place of an answer, in words.
+    instead: Option<String>,
 }
 
 /// What an answer carries, long integers as [`digits`] marks them.
@@ -148,9 +152,6 @@ pub(super) fn read_bytes(bytes: &[u8]) -> Message {
 /// How many bytes of an answer are read a second time, by those who do not keep it.
 const LONG_ANSWER: usize = 1 << 16;
 
-/// What is longer is an answer, and no error.
-const LONGEST_ERROR: usize = 1 << 16;
-
 /// Where a text that is no JSON says which request it answers.
 static ID: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#""id"\s*:\s*(-?\d+|"[^"\\]*")"#).ok());
@@ -161,14 +162,12 @@ impl Wire {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return self.look(Cow::Borrowed(bytes));
         };
-        let meant = mended(text);
+        let meant = mended(text, &|| only(self.open()));
         self.seen.lock().remarks.extend(meant.remarks);
-        let of_only = self.of_only(&meant.text);
-        let text = match (of_only, meant.text) {
-            (Some(text), _) | (None, Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
-            (None, Cow::Borrowed(text)) => Cow::Borrowed(text.as_bytes()),
-        };
-        self.look(text)
+        self.look(match meant.text {
+            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        })
     }
 
     /// What it returns of a long answer is only that it came: the answer itself is kept here.
@@ -188,7 +187,9 @@ impl Wire {
             Message::Noise => {
                 let text = lossy();
                 self.noise(&text);
-                self.lose(&text);
+                if let Some((id, why)) = lost(&text, &self.open()) {
+                    self.spoil(&id, &why);
+                }
                 None
             }
             Message::Reply { id, reply } => {
@@ -206,54 +207,21 @@ impl Wire {
                         let came = json!({ "jsonrpc": "2.0", "id": id, "result": {} });
                         return Some(Cow::Owned(came.to_string().into_bytes()));
                     }
+                } else if id.as_i64().is_none_or(|it| it > seen.last) {
+                    seen.instead = Some(format!("it answered request {id}, which was not made"));
                 }
                 usable.then_some(bytes)
             }
         }
     }
 
-    /// An error that names no request, as the answer to the one that is open; `None` for all else, and where several are.
-    fn of_only(&self, text: &str) -> Option<String> {
-        if text.len() > LONGEST_ERROR || !text.contains("\"error\"") {
-            return None;
-        }
-        let message: Value = serde_json::from_str(text).ok()?;
-        let is_error = message["error"].is_object() && message["id"].is_null();
-        let mut open = self.open().into_iter();
-        let only = open.next().filter(|_| is_error && open.next().is_none())?;
-        let id: Value = only.parse::<i64>().map_or(only.into(), Value::from);
-        let error = &message["error"];
-        Some(json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string())
-    }
-
-    /// The requests whose answers have not come, as their ids compare.
-    fn open(&self) -> Vec<String> {
+    /// The ids of the requests whose answers have not come.
+    fn open(&self) -> Vec<Value> {
         let seen = self.seen.lock();
         let open = seen.awaited.iter().filter(|it| it.1.is_none());
-        open.map(|it| it.0.clone()).collect()
-    }
-
-    /// What is no JSON, and still says which open request it answers: that answer cannot be read.
-    fn lose(&self, text: &str) {
-        let Err(error) = serde_json::from_str::<IgnoredAny>(text) else {
-            return;
-        };
-        let open = self.open();
-        let ids = ID.as_ref().map(|it| it.captures_iter(text));
-        let mut ids = ids
-            .into_iter()
-            .flatten()
-            .map(|it| it[1].trim_matches('"').to_owned());
-        let named = ids.find(|it| open.contains(it));
-        // Whatever was to become a message, and names neither a request nor a method, can only be the answer that is awaited.
-        let is_one = text.contains("\"jsonrpc\"") && !text.contains("\"method\"");
-        let only = || Some(open.first()?.clone()).filter(|_| is_one && open.len() == 1);
-        if let Some(id) = named.or_else(only) {
-            let quoted = beginning(text.trim(), NOISE_LENGTH);
-            let place = json::place(&error);
-            let why = format!("the answer is not valid JSON ({place}): `{quoted}`");
-            self.spoil(&Value::String(id), &why);
-        }
+        // Ours are numbers.
+        let id = |it: &String| it.parse::<i64>().map_or(it.as_str().into(), Value::from);
+        open.map(|it| id(it.0)).collect()
     }
 
     /// What strict clients would not take of what the server sent.
@@ -281,7 +249,22 @@ impl Wire {
 
     /// A request with this id is about to be sent: its answer is kept.
     pub(super) fn expect(&self, id: &Value) {
-        self.seen.lock().awaited.entry(key(id)).or_default();
+        let mut seen = self.seen.lock();
+        seen.last = seen.last.max(id.as_i64().unwrap_or_default());
+        seen.awaited.entry(key(id)).or_default();
+    }
+
+    /// Something came in the place of an answer.
+    pub(super) fn came_instead(&self, what: String) {
+        self.seen.lock().instead = Some(what);
+    }
+
+    /// What came last in the place of an answer, in words.
+    pub(super) fn instead(&self) -> Option<String> {
+        let seen = self.seen.lock();
+        let noise = seen.noise.back();
+        let noise = noise.map(|it| format!("it sent something that is no MCP message: `{it}`"));
+        seen.instead.clone().or(noise)
     }
 
     /// The request with this id is given to the transport now: from here on, the server may have executed it.
@@ -378,10 +361,50 @@ impl Drop for Claim<'_> {
     }
 }
 
-/// Ids compare as they are written, except that rmcp also accepts its number back as a text.
+/// The only one of several.
+pub(super) fn only(open: Vec<Value>) -> Option<Value> {
+    let [only] = <[Value; 1]>::try_from(open).ok()?;
+    Some(only)
+}
+
+/// Which of the open requests is answered by something that is no message, and why that answer is lost.
+pub(super) fn lost(text: &str, open: &[Value]) -> Option<(Value, String)> {
+    let is_open = |id: &str| open.iter().find(|it| key(it) == id);
+    let (id, what) = match serde_json::from_str::<IgnoredAny>(text) {
+        Ok(_) => {
+            let is_few = json::extent(text.as_bytes()).values <= VALUES;
+            let value: Value = serde_json::from_str(text).ok().filter(|_| is_few)?;
+            let parts = match &value {
+                Value::Array(parts) => parts.as_slice(),
+                one => std::slice::from_ref(one),
+            };
+            let mut answers = parts.iter().filter(|it| it.get("method").is_none());
+            let id = answers.find_map(|it| is_open(&key(it.get("id")?)))?;
+            (id, "no JSON-RPC message".to_owned())
+        }
+        Err(error) => {
+            let ids = ID.as_ref().map(|it| it.captures_iter(text));
+            let mut ids = ids.into_iter().flatten();
+            let named = ids.find_map(|it| is_open(it[1].trim_matches('"')));
+            // Whatever was to become a message, and names neither a request nor a method, can only be the answer that is awaited.
+            let is_one = text.contains("\"jsonrpc\"") && !text.contains("\"method\"");
+            let only = || open.first().filter(|_| is_one && open.len() == 1);
+            let place = json::place(&error);
+            (named.or_else(only)?, format!("not valid JSON ({place})"))
+        }
+    };
+    let quoted = beginning(text.trim(), NOISE_LENGTH);
+    Some((id.clone(), format!("the answer is {what}: `{quoted}`")))
+}
+
+/// Ids compare as they are written, except that rmcp also accepts its number back as a text, and that 2.0 is 2.
 pub(super) fn key(id: &Value) -> String {
     match id {
         Value::String(text) => text.clone(),
+        Value::Number(it) => {
+            let text = it.to_string();
+            text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+        }
         other => other.to_string(),
     }
 }
@@ -412,8 +435,9 @@ mod tests {
         for id in 0..1000 {
             wire.expect(&json!(id));
             observe(&wire, &format!("{}", 5000 + id), 0);
-            // As text, and twice.
+            // As text, as a decimal, and twice.
             observe(&wire, &format!("\"{id}\""), id);
+            observe(&wire, &format!("{id}.0"), 0);
             observe(&wire, &id.to_string(), 0);
         }
         for id in (0..1000).rev() {

@@ -261,11 +261,12 @@ pub(super) fn in_address(text: &str, colon: usize) -> Option<(&'static str, Rang
 /// first one that belongs to no such block (RFC 1421, section 4.4; RFC 7468, section 2). `None` where a text only speaks of such blocks.
 pub(super) fn private_key(text: &str, begin: usize) -> Option<usize> {
     const LONGEST_HEAD: usize = 71;
+    const BEGIN: &str = "-----BEGIN ";
     const END: &str = "-----END ";
-    let head = text[begin + 11..].find("-----")? + begin + 11;
-    let name = text
-        .get(begin..head)
-        .filter(|it| it.len() <= LONGEST_HEAD)?;
+    let furthest = character_end(text.as_bytes(), text.len().min(begin + LONGEST_HEAD + 5));
+    let body = begin + BEGIN.len();
+    let head = text.get(body..furthest)?.find("-----")? + body;
+    let name = &text[begin..head];
     if !name.to_ascii_uppercase().contains("PRIVATE KEY") {
         return None;
     }
@@ -274,6 +275,7 @@ pub(super) fn private_key(text: &str, begin: usize) -> Option<usize> {
     // The length of the first line; and whether no other line of that kind may come.
     let (mut width, mut is_over) = (0, false);
     let limit = character_end(text.as_bytes(), text.len().min(body + LONGEST_BLOCK));
+    let limit = text[body..limit].find(BEGIN).map_or(limit, |it| body + it);
     for line in lines(&text[..limit], body) {
         let last = text[line.clone()].find(END).map(|it| line.start + it);
         let content = text[line.start..last.unwrap_or(line.end)].trim_matches(is_around_line);

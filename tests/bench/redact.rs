@@ -41,6 +41,10 @@ fn main() {
             Value::String("-----BEGIN PRIVATE KEY-----\n".repeat(SIZE / 28)),
         ),
         (
+            "blocks in a line",
+            Value::String("-----BEGIN PRIVATE KEY-----".repeat(SIZE / 27)),
+        ),
+        (
             "quotes without end",
             Value::String("password=\" \\\"".repeat(SIZE / 13)),
         ),

@@ -22,7 +22,7 @@ impl Numbers {
 pub(crate) type Make = fn(usize) -> Value;
 
 /// The shapes by name.
-pub(crate) const SHAPES: [(&str, Make); 12] = [
+pub(crate) const SHAPES: [(&str, Make); 13] = [
     ("tree of twos", |leaves| twos(leaves.max(2).ilog2(), 0)),
     ("leaning tree", |leaves| leaning(leaves.min(120))),
     ("many leaning trees", |leaves| {
@@ -58,6 +58,14 @@ pub(crate) const SHAPES: [(&str, Make); 12] = [
     ("texts of JSON", |leaves| {
         (0..leaves.div_ceil(5))
             .map(|it| json!(record(it).to_string()))
+            .collect()
+    }),
+    // Each may be the beginning of something longer, at every place.
+    ("texts of signs", |leaves| {
+        let signs = ["=", "[", "a:", "-", "\\", "&amp;", "1,", "<secret:"];
+        signs
+            .map(|it| json!(it.repeat(leaves)))
+            .into_iter()
             .collect()
     }),
     ("mixture", |leaves| {

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use serde_json::{Value, json};
 
-use crate::common::Project;
+use crate::common::{Project, small_agent};
 use crate::http::serve_app;
 
 /// A server over HTTP with one tool, that does this otherwise than others.
@@ -158,12 +158,26 @@ fn lines_that_are_not_quite_messages_are_taken_or_quoted() {
             r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"\ud83d cut"}]}}"#.to_owned(),
             "half a character",
         ),
+        (
+            format!(r#"[{{"jsonrpc":"2.0","id":ID,"result":{content}}}]"#),
+            "an answer in a list",
+        ),
+        (
+            format!(r#"{{"jsonrpc":"2.0","id":null,"result":{content}}}"#),
+            "an answer whose id is null",
+        ),
     ];
     for (raw, said) in taken {
         let project = Project::new();
         project.faulty("s", &[&format!("raw={raw}")], &[("echo", json!({}))]);
         project.expect(0, &["record"]).says(said);
         project.expect(0, &["compare"]);
+        let project = by_program(&raw);
+        project.expect(0, &["record"]);
+        let recorded = project.read("baselines/s/trajectory.txt");
+        // It is the answer for the agent, too.
+        let answers = ["ASSISTANT: x", "ASSISTANT: \u{fffd} cut"];
+        assert!(answers.iter().any(|it| recorded.contains(it)), "{recorded}");
     }
     let lost = [
         (
@@ -174,13 +188,45 @@ fn lines_that_are_not_quite_messages_are_taken_or_quoted() {
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"cannot parse"}}"#,
             "cannot parse",
         ),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"id":ID,"result":{"content":[]}}"#,
+            "no JSON-RPC message",
+        ),
+        (
+            r#"[{"jsonrpc":"2.0","id":ID,"result":{"content":[]}},{"jsonrpc":"2.0","method":"x"}]"#,
+            "no JSON-RPC message",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"error":"out of paper"}"#,
+            "out of paper",
+        ),
     ];
     for (raw, said) in lost {
         let project = Project::new();
         project.faulty("s", &[&format!("raw={raw}")], &[("echo", json!({}))]);
-        let ran = project.expect(0, &["record", "--allow-failing"]);
-        ran.says(said).says_not("no answer within");
+        for project in [project, by_program(raw)] {
+            let ran = project.expect(0, &["record", "--allow-failing"]);
+            ran.says_not("no answer within");
+            let recorded = project.read("baselines/s/trajectory.txt");
+            assert!(recorded.contains(said), "{recorded}");
+        }
     }
+    // Nobody knows whether the answer is still to come.
+    let raw = format!(r#"{{"jsonrpc":"2.0","id":9999,"result":{content}}}"#);
+    let project = Project::new();
+    let soon = json!({ "tool_timeout": "500ms" });
+    project.faulty_with("s", &[&format!("raw={raw}")], &[("echo", json!({}))], &soon);
+    let ran = project.expect(0, &["record", "--allow-failing"]);
+    ran.says("no answer within 500ms; it answered request 9999, which was not made");
+}
+
+/// The same server asked by a program, through the gateway.
+fn by_program(raw: &str) -> Project {
+    let project = Project::new();
+    let agent = json!({ "kind": "command", "command": [small_agent(), "call s echo {}"] });
+    let by_program = json!({ "agent": agent, "user_intent": "Echo." });
+    project.faulty_with("s", &[&format!("raw={raw}")], &[], &by_program);
+    project
 }
 
 #[test]

@@ -19,6 +19,7 @@ use super::error::{GATEWAY_ERROR, error};
 use super::proxy::outcome_text;
 use crate::lines::{Line, Lines};
 use crate::mcp::child::LONGEST_LINE;
+use crate::mcp::mend::mended;
 use crate::mcp::problem::{no_answer, setup_error};
 use crate::mcp::request::{CLOSED, outcome};
 use crate::mcp::session::METHOD_NOT_FOUND;
@@ -75,7 +76,7 @@ pub(super) enum NoReply {
 
 /// A request without an answer yet.
 struct Asked {
-    id: String,
+    id: Value,
     progress_token: Option<String>,
     /// It is a request of the gateway itself, and only its answer belongs to it.
     is_ours: bool,
@@ -149,11 +150,11 @@ impl Piped {
     pub(super) fn expect(&self, request: &str, exchange: &Exchange) -> Reading {
         let request: Value = serde_json::from_str(request).unwrap_or_default();
         let progress_token = request.pointer("/params/_meta/progressToken").map(key);
-        let id = exchange.ids.first().map(key).unwrap_or_default();
+        let id = exchange.ids.first().cloned().unwrap_or_default();
         self.expect_reply(id, progress_token, false)
     }
 
-    fn expect_reply(&self, id: String, progress_token: Option<String>, is_ours: bool) -> Reading {
+    fn expect_reply(&self, id: Value, progress_token: Option<String>, is_ours: bool) -> Reading {
         let (out, reading) = mpsc::channel(WAITING_MESSAGES);
         let mut traffic = self.traffic.lock();
         traffic.asking.retain(|it| !it.out.is_closed());
@@ -202,7 +203,7 @@ impl Piped {
     ///
     /// Why there is none.
     pub(super) async fn ask(&self, request: &Value, limit: Duration) -> Result<Reply, NoReply> {
-        let mut reading = self.expect_reply(key(&request["id"]), None, true);
+        let mut reading = self.expect_reply(request["id"].clone(), None, true);
         self.write(&request.to_string());
         match tokio::time::timeout(limit, reading.next()).await {
             Ok(Some((text, _))) => match wire::read(&text) {
@@ -300,8 +301,15 @@ impl Piped {
 
     /// Passes a message of the server on to the request it belongs to.
     pub(super) fn arrived(&self, text: &str) {
+        let meant = mended(text, &|| wire::only(self.open()));
+        let text = &*meant.text;
         match self.tap.observe(&self.id, None, text.as_bytes()) {
-            Message::Noise => self.wire.noise(text),
+            Message::Noise => {
+                self.wire.noise(text);
+                if let Some((id, why)) = wire::lost(text, &self.open()) {
+                    self.unsent(&id, &Outcome::failed(FailureKind::InvalidResponse, why));
+                }
+            }
             Message::Reply { id, .. } => {
                 self.answered(&id, text.to_owned());
             }
@@ -354,7 +362,7 @@ impl Piped {
         self.has_answered.store(true, Ordering::Relaxed);
         let id = key(id);
         let mut traffic = self.traffic.lock();
-        let place = traffic.asking.iter().position(|it| it.id == id);
+        let place = traffic.asking.iter().position(|it| key(&it.id) == id);
         if let Some(place) = place {
             let asked = traffic.asking.swap_remove(place);
             // There is room: the last place is kept for the answer. The receiver may be gone.
@@ -362,7 +370,14 @@ impl Piped {
         }
     }
 
-    /// A message with this id could not be sent.
+    /// The ids of the requests whose answers have not come.
+    fn open(&self) -> Vec<Value> {
+        let traffic = self.traffic.lock();
+        let open = traffic.asking.iter().filter(|it| !it.out.is_closed());
+        open.map(|it| it.id.clone()).collect()
+    }
+
+    /// A message with this id could not be sent, or its answer cannot be read.
     pub(super) fn unsent(&self, id: &Value, outcome: &Outcome) {
         self.tap.fail(&self.id, id, outcome);
         let why = outcome_text(outcome);

@@ -123,10 +123,16 @@ fn learn_with<T: Borrow<Trajectory>>(takes: &[T], rules: &Rules, work: &Work<'_>
     let Some((&first, others)) = takes.split_first() else {
         return Learned::default();
     };
-    let first = Trajectory {
-        bindings: find_in_takes(first, others),
-        learned: Vec::new(),
-        ..first.clone()
+    let bindings = find_in_takes(first, others);
+    // A copy takes as much memory as the answers do.
+    let first = if first.learned.is_empty() && first.bindings == bindings {
+        Cow::Borrowed(first)
+    } else {
+        Cow::Owned(Trajectory {
+            bindings: bindings.clone(),
+            learned: Vec::new(),
+            ..first.clone()
+        })
     };
     let comparable = |it| by_name(exact(it));
     let others: Vec<Cow<'_, Trajectory>> = others.iter().copied().map(comparable).collect();
@@ -144,7 +150,7 @@ fn learn_with<T: Borrow<Trajectory>>(takes: &[T], rules: &Rules, work: &Work<'_>
         // What is answered otherwise because of an earlier take would be answered the same if there was none.
         learned.upstream.other_answers.clear();
     }
-    learned.bindings = first.bindings;
+    learned.bindings = bindings;
     learned
 }
 

@@ -62,6 +62,9 @@ static WHOLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Letters and digits in a row from which on they are an id, whatever they are.
 const LONG_ID: usize = 16;
 
+/// Pieces of the name of a secret at most.
+const LONGEST_NAME: usize = 64;
+
 /// Runs with other signs, as base64 has them, from which on they may be random.
 const LONG_RANDOM: usize = 12;
 
@@ -71,20 +74,27 @@ const LONG_RANDOM: usize = 12;
 pub(in crate::score) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens: Vec<Token<'_>> = Vec::new();
     let pieces = pieces(text);
-    let mut at = 0;
+    let (mut at, mut base64_end, mut id) = (0, 0, Run::default());
     while at < pieces.len() {
         let rest = &pieces[at..];
-        let base64 = || joined(rest, |it| is_part(it) || "+/=-_".contains(it.text));
+        // From within a run, its end is the same.
+        if at >= base64_end {
+            base64_end = at + joined(rest, |it| is_part(it) || "+/=-_".contains(it.text));
+        }
+        if at >= id.end {
+            id = Run::new(&pieces, at);
+        }
+        let base64 = base64_end - at;
         let (of_secret, of_time) = (placeholder_length(rest), duration_length(rest));
         let of_time = of_time.max(eastern_length(text, rest));
         let length = if of_secret > 1 {
             of_secret
         } else if of_time > 1 {
             of_time
-        } else if follows_base64(&pieces[..at]) || is_random(span(text, &rest[..base64()])) {
-            base64()
+        } else if follows_base64(&pieces[..at]) || is_random(span(text, &rest[..base64])) {
+            base64
         } else {
-            id_length(text, rest)
+            id_length(text, rest, &id.from(at))
         };
         match rest.get(..length) {
             Some(run @ [first, _, ..]) => tokens.push(Token {
@@ -99,7 +109,9 @@ pub(in crate::score) fn tokens(text: &str) -> Vec<Token<'_>> {
             }),
             _ => tokens.push(rest[0]),
         }
-        at += length.max(1);
+        let next = at + length.max(1);
+        id.pass(&pieces[at..next.min(id.end).max(at)]);
+        at = next;
         if let Some(only) = tokens.last_mut().filter(|it| it.pieces == 1)
             && only.text.len() >= LONG_ID
             && only.text.bytes().all(|it| it.is_ascii_alphanumeric())
@@ -143,9 +155,12 @@ fn placeholder_length(pieces: &[Token<'_>]) -> usize {
     let [open, word, colon, rest @ ..] = pieces else {
         return 1;
     };
-    let is_open = (open.text, word.text, colon.text) == ("<", "secret", ":") && !word.spaced;
-    let end = rest.iter().position(|it| it.text == ">" || it.spaced);
-    let end = end.filter(|it| is_open && rest[*it].text == ">");
+    if (open.text, word.text, colon.text) != ("<", "secret", ":") || word.spaced {
+        return 1;
+    }
+    let mut rest = rest.iter().take(LONGEST_NAME);
+    let end = rest.position(|it| it.text == ">" || it.spaced || it.text == "<");
+    let end = end.filter(|it| pieces[it + 3].text == ">");
     end.map_or(1, |it| it + 4)
 }
 
@@ -188,33 +203,81 @@ fn follows_base64(before: &[Token<'_>]) -> bool {
     (word.text, number.text, comma.text) == ("base", "64", ",")
 }
 
-/// How many pieces at the beginning are one id; 1 where they are none.
-fn id_length(text: &str, pieces: &[Token<'_>]) -> usize {
-    let is_plain = |it: &Token<'_>| it.text.bytes().all(|it| it.is_ascii_alphanumeric());
-    let is_edge = |it: &Token<'_>| is_part(it) && is_plain(it);
+/// Whether a piece is made of letters and digits of ASCII.
+fn is_edge(piece: &Token<'_>) -> bool {
+    is_part(piece) && piece.text.bytes().all(|it| it.is_ascii_alphanumeric())
+}
+
+/// What may be one id, from a piece on that is looked at. As many pieces may begin in it as it has: each takes what it holds from the one before.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Run {
+    /// Behind its last piece.
+    end: usize,
+    /// Behind its last piece of letters or digits.
+    parts_end: usize,
+    digits: usize,
+    letters: usize,
+    /// Hyphens and underscores.
+    signs: usize,
+    bytes: usize,
+}
+
+impl Run {
+    fn new(pieces: &[Token<'_>], at: usize) -> Self {
+        let belongs = |it: &Token<'_>| {
+            is_edge(it) || matches!(it.text, "-" | "_") || it.kind == TokenKind::Id
+        };
+        let length = joined(&pieces[at..], belongs);
+        let run = &pieces[at..at + length];
+        let mut new = Self {
+            end: at + length,
+            parts_end: at + run.iter().rposition(is_part).map_or(1, |it| it + 1),
+            ..Self::default()
+        };
+        run.iter().for_each(|it| new.count(it, usize::wrapping_add));
+        new
+    }
+
+    /// Without these, which are its first.
+    fn pass(&mut self, pieces: &[Token<'_>]) {
+        pieces
+            .iter()
+            .for_each(|it| self.count(it, usize::wrapping_sub));
+    }
+
+    fn count(&mut self, piece: &Token<'_>, change: fn(usize, usize) -> usize) {
+        let of = |is: fn(&u8) -> bool| piece.text.bytes().filter(is).count();
+        self.bytes = change(self.bytes, piece.text.len());
+        self.digits = change(self.digits, of(u8::is_ascii_digit));
+        self.letters = change(self.letters, of(u8::is_ascii_alphabetic));
+        self.signs = change(self.signs, of(|it| matches!(it, b'-' | b'_')));
+    }
+
+    /// With its ends counted from this piece.
+    fn from(self, at: usize) -> Self {
+        Self {
+            end: self.end - at,
+            parts_end: self.parts_end.saturating_sub(at).max(1),
+            ..self
+        }
+    }
+}
+
+/// How many pieces at the beginning of a run are one id; 1 where they are none.
+fn id_length(text: &str, pieces: &[Token<'_>], whole: &Run) -> usize {
     if !is_edge(&pieces[0]) && !matches!(pieces[0].text, "-" | "_") {
         return 1;
     }
-    let all = joined(pieces, |it| {
-        is_edge(it) || matches!(it.text, "-" | "_") || it.kind == TokenKind::Id
-    });
-    let whole = span(text, &pieces[..all]);
-    let mixes = whole.bytes().any(|it| it.is_ascii_digit())
-        && whole.bytes().any(|it| it.is_ascii_alphabetic());
+    let all = whole.end;
+    let mixes = whole.digits > 0 && whole.letters > 0;
     // Random ids may begin or end with a sign.
-    if mixes
-        && whole.len() >= LONG_ID
-        && whole.bytes().filter(|it| matches!(it, b'-' | b'_')).count() * 4 < whole.len()
-    {
+    if mixes && whole.bytes >= LONG_ID && whole.signs * 4 < whole.bytes {
         return all;
     }
     if !is_edge(&pieces[0]) {
         return 1;
     }
-    let inner = pieces[..all]
-        .iter()
-        .rposition(is_part)
-        .map_or(1, |it| it + 1);
+    let inner = whole.parts_end;
     // Two hyphens in a row are a dash or a rule.
     let mut pairs = pieces[..inner].windows(2);
     let is_dash = |it: &[Token<'_>]| it.iter().all(|it| it.text == "-");
@@ -449,7 +512,7 @@ fn number_length(text: &str, before: Option<char>) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{TokenKind, WHOLE, may_have_wholes, tokens, wholes};
+    use super::{Run, TokenKind, WHOLE, may_have_wholes, pieces, tokens, wholes};
 
     /// Pieces that make times, durations and ids when they meet, and such that do not.
     const PIECES: &str = "(?:2026|7|03|05|Jan|Mar|March|May|Dec|Monday|Fri|yesterday|ago|AGO|now|just|an|hour|hours|moments|minutes|ms|s|h|m|min|µs|secs|AM|p\\.m\\.|PM|Z|UTC|T|th|0x|3f9a|0000|é| |  |\\.|,|-|/|:|\\+|_|word|the)";
@@ -458,6 +521,22 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 1024, ..ProptestConfig::default() })]
 
         #[test]
+    fn what_is_left_of_a_run_is_as_if_it_began_there() {
+        let texts = ["a1-b2_c3 4-x", "--a--1b--", "ab12-- -_x9f", "1-2-3:a_b-", "-_-", "é-a1é"];
+        for text in texts {
+            let pieces = pieces(text);
+            let mut run = Run::default();
+            for at in 0..pieces.len() {
+                if at >= run.end {
+                    run = Run::new(&pieces, at);
+                }
+                assert_eq!(run.from(at), Run::new(&pieces, at).from(at), "{text} {at}");
+                run.pass(&pieces[at..=at]);
+            }
+        }
+    }
+
+    #[test]
         fn nothing_is_passed_over_at_a_glance(pieces in prop::collection::vec(PIECES, 1..9)) {
             let text = pieces.concat();
             if !may_have_wholes(&text) {
