@@ -79,13 +79,18 @@ impl AsyncWrite for Written {
     }
 }
 
+/// What is said of a line that is longer: nobody knows which request it answers.
+pub(super) fn too_long() -> String {
+    format!("a line of more than {LONGEST_LINE} bytes")
+}
+
 /// Reads lines from the server and passes on those that are messages.
 async fn pass_messages(stdout: impl AsyncRead + Unpin, mut to: DuplexStream, wire: Arc<Wire>) {
     let mut lines = Lines::new(stdout, LONGEST_LINE);
     while let Ok(Some(line)) = lines.next().await {
         let Line::Whole(line) = line else {
-            wire.noise(&format!("a line of more than {LONGEST_LINE} bytes"));
-            return;
+            wire.too_long(&too_long());
+            continue;
         };
         if let Some(line) = wire.observe(&line)
             && (to.write_all(&line).await.is_err() || to.write_all(b"\n").await.is_err())

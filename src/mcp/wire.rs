@@ -247,6 +247,14 @@ impl Wire {
         }
     }
 
+    /// Something came that is too long to be read, and can only be the answer to the one request that is open.
+    pub(super) fn too_long(&self, why: &str) {
+        self.noise(why);
+        if let Some(id) = only(self.open()) {
+            self.spoil(&id, &format!("the answer is {why}"));
+        }
+    }
+
     /// A request with this id is about to be sent: its answer is kept.
     pub(super) fn expect(&self, id: &Value) {
         let mut seen = self.seen.lock();

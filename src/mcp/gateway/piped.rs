@@ -18,7 +18,7 @@ use super::call_tap::{CallTap, Exchange};
 use super::error::{GATEWAY_ERROR, error};
 use super::proxy::outcome_text;
 use crate::lines::{Line, Lines};
-use crate::mcp::child::LONGEST_LINE;
+use crate::mcp::child::{LONGEST_LINE, too_long};
 use crate::mcp::mend::mended;
 use crate::mcp::problem::{no_answer, setup_error};
 use crate::mcp::request::{CLOSED, outcome};
@@ -446,9 +446,13 @@ async fn read(stdout: impl AsyncRead + Unpin, piped: Arc<Piped>) {
                 Ok(text) => piped.arrived(text.trim_end_matches('\r')),
                 Err(_) => piped.arrived_broken(&line),
             },
-            Line::TooLong => piped
-                .wire
-                .noise(&format!("a line of more than {LONGEST_LINE} bytes")),
+            Line::TooLong => {
+                piped.wire.noise(&too_long());
+                if let Some(id) = wire::only(piped.open()) {
+                    let why = format!("the answer is {}", too_long());
+                    piped.unsent(&id, &Outcome::failed(FailureKind::InvalidResponse, why));
+                }
+            }
         }
     }
     piped.gone(None).await;
