@@ -86,6 +86,15 @@ fn compare_with(integer: i128, number: f64) -> Ordering {
     order.then_with(|| 0.0_f64.total_cmp(&(number - whole + 0.0)))
 }
 
+/// A part as a share of the whole, 0 to 1; `None` of nothing.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "what is counted one by one stays far below 2^53"
+)]
+pub fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use std::cmp::Ordering::{Equal, Greater, Less};
