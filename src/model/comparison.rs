@@ -504,13 +504,13 @@ pub enum ReasonKind {
 
 impl Reason {
     /// A sentence alone.
-    pub fn new(kind: ReasonKind, text: String) -> Self {
+    pub fn new(kind: ReasonKind, text: impl Into<String>) -> Self {
         Self {
             kind,
             baseline: None,
             current: None,
             line: None,
-            text,
+            text: text.into(),
             expected: None,
             got: None,
             cause: None,

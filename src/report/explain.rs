@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::model::number::fixed;
+use crate::model::number::{count, fixed};
 use crate::model::points;
 use crate::published::result::{
     Call, Change, Comparison, Drift, Parameter, RequestComparison, ResponseComparison, Row,
@@ -466,8 +466,5 @@ fn place(path: &str) -> std::borrow::Cow<'_, str> {
 }
 
 fn mean(numbers: &[f64]) -> f64 {
-    // The number of arguments of a call is far below where this conversion would lose anything.
-    #[expect(clippy::cast_precision_loss, reason = "a call has few arguments")]
-    let count = numbers.len() as f64;
-    numbers.iter().sum::<f64>() / count
+    numbers.iter().sum::<f64>() / count(numbers.len())
 }
