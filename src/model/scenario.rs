@@ -21,7 +21,7 @@ use crate::model::redaction::Redaction;
 use crate::model::rules::Rules;
 use crate::model::source::Source;
 
-/// One thing a user wants from the servers, and what is expected of it.
+/// One thing a user wants from the servers, and what is expected of it. The default is empty and disabled.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scenario {
     /// Path below the scenarios folder, without extension, with `/`; its baseline lies under the same name.

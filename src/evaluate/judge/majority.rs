@@ -81,7 +81,7 @@ mod tests {
             assert_eq!(decided, expected, "{scores:?}");
         }
         let why = majority(&votes(&[Some(0.9), None, Some(0.2)]), 3).unwrap_err();
-        assert_eq!(why.why, "no answer");
+        assert_eq!(why.message, "no answer");
         assert!(why.details[0].contains("2 of 3 votes"), "{why:?}");
     }
 }

@@ -27,9 +27,7 @@ pub(in crate::score) fn differences(
     } else {
         sides.differences(b, c)
     };
-    let mut of_other_kinds = Vec::new();
-    members(was, has, &mut String::new(), DEPTH, &mut of_other_kinds);
-    for it in of_other_kinds {
+    for it in of_other_kinds(was, has) {
         let is_found = |other: &ArgumentDifference| covers_path(&other.path, &it.path);
         if !differences.iter().any(is_found) {
             differences.push(it);
@@ -39,6 +37,12 @@ pub(in crate::score) fn differences(
 }
 
 /// The places where two sides have values of other kinds, or `null` on one side alone.
+fn of_other_kinds(was: &Object, now: &Object) -> Vec<ArgumentDifference> {
+    let mut found = Vec::new();
+    members(was, now, &mut String::new(), DEPTH, &mut found);
+    found
+}
+
 fn members(
     was: &Object,
     now: &Object,
