@@ -5,7 +5,6 @@
 //! read, and is recorded as such. In a file the same answer lies some levels further down, and an argument may hold one as a part of
 //! its own; so files have a bound of their own, with room for all that.
 
-use std::error::Error;
 use std::fmt::{self, Write};
 
 use memchr::memchr3_iter;
@@ -25,23 +24,14 @@ pub const VALUES: usize = 1_000_000;
 const SHOWN_KEY: usize = 60;
 
 /// Why a text cannot be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum JsonError {
+    #[error("it is nested more than {} levels deep", LEVELS)]
     TooDeep,
     /// It is no JSON, or not the JSON that was asked for.
+    #[error("{0}")]
     Other(serde_json::Error),
 }
-
-impl fmt::Display for JsonError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooDeep => write!(f, "it is nested more than {LEVELS} levels deep"),
-            Self::Other(error) => error.fmt(f),
-        }
-    }
-}
-
-impl Error for JsonError {}
 
 /// Reads a value from a JSON text of at most [`LEVELS`] levels.
 ///

@@ -15,9 +15,7 @@ use crate::cli::reports::Reports;
 use crate::cli::runtime;
 use crate::cli::suite::base;
 use crate::model::measurement::Measurement;
-use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::suite::{ScenarioResult, Status};
 use crate::published::measured::Measured as Document;
 use crate::run::{self, Progress};
 use crate::scenario_file::{self, Finding, Found, Options};
@@ -190,10 +188,6 @@ impl Observer for Waiting {
     fn begins(&self, _: &Scenario) -> Arc<dyn ScenarioObserver> {
         Arc::new(Self(self.0))
     }
-
-    fn finished(&self, _: &Redacted<ScenarioResult>) {}
-
-    fn ended(&self) {}
 }
 
 impl run::Observer for Waiting {
@@ -210,8 +204,4 @@ impl ScenarioObserver for Waiting {
     fn attempt(&self, _: u16, _: u16) -> Arc<dyn ScenarioObserver> {
         Arc::new(Self(self.0))
     }
-
-    fn attempted(&self, _: u16, _: u16, _: Status) {}
-
-    fn judged(&self, _: &Redacted<ScenarioResult>) {}
 }

@@ -17,7 +17,7 @@ use crate::model::scenario::{Scenario, Transport};
 use crate::model::usage::cost_words;
 use crate::published::result::Shard;
 use crate::suite;
-use crate::text::{self, plural};
+use crate::text::{self, plural, several};
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]
@@ -195,7 +195,7 @@ fn planned(scenario: &Scenario, runs: u16) -> Planned {
             .map(|it| PlannedServer {
                 name: clean(&it.name),
                 kind: match it.transport {
-                    Transport::Stdio { .. } => "stdio",
+                    Transport::Stdio(_) => "stdio",
                     Transport::Http { .. } => "http",
                     Transport::Mock => "mock",
                     Transport::Recorded { .. } => "recorded",
@@ -252,10 +252,7 @@ fn max_cost(scenario: &Scenario) -> Option<f64> {
             .fold(price.input.max(price.output), f64::max);
         crate::model::usage::tokens(tokens) / 1e6 * dearest
     });
-    match (limits.max_cost, by_tokens) {
-        (Some(cost), Some(tokens)) => Some(cost.min(tokens)),
-        (cost, tokens) => cost.or(tokens),
-    }
+    least(limits.max_cost, by_tokens)
 }
 
 fn table(document: &PlanDocument<'_>) -> String {
@@ -322,15 +319,8 @@ fn line(it: &Planned) -> String {
         let _ = write!(line, ", on {}", servers.join(", "));
     }
     if it.criteria > 0 {
-        let _ = write!(
-            line,
-            ", {}",
-            if it.criteria == 1 {
-                "1 criterion".to_owned()
-            } else {
-                format!("{} criteria", it.criteria)
-            }
-        );
+        let criteria = several(it.criteria, "criterion", "criteria");
+        let _ = write!(line, ", {criteria}");
     }
     if !it.evaluators.is_empty() {
         let types = it.evaluators.iter();

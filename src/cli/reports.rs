@@ -58,9 +58,7 @@ impl Reports {
     pub(super) fn none() -> Self {
         Self {
             printed: Format::Json,
-            pages: false,
-            output: None,
-            asked: Vec::new(),
+            ..Self::usual(false)
         }
     }
 

@@ -17,6 +17,7 @@ use crate::suite::{StoredRun, Told};
 use crate::text::plural;
 
 /// What is known of the scenarios of stored runs.
+#[derive(Default)]
 pub(super) struct Known {
     pub(super) scenarios: Vec<Scenario>,
     /// There is no verdict on a run of any other scenario.
@@ -41,11 +42,7 @@ pub(super) fn known(
     let is_chosen = !args.are_default() || !args.tags.is_empty();
     let is_there = is_chosen || select.all_paths().iter().any(|it| it.exists());
     if !is_there {
-        return Ok(Known {
-            scenarios: Vec::new(),
-            wanted: false,
-            only: None,
-        });
+        return Ok(Known::default());
     }
     let (mut all, findings) = select::of_paths(select);
     let mut picked: Option<BTreeSet<String>> = None;

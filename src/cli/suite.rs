@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cli::args::{
-    AgentChoice, AxisName, ExecuteArgs, FormatChoice, JudgeArgs, JudgeBudget, OutputArgs, Preset,
-    ScoreArgs,
+    AgentChoice, AxisName, ExecuteArgs, FormatChoice, JudgeBudget, OutputArgs, Preset, ScoreArgs,
 };
 use crate::cli::console::Console;
 use crate::cli::database;
@@ -110,13 +109,8 @@ pub(super) fn judge_budget(args: &ExecuteArgs) -> Result<Option<f64>, Failure> {
 
 /// What judges may spend, and where their answers are kept.
 fn judges(args: &ExecuteArgs, scenarios: &[Scenario]) -> Result<Judges, Failure> {
-    let JudgeArgs {
-        judge: _,
-        judge_budget: given,
-        no_cache,
-    } = &args.judging;
     let budget = judge_budget(args)?;
-    let option = match (given, args.budget) {
+    let option = match (&args.judging.judge_budget, args.budget) {
         (Some(_), _) => Some("--judge-budget"),
         (None, Some(_)) => Some("--budget"),
         (None, None) => None,
@@ -126,7 +120,7 @@ fn judges(args: &ExecuteArgs, scenarios: &[Scenario]) -> Result<Judges, Failure>
     }
     Ok(Judges {
         budget,
-        cache: (!no_cache).then(|| CACHE.clone()),
+        cache: (!args.judging.no_cache).then(|| CACHE.clone()),
     })
 }
 

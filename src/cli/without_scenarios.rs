@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use jiff::Timestamp;
-
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::git;
@@ -13,18 +11,7 @@ use crate::redact;
 
 /// The result of a command that has run nothing.
 fn nothing(command: &str) -> SuiteResult {
-    SuiteResult {
-        run_id: String::new(),
-        command: command.to_owned(),
-        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
-        started_at: Timestamp::now(),
-        duration_ms: 0.0,
-        git: git::stamp(Path::new("."), &[]),
-        interrupted: false,
-        called: None,
-        selected: 0,
-        scenarios: Vec::new(),
-    }
+    SuiteResult::new(command, git::stamp(Path::new("."), &[]))
 }
 
 /// The result of a command that has begun: the same document, without scenarios, which the result replaces.

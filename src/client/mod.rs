@@ -224,10 +224,7 @@ impl TestClient {
             return Err(ClientError::Redirect { status, target });
         }
         if !(200..300).contains(&status) {
-            let reply = serde_json::from_slice(&text).unwrap_or(ErrorReply {
-                error: String::new(),
-                findings: Vec::new(),
-            });
+            let reply = serde_json::from_slice(&text).unwrap_or_default();
             return Err(ClientError::Status { status, reply });
         }
         // What has nothing to say is `null`.

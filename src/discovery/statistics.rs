@@ -11,19 +11,11 @@
 //! What is drawn is drawn from a seed of our own, so that the same data give the same numbers.
 
 use crate::model::interval::Interval;
+pub(super) use crate::model::number::count;
 
 /// An interval as it is written.
 pub fn ends(interval: Interval) -> [f64; 2] {
     [interval.low, interval.high]
-}
-
-/// A count as a float, for means and shares.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts of things in memory stay far below 2^53"
-)]
-pub(super) fn count(it: usize) -> f64 {
-    it as f64
 }
 
 /// The mean; 0 of nothing. The sum goes from the first value to the last: any other order may end in another last digit.

@@ -118,13 +118,13 @@ pub async fn page(
     headers: &[(String, String)],
     limit: Duration,
 ) -> Result<(u16, String), String> {
-    let client = builder(url, limit).timeout(limit).build();
-    let client = client.map_err(|error| root(&error))?;
-    let mut request = client.get(url);
-    for (name, value) in headers {
-        request = request.header(name, value);
-    }
-    let mut response = request.send().await.map_err(|error| root(&error))?;
+    let asked = Asked {
+        method: "GET",
+        url,
+        headers,
+        body: None,
+    };
+    let mut response = send(asked, limit).await?;
     let status = response.status().as_u16();
     let mut body = Vec::new();
     while body.len() < LONGEST_PAGE {
@@ -159,12 +159,8 @@ pub struct Answered {
     pub location: Option<String>,
 }
 
-/// Asks a server, and reads its answer within `limit`.
-///
-/// # Errors
-///
-/// Why there is no answer, in a fragment.
-pub async fn exchange(asked: Asked<'_>, limit: Duration) -> Result<Answered, String> {
+/// Sends what is asked, and waits for the head of the answer.
+async fn send(asked: Asked<'_>, limit: Duration) -> Result<reqwest::Response, String> {
     let client = builder(asked.url, limit).timeout(limit).build();
     let client = client.map_err(|error| root(&error))?;
     let method = asked.method.parse::<reqwest::Method>();
@@ -176,7 +172,16 @@ pub async fn exchange(asked: Asked<'_>, limit: Duration) -> Result<Answered, Str
     if let Some(body) = asked.body {
         request = request.body(body);
     }
-    let mut response = request.send().await.map_err(|error| root(&error))?;
+    request.send().await.map_err(|error| root(&error))
+}
+
+/// Asks a server, and reads its answer within `limit`.
+///
+/// # Errors
+///
+/// Why there is no answer, in a fragment.
+pub async fn exchange(asked: Asked<'_>, limit: Duration) -> Result<Answered, String> {
+    let mut response = send(asked, limit).await?;
     let status = response.status().as_u16();
     let location = response.headers().get(LOCATION);
     let location = location.and_then(|it| response.url().join(it.to_str().ok()?).ok());

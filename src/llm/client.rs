@@ -13,7 +13,7 @@ use super::errors::{ApiError, Asked, Asker};
 use super::wire::{Address, Wire, address};
 use crate::http_client::{self, retry_after};
 use crate::model::agent::ModelAgent;
-use crate::model::trouble::Trouble;
+use crate::model::trouble::{Trouble, Unanswered};
 use crate::text::beginning;
 
 /// How often a request is made before it is given up.
@@ -53,26 +53,6 @@ pub(crate) trait Attempts: Send {
 
     /// How it ended, and the pause after which there will be another.
     fn ended(&mut self, status: Option<u16>, problem: Option<String>, pause: Option<Duration>);
-}
-
-/// Why an API has given no answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct Unanswered {
-    pub message: String,
-    pub details: Vec<String>,
-    /// What stood in the way, where asking again later may well go otherwise.
-    pub trouble: Option<Trouble>,
-}
-
-impl Unanswered {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            details: Vec::new(),
-            trouble: None,
-        }
-    }
 }
 
 /// Why an attempt gave no answer.

@@ -99,7 +99,7 @@ pub struct Price {
 }
 
 /// An agent that is a program of its own, with an MCP client in it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct CommandAgent {
     /// The program and its arguments, with `${…}` not yet filled in; empty for the usual command line of the format.
     pub command: Vec<String>,

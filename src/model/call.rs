@@ -115,10 +115,15 @@ impl ToolCall {
 
     /// The name agents address the tool by: `mcp__<server>__<tool>`, or the bare name of a tool that is not an MCP tool.
     pub fn full_name(&self) -> String {
-        match &self.server {
-            Some(server) => format!("mcp__{server}__{}", self.tool),
-            None => self.tool.clone(),
-        }
+        full_name(self.server.as_deref(), &self.tool)
+    }
+}
+
+/// `mcp__<server>__<tool>`; only the tool's name where no server is known.
+pub fn full_name(server: Option<&str>, tool: &str) -> String {
+    match server {
+        Some(server) => format!("mcp__{server}__{tool}"),
+        None => tool.to_owned(),
     }
 }
 

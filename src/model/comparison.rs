@@ -314,7 +314,7 @@ impl Difference {
 const REST: &str = " smaller differences";
 
 /// A place where points were lost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Loss {
     pub points: f64,
     /// The number of the call concerned in the baseline.
@@ -335,7 +335,7 @@ pub struct Loss {
 }
 
 /// What changed in one tool the servers offer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
     pub server: String,
     pub tool: String,
@@ -504,13 +504,13 @@ pub enum ReasonKind {
 
 impl Reason {
     /// A sentence alone.
-    pub fn new(kind: ReasonKind, text: String) -> Self {
+    pub fn new(kind: ReasonKind, text: impl Into<String>) -> Self {
         Self {
             kind,
             baseline: None,
             current: None,
             line: None,
-            text,
+            text: text.into(),
             expected: None,
             got: None,
             cause: None,

@@ -86,6 +86,20 @@ fn compare_with(integer: i128, number: f64) -> Ordering {
     order.then_with(|| 0.0_f64.total_cmp(&(number - whole + 0.0)))
 }
 
+/// A count as a float, for means and shares.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of things in memory stay far below 2^53"
+)]
+pub fn count(it: usize) -> f64 {
+    it as f64
+}
+
+/// A part as a share of the whole, 0 to 1; `None` of nothing.
+pub fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| count(part) / count(whole))
+}
+
 #[cfg(test)]
 mod tests {
     use std::cmp::Ordering::{Equal, Greater, Less};

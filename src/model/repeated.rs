@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::interval::Interval;
-use crate::model::number::fixed;
+use crate::model::number::{fixed, share};
 use crate::model::status::Status;
 use crate::model::usage::TotalUse;
 
@@ -131,15 +131,9 @@ pub struct OfRuns {
 impl Tally {
     /// The share that passed; `None` without runs.
     pub fn pass_rate(self) -> Option<f64> {
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "nobody makes so many runs that a double could not count them"
-        )]
-        (self.runs > 0).then(|| self.passed as f64 / self.runs as f64)
+        share(self.passed, self.runs)
     }
-}
 
-impl Tally {
     /// How a baseline was recorded, for people: `recorded 10 times, 9 passed`.
     pub fn recorded_words(self) -> String {
         let times = match self.runs {

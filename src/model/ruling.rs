@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::number::{apart, tidy};
-use crate::model::trouble::Trouble;
+use crate::model::trouble::{Trouble, Unanswered};
 use crate::model::usage::{TotalUse, cost_words};
 
 /// One vote.
@@ -28,7 +28,7 @@ pub struct Verdict {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ruling {
     /// The verdict that counts: of the votes on the majority's side, the one whose score does. Or why there is none.
-    pub verdict: Result<Verdict, Unruled>,
+    pub verdict: Result<Verdict, Unanswered>,
     /// Each vote: its score, or why it is none.
     pub votes: Vec<Result<f64, String>>,
     pub took: TotalUse,
@@ -76,26 +76,6 @@ pub struct DimensionScore {
     pub score: f64,
 }
 
-/// Why there is no verdict.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unruled {
-    pub why: String,
-    pub details: Vec<String>,
-    /// What stood in the way, where asking again later may well go otherwise.
-    pub trouble: Option<Trouble>,
-}
-
-impl Unruled {
-    /// Asking again would change nothing.
-    pub fn new(why: impl Into<String>) -> Self {
-        Self {
-            why: why.into(),
-            details: Vec::new(),
-            trouble: None,
-        }
-    }
-}
-
 /// As it is told with what an evaluator found.
 impl From<&Ruling> for Judge {
     fn from(ruling: &Ruling) -> Self {
@@ -138,7 +118,7 @@ impl Ruling {
     pub fn message(&self, threshold: f64) -> String {
         match &self.verdict {
             Ok(verdict) => score_words(verdict.score, threshold) + self.cached_words(),
-            Err(unruled) => unruled.why.clone(),
+            Err(unruled) => unruled.message.clone(),
         }
     }
 

@@ -21,8 +21,8 @@ use crate::model::redaction::Redaction;
 use crate::model::rules::Rules;
 use crate::model::source::Source;
 
-/// One thing a user wants from the servers, and what is expected of it.
-#[derive(Debug, Clone, PartialEq)]
+/// One thing a user wants from the servers, and what is expected of it. The default is empty and disabled.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scenario {
     /// Path below the scenarios folder, without extension, with `/`; its baseline lies under the same name.
     pub id: String,
@@ -160,13 +160,7 @@ impl Server {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Transport {
     /// A child process speaking MCP on its standard streams.
-    Stdio {
-        command: String,
-        args: Vec<String>,
-        env: Vec<(String, String)>,
-        /// Resolved against the folder of the file that declares the server; `None` for the current one.
-        cwd: Option<PathBuf>,
-    },
+    Stdio(Start),
     /// An endpoint over HTTP.
     Http {
         style: HttpStyle,
@@ -212,8 +206,9 @@ pub enum HttpStyle {
     Sse,
 }
 
-/// A program that serves an address and is started for each run. `${port}` in it, and in the address, stands for a port that is free then.
-#[derive(Debug, Clone, PartialEq)]
+/// A program that is started for each run. Of one that serves an address, `${port}` in it, and in the address, stands for a port that is free
+/// then.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Start {
     pub command: String,
     pub args: Vec<String>,
@@ -246,8 +241,15 @@ pub enum Agent {
     },
 }
 
+impl Default for Agent {
+    /// A script without a call.
+    fn default() -> Self {
+        Self::Scripted { calls: Vec::new() }
+    }
+}
+
 /// How a baseline is replayed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Replaying {
     pub pace: Pace,
     /// How long a poll is asked again before its recorded final answer is given up.

@@ -103,6 +103,16 @@ pub enum Git {
     },
 }
 
+impl Git {
+    /// The commit, where it is known.
+    pub fn commit(&self) -> Option<&GitCommit> {
+        match self {
+            Self::Known(commit) => Some(commit),
+            Self::Unknown { .. } => None,
+        }
+    }
+}
+
 /// Ends the revision of what was made from files that differed from the commit, as `git describe --dirty` does it.
 pub const DIRTY: &str = "-dirty";
 

@@ -254,6 +254,22 @@ impl CheckState {
 }
 
 impl SuiteResult {
+    /// Of a command that begins now, and has done nothing yet.
+    pub fn new(command: &str, git: Git) -> Self {
+        Self {
+            run_id: String::new(),
+            command: command.to_owned(),
+            mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
+            started_at: Timestamp::now(),
+            duration_ms: 0.0,
+            git,
+            interrupted: false,
+            called: None,
+            selected: 0,
+            scenarios: Vec::new(),
+        }
+    }
+
     /// How many scenarios came out this way.
     pub fn count(&self, status: Status) -> usize {
         self.scenarios

@@ -10,7 +10,7 @@ use crate::model::scenario::Place;
 use crate::model::trouble::Trouble;
 
 /// What a suite file says.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SuiteFile {
     /// What `--suite` calls it.
     pub name: String,

@@ -23,3 +23,24 @@ impl Trouble {
         }
     }
 }
+
+/// Why a model has given no answer, or none that can be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Unanswered {
+    pub message: String,
+    pub details: Vec<String>,
+    /// What stood in the way, where asking again later may well go otherwise.
+    pub trouble: Option<Trouble>,
+}
+
+impl Unanswered {
+    /// Asking again would change nothing.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            details: Vec::new(),
+            trouble: None,
+        }
+    }
+}

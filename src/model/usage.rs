@@ -24,7 +24,7 @@ pub struct Usage {
 }
 
 /// One request to the agent's model, with every attempt it took.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelRequest {
     /// How many of the steps came before it.
     pub after_steps: usize,

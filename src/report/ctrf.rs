@@ -5,7 +5,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::json;
-use crate::model::stamp::{Git, GitCommit};
 use crate::published::result::{ResultDocument, Scenario, Status};
 use crate::report::attention;
 use crate::text::line;
@@ -50,7 +49,7 @@ struct Summary {
     extra: Value,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Test {
     name: String,
@@ -75,13 +74,14 @@ struct Test {
     extra: Value,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Outcome {
     Passed,
     Failed,
     Skipped,
     /// Neither passed nor failed.
+    #[default]
     Other,
 }
 
@@ -104,16 +104,9 @@ pub fn ctrf(result: &ResultDocument) -> String {
     tests.extend(attention::untold(result).map(|why| Test {
         name: attention::command(result),
         status: Outcome::Failed,
-        duration: 0,
         raw_status: "error",
-        suite: Vec::new(),
         message: Some(why),
-        trace: None,
-        line: None,
-        file_path: None,
-        tags: Vec::new(),
-        flaky: false,
-        extra: Value::Null,
+        ..Test::default()
     }));
     let count = |outcome| tests.iter().filter(|it| it.status == outcome).count();
     let start = result.started_at.parse::<Timestamp>();
@@ -136,15 +129,10 @@ pub fn ctrf(result: &ResultDocument) -> String {
         }),
         ..Summary::default()
     };
-    let environment = match &result.git {
-        Git::Known(GitCommit { commit, branch, .. }) => Environment {
-            commit: Some(commit.clone()),
-            branch_name: branch.clone(),
-        },
-        Git::Unknown { .. } => Environment {
-            commit: None,
-            branch_name: None,
-        },
+    let commit = result.git.commit();
+    let environment = Environment {
+        commit: commit.map(|it| it.commit.clone()),
+        branch_name: commit.and_then(|it| it.branch.clone()),
     };
     let mut text = json::pretty(&Document {
         report_format: "CTRF",

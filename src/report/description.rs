@@ -82,7 +82,7 @@ impl<'a> Description<'a> {
             agent: asker(scenario.current.as_ref()),
             recorded: scenario.has_recorded_servers(),
             kinds,
-            last_pair: pairs.filter_map(|it| calls(it).0).max().unwrap_or(0),
+            last_pair: pairs.filter_map(|it| it.calls().0).max().unwrap_or(0),
         })
     }
 
@@ -271,7 +271,7 @@ impl<'a> Description<'a> {
             sentence.push_str(" Behind it, something else was heard.");
         }
         let last = self.scenario.current.as_ref().map(|it| it.calls);
-        let is_last = calls(row).1.is_some() && calls(row).1 == last;
+        let is_last = row.calls().1.is_some() && row.calls().1 == last;
         if is_last && self.ended_early() {
             sentence.push_str(" The run ended here, because the call is critical.");
         }
@@ -333,7 +333,7 @@ impl<'a> Description<'a> {
             // A call that is missing between two calls that were made was left out by the agent.
             let is_too_late = row.kind == RowKind::Missing
                 && self.ended_early()
-                && calls(row).0 > Some(self.last_pair);
+                && row.calls().0 > Some(self.last_pair);
             return if is_too_late {
                 Asked::TooLate
             } else {
@@ -375,7 +375,7 @@ impl<'a> Description<'a> {
 
     /// Whether a change of one of these kinds is about the row's calls.
     fn has(&self, row: &Row, kinds: &[ChangeKind]) -> bool {
-        let known = self.kinds.get(&calls(row));
+        let known = self.kinds.get(&row.calls());
         known.is_some_and(|known| kinds.iter().any(|it| known.contains(it)))
     }
 }
@@ -483,9 +483,4 @@ fn servers(comparison: &Comparison) -> &'static str {
         Some(first) if names.any(|it| it != first) => "the servers",
         _ => "the server",
     }
-}
-
-fn calls(row: &Row) -> Calls {
-    let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
-    (number(&row.baseline), number(&row.current))
 }

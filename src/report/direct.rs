@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::model::number::fixed;
+use crate::model::number::{count, fixed};
 use crate::published::result::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 use crate::report::{bytes, duration};
 use crate::text::{plural, several};
@@ -154,11 +154,7 @@ pub(super) fn cost(cost: &Cost) -> String {
 /// How many times as much it costs through the servers under test: `9.70 × the time, 0.86 × the bytes, 0.88 × the tokens`; empty where
 /// nothing can be said.
 pub(super) fn ratios(totals: &DirectTotals) -> String {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "two digits after the point are shown"
-    )]
-    let count = |number: usize| Some(number as f64);
+    let count = |number: usize| Some(count(number));
     let (through, straight) = (&totals.through, &totals.straight);
     let ratios = [
         ("time", through.ms, straight.ms),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::model::number::fixed;
+use crate::model::number::{count, fixed};
 use crate::model::points;
 use crate::published::result::{
     Call, Change, Comparison, Drift, Parameter, RequestComparison, ResponseComparison, Row,
@@ -22,59 +22,74 @@ const VALUE_CHARS: usize = 200;
 ///
 /// `call` is a number on the run's side, or on the baseline's where the run has no such call.
 pub fn explain(scenario: &Scenario, call: Option<usize>) -> String {
-    let mut text = String::new();
+    let mut text = Lines::default();
     if let Some(measured) = &scenario.measured {
-        push(&mut text, 0, &line(&scenario.name));
+        text.head(line(&scenario.name));
         if let Some(problem) = &scenario.problem {
-            push(&mut text, 0, &line(&problem.message));
+            text.head(line(&problem.message));
         }
         for detail in scenario.problem.iter().flat_map(|it| &it.details) {
-            push(&mut text, 1, &line(detail));
+            text.point(line(detail));
         }
-        text.push_str(&block(&terminal::all(measured)));
-        return text;
+        text.0.push_str(&block(&terminal::all(measured)));
+        return text.0;
     }
     let Some(comparison) = &scenario.comparison else {
         let reason = match &scenario.problem {
             Some(problem) => line(&problem.message).into_owned(),
             None => "nothing was compared".to_owned(),
         };
-        push(
-            &mut text,
-            0,
-            &format!("{}: no score: {reason}", line(&scenario.name)),
-        );
-        return text;
+        text.head(format!("{}: no score: {reason}", line(&scenario.name)));
+        return text.0;
     };
     if let Some(shown) = scenario.repeated.as_ref().and_then(|it| it.shown_words()) {
-        push(&mut text, 0, &shown);
+        text.head(shown);
     }
     if let Some(number) = call {
         if let Some(row) = find(comparison, number) {
             explain_row(&mut text, row, comparison);
         } else {
             let known = known_calls(comparison);
-            push(
-                &mut text,
-                0,
-                &format!("no call {number}: the calls are {known}"),
-            );
+            text.head(format!("no call {number}: the calls are {known}"));
         }
-        return text;
+        return text.0;
     }
-    push(&mut text, 0, &line(&scenario.name));
+    text.head(line(&scenario.name));
     if let Some(sentence) = scenario.not_the_same_experiment() {
-        push(&mut text, 0, &line(&sentence));
+        text.head(line(&sentence));
     }
     for row in &comparison.rows {
-        text.push('\n');
+        text.head("");
         explain_row(&mut text, row, comparison);
     }
     explain_before(&mut text, comparison);
     explain_catalogue(&mut text, comparison);
-    text.push('\n');
+    text.head("");
     explain_whole(&mut text, scenario, comparison);
-    text
+    text.0
+}
+
+/// The text as it grows, a line at a time.
+#[derive(Default)]
+struct Lines(String);
+
+impl Lines {
+    fn head(&mut self, words: impl AsRef<str>) {
+        self.0.push_str(words.as_ref());
+        self.0.push('\n');
+    }
+
+    /// What belongs to a head.
+    fn point(&mut self, words: impl AsRef<str>) {
+        self.0.push_str("  ");
+        self.head(words);
+    }
+
+    /// What belongs to a point.
+    fn detail(&mut self, words: impl AsRef<str>) {
+        self.0.push_str("  ");
+        self.point(words);
+    }
 }
 
 fn find(comparison: &Comparison, number: usize) -> Option<&Row> {
@@ -94,23 +109,19 @@ fn known_calls(comparison: &Comparison) -> String {
     }
 }
 
-fn explain_row(text: &mut String, row: &Row, comparison: &Comparison) {
+fn explain_row(text: &mut Lines, row: &Row, comparison: &Comparison) {
     let kind = if row.effect { "effect" } else { "read" };
     let server = row.server.as_deref().unwrap_or("unknown server");
-    push(
-        text,
-        0,
-        &format!(
-            "call {}: {} of {} ({kind})",
-            row.numbers(),
-            line(&row.tool_name()),
-            line(server)
-        ),
-    );
+    text.head(format!(
+        "call {}: {} of {} ({kind})",
+        row.numbers(),
+        line(&row.tool_name()),
+        line(server)
+    ));
     for (side, call) in [("baseline", &row.baseline), ("current", &row.current)] {
         match call {
-            Some(call) => push(text, 1, &format!("{side}: {}", explain_call(call))),
-            None => push(text, 1, &format!("{side}: no such call")),
+            Some(call) => text.point(format!("{side}: {}", explain_call(call))),
+            None => text.point(format!("{side}: no such call")),
         }
     }
     match (&row.request, &row.response) {
@@ -118,36 +129,27 @@ fn explain_row(text: &mut String, row: &Row, comparison: &Comparison) {
             explain_request(text, request);
             for bound in &row.bound {
                 let shown = shorten(&bound.to_string(), VALUE_CHARS).into_owned();
-                push(
-                    text,
-                    2,
-                    &format!("from an earlier answer: {}", line(&shown)),
-                );
+                text.detail(format!("from an earlier answer: {}", line(&shown)));
             }
             if let Some(polled) = &row.polled {
-                push(text, 1, &format!("a poll: {polled}"));
+                text.point(format!("a poll: {polled}"));
             }
             explain_response(text, response);
             if row.takes == Some(1) {
-                push(
-                    text,
-                    2,
-                    "recorded with one answer only, so nobody knows what of it varies: it is scored by how alike it is, and may differ",
+                text.detail(
+                    "recorded with one answer only, so nobody knows what of it varies: it is scored by how alike it is, \
+                     and may differ",
                 );
             }
             for path in &row.unseen {
                 let place = place(path);
-                push(
-                    text,
-                    2,
-                    &format!(
-                        "not looked at, because it was another thing whenever it was heard: {place}"
-                    ),
-                );
+                text.detail(format!(
+                    "not looked at, because it was another thing whenever it was heard: {place}"
+                ));
             }
             explain_formula(text, row, request.similarity, response.similarity);
         }
-        _ => push(text, 1, "score 0: a call without a partner counts 0"),
+        _ => text.point("score 0: a call without a partner counts 0"),
     }
     let behind = comparison.upstream.iter().flat_map(|it| {
         let places = row.behind.iter();
@@ -156,10 +158,8 @@ fn explain_row(text: &mut String, row: &Row, comparison: &Comparison) {
     for it in behind {
         explain_behind(text, "behind it: ", it);
     }
-    let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
-    let calls = (number(&row.baseline), number(&row.current));
     let changes = comparison.changes.iter();
-    for change in changes.filter(|it| (it.baseline, it.current) == calls) {
+    for change in changes.filter(|it| (it.baseline, it.current) == row.calls()) {
         explain_change(text, change);
     }
     let own = comparison.losses.iter().filter(|loss| {
@@ -171,21 +171,17 @@ fn explain_row(text: &mut String, row: &Row, comparison: &Comparison) {
     });
     for loss in own.filter(|it| points::costs(it.points)) {
         let path = loss.path.as_deref().unwrap_or("the whole call");
-        push(
-            text,
-            1,
-            &format!(
-                "costs {} of the overall score: {}: {}",
-                points::points(loss.points),
-                line(path),
-                line(method::words(&loss.rule))
-            ),
-        );
+        text.point(format!(
+            "costs {} of the overall score: {}: {}",
+            points::points(loss.points),
+            line(path),
+            line(method::words(&loss.rule))
+        ));
     }
 }
 
 /// A call that a server behind the one under test heard on either side.
-fn explain_behind(text: &mut String, lead: &str, row: &UpstreamRow) {
+fn explain_behind(text: &mut Lines, lead: &str, row: &UpstreamRow) {
     let name = |it: &Option<String>, unknown| it.clone().unwrap_or_else(|| String::from(unknown));
     let fails = if row.fails { ", and fails" } else { "" };
     let said = format!(
@@ -194,7 +190,7 @@ fn explain_behind(text: &mut String, lead: &str, row: &UpstreamRow) {
         name(&row.server, "unknown server"),
         row.words()
     );
-    push(text, 1, &line(&said));
+    text.point(line(&said));
     let differences = row.differences.iter();
     let differences = differences.map(|it| (it.path.clone(), &it.was, &it.now));
     let headers = row.headers.iter();
@@ -205,36 +201,32 @@ fn explain_behind(text: &mut String, lead: &str, row: &UpstreamRow) {
             shorten(value, VALUE_CHARS).into_owned()
         };
         let said = format!("{place}: was {}, is {}", shown(was), shown(now));
-        push(text, 2, &line(&said));
+        text.detail(line(&said));
     }
 }
 
 /// A change, with the whole of what it was and what it is.
-fn explain_change(text: &mut String, change: &Change) {
+fn explain_change(text: &mut Lines, change: &Change) {
     let fails = if change.fails { ", and fails" } else { "" };
     let whole = match change.baseline.or(change.current) {
         Some(_) => "the call",
         None => "the run",
     };
     let place = change.path.as_deref().map_or(whole.into(), place);
-    push(
-        text,
-        1,
-        &format!(
-            "change ({}{fails}): {place}: {}",
-            change.kind.name(),
-            line(&change.what)
-        ),
-    );
+    text.point(format!(
+        "change ({}{fails}): {place}: {}",
+        change.kind.name(),
+        line(&change.what)
+    ));
     for (side, value) in [("was", &change.was), ("is", &change.now)] {
         if let Some(value) = value {
-            push(text, 2, &format!("{side}: {}", line(value)));
+            text.detail(format!("{side}: {}", line(value)));
         }
     }
 }
 
 /// What the servers behind the one under test heard before its first call.
-fn explain_before(text: &mut String, comparison: &Comparison) {
+fn explain_before(text: &mut Lines, comparison: &Comparison) {
     let upstream = comparison.upstream.iter().flat_map(|it| &it.rows);
     let behind = comparison.rows.iter().flat_map(|it| &it.behind);
     let behind: HashSet<usize> = behind.copied().collect();
@@ -243,7 +235,7 @@ fn explain_before(text: &mut String, comparison: &Comparison) {
         .filter(|(number, _)| !behind.contains(number))
         .peekable();
     if before.peek().is_some() {
-        push(text, 0, "\nbehind the server, before the first call");
+        text.head("\nbehind the server, before the first call");
     }
     for (_, row) in before {
         explain_behind(text, "", row);
@@ -251,9 +243,9 @@ fn explain_before(text: &mut String, comparison: &Comparison) {
 }
 
 /// What changed in the tool catalogue, and what of the changes is about no call.
-fn explain_catalogue(text: &mut String, comparison: &Comparison) {
+fn explain_catalogue(text: &mut Lines, comparison: &Comparison) {
     if !comparison.drift.is_empty() {
-        push(text, 0, "\nthe tool catalogue");
+        text.head("\nthe tool catalogue");
     }
     for drift in &comparison.drift {
         explain_drift(text, drift);
@@ -265,14 +257,14 @@ fn explain_catalogue(text: &mut String, comparison: &Comparison) {
         .filter(|it| !is_about_a_call(it) && !is_drift(it))
         .peekable();
     if others.peek().is_some() {
-        push(text, 0, "\nthe run as a whole");
+        text.head("\nthe run as a whole");
     }
     for change in others {
         explain_change(text, change);
     }
 }
 
-fn explain_drift(text: &mut String, drift: &Drift) {
+fn explain_drift(text: &mut Lines, drift: &Drift) {
     let breaking = if drift.breaking {
         "breaking"
     } else {
@@ -283,26 +275,18 @@ fn explain_drift(text: &mut String, drift: &Drift) {
     } else {
         ", not used by the baseline"
     };
-    push(
-        text,
-        1,
-        &format!(
-            "{} of {}: {} ({breaking}{used})",
-            line(&drift.tool),
-            line(&drift.server),
-            line(&drift.what)
-        ),
-    );
+    text.point(format!(
+        "{} of {}: {} ({breaking}{used})",
+        line(&drift.tool),
+        line(&drift.server),
+        line(&drift.what)
+    ));
     for call in &drift.refused {
-        push(
-            text,
-            2,
-            &format!("call {call} of the baseline is refused now"),
-        );
+        text.detail(format!("call {call} of the baseline is refused now"));
     }
     for (side, value) in [("was", &drift.was), ("is", &drift.now)] {
         if let Some(value) = value {
-            push(text, 2, &format!("{side}: {}", line(value)));
+            text.detail(format!("{side}: {}", line(value)));
         }
     }
 }
@@ -321,27 +305,19 @@ fn explain_call(call: &Call) -> String {
     words
 }
 
-fn explain_request(text: &mut String, request: &RequestComparison) {
-    push(
-        text,
-        1,
-        &format!("request {}", fixed(request.similarity, 3)),
-    );
+fn explain_request(text: &mut Lines, request: &RequestComparison) {
+    text.point(format!("request {}", fixed(request.similarity, 3)));
     for parameter in &request.parameters {
         let similarity = match parameter.similarity {
             Some(similarity) => fixed(similarity, 3),
             None => "not counted".to_owned(),
         };
-        push(
-            text,
-            2,
-            &format!(
-                "{} {similarity}, {}{}",
-                line(&parameter.name),
-                line(method::words(&parameter.method)),
-                values(parameter)
-            ),
-        );
+        text.detail(format!(
+            "{} {similarity}, {}{}",
+            line(&parameter.name),
+            line(method::words(&parameter.method)),
+            values(parameter)
+        ));
     }
     let common: Vec<f64> = request
         .parameters
@@ -354,16 +330,12 @@ fn explain_request(text: &mut String, request: &RequestComparison) {
         .iter()
         .filter(|it| it.similarity.is_some());
     if !common.is_empty() {
-        push(
-            text,
-            2,
-            &format!(
-                "{} of {} arguments on both sides, {:.3} alike on average",
-                common.len(),
-                counted.count(),
-                mean(&common)
-            ),
-        );
+        text.detail(format!(
+            "{} of {} arguments on both sides, {:.3} alike on average",
+            common.len(),
+            counted.count(),
+            mean(&common)
+        ));
     }
 }
 
@@ -383,92 +355,68 @@ fn values(parameter: &Parameter) -> String {
     }
 }
 
-fn explain_response(text: &mut String, response: &ResponseComparison) {
+fn explain_response(text: &mut Lines, response: &ResponseComparison) {
     let cap = if response.contract_changes.is_empty() {
         ""
     } else {
         " (at most 0.5, because something did not stay as it had to)"
     };
-    push(
-        text,
-        1,
-        &format!("response {}{cap}", fixed(response.similarity, 3)),
-    );
+    text.point(format!("response {}{cap}", fixed(response.similarity, 3)));
     for change in &response.contract_changes {
-        push(
-            text,
-            2,
-            &format!(
-                "had to stay as it was: {}: {}",
-                place(&change.path),
-                line(&change.what)
-            ),
-        );
+        text.detail(format!(
+            "had to stay as it was: {}: {}",
+            place(&change.path),
+            line(&change.what)
+        ));
     }
     for difference in &response.differences {
         let shown = |value: &Option<String>| match value {
             Some(value) => line(&shorten(value, VALUE_CHARS)).into_owned(),
             None => "nothing".to_owned(),
         };
-        push(
-            text,
-            2,
-            &format!(
-                "{} {}, costs {}: {}: expected {}, got {}",
-                place(&difference.path),
-                fixed(difference.similarity, 3),
-                points::points(difference.loss),
-                line(method::words(&difference.rule)),
-                shown(&difference.expected),
-                shown(&difference.got)
-            ),
-        );
+        text.detail(format!(
+            "{} {}, costs {}: {}: expected {}, got {}",
+            place(&difference.path),
+            fixed(difference.similarity, 3),
+            points::points(difference.loss),
+            line(method::words(&difference.rule)),
+            shown(&difference.expected),
+            shown(&difference.got)
+        ));
     }
 }
 
 /// The two formulas that make one score of the two answers, with the numbers of this call put in.
-fn explain_formula(text: &mut String, row: &Row, request: f64, response: f64) {
+fn explain_formula(text: &mut Lines, row: &Row, request: f64, response: f64) {
     let lifted = if !row.effect && response >= 0.9 && 0.9 * response > request {
-        push(
-            text,
-            1,
-            &format!(
-                "a read that returned the same: request counts 0.9 × {response:.3} = {:.3}",
-                0.9 * response
-            ),
-        );
+        text.point(format!(
+            "a read that returned the same: request counts 0.9 × {response:.3} = {:.3}",
+            0.9 * response
+        ));
         0.9 * response
     } else {
         request
     };
     let formula = lifted * (1.0 - request * (1.0 - response));
     if (formula - row.call).abs() < 1e-6 {
-        push(
-            text,
-            1,
-            &format!(
-                "score {:.3} = {lifted:.3} × (1 − {request:.3} × (1 − {response:.3}))",
-                row.call
-            ),
-        );
+        text.point(format!(
+            "score {:.3} = {lifted:.3} × (1 − {request:.3} × (1 − {response:.3}))",
+            row.call
+        ));
     } else {
         // Other ways to match (`scoring.match`, `scoring.responses`, `preset: classic`) have formulas of their own.
-        push(
-            text,
-            1,
-            &format!("score {:.3} by the scenario's own way to match", row.call),
-        );
+        text.point(format!(
+            "score {:.3} by the scenario's own way to match",
+            row.call
+        ));
     }
 }
 
-fn explain_whole(text: &mut String, scenario: &Scenario, comparison: &Comparison) {
+fn explain_whole(text: &mut Lines, scenario: &Scenario, comparison: &Comparison) {
     let scores = &comparison.scores;
     let is_failed = scenario.status == Status::Failed;
     let unmet = scenario.unmet();
-    push(
-        text,
-        0,
-        &format!(
+    text.head(format!(
             "overall {} = {} mean of the calls × {} for how the runs ended ({} → {}) − {} for the number of calls",
             fixed(scores.overall, 3),
             fixed(scores.calls, 3),
@@ -476,42 +424,37 @@ fn explain_whole(text: &mut String, scenario: &Scenario, comparison: &Comparison
             comparison.baseline_status.name(),
             comparison.current_status.name(),
             fixed(scores.count_penalty, 2)
-        ),
-    );
-    push(
-        text,
-        0,
-        &format!(
-            "{} at a threshold of {}{}; {}; the arguments alone {}",
-            match (comparison.passed, is_failed) {
-                (false, _) => "failed",
-                (true, true) => "the comparison passed",
-                (true, false) => "passed",
-            },
-            fixed(scores.threshold, 2),
-            match (comparison.passed && is_failed, unmet.len()) {
-                (false, _) => "",
-                (true, 0) => ", and the scenario failed all the same",
-                (true, 1) => ", and the scenario failed, because an expectation is not met",
-                (true, _) => ", and the scenario failed, because expectations are not met",
-            },
-            scenario.band().unwrap_or(comparison.band).name(),
-            fixed(scores.trajectory, 3)
-        ),
-    );
+        ));
+    text.head(format!(
+        "{} at a threshold of {}{}; {}; the arguments alone {}",
+        match (comparison.passed, is_failed) {
+            (false, _) => "failed",
+            (true, true) => "the comparison passed",
+            (true, false) => "passed",
+        },
+        fixed(scores.threshold, 2),
+        match (comparison.passed && is_failed, unmet.len()) {
+            (false, _) => "",
+            (true, 0) => ", and the scenario failed all the same",
+            (true, 1) => ", and the scenario failed, because an expectation is not met",
+            (true, _) => ", and the scenario failed, because expectations are not met",
+        },
+        scenario.band().unwrap_or(comparison.band).name(),
+        fixed(scores.trajectory, 3)
+    ));
     for reason in &comparison.reasons {
-        push(text, 1, &line(&reason.to_string()));
+        text.point(line(&reason.to_string()));
         for follows in &reason.follows {
-            push(text, 2, &format!("└ {}", line(&follows.to_string())));
+            text.detail(format!("└ {}", line(&follows.to_string())));
         }
     }
     for unmet in unmet {
-        push(text, 1, &line(&unmet));
+        text.point(line(&unmet));
     }
     let shown = comparison.changes.iter().filter(|it| !it.fails).count();
     if shown > 0 {
         let changes = several(shown, "change is", "changes are");
-        push(text, 1, &format!("{changes} shown, and no reason to fail"));
+        text.point(format!("{changes} shown, and no reason to fail"));
     }
 }
 
@@ -523,14 +466,5 @@ fn place(path: &str) -> std::borrow::Cow<'_, str> {
 }
 
 fn mean(numbers: &[f64]) -> f64 {
-    // The number of arguments of a call is far below where this conversion would lose anything.
-    #[expect(clippy::cast_precision_loss, reason = "a call has few arguments")]
-    let count = numbers.len() as f64;
-    numbers.iter().sum::<f64>() / count
-}
-
-fn push(text: &mut String, indent: usize, words: &str) {
-    text.push_str(&"  ".repeat(indent));
-    text.push_str(words);
-    text.push('\n');
+    numbers.iter().sum::<f64>() / count(numbers.len())
 }

@@ -1,7 +1,6 @@
 //! A test case becomes a scenario.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -13,16 +12,12 @@ use super::prepared::{Prepared, distinct};
 use super::problem::Problem;
 use super::wire::case::TestCase;
 use super::wire::server::ServerConfig;
-use crate::model::agent::Limits;
 use crate::model::evaluator::{CallPattern, Evaluator, EvaluatorKind, Role, ToolCalls, WantedCall};
 use crate::model::judge::{LlmJudge, THRESHOLD};
-use crate::model::label::Labels;
 use crate::model::redaction::Redaction;
-use crate::model::rules::Rules;
 use crate::model::scenario::{
-    Agent, HttpStyle, Places, Replaying, Scenario, Server, Timeouts, Transport,
+    Agent, HttpStyle, Replaying, Scenario, Server, Start, Timeouts, Transport,
 };
-use crate::model::source::Source;
 use crate::redact::{Redactor, Secrets};
 use crate::report::command;
 use crate::scenario_file;
@@ -89,52 +84,26 @@ pub(super) fn of_case(
     let scenario = Scenario {
         id: id(&named),
         path: PathBuf::from(NO_FILE),
-        text_at: None,
-        read_from: Vec::new(),
-        places: Places::default(),
-        defaults_root: PathBuf::new(),
         hash: scenario_file::scenario_hash(&messages, &redaction),
         name: case.name,
-        row_of: None,
-        cell: None,
-        description: None,
         enabled: true,
-        left_out: None,
-        tags: Vec::new(),
         user_intent: Some(case.prompt),
-        turns: Vec::new(),
-        config_file: None,
         servers,
-        usual_servers: None,
-        upstreams: Vec::new(),
-        interactions: Arc::default(),
-        containers: Vec::new(),
-        ready: None,
-        before: Vec::new(),
-        after: Vec::new(),
         agent: Agent::Model {
             settings: Box::new(agent),
             calls: Vec::new(),
         },
-        measurement: None,
         judge,
         replaying: Replaying::within(timeout),
-        expected_trajectory: Vec::new(),
-        expects_no_call: false,
         is_test_case: true,
-        success_criteria: Vec::new(),
         evaluators,
-        evaluation_threshold: None,
-        source: Source::default(),
         redaction,
-        scoring: Rules::default(),
-        labels: Labels::default(),
         timeouts: Timeouts {
             scenario: timeout,
             said_by,
             ..Timeouts::default()
         },
-        limits: Limits::default(),
+        ..Scenario::default()
     };
     let redactor = Redactor::new(&secrets, &scenario.redaction);
     Ok(Prepared {
@@ -181,14 +150,10 @@ fn all_called(tools: &[String]) -> Evaluator {
     let required = tools.iter().map(|it| WantedCall {
         call: CallPattern {
             tool: it.clone(),
-            arguments: None,
-            answer: None,
+            ..CallPattern::default()
         },
         min: 1,
-        max: None,
-        first: false,
-        last: false,
-        before: None,
+        ..WantedCall::default()
     });
     gating(
         EXPECTED_TOOLS,
@@ -259,12 +224,12 @@ fn servers(
                 }
                 let env = pairs(env);
                 secrets.named("env", &name, borrowed(&env));
-                Transport::Stdio {
+                Transport::Stdio(Start {
                     command: command.clone(),
                     args: args.clone(),
                     env,
                     cwd: None,
-                }
+                })
             }
             ServerConfig::Http { url, headers, .. } => {
                 let headers = pairs(headers);

@@ -23,7 +23,8 @@ use crate::redact;
 use crate::suite::ci::known_by;
 use crate::suite::replay;
 use crate::suite::{
-    self, Broken, Despite, Judging, Recording, Refusal, ScoreSettings, Settings, Waiting,
+    self, Despite, Judging, Pending, Recording, Refusal, ScoreSettings, Settings, Waiting,
+    scenario_of,
 };
 
 /// `POST /api/test/record`.
@@ -150,9 +151,6 @@ fn selected(server: &Server, names: &[String]) -> Result<Vec<Scenario>, Problem>
     Ok(scenarios)
 }
 
-/// What is pending of a scenario, or why that cannot be told.
-pub(super) type Pending = Result<Waiting, Box<Broken>>;
-
 /// `POST /api/test/review`.
 pub(super) async fn review(
     State(server): State<Arc<Server>>,
@@ -215,7 +213,7 @@ pub(super) async fn decide(
         seen.is_some_and(|seen| seen != run)
     };
     if let Some(other) = accepted.iter().chain(&rejected).find(unseen) {
-        let id = shown(&scenario(other).id);
+        let id = shown(&scenario_of(other).id);
         let message = format!("another run of `{id}` waits by now: look at that one first");
         return Err(Problem::new(StatusCode::CONFLICT, message));
     }
@@ -247,7 +245,7 @@ pub(super) async fn decide(
             Err(broken) => broken.reject(),
         };
         done.map_err(|it| refused(&it))?;
-        reply.rejected.push(clean(&scenario(it).id));
+        reply.rejected.push(clean(&scenario_of(it).id));
     }
     for waiting in waiting(server, &scenarios)
         .iter()
@@ -264,13 +262,6 @@ pub(super) async fn decide(
     Ok(reply)
 }
 
-fn scenario(pending: &Pending) -> &Scenario {
-    match pending {
-        Ok(waiting) => waiting.scenario(),
-        Err(broken) => broken.scenario(),
-    }
-}
-
 /// What waits of the scenarios of these ids.
 fn of_names<'a>(
     names: &[String],
@@ -278,7 +269,7 @@ fn of_names<'a>(
     pending: &'a [Pending],
 ) -> Result<Vec<&'a Pending>, Problem> {
     let found = names.iter().enumerate().map(|(number, name)| {
-        let it = pending.iter().find(|it| scenario(it).id == *name);
+        let it = pending.iter().find(|it| scenario_of(it).id == *name);
         it.ok_or_else(|| {
             let message = format!("nothing of `{}` is pending", shown(name));
             Problem::at(format!("{at}/{number}"), message)

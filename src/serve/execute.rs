@@ -124,16 +124,7 @@ pub(super) async fn start(
     let interrupt = server.interrupt.child_token();
     let client = interrupt.clone().drop_guard();
     let work = tokio::spawn(async move {
-        let Admitted {
-            place,
-            seat,
-            scenarios,
-            cases,
-            order,
-            secrets,
-            files,
-        } = admitted;
-        let _held = (place, turn, working);
+        let _held = (admitted.place, turn, working);
         let settings = Settings {
             // As for several requests, nobody is asked whether what outlives runs bears several at once.
             jobs: Jobs::Sharing(u16::try_from(beside).unwrap_or(u16::MAX)),
@@ -142,20 +133,20 @@ pub(super) async fn start(
         };
         let watching = Arc::new(Watching::new(
             &server,
-            ("run", seat),
-            (cases, secrets),
+            ("run", admitted.seat),
+            (admitted.cases, admitted.secrets),
             Some(sender),
         ));
         let suite = Suite {
-            scenarios,
+            scenarios: admitted.scenarios,
             observer: Arc::clone(&watching) as Arc<dyn suite::Observer>,
             interrupt,
         };
         let finished = suite::run(suite, &settings).await;
-        drop(files);
+        drop(admitted.files);
         let finished = finished.map_err(|it| failed(&it))?;
         watching.close(&finished);
-        let replies = replies_of(&finished, &watching, &order);
+        let replies = replies_of(&finished, &watching, &admitted.order);
         server.keep_verdicts(&replies, &watching.cases).await;
         server.finish(&finished);
         Ok(replies)

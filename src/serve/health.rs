@@ -44,7 +44,7 @@ pub(super) async fn connections(State(server): State<Arc<Server>>) -> Json<Conne
     let clean = |text: &str| redact::environment().text(text).into_inner();
     let connections = server.options.servers.iter().map(|it| {
         let (kind, target) = match &it.transport {
-            Transport::Stdio { command, .. } => ("stdio", command.as_str()),
+            Transport::Stdio(it) => ("stdio", it.command.as_str()),
             Transport::Http {
                 style: HttpStyle::Streamable,
                 url,

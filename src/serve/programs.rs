@@ -148,7 +148,7 @@ fn first(
 
 fn server(transport: &Transport, permitted: Permitted) -> Option<&'static str> {
     match transport {
-        Transport::Stdio { .. } => Some("is a program"),
+        Transport::Stdio(_) => Some("is a program"),
         Transport::Http { start: Some(_), .. } => Some("is started"),
         Transport::Http {
             headers_command, ..

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::case::EXPECTED_TOOLS;
 use super::wire::reply::{RunReply, ToolCall, Verdict};
 use crate::model::evaluation::Evaluation;
+use crate::model::number::share;
 use crate::model::redacted::Redacted;
 use crate::model::ruling::Judge;
 use crate::model::suite::{Check, ScenarioResult};
@@ -167,7 +168,7 @@ fn verdict(result: &ScenarioResult, status: Status, expected: &[String]) -> Verd
         passed,
         confidence,
         reasoning: reasons.join(" ").trim().to_owned(),
-        tool_accuracy: Some(share(expected.len() - missing.len(), expected.len())),
+        tool_accuracy: share(expected.len() - missing.len(), expected.len()).or(Some(1.0)),
         suggestions,
     }
 }
@@ -184,18 +185,6 @@ fn without_judge(passed: bool, expected: usize, missing: usize) -> String {
     format!(
         "{called}; the run {judged} by its expected tools and evaluators, without asking a model."
     )
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "there are far fewer tools than a float counts exactly"
-)]
-fn share(part: usize, whole: usize) -> f64 {
-    if whole == 0 {
-        1.0
-    } else {
-        part as f64 / whole as f64
-    }
 }
 
 /// Whether a run has called a tool that a server has.

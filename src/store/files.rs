@@ -219,7 +219,7 @@ pub(super) fn cannot_read(path: &Path, source: io::Error) -> StoreError {
     StoreError::Read { path, source }
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent()
         .filter(|it| *it != Path::new(""))
         .unwrap_or(Path::new("."))

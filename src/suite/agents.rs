@@ -213,27 +213,14 @@ fn start(scenario: &mut Scenario, choice: &Choice) -> Result<(), Error> {
             ));
         }
     };
-    let settings = match own {
-        Some(own) => CommandAgent {
-            command,
-            format,
-            price: same.and_then(|it| it.price),
-            cwd: own
-                .cwd
-                .clone()
-                .filter(|_| !format.is_configured_by_folder()),
-            ..own.clone()
-        },
-        None => CommandAgent {
-            command,
-            format,
-            model: None,
-            cwd: None,
-            env: Vec::new(),
-            timeout: None,
-            tool_timeout: None,
-            price: None,
-        },
+    let price = same.and_then(|it| it.price);
+    let own = own.cloned().unwrap_or_default();
+    let settings = CommandAgent {
+        command,
+        format,
+        price,
+        cwd: own.cwd.filter(|_| !format.is_configured_by_folder()),
+        ..own
     };
     scenario.agent = Agent::Command {
         settings: Box::new(settings),

@@ -225,7 +225,12 @@ pub async fn bisect(
         )
     });
     let reason = state.why.get(&leading[high].id).cloned();
-    let of_run = || shown.as_ref().map(first_reason);
+    let of_run = || {
+        let mut results = shown.as_ref()?.suite.scenarios.iter();
+        results
+            .find(|it| it.status == Status::Failed)
+            .map(self::reason)
+    };
     Ok(Bisected {
         first_bad: leading[low..=high].to_vec(),
         skipped: skipped.collect(),
@@ -354,13 +359,6 @@ async fn test(
 fn experiment(scenarios: &[Scenario], settings: &Settings) -> String {
     let all = format!("{scenarios:?} {:?}", settings.judging);
     hex::encode(Sha256::digest(all.as_bytes()))
-}
-
-/// The first thing that speaks against a bad commit.
-fn first_reason(finished: &Finished) -> String {
-    let mut results = finished.suite.scenarios.iter();
-    let bad = results.find(|it| it.status == Status::Failed);
-    bad.map(reason).unwrap_or_default()
 }
 
 /// The first thing that speaks against a result.

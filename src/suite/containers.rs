@@ -132,11 +132,7 @@ impl ContainerSlot {
             Err(_) if trajectory.ending.is_complete() && all_answered(trajectory) => return false,
             Err(unknown) => unknown,
         };
-        let died = redactor.ending(Ending::Error {
-            message: found.message,
-            details: found.details,
-            trouble: found.trouble,
-        });
+        let died = redactor.ending(found.into());
         // The run's own ending is kept in the details, before the last lines of the container.
         trajectory.refine(|it| end_as(it, &died));
         has_ended

@@ -6,7 +6,7 @@ use super::source;
 use crate::model::container::{Image, MountSource};
 use crate::model::evaluator::{Evaluator, EvaluatorKind, FilePlace, FileRoot};
 use crate::model::hook::Hook;
-use crate::model::scenario::{Scenario, Start, Transport};
+use crate::model::scenario::{Scenario, Transport};
 use crate::model::source::Prepare;
 
 /// What a scenario depends on; all paths are absolute.
@@ -44,17 +44,12 @@ pub fn depends(scenario: &Scenario) -> Depends {
     };
     for server in settled.servers.iter().chain(&settled.upstreams) {
         match &server.transport {
-            Transport::Stdio {
-                command, args, cwd, ..
-            }
+            Transport::Stdio(it)
             | Transport::Http {
-                start: Some(Start {
-                    command, args, cwd, ..
-                }),
-                ..
+                start: Some(it), ..
             } => {
-                let words = std::iter::once(command).chain(args);
-                depends.started(words, cwd.as_deref());
+                let words = std::iter::once(&it.command).chain(&it.args);
+                depends.started(words, it.cwd.as_deref());
             }
             Transport::Http {
                 headers_command, ..

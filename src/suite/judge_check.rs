@@ -77,7 +77,7 @@ impl CheckedExample {
     /// Why something about it could not be judged.
     pub fn problem(&self) -> Option<&str> {
         let mut failures = self.rulings().filter_map(|it| it.verdict.as_ref().err());
-        failures.next().map(|it| it.why.as_str())
+        failures.next().map(|it| it.message.as_str())
     }
 }
 
@@ -273,7 +273,7 @@ pub fn verdict_words(ruling: &Ruling, threshold: f64) -> String {
             let [score, _] = percents_apart(verdict.score, threshold);
             format!("{said}, {score}{}", ruling.cached_words())
         }
-        Err(unruled) => format!("no verdict: {}", unruled.why),
+        Err(unruled) => format!("no verdict: {}", unruled.message),
     }
 }
 

@@ -152,13 +152,8 @@ fn server(server: &Server) -> Value {
     };
     let name = &server.name;
     match &server.transport {
-        Transport::Stdio {
-            command,
-            args,
-            env,
-            cwd: _,
-        } => {
-            json!({ "name": name, "type": "stdio", "command": command, "args": args, "env": names(env) })
+        Transport::Stdio(it) => {
+            json!({ "name": name, "type": "stdio", "command": it.command, "args": it.args, "env": names(&it.env) })
         }
         Transport::Http {
             style,

@@ -115,10 +115,10 @@ fn place(file: &FilePlace, servers: &[Server]) -> Result<Place, Unasked> {
         return Err(Unasked::broken(format!("there is no server `{name}`")));
     };
     let cwd = match &server.transport {
-        Transport::Stdio { cwd, .. } => cwd,
-        Transport::Http {
-            start: Some(start), ..
-        } => &start.cwd,
+        Transport::Stdio(it)
+        | Transport::Http {
+            start: Some(it), ..
+        } => &it.cwd,
         Transport::Recorded { .. } => {
             let why = "the answers are recorded ones: no server was there to leave a file";
             return Err(Unasked::Absent(why.to_owned()));

@@ -157,7 +157,7 @@ pub(super) fn without_secrets(mut ruling: Ruling, redactor: &Redactor) -> Ruling
             verdict.suggestions.iter_mut().for_each(clean);
         }
         Err(unruled) => {
-            clean(&mut unruled.why);
+            clean(&mut unruled.message);
             unruled.details.iter_mut().for_each(clean);
         }
     }

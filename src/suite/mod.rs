@@ -124,7 +124,9 @@ pub use self::play::Suite;
 pub use self::questions::{Short, WriteSettings, Written, write_questions};
 pub use self::record::record;
 pub use self::retire::retire;
-pub use self::review::{Broken, Despite, Ignored, ReadAgain, Refusal, Waiting};
+pub use self::review::{
+    Broken, Despite, Ignored, Pending, ReadAgain, Refusal, Waiting, scenario_of,
+};
 pub use self::run_folder::RunFolder;
 pub use self::series::series;
 pub use self::servers::give_servers;

@@ -16,10 +16,10 @@ pub trait Observer: Send + Sync {
     fn begins(&self, scenario: &Scenario) -> Arc<dyn ScenarioObserver>;
 
     /// A scenario has its result.
-    fn finished(&self, result: &Redacted<ScenarioResult>);
+    fn finished(&self, _result: &Redacted<ScenarioResult>) {}
 
     /// All scenarios have their results.
-    fn ended(&self);
+    fn ended(&self) {}
 }
 
 /// Receives the progress of one scenario.
@@ -28,10 +28,10 @@ pub trait ScenarioObserver: run::Observer {
     fn attempt(&self, number: u16, of: u16) -> Arc<dyn ScenarioObserver>;
 
     /// An attempt has ended.
-    fn attempted(&self, number: u16, of: u16, status: Status);
+    fn attempted(&self, _number: u16, _of: u16, _status: Status) {}
 
     /// What came of it is known, but for what is found out by running it once more.
-    fn judged(&self, result: &Redacted<ScenarioResult>);
+    fn judged(&self, _result: &Redacted<ScenarioResult>) {}
 }
 
 /// Ignores all progress.
@@ -42,10 +42,6 @@ impl Observer for Silent {
     fn begins(&self, _: &Scenario) -> Arc<dyn ScenarioObserver> {
         Arc::new(Self)
     }
-
-    fn finished(&self, _: &Redacted<ScenarioResult>) {}
-
-    fn ended(&self) {}
 }
 
 impl run::Observer for Silent {
@@ -56,8 +52,4 @@ impl ScenarioObserver for Silent {
     fn attempt(&self, _: u16, _: u16) -> Arc<dyn ScenarioObserver> {
         Arc::new(Self)
     }
-
-    fn attempted(&self, _: u16, _: u16, _: Status) {}
-
-    fn judged(&self, _: &Redacted<ScenarioResult>) {}
 }

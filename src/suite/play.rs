@@ -273,15 +273,13 @@ where
         .unzip();
     let suite = SuiteResult {
         run_id: runs.id().to_owned(),
-        command: command.to_owned(),
-        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
         started_at,
         duration_ms: started.elapsed().as_secs_f64() * 1000.0,
-        git: context.git(Path::new(".")),
         interrupted: interrupt.is_cancelled(),
         called: settings.called.clone(),
         selected,
         scenarios: results,
+        ..SuiteResult::new(command, context.git(Path::new(".")))
     };
     let files = suite.scenarios.iter().zip(laid_down);
     let files = files.map(|(it, laid_down)| Files {
@@ -363,19 +361,17 @@ fn keep_begun(
         };
         not_run(&context.redacted(it), status, why.to_owned())
     });
+    let git = Git::Unknown {
+        reason: "the run has not ended".to_owned(),
+    };
     let suite = SuiteResult {
         run_id: runs.id().to_owned(),
-        command: command.to_owned(),
-        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
         started_at,
-        duration_ms: 0.0,
-        git: Git::Unknown {
-            reason: "the run has not ended".to_owned(),
-        },
         called,
         interrupted: true,
         selected: scenarios.iter().filter(|it| it.enabled).count(),
         scenarios: results.collect(),
+        ..SuiteResult::new(command, git)
     };
     let suite = context.redactor().suite(suite);
     let begun = suite.derive(|_| ResultDocument::from(&suite));

@@ -11,7 +11,7 @@ use super::agents::reach_model;
 use super::error::Error;
 use crate::discovery::corpus::{Corpus, Tool};
 use crate::discovery::questions::{INSTRUCTIONS, key, once_more, question, read, refusal, schema};
-use crate::llm::client::{Attempts, Client, Unanswered};
+use crate::llm::client::{Attempts, Client};
 use crate::llm::dialect::wire;
 use crate::llm::errors::Asker;
 use crate::llm::message::{
@@ -21,6 +21,7 @@ use crate::llm::wire::Wire;
 use crate::model::agent::{ModelAgent, ToolChoice};
 use crate::model::judge::{JudgeSettings, VerdictForm};
 use crate::model::redaction::Redaction;
+use crate::model::trouble::Unanswered;
 use crate::model::usage::TotalUse;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Budget, SetupError};

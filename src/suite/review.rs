@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::evaluating;
@@ -91,6 +90,17 @@ pub struct Broken {
     scenario: Scenario,
     baselines: Baselines,
     why: Refusal,
+}
+
+/// What is pending of a scenario, or why that cannot be told.
+pub type Pending = Result<Waiting, Box<Broken>>;
+
+/// The scenario that something is pending of.
+pub fn scenario_of(pending: &Pending) -> &Scenario {
+    match pending {
+        Ok(waiting) => waiting.scenario(),
+        Err(broken) => broken.scenario(),
+    }
 }
 
 impl Waiting {
@@ -188,15 +198,9 @@ impl Waiting {
         };
         let suite = SuiteResult {
             run_id: self.run.origin.run.clone(),
-            command: "compare".to_owned(),
-            mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
-            started_at: Timestamp::now(),
-            duration_ms: 0.0,
-            git: nowhere,
-            interrupted: false,
-            called: None,
             selected: 1,
             scenarios: vec![shown],
+            ..SuiteResult::new("compare", nowhere)
         };
         Redactor::new(&secrets, &Redaction::default()).suite(suite)
     }

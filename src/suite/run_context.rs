@@ -189,7 +189,9 @@ impl RunContext {
         let executed = Executed {
             scenario: told(scenario, &run.trajectory, &run.redactor),
             patience: self.suite.patience(scenario, &run.trajectory),
-            notes: redacted_notes(&run.notes, &run.redactor),
+            notes: (run.notes.iter())
+                .map(|it| run.redactor.text(it).into_inner())
+                .collect(),
             trajectory: run.trajectory,
             evaluations: run.evaluations,
         };
@@ -308,9 +310,4 @@ impl RunContext {
             ..result(&self.redacted(scenario), Status::Error)
         }
     }
-}
-
-fn redacted_notes(notes: &[String], redactor: &Redactor) -> Vec<String> {
-    let notes = notes.iter();
-    notes.map(|it| redactor.text(it).into_inner()).collect()
 }

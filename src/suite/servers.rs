@@ -58,7 +58,7 @@ impl SuiteContext {
         !keeps
             && all.all(|it| match it.transport {
                 Transport::Mock | Transport::Recorded { .. } => true,
-                Transport::Stdio { .. } => false,
+                Transport::Stdio(_) => false,
                 Transport::Http { .. } => addresses::is_fresh(scenario, it, containers),
             })
     }
@@ -199,22 +199,10 @@ impl SuiteContext {
         secrets: &mut Secrets,
     ) -> Result<Launch, SetupError> {
         Ok(match &server.transport {
-            Transport::Stdio {
-                command,
-                args,
-                env,
-                cwd,
-            } => {
-                secrets.named("env", &server.name, pairs(env));
-                secrets.named("args", &server.name, options(args));
-                Launch::Child(ChildCommand {
-                    program: command.into(),
-                    args: args.iter().map(Into::into).collect(),
-                    env: env.clone(),
-                    cwd: cwd.clone(),
-                    supervisor: self.program.clone(),
-                    ..ChildCommand::default()
-                })
+            Transport::Stdio(start) => {
+                secrets.named("env", &server.name, pairs(&start.env));
+                secrets.named("args", &server.name, options(&start.args));
+                Launch::Child(self.command(start))
             }
             Transport::Http {
                 style,

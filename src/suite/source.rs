@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::model::container::{Container, Image};
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::stamp::{DIRTY, Git, Stamp};
+use crate::model::stamp::{DIRTY, Stamp};
 use crate::run::SetupError;
 use crate::scenario_file::{self, SOURCE_DIR};
 
@@ -55,9 +55,7 @@ fn variable(name: &str) -> Option<String> {
 /// was not, or that is not known.
 pub(crate) fn other_than_image(stamp: &Stamp) -> Option<String> {
     let image = stamp.image.as_ref()?;
-    let Some(Git::Known(source)) = &stamp.source else {
-        return None;
-    };
+    let source = stamp.source.as_ref()?.commit()?;
     let revision = image.revision.as_deref()?;
     let of_image = revision.strip_suffix(DIRTY).unwrap_or(revision);
     let is_id = of_image.len() >= 7 && of_image.bytes().all(|it| it.is_ascii_hexdigit());

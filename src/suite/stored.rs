@@ -62,7 +62,10 @@ pub fn compare_stored(
     let whole = whole.filter(|it| it.is_whole(&stored.within));
     let folder = match whole {
         Some(run) => Some(run.folder.as_path()),
-        None => stored.files.first().and_then(|it| run_of(it)),
+        None => stored.files.first().and_then(|it| {
+            let current = it.ancestors().find(|it| it.ends_with(CURRENT))?;
+            current.parent()
+        }),
     };
     let comparison = Comparison {
         found: folder.map_or_else(HashMap::new, |it| evaluating::found_in(&it.join(RESULT))),
@@ -150,20 +153,19 @@ pub fn compare_stored(
         selection: selection(stored, selected),
         ..it
     });
+    let git = git::stamp(
+        Path::new("."),
+        &[&stored.baselines, Path::new(REPORTS), Path::new(STATE)],
+    );
     let suite = SuiteResult {
         run_id: runs.id().to_owned(),
-        command: "compare".to_owned(),
-        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
         started_at,
         duration_ms: started.elapsed().as_secs_f64() * 1000.0,
-        git: git::stamp(
-            Path::new("."),
-            &[&stored.baselines, Path::new(REPORTS), Path::new(STATE)],
-        ),
         interrupted,
         called,
         selected,
         scenarios: results,
+        ..SuiteResult::new("compare", git)
     };
     let suite = Redactor::new(&secrets, &Redaction::default()).suite(suite);
     Ok(Finished {
@@ -204,12 +206,6 @@ fn selection(stored: &Stored, chosen: usize) -> Option<Selection> {
 fn attempts(runs: &Runs, id: &str, count: usize) -> Vec<Option<PathBuf>> {
     let file = |number| Some(runs.attempt(number).path(id)).filter(|it| it.exists());
     (1..=count).map(file).collect()
-}
-
-/// The folder of the run that a trajectory was stored in, where it is one of a run.
-fn run_of(file: &Path) -> Option<&Path> {
-    let current = file.ancestors().find(|it| it.ends_with(CURRENT))?;
-    current.parent()
 }
 
 /// Numbers the results where several runs are of one scenario.

@@ -19,7 +19,8 @@ pub(super) fn identifiers(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
-        let run = run_length(&bytes[at..]);
+        let rest = bytes[at..].iter();
+        let run = rest.take_while(|it| it.is_ascii_alphanumeric()).count();
         let is_at_start = at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
         let length = match uuid_length(&bytes[at..]).filter(|_| is_at_start) {
             Some(uuid) => uuid,
@@ -33,10 +34,6 @@ pub(super) fn identifiers(text: &str) -> Vec<Range<usize>> {
         at += length;
     }
     found
-}
-
-fn run_length(bytes: &[u8]) -> usize {
-    (bytes.iter().take_while(|it| it.is_ascii_alphanumeric())).count()
 }
 
 /// How long the UUID is that a text begins with.

@@ -88,12 +88,12 @@ fn upstreams_are_servers_like_others_and_not_among_those_of_the_agent() {
     assert_eq!(start.args, ["${port}"]);
     assert_eq!(
         notes.transport,
-        Transport::Stdio {
+        Transport::Stdio(Start {
             command: folder.path().join("../notes").display().to_string(),
             args: vec!["-v".to_owned()],
             env: vec![("NOTES".to_owned(), "c".to_owned())],
             cwd: Some(folder.path().join("work")),
-        }
+        })
     );
     let marked = &scenario.redaction.marked;
     for name in ["X-More", "MODE", "NOTES"] {
@@ -135,7 +135,7 @@ fn a_scenario_made_of_a_session_keeps_them_with_their_ways() {
     let start = start.as_ref().unwrap();
     assert_eq!(Path::new(&start.command), path("time"));
     assert_eq!(headers.len(), 1);
-    let Transport::Stdio { command, cwd, .. } = &notes.transport else {
+    let Transport::Stdio(Start { command, cwd, .. }) = &notes.transport else {
         panic!("{notes:?}");
     };
     assert_eq!(Path::new(command), above.join("notes"));

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcp_eval::model::scenario::{HttpStyle, Server, Transport};
+use mcp_eval::model::scenario::{HttpStyle, Server, Start, Transport};
 use mcp_eval::scenario_file::{
     self, ClientConfigError, Options, client_config, expand, expand_command,
 };
@@ -26,14 +26,14 @@ fn http(name: &str, url: &str) -> Server {
 
 fn stdio(command: &str, args: &[&str], env: &[(&str, &str)], cwd: Option<&Path>) -> Server {
     let env = env.iter();
-    let transport = Transport::Stdio {
+    let transport = Transport::Stdio(Start {
         command: command.to_owned(),
         args: args.iter().map(|it| (*it).to_owned()).collect(),
         env: env
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect(),
         cwd: cwd.map(Path::to_owned),
-    };
+    });
     Server::new("local".to_owned(), transport)
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use mcp_eval::model::scenario::{Server, Transport};
+use mcp_eval::model::scenario::{Server, Start, Transport};
 use mcp_eval::scenario_file::{self, FirstCall, FirstScenario, Options, first_scenario};
 
 use crate::common::{Project, Ran, faulty_server, in_terminal, served};
@@ -931,7 +931,7 @@ proptest! {
             name,
             server: Server {
                 name: server.clone(),
-                transport: Transport::Stdio { command: "program".to_owned(), args: args.clone(), env: Vec::new(), cwd: None },
+                transport: Transport::Stdio(Start { command: "program".to_owned(), args: args.clone(), ..Start::default() }),
                 connect_timeout: None,
                 tool_timeout: None,
                 ready: None,
@@ -948,7 +948,7 @@ proptest! {
             let loaded = scenario_file::check(&found, &Options::default());
             prop_assert!(loaded.findings.is_empty(), "{:?}\n{}", loaded.findings, text);
             let read = &loaded.scenarios[0];
-            let Transport::Stdio { args: read_args, .. } = &read.servers[0].transport else {
+            let Transport::Stdio(Start { args: read_args, .. }) = &read.servers[0].transport else {
                 panic!("another kind of server");
             };
             prop_assert_eq!(&read.servers[0].name, &server);

@@ -8,7 +8,7 @@ use mcp_eval::model::agent::{Limits, ModelAgent, ModelApi, Price, Temperature, T
 use mcp_eval::model::binding::Source;
 use mcp_eval::model::interactions::{AnswerBlock, ArgumentCondition, MockReply};
 use mcp_eval::model::rules::{ArgumentMatch, Gate, Match, Preset, Responses};
-use mcp_eval::model::scenario::{Agent, Criterion, Pace, Replaying, Scenario, Transport};
+use mcp_eval::model::scenario::{Agent, Criterion, Pace, Replaying, Scenario, Start, Transport};
 use mcp_eval::scenario_file::{self, Options};
 use serde_json::json;
 use tempfile::TempDir;
@@ -121,12 +121,12 @@ fn every_key_of_servers_and_surroundings_arrives() {
     );
     assert_eq!(
         scenario.servers[2].transport,
-        Transport::Stdio {
+        Transport::Stdio(Start {
             command: home.join("./serve").display().to_string(),
             args: vec!["--port".to_owned(), "${PORT}".to_owned()],
             env: vec![("A".to_owned(), "1".to_owned())],
             cwd: Some(home.join("sub")),
-        }
+        })
     );
 }
 
@@ -448,7 +448,7 @@ fn the_nearest_defaults_win_and_lists_replace() {
     assert!((y.scoring.threshold - 0.1).abs() < 1e-12);
     let home = folder.path().join("scenarios");
     // Paths are relative to the file that holds them, be it the scenario or its defaults.
-    let Transport::Stdio { command, cwd, .. } = &x.servers[0].transport else {
+    let Transport::Stdio(Start { command, cwd, .. }) = &x.servers[0].transport else {
         panic!()
     };
     assert_eq!(command, &home.join("./run").display().to_string());

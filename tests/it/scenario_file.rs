@@ -221,8 +221,7 @@ servers:
     let servers = [&a.servers, &b.servers].into_iter().flatten();
     assert_eq!(servers.clone().count(), 4);
     for server in servers {
-        let is_stdio =
-            matches!(&server.transport, Transport::Stdio { command, .. } if command == "run");
+        let is_stdio = matches!(&server.transport, Transport::Stdio(it) if it.command == "run");
         assert!(is_stdio, "{server:?}");
         assert_eq!(server.tool_timeout, Some(Duration::from_secs(5)));
     }

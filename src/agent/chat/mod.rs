@@ -14,7 +14,7 @@ use futures_util::future::BoxFuture;
 use regex::{Captures, Regex};
 use serde_json::{Value, json};
 
-use crate::llm::client::{Attempts, Client, Key, Unanswered};
+use crate::llm::client::{Attempts, Client, Key};
 use crate::llm::dialect::wire;
 use crate::llm::errors::Asker;
 use crate::llm::message::{Call, Finish, Message, OfferedTool, Request, Response, ToolResult};
@@ -24,6 +24,7 @@ use crate::model::agent::{ModelAgent, ToolChoice};
 use crate::model::catalogue::Catalogue;
 use crate::model::interactions::NEXT;
 use crate::model::trajectory::Unsendable;
+use crate::model::trouble::Unanswered;
 use crate::run::{Agent, Conversation, SetupError, Stop, WantedCall};
 
 /// An agent that asks a model what to do, until the model has nothing more to do.

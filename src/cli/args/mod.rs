@@ -37,7 +37,7 @@ pub(super) use execute::{
 pub(super) use help::{CompletionsArgs, HelpArgs, ManArgs};
 pub(super) use history::{HistoryArgs, HistoryFormat};
 pub(super) use init::{AddedCall, InitArgs, Workflow};
-pub(super) use judge::{JudgeArgs, JudgeBudget, JudgeCheckArgs, JudgeCommand};
+pub(super) use judge::{JudgeBudget, JudgeCheckArgs, JudgeCommand};
 pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ValidateArgs};
 pub(super) use merge::MergeArgs;
 pub(super) use mock::{MockArgs, MockTransport};

@@ -165,7 +165,7 @@ fn verdict(ruling: &Ruling) -> VerdictDocument {
         passed: verdict.ok().map(|it| it.passed),
         score: verdict.ok().map(|it| it.score),
         reasoning: verdict.ok().map(|it| it.reasoning.clone()),
-        problem: verdict.err().map(|it| it.why.clone()),
+        problem: verdict.err().map(|it| it.message.clone()),
     }
 }
 

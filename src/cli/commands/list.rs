@@ -214,17 +214,13 @@ fn source_of(scenario: &Scenario) -> Option<Source> {
         Err(_) => it,
     });
     let repo = short.unwrap_or(own).display().to_string();
-    let commit = match folder.map(|it| git::stamp(&it, &[])) {
-        Some(Git::Known(commit)) => Some(commit),
-        Some(Git::Unknown { .. }) | None => None,
-    };
+    let stamp = folder.map(|it| git::stamp(&it, &[]));
+    let commit = stamp.as_ref().and_then(Git::commit);
     Some(Source {
         repo,
-        reference: commit
-            .as_ref()
-            .map(|it| it.branch.clone().unwrap_or_else(|| it.short.clone())),
-        dirty: commit.as_ref().and_then(|it| it.dirty),
-        commit: commit.map(|it| it.commit),
+        reference: commit.map(|it| it.branch.as_ref().unwrap_or(&it.short).clone()),
+        dirty: commit.and_then(|it| it.dirty),
+        commit: commit.map(|it| it.commit.clone()),
     })
 }
 

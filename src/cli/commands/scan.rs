@@ -66,12 +66,7 @@ pub(in crate::cli) fn run(
         bar: bar(output, console),
         document: ScanDocument {
             format_version: 1,
-            clean: false,
-            files: 0,
-            found: 0,
-            findings: Vec::new(),
-            skipped: Vec::new(),
-            problems: Vec::new(),
+            ..ScanDocument::default()
         },
     };
     if args.staged {

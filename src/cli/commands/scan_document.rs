@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// What a scan for secrets found.
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 #[schemars(title = "mcp-eval scan")]
 pub(super) struct ScanDocument {
     /// The version of this format.

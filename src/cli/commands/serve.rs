@@ -23,7 +23,7 @@ use crate::http_server::unguessable;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Server;
 use crate::report::command::SCENARIOS;
-use crate::scenario_file::{self, ClientServers, Finding, LoadedJudge};
+use crate::scenario_file::{self, ClientServers, Finding};
 use crate::serve::{self, Allowed, Bounds, Endings, Options};
 use crate::suite::{AgentChoice, Choice, Finished, Settings};
 
@@ -177,7 +177,9 @@ fn options(args: &ServeArgs, token: Option<String>, console: Console) -> Result<
         announces: true,
         root: args.root.clone(),
         servers: mcp_config.map_or(Ok(Vec::new()), |it| servers(it))?,
-        judge: judge.map(|it| judged_by(it)).transpose()?,
+        judge: judge
+            .map(|it| scenario_file::judge_file(it).map_err(|it| Failure::invalid(&it)))
+            .transpose()?,
         agent: Choice {
             agent: args.agent.map(|it| match it {
                 ServeAgent::Anthropic => AgentChoice::Anthropic,
@@ -203,8 +205,4 @@ fn servers(path: &Path) -> Result<Vec<Server>, Failure> {
         return Ok(servers);
     }
     Err(Failure::invalid(&findings))
-}
-
-fn judged_by(path: &Path) -> Result<LoadedJudge, Failure> {
-    scenario_file::judge_file(path).map_err(|it| Failure::invalid(&it))
 }

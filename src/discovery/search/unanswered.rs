@@ -1,23 +1,16 @@
 //! Why there is no answer.
 
-use std::fmt;
-
 use crate::http_client::{NoReply, Silence};
 use crate::model::trouble::Trouble;
 
 /// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
 pub struct Unanswered {
     /// In a fragment.
     pub why: String,
     /// What another try may find gone.
     pub trouble: Option<Trouble>,
-}
-
-impl fmt::Display for Unanswered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.why)
-    }
 }
 
 impl From<String> for Unanswered {

@@ -3,6 +3,8 @@
 //! Agreement alone flatters a judge that always says the same where most examples are alike. Cohen's κ takes off what chance would give:
 //! J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20 (1960), 37–46.
 
+use crate::model::number::share;
+
 /// How often two verdicts were given by a person and by a judge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Agreement {
@@ -72,14 +74,6 @@ impl Flips {
     pub fn share(&self) -> Option<f64> {
         share(self.flipped, self.of)
     }
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "nobody labels so many examples that a double could not count them"
-)]
-fn share(part: usize, whole: usize) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::fence::{Fence, marked};
 use super::form;
 use super::majority::majority;
 use super::prompt::prompt;
-use crate::llm::client::{Attempts, Client, Key, Unanswered};
+use crate::llm::client::{Attempts, Client, Key};
 use crate::llm::dialect::wire;
 use crate::llm::errors::Asker;
 use crate::llm::message::{
@@ -21,8 +21,8 @@ use crate::llm::wire::Wire;
 use crate::model::Object;
 use crate::model::agent::{ModelAgent, ToolChoice};
 use crate::model::judge::{JudgeSettings, LlmJudge, VerdictForm};
-use crate::model::ruling::{Ruling, Unruled, Verdict};
-use crate::model::trouble::Trouble;
+use crate::model::ruling::{Ruling, Verdict};
+use crate::model::trouble::{Trouble, Unanswered};
 use crate::model::usage::TotalUse;
 use crate::run::Budget;
 use crate::text;
@@ -73,28 +73,12 @@ impl Attempts for Count<'_> {
     }
 }
 
-impl From<Unanswered> for Unruled {
-    fn from(
-        Unanswered {
-            message,
-            details,
-            trouble,
-        }: Unanswered,
-    ) -> Self {
-        Self {
-            why: message,
-            details,
-            trouble,
-        }
-    }
-}
-
 /// Why a vote is none.
 enum NoVote {
     /// The next one may be one.
-    ThisOne(Unruled),
+    ThisOne(Unanswered),
     /// No other would be one, either.
-    All(Unruled),
+    All(Unanswered),
 }
 
 impl NoVote {
@@ -133,7 +117,7 @@ impl Judge {
     /// Asks about a run.
     pub async fn rule(&self, asked: &LlmJudge, case: &Case) -> Ruling {
         let mut ruling = Ruling {
-            verdict: Err(Unruled::new("")),
+            verdict: Err(Unanswered::new("")),
             votes: Vec::new(),
             took: TotalUse::NOTHING,
             cached: 0,
@@ -160,7 +144,7 @@ impl Judge {
         ruling.verdict = majority(&votes, asked.votes.max(1) as usize);
         let told = votes.into_iter().map(|it| match it {
             Ok(verdict) => Ok(verdict.score),
-            Err(unruled) => Err(unruled.why),
+            Err(unruled) => Err(unruled.message),
         });
         ruling.votes = told.collect();
         ruling
@@ -181,10 +165,10 @@ impl Judge {
         let (answer, verdict) = answer.unwrap_or_else(|_| {
             let timeout = self.settings.asked.timeout;
             let met = met.map_or_else(String::new, |it| format!("; before that: {it}"));
-            Err(NoVote::ThisOne(Unruled {
+            Err(NoVote::ThisOne(Unanswered {
                 // As where one answer takes too long.
                 trouble: Some(Trouble::Transport),
-                ..Unruled::new(format!(
+                ..Unanswered::new(format!(
                     "no verdict within {longest:?}: one answer may take {timeout:?} (`judge.timeout`){met}"
                 ))
             }))
@@ -209,9 +193,9 @@ impl Judge {
         loop {
             if let Some(budget) = &self.budget {
                 budget.check().map_err(|it| {
-                    NoVote::All(Unruled {
+                    NoVote::All(Unanswered {
                         details: it.details,
-                        ..Unruled::new(it.message)
+                        ..Unanswered::new(it.message)
                     })
                 })?;
             }
@@ -224,7 +208,7 @@ impl Judge {
                 Err(problem) => problem,
             };
             if let Some(first) = first_problem {
-                let why = Unruled::new(format!("the judge's answer is no verdict: {problem}"));
+                let why = Unanswered::new(format!("the judge's answer is no verdict: {problem}"));
                 return Err(NoVote::ThisOne(why).after(Some(&first)));
             }
             history.extend(repair(response, &problem));
@@ -248,9 +232,9 @@ impl Judge {
         took.requests += 1;
         let attempts = &mut took.attempts;
         let answer = (self.client).ask(&mut Count { attempts, met }, &body).await;
-        let answer = answer.map_err(|it| NoVote::All(it.into()))?;
+        let answer = answer.map_err(NoVote::All)?;
         let response = self.wire.read(&answer).map_err(|problem| {
-            NoVote::ThisOne(Unruled::new(format!(
+            NoVote::ThisOne(Unanswered::new(format!(
                 "the judge's answer cannot be understood: {problem}"
             )))
         });
@@ -261,9 +245,9 @@ impl Judge {
         took.cost = cost_before.zip(cost).map(|(a, b)| a + b);
         if let Some(budget) = &self.budget {
             budget.spend(cost).map_err(|it| {
-                NoVote::All(Unruled {
+                NoVote::All(Unanswered {
                     details: it.details,
-                    ..Unruled::new(it.message)
+                    ..Unanswered::new(it.message)
                 })
             })?;
         }
@@ -280,7 +264,7 @@ impl Judge {
                 return Ok(response);
             }
         };
-        Err(NoVote::All(Unruled::new(end)))
+        Err(NoVote::All(Unanswered::new(end)))
     }
 
     /// The verdict that is remembered for the same question; one that could not be read today is none.

@@ -1,6 +1,7 @@
 //! What several votes say together.
 
-use crate::model::ruling::{Unruled, Verdict};
+use crate::model::ruling::Verdict;
+use crate::model::trouble::Unanswered;
 
 /// What the votes say together: the majority of all that were asked for decides, and a tie is none. What counts as the score is the
 /// median, the lower one of two, which lies on the side of the majority.
@@ -8,7 +9,10 @@ use crate::model::ruling::{Unruled, Verdict};
 /// # Errors
 ///
 /// That votes are missing which could have decided.
-pub(super) fn majority(votes: &[Result<Verdict, Unruled>], of: usize) -> Result<Verdict, Unruled> {
+pub(super) fn majority(
+    votes: &[Result<Verdict, Unanswered>],
+    of: usize,
+) -> Result<Verdict, Unanswered> {
     let mut judged: Vec<&Verdict> = votes.iter().filter_map(|it| it.as_ref().ok()).collect();
     judged.sort_by(|a, b| a.score.total_cmp(&b.score));
     let passed = judged.iter().filter(|it| it.passed).count();
@@ -21,12 +25,12 @@ pub(super) fn majority(votes: &[Result<Verdict, Unruled>], of: usize) -> Result<
     }
 }
 
-fn undecided(votes: &[Result<Verdict, Unruled>], of: usize) -> Unruled {
+fn undecided(votes: &[Result<Verdict, Unanswered>], of: usize) -> Unanswered {
     let mut failures = votes.iter().filter_map(|it| it.as_ref().err());
     let first = failures.next();
     let mut unruled = first
         .cloned()
-        .unwrap_or_else(|| Unruled::new("the judge was not asked"));
+        .unwrap_or_else(|| Unanswered::new("the judge was not asked"));
     if of > 1 {
         let judged = votes.iter().filter(|it| it.is_ok()).count();
         let said = format!("{judged} of {of} votes have a verdict, which decides nothing");
@@ -38,10 +42,11 @@ fn undecided(votes: &[Result<Verdict, Unruled>], of: usize) -> Unruled {
 #[cfg(test)]
 mod tests {
     use super::majority;
-    use crate::model::ruling::{Unruled, Verdict};
+    use crate::model::ruling::Verdict;
+    use crate::model::trouble::Unanswered;
 
     /// Votes with these scores; `None` is one that is no verdict.
-    fn votes(scores: &[Option<f64>]) -> Vec<Result<Verdict, Unruled>> {
+    fn votes(scores: &[Option<f64>]) -> Vec<Result<Verdict, Unanswered>> {
         let vote = |score: f64| Verdict {
             passed: score >= 0.7,
             score,
@@ -51,7 +56,7 @@ mod tests {
             tool_accuracy: None,
             suggestions: Vec::new(),
         };
-        let none = || Unruled::new("no answer");
+        let none = || Unanswered::new("no answer");
         let votes = scores.iter();
         votes.map(|it| it.map(vote).ok_or_else(none)).collect()
     }
@@ -76,7 +81,7 @@ mod tests {
             assert_eq!(decided, expected, "{scores:?}");
         }
         let why = majority(&votes(&[Some(0.9), None, Some(0.2)]), 3).unwrap_err();
-        assert_eq!(why.why, "no answer");
+        assert_eq!(why.message, "no answer");
         assert!(why.details[0].contains("2 of 3 votes"), "{why:?}");
     }
 }

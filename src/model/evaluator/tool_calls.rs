@@ -20,7 +20,7 @@ pub struct ToolCalls {
 }
 
 /// A call that must be made, or may be.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct WantedCall {
     pub call: CallPattern,
     /// How many such calls there must be, and may be.
@@ -35,7 +35,7 @@ pub struct WantedCall {
 }
 
 /// What calls are meant.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct CallPattern {
     /// The full name, or the bare one.
     pub tool: String,

@@ -10,7 +10,7 @@ use crate::model::suite::{MISSING, NOT_STARTED};
 use crate::text::{counts, plural};
 
 /// All rows of one data set together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dataset {
     /// The scenario file, by its id.
     pub scenario: String,
@@ -39,11 +39,7 @@ impl Dataset {
             let at = known.unwrap_or_else(|| {
                 all.push(Self {
                     scenario: of.clone(),
-                    rows: 0,
-                    cells: None,
-                    succeeded: 0,
-                    failed: 0,
-                    without_verdict: 0,
+                    ..Self::default()
                 });
                 all.len() - 1
             });

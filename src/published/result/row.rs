@@ -131,6 +131,12 @@ pub struct ResponseComparison {
 }
 
 impl Row {
+    /// The calls it is about: number in the baseline, number in the run.
+    pub fn calls(&self) -> (Option<usize>, Option<usize>) {
+        let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
+        (number(&self.baseline), number(&self.current))
+    }
+
     /// The tool's name for people: its name on the server, which stands beside it, and what the call is for.
     pub fn tool_name(&self) -> String {
         let tool = self.tool.as_deref().unwrap_or("unknown tool");

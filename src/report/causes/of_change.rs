@@ -164,8 +164,3 @@ fn kind_of(kind: ChangeKind) -> CauseKind {
         ChangeKind::Upstream => CauseKind::Upstream,
     }
 }
-
-/// A tool as agents know it.
-pub(super) fn full_name(server: &str, tool: &str) -> String {
-    format!("mcp__{server}__{tool}")
-}

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::model::call::full_name;
 use crate::published::result::{
     CauseCall, CauseKind, Change, ChangeKind, Comparison, Reason, ReasonKind, Row, Whose,
 };
@@ -10,7 +11,7 @@ use super::draft::{Draft, What};
 use super::ended;
 use super::gather::{Gather, NotMade};
 use super::key::Key;
-use super::of_change::{calls_of, full_name};
+use super::of_change::calls_of;
 use super::reason_text::{Better, change_of, refused, said_better, without_number};
 use super::words;
 
@@ -209,7 +210,7 @@ impl Gather<'_> {
             Some(known) if is_named => (known.was.clone(), known.now.clone()),
             _ => (reason.expected.clone(), reason.got.clone()),
         };
-        let tool = known.map(|it| full_name(&it.server, &it.tool));
+        let tool = known.map(|it| full_name(Some(&it.server), &it.tool));
         Draft {
             // The same as where no scenario fails for it.
             key: match (known, &tool) {
@@ -254,7 +255,7 @@ impl Gather<'_> {
             .context
             .draft(kind, whose, without_number(&reason.text, row));
         Draft {
-            tool: row.and_then(|it| Some(full_name(it.server.as_ref()?, it.tool.as_ref()?))),
+            tool: row.and_then(|it| Some(full_name(Some(it.server.as_ref()?), it.tool.as_ref()?))),
             label: row.and_then(|it| it.label.clone()),
             was: reason.expected.clone(),
             now: reason.got.clone(),

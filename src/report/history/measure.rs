@@ -1,6 +1,6 @@
 //! What is made of the results of scenarios.
 
-use crate::model::number::tidy;
+use crate::model::number::{share, tidy};
 use crate::published::history::{
     Commit, CommitRange, FORMAT_VERSION, FirstBad, History, HistoryDocument, HistoryResult,
     RECORDED, Ranked, Slowdown, SlowdownGate, TooSlow, Unmeasured,
@@ -49,17 +49,12 @@ fn history(series: History) -> History {
     let verdicts = results.iter().filter_map(HistoryResult::verdict);
     let (judged, passed) =
         verdicts.fold((0, 0), |(all, good), it| (all + 1, good + usize::from(it)));
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "nobody has so many results that a double could not count them"
-    )]
-    let pass_rate = (judged > 0).then(|| passed as f64 / judged as f64);
     let count = |status| results.iter().filter(|it| it.status == status).count();
     let costs: Vec<f64> = results.iter().filter_map(|it| it.cost).collect();
     History {
         judged,
         passed,
-        pass_rate,
+        pass_rate: share(passed, judged),
         errors: count(Status::Error),
         timeouts: count(Status::Timeout),
         interrupted: count(Status::Interrupted),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::words::{add_measures, rankings};
-use crate::model::number::fixed;
+use crate::model::number::{count, fixed};
 use crate::model::usage::cost_words;
 use crate::published::history::{
     FirstBad, History, HistoryDocument, HistoryResult, Ranked, SlowdownGate,
@@ -271,8 +271,7 @@ fn course(values: &[Option<f64>], lowest: f64, highest: f64) -> String {
             let share = ((it - lowest) / (highest - lowest)).clamp(0.0, 1.0);
             // Halves go up, and the highest sign is for the highest value.
             let level = (0..LEVELS.len() - 1).rev().find(|at| {
-                #[expect(clippy::cast_precision_loss, reason = "there are eight")]
-                let from = (*at as f64 + 0.5) / (LEVELS.len() - 1) as f64;
+                let from = (count(*at) + 0.5) / count(LEVELS.len() - 1);
                 share >= from
             });
             LEVELS[level.map_or(0, |at| at + 1)]

@@ -79,7 +79,7 @@ impl Block<'_> {
 }
 
 /// One row of the alignment.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct CallBlock<'a> {
     /// Names the block within the page.
     pub(super) anchor: String,
@@ -235,29 +235,18 @@ impl<'a> Maker<'a> {
                 numbers: (index + 1).to_string(),
                 server: call.server.as_deref().unwrap_or_default(),
                 tool: labelled(&call.tool, self.label(index + 1)),
-                effect: None,
                 answered_once: self.is_recorded_once(index + 1),
-                unseen: &[],
                 class: "recorded",
                 // The same once more is worth no look.
                 open: !is_again,
-                words: String::new(),
-                scores: None,
                 parameters: parameter::recorded(&call.arguments),
-                left: None,
                 right: Some(Side {
                     parts: (self.answers).alone(&call.outcome, 1, Room::Equal, &name),
                     ..Side::made(call)
                 }),
-                answers: Vec::new(),
-                fails: false,
-                turn: None,
-                contract_changes: &[],
-                differences: Vec::new(),
-                slower: None,
                 bound: self.recorded_bindings(index + 1),
-                polled: None,
                 behind: self.behind.row(index),
+                ..CallBlock::default()
             })));
         }
         push_messages(&mut blocks, message::alone(&self.right.rest));
@@ -305,7 +294,7 @@ impl<'a> Maker<'a> {
             },
             open: row.kind != RowKind::Pair
                 || row.call < 1.0 - 1e-9
-                || self.changed_themselves.contains(&calls(row)),
+                || self.changed_themselves.contains(&row.calls()),
             words: (self.words.as_ref()).map_or_else(String::new, |it| it.row(row)),
             scores: row
                 .request
@@ -329,8 +318,7 @@ impl<'a> Maker<'a> {
             }),
             right: row.current.as_ref().map(|call| side(call, now, 1)),
             answers,
-            fails: self.failing.contains(&calls(row)),
-            turn: None,
+            fails: self.failing.contains(&row.calls()),
             contract_changes: response.map_or(&[], |it| &it.contract_changes),
             differences: (response.iter())
                 .flat_map(|it| &it.differences)
@@ -343,7 +331,7 @@ impl<'a> Maker<'a> {
                 .map(|it| line(&shorten(&it.to_string(), BOUND_CHARS)).into_owned())
                 .collect(),
             polled: row.polled.map(|it| it.to_string()),
-            behind: None,
+            ..CallBlock::default()
         }
     }
 
@@ -379,7 +367,7 @@ impl<'a> Maker<'a> {
             (is_whole || is_fine(&place)).then_some(place)
         });
         Known {
-            all: is_as_good && !self.answered_otherwise.contains(&calls(row)),
+            all: is_as_good && !self.answered_otherwise.contains(&row.calls()),
             places: places.collect(),
             words: tokens
                 .flat_map(|it| it.heard.iter().chain(&it.seen).cloned())
@@ -389,7 +377,7 @@ impl<'a> Maker<'a> {
 
     /// Whether something is known to have changed in a row, or behind it, whatever its score.
     fn is_changed(&self, row: &Row) -> bool {
-        self.changed.contains(&calls(row))
+        self.changed.contains(&row.calls())
     }
 
     /// What a call of the run is for, where nothing is compared.
@@ -444,12 +432,6 @@ fn is_again(call: &ToolCall, before: &ToolCall) -> bool {
         && call.outcome == before.outcome
 }
 
-/// The calls of a row: number in the baseline, number in the run.
-fn calls(row: &Row) -> (Option<usize>, Option<usize>) {
-    let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
-    (number(&row.baseline), number(&row.current))
-}
-
 /// The number of a call without a partner on its own side.
 fn number(row: &Row) -> String {
     let call = row.baseline.as_ref().or(row.current.as_ref());
@@ -458,7 +440,7 @@ fn number(row: &Row) -> String {
 
 /// The name of a row's block within the page.
 pub(super) fn anchor(row: &Row) -> String {
-    let (baseline, current) = calls(row);
+    let (baseline, current) = row.calls();
     link(baseline, current).unwrap_or_default()
 }
 

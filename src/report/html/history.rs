@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use askama::Template;
 
 use super::dashboard::Around;
-use crate::model::number::fixed;
+use crate::model::number::{count, fixed};
 use crate::model::usage::cost_words;
 use crate::published::history::{History, HistoryDocument, HistoryResult, Ranked};
 use crate::report::history::{add_measures, rankings};
@@ -147,11 +147,8 @@ fn chart(
         return None;
     }
     let (first, last) = (known.clone().next()?, known.last()?);
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "nobody shows so many results that a double could not count them"
-    )]
-    let x = |at: usize| EDGE + (WIDTH - 2.0 * EDGE) * at as f64 / (results.len() - 1).max(1) as f64;
+    let steps = count((results.len() - 1).max(1));
+    let x = |at: usize| EDGE + (WIDTH - 2.0 * EDGE) * count(at) / steps;
     let y = |value: f64| HEIGHT - EDGE - (HEIGHT - 2.0 * EDGE) * (value / highest).clamp(0.0, 1.0);
     let mut line = String::new();
     let mut points = Vec::new();

@@ -1,6 +1,6 @@
 //! What the two sides ran on, row by row.
 
-use crate::model::stamp::{Git, GitCommit, Servers};
+use crate::model::stamp::{Git, Servers};
 use crate::published::result::{ModelUse, ServerSummary, Side};
 use crate::report::{duration, moment};
 use crate::text::plural;
@@ -105,29 +105,21 @@ pub(super) fn rows(baseline: Option<&Side>, current: Option<&Side>) -> Vec<Stamp
 /// A git stamp in lines: where it stood, what the commit says, when it was made.
 pub(super) fn git_words(stamp: &Git) -> Vec<String> {
     match stamp {
-        Git::Known(GitCommit {
-            commit: _,
-            short,
-            branch,
-            describe,
-            subject,
-            committed_at,
-            dirty,
-            remote: _,
-        }) => {
-            let branch = match branch {
+        Git::Known(it) => {
+            let branch = match &it.branch {
                 Some(branch) => format!("on {branch}"),
                 None => "on a detached head".to_owned(),
             };
-            let describe = describe.iter().map(|it| format!(", {it}"));
-            let dirty = if *dirty == Some(true) {
+            let describe = it.describe.iter().map(|it| format!(", {it}"));
+            let describe = describe.collect::<String>();
+            let dirty = if it.dirty == Some(true) {
                 ", with uncommitted changes"
             } else {
                 ""
             };
             vec![
-                format!("{short} {branch}{}{dirty}", describe.collect::<String>()),
-                format!("“{subject}”, {}", moment::words(committed_at)),
+                format!("{} {branch}{describe}{dirty}", it.short),
+                format!("“{}”, {}", it.subject, moment::words(&it.committed_at)),
             ]
         }
         Git::Unknown { reason } => vec![format!("unknown: {reason}")],

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::stamp::DIRTY;
-use crate::model::stamp::{Git, GitCommit, ImageStamp};
+use crate::model::stamp::{DIRTY, Git, ImageStamp};
 use crate::published::result::{ResultDocument, Side};
 use crate::report::moment;
 use crate::report::repository::Repository;
@@ -168,26 +167,15 @@ fn system(side: &Side, now: &str) -> Option<Version> {
 }
 
 fn of_git(stamp: &Git, now: &str) -> Option<Version> {
-    let Git::Known(GitCommit {
-        commit,
-        short,
-        branch,
-        describe,
-        subject: _,
-        committed_at,
-        dirty,
-        remote,
-    }) = stamp
-    else {
-        return None;
-    };
+    let it = stamp.commit()?;
+    let describe = it.describe.as_ref();
     // A tag on an earlier commit says less than the branch.
-    let tag = describe.as_ref().filter(|it| !is_after_tag(it, commit));
-    let name = tag.or(branch.as_ref()).or(describe.as_ref());
-    let dirty = (*dirty == Some(true)).then(|| "dirty".to_owned());
-    let notes = [name.cloned(), moment::day(committed_at, now), dirty];
-    let repository = remote.as_deref().and_then(Repository::of);
-    Some(Version::new(short.clone(), notes).of_commit(commit, repository))
+    let tag = describe.filter(|tag| !is_after_tag(tag, &it.commit));
+    let name = tag.or(it.branch.as_ref()).or(describe);
+    let dirty = (it.dirty == Some(true)).then(|| "dirty".to_owned());
+    let notes = [name.cloned(), moment::day(&it.committed_at, now), dirty];
+    let repository = it.remote.as_deref().and_then(Repository::of);
+    Some(Version::new(it.short.clone(), notes).of_commit(&it.commit, repository))
 }
 
 /// Whether a description is of a commit behind a tag, as `v1.4.2-3-g3f2c1ab` is of the third one; `v2.0-gamma` is a tag itself.

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use crate::model::stamp::{Git, GitCommit};
 use crate::published::result::{Gate, ResultDocument};
 use crate::report::{advice, attention, counts, duration};
 use crate::text::plural;
@@ -47,18 +46,12 @@ pub(super) fn head(result: &ResultDocument) -> String {
         let of = code(&it.scenario, Place::Text);
         format!("{of}: {}", it.words(counts::verb(&result.command)))
     }));
-    if let Git::Known(GitCommit {
-        short,
-        branch,
-        dirty,
-        ..
-    }) = &result.git
-    {
-        let mut commit = format!("commit {}", code(short, Place::Text));
-        if let Some(branch) = branch {
+    if let Some(known) = result.git.commit() {
+        let mut commit = format!("commit {}", code(&known.short, Place::Text));
+        if let Some(branch) = &known.branch {
             let _ = write!(commit, " on {}", code(branch, Place::Text));
         }
-        if *dirty == Some(true) {
+        if known.dirty == Some(true) {
             commit.push_str(", with uncommitted changes");
         }
         facts.push(commit);

@@ -255,58 +255,44 @@ pub fn more_of_security(report: &security::Report) -> String {
     let mut told = String::new();
     let security = &report.security;
     for it in &security.per_detector {
-        for why in it.why_failed(&security.gate) {
-            let _ = writeln!(told, "{}: {why}", it.detector);
-        }
+        let mut line = |text: String| {
+            let _ = writeln!(told, "{}: {text}", it.detector);
+        };
+        it.why_failed(&security.gate)
+            .into_iter()
+            .for_each(&mut line);
         if let (Some([low, high]), Some([least, most])) = (it.recall_interval, it.fpr_interval) {
-            let _ = writeln!(
-                told,
-                "{}: 95 % of recall {low:.3}–{high:.3}, of FPR {least:.3}–{most:.3}",
-                it.detector
-            );
+            line(format!(
+                "95 % of recall {low:.3}–{high:.3}, of FPR {least:.3}–{most:.3}"
+            ));
         }
         for sentence in &it.too_small {
-            let _ = writeln!(told, "{}: too small to say: {sentence}", it.detector);
+            line(format!("too small to say: {sentence}"));
         }
         if !it.unsteady.is_empty() {
-            let _ = writeln!(
-                told,
-                "{}: its runs do not judge alike: {}",
-                it.detector,
-                it.unsteady.join(", ")
-            );
+            let ids = it.unsteady.join(", ");
+            line(format!("its runs do not judge alike: {ids}"));
         }
         if let Some(auc) = it.scores.as_ref().and_then(|it| it.auc) {
-            let _ = writeln!(told, "{}: area under the ROC curve {auc:.3}", it.detector);
+            line(format!("area under the ROC curve {auc:.3}"));
         }
         if let Some(first) = it.errors.first() {
-            let _ = writeln!(
-                told,
-                "{}: {} without a verdict, such as `{}` ({})",
-                it.detector,
-                plural(it.errors.len(), "scan"),
-                first.id,
-                if first.reason.is_empty() {
-                    &first.status
-                } else {
-                    &first.reason
-                }
-            );
+            let why = if first.reason.is_empty() {
+                &first.status
+            } else {
+                &first.reason
+            };
+            let (scans, id) = (plural(it.errors.len(), "scan"), &first.id);
+            line(format!("{scans} without a verdict, such as `{id}` ({why})"));
         }
         for (share, precision) in it.scores.iter().flat_map(|it| &it.precision_at_prevalence) {
-            let _ = writeln!(
-                told,
-                "{}: where {share} of all tools are malicious, {precision:.3} of what it flags is",
-                it.detector
-            );
+            line(format!(
+                "where {share} of all tools are malicious, {precision:.3} of what it flags is"
+            ));
         }
         if let Some(pairs) = &it.pairs {
             let (right, of) = (pairs.right, pairs.of);
-            let _ = writeln!(
-                told,
-                "{}: {right} of {of} pairs right on both sides",
-                it.detector
-            );
+            line(format!("{right} of {of} pairs right on both sides"));
         }
     }
     for it in &security.compared {

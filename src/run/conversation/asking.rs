@@ -35,11 +35,7 @@ impl Conversation<'_> {
     pub fn asked_by_itself(&mut self) {
         self.requests.push(ModelRequest {
             after_steps: self.steps.len(),
-            model: None,
-            stop_reason: None,
-            usage: Usage::default(),
-            cost: None,
-            attempts: Vec::new(),
+            ..ModelRequest::default()
         });
         self.observer.progress(Progress::Asking {
             number: self.requests.len(),

@@ -146,15 +146,12 @@ fn settle(
         _ if rest.total().is_none() => {}
         _ => requests.push(ModelRequest {
             after_steps,
-            model: None,
-            stop_reason: None,
             usage: Usage {
                 input: rest.input.or(Some(0)),
                 output: rest.output.or(Some(0)),
                 ..rest
             },
-            cost: None,
-            attempts: Vec::new(),
+            ..ModelRequest::default()
         }),
     }
     if let Some(price) = price {

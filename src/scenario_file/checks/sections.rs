@@ -80,7 +80,7 @@ impl Document {
                 template::mentions_container(url, *name) || container.host_port.is_some()
             }),
             Transport::Http { .. }
-            | Transport::Stdio { .. }
+            | Transport::Stdio(_)
             | Transport::Mock
             | Transport::Recorded { .. } => false,
         };

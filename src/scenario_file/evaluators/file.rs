@@ -1,7 +1,7 @@
 //! `type: file`.
 
 use super::schema::SchemaValue;
-use super::text::only_one;
+use super::text::{only_one, way};
 use crate::model::evaluator::{FileEvaluator, FilePlace, FileRoot, TextMatch};
 use crate::scenario_file::decode::template::literal;
 use crate::scenario_file::decode::values::{Pattern, Word};
@@ -35,19 +35,11 @@ section! {
 
 impl FileKeys {
     pub(super) fn file(&self, at: Mark, findings: &mut Findings) -> Option<FileEvaluator> {
+        let (contains, regex) = (self.contains.as_ref(), self.regex.as_ref());
         let ways = [
-            (
-                "contains",
-                (self.contains.as_ref()).map(|it| (it.at, TextMatch::Contains(it.0.clone()))),
-            ),
-            (
-                "equals",
-                (self.equals.as_ref()).map(|it| (it.at, TextMatch::Equals(it.value.clone()))),
-            ),
-            (
-                "regex",
-                (self.regex.as_ref()).map(|it| (it.at, TextMatch::Regex(it.0.clone()))),
-            ),
+            way("contains", contains, |it| TextMatch::Contains(it.0)),
+            way("equals", self.equals.as_ref(), TextMatch::Equals),
+            way("regex", regex, |it| TextMatch::Regex(it.0)),
         ];
         let has_text = ways.iter().any(|(_, it)| it.is_some());
         let text = if has_text {

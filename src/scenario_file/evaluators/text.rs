@@ -41,29 +41,15 @@ section! {
 
 impl TextKeys {
     pub(super) fn text(&self, at: Mark, findings: &mut Findings) -> Option<TextEvaluator> {
-        let wanted = only_one(
-            at,
-            [
-                (
-                    "contains",
-                    (self.contains.as_ref()).map(|it| (it.at, TextMatch::Contains(it.0.clone()))),
-                ),
-                (
-                    "equals",
-                    (self.equals.as_ref()).map(|it| (it.at, TextMatch::Equals(it.value.clone()))),
-                ),
-                (
-                    "regex",
-                    (self.regex.as_ref()).map(|it| (it.at, TextMatch::Regex(it.0.clone()))),
-                ),
-                (
-                    "starts_with",
-                    (self.starts_with.as_ref())
-                        .map(|it| (it.at, TextMatch::StartsWith(it.0.clone()))),
-                ),
-            ],
-            findings,
-        )?;
+        let (contains, regex) = (self.contains.as_ref(), self.regex.as_ref());
+        let start = self.starts_with.as_ref();
+        let ways = [
+            way("contains", contains, |it| TextMatch::Contains(it.0)),
+            way("equals", self.equals.as_ref(), TextMatch::Equals),
+            way("regex", regex, |it| TextMatch::Regex(it.0)),
+            way("starts_with", start, |it| TextMatch::StartsWith(it.0)),
+        ];
+        let wanted = only_one(at, ways, findings)?;
         let (least, most) = (self.at_least.as_ref(), self.at_most.as_ref());
         if let (Some(least), Some(most)) = (least, most)
             && least.value.0 > most.value.0
@@ -96,6 +82,15 @@ impl TextKeys {
             negated: self.not.unwrap_or(false),
         })
     }
+}
+
+/// A way to say which text is meant: its key, and what is given there.
+pub(super) fn way<T: Clone>(
+    key: &'static str,
+    given: Option<&At<T>>,
+    wanted: impl FnOnce(T) -> TextMatch,
+) -> (&'static str, Option<(Mark, TextMatch)>) {
+    (key, given.map(|it| (it.at, wanted(it.value.clone()))))
 }
 
 /// The only one of several ways to say what a text is like; `None`, after saying so, where there is none or more than one.

@@ -176,10 +176,7 @@ impl WantedSection {
             Self::Tool(tool) => WantedCall {
                 call: any_call(tool),
                 min,
-                max: None,
-                first: false,
-                last: false,
-                before: None,
+                ..WantedCall::default()
             },
             Self::Call(it) => WantedCall {
                 call: CallPattern {
@@ -233,8 +230,7 @@ impl AnswerKeys {
 fn any_call(tool: &At<Word>) -> CallPattern {
     CallPattern {
         tool: tool.0.clone(),
-        arguments: None,
-        answer: None,
+        ..CallPattern::default()
     }
 }
 

@@ -82,17 +82,7 @@ impl<T: Templates> Templates for Option<T> {
 impl Templates for Server {
     fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
         match &mut self.transport {
-            Transport::Stdio {
-                command,
-                args,
-                env,
-                cwd,
-            } => {
-                command.templates(visit);
-                args.templates(visit);
-                env.templates(visit);
-                cwd.templates(visit);
-            }
+            Transport::Stdio(start) => start.templates(visit),
             Transport::Http {
                 style: _,
                 url,

@@ -117,7 +117,7 @@ pub fn first_scenario(scenario: &FirstScenario, folder: &Path) -> (String, usize
     for (key, value) in keys {
         let _ = writeln!(text, "    {key}: {value}");
     }
-    if let (Transport::Stdio { .. }, Some(timeout)) = (&server.transport, server.connect_timeout) {
+    if let (Transport::Stdio(_), Some(timeout)) = (&server.transport, server.connect_timeout) {
         let seconds = timeout.as_secs();
         let _ = writeln!(
             text,
@@ -211,21 +211,16 @@ fn tool_name(server: &Server, tool: &str) -> String {
 fn keys(transport: &Transport, folder: &Path) -> Vec<(&'static str, String)> {
     let mut keys = Vec::new();
     match transport {
-        Transport::Stdio {
-            command,
-            args,
-            env,
-            cwd,
-        } => {
+        Transport::Stdio(it) => {
             keys.push(("type", "stdio".to_owned()));
-            keys.push(("command", word(&seen_from(folder, command))));
-            if !args.is_empty() {
-                keys.push(("args", list(args.iter().map(|it| word(it)))));
+            keys.push(("command", word(&seen_from(folder, &it.command))));
+            if !it.args.is_empty() {
+                keys.push(("args", list(it.args.iter().map(|it| word(it)))));
             }
-            if !env.is_empty() {
-                keys.push(("env", pairs(env)));
+            if !it.env.is_empty() {
+                keys.push(("env", pairs(&it.env)));
             }
-            if let Some(cwd) = cwd {
+            if let Some(cwd) = &it.cwd {
                 keys.push(("cwd", word(&relative(folder, &absolute(cwd)))));
             }
         }

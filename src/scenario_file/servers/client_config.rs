@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::model::scenario::{HttpStyle, Server, Transport};
+use crate::model::scenario::{HttpStyle, Server, Start, Transport};
 
 use super::client_texts::Form;
 use super::projects;
@@ -45,7 +45,7 @@ impl fmt::Display for Lines<'_> {
 }
 
 /// What a client's configuration says of servers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClientServers {
     /// Those that can be used, in the order written.
     pub servers: Vec<Server>,
@@ -117,10 +117,7 @@ pub fn client_servers(path: &Path) -> Result<ClientServers, ClientConfigError> {
         .ok_or("it is empty")
         .and_then(entries)
         .map_err(no_servers)?;
-    let mut read = ClientServers {
-        servers: Vec::new(),
-        unread: Vec::new(),
-    };
+    let mut read = ClientServers::default();
     // Warnings about the file as a whole say nothing about a server.
     findings.take();
     for Given { entry, project } in entries {
@@ -298,12 +295,12 @@ impl Reader<'_> {
             }));
             env.retain(|(name, _)| !own.iter().any(|it| it.0 == *name));
             env.extend(own);
-            Transport::Stdio {
+            Transport::Stdio(Start {
                 command: command_from(&self.required(entry, "command")?, &folder),
                 args: self.list(node.get("args"))?,
                 env,
                 cwd: cwd.map(|it| folder.join(it)),
-            }
+            })
         };
         Some(Server {
             connect_timeout: self.seconds(node.get("startup_timeout_sec"))?,

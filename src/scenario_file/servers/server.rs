@@ -139,18 +139,7 @@ impl StdioKeys {
     }
 
     pub(super) fn transport(&self, findings: &Findings) -> Transport {
-        let Start {
-            command,
-            args,
-            env,
-            cwd,
-        } = self.start(findings);
-        Transport::Stdio {
-            command,
-            args,
-            env,
-            cwd,
-        }
+        Transport::Stdio(self.start(findings))
     }
 
     fn start(&self, findings: &Findings) -> Start {

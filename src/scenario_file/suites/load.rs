@@ -120,17 +120,7 @@ fn empty(found: &SuiteFound) -> SuiteFile {
     SuiteFile {
         name: found.name.clone(),
         path: found.path.clone(),
-        description: None,
-        order: Vec::new(),
-        tags_in: Vec::new(),
-        tags_out: Vec::new(),
-        jobs: None,
-        fail_fast: false,
-        retries: None,
-        around: Around::default(),
-        quarantine: Vec::new(),
-        gates: Gates::default(),
-        said: Vec::new(),
+        ..SuiteFile::default()
     }
 }
 

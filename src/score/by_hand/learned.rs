@@ -104,6 +104,7 @@ fn check(varying: &[VaryingToken], texts: &Texts) -> Result<(), String> {
 }
 
 /// The places of one answer that are said to vary, as far as it has them.
+#[derive(Default)]
 struct Places {
     seen: HashMap<*const Varying, Texts>,
     /// The same texts.
@@ -112,10 +113,7 @@ struct Places {
 
 impl Places {
     fn new(learned: &Learned, answer: &Answer) -> Self {
-        let mut places = Self {
-            seen: HashMap::new(),
-            said: HashMap::new(),
-        };
+        let mut places = Self::default();
         let tree = Tree::new(&learned.varies);
         let root = vec![&tree];
         let content = Tree::under(&root, "content");

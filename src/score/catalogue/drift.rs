@@ -20,7 +20,7 @@ use super::schema;
 pub(super) type Recorded<'a> = HashMap<(&'a str, &'a str), Vec<(usize, &'a ToolCall)>>;
 
 /// One change in the catalogue.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(in crate::score) struct Finding {
     pub(in crate::score) drift: Drift,
     /// Some requests that were valid before may be refused now, whether the baseline made them or not.
@@ -274,22 +274,16 @@ impl<'a> Server<'a> {
 
     fn finding(&self, tool: &str, path: &str, what: String) -> Finding {
         Finding {
-            narrows: false,
-            is_gone: false,
-            renamed: Vec::new(),
-            nearest: None,
             cause: what.clone(),
             drift: Drift {
                 server: self.name.to_owned(),
                 tool: tool.to_owned(),
                 what,
-                breaking: false,
                 used: self.calls.contains_key(&(self.name, tool)),
-                refused: Vec::new(),
                 path: path.to_owned(),
-                was: None,
-                now: None,
+                ..Drift::default()
             },
+            ..Finding::default()
         }
     }
 
@@ -412,15 +406,7 @@ impl<'a> Server<'a> {
     }
 
     fn of_change(&self, tool: &str, change: schema::Change, refused: Vec<usize>) -> Finding {
-        let schema::Change {
-            parameter,
-            what,
-            path,
-            was,
-            now,
-            narrows,
-            ..
-        } = change;
+        let (parameter, what) = (&change.parameter, &change.what);
         let (long, short) = if parameter.is_empty() {
             (
                 format!("arguments of `{tool}`: {what}"),
@@ -428,19 +414,16 @@ impl<'a> Server<'a> {
             )
         } else {
             (
-                format!(
-                    "parameter `{parameter}` of `{tool}` {}",
-                    in_backticks(&what)
-                ),
+                format!("parameter `{parameter}` of `{tool}` {}", in_backticks(what)),
                 format!("parameter {parameter:?} {what}"),
             )
         };
-        let mut finding = self.finding(tool, &format!("inputSchema{path}"), long);
+        let mut finding = self.finding(tool, &format!("inputSchema{}", change.path), long);
         finding.cause = short;
-        finding.narrows = narrows;
+        finding.narrows = change.narrows;
         finding.drift.breaking = !refused.is_empty();
         finding.drift.refused = refused;
-        (finding.drift.was, finding.drift.now) = (was, now);
+        (finding.drift.was, finding.drift.now) = (change.was, change.now);
         finding
     }
 
@@ -619,17 +602,14 @@ fn guilty(changes: &[schema::Change], blame: &Blame) -> Option<usize> {
 fn by_blame(blame: &Blame) -> schema::Change {
     schema::Change {
         parameter: blame.parameter.clone(),
-        renamed: None,
         what: format!(
             "refuses what it accepted: {}",
             excerpt::shorten(&blame.what)
         ),
         keyword: blame.keyword.clone(),
-        path: String::new(),
-        was: None,
         now: Some(excerpt::shorten(&blame.what)),
         narrows: true,
-        is_note: false,
+        ..schema::Change::default()
     }
 }
 

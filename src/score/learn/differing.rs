@@ -22,10 +22,7 @@ use crate::text::several;
 
 use super::any_order;
 use super::elements::{are_other_rows, gathered, has_something_of, is_reordered, sorted_keys};
-use super::wording::{self, Wording};
-
-/// The most values of one place that are kept for people.
-const EXAMPLES: usize = 3;
+use super::wording::{self, Wording, examples};
 
 /// What differs between several answers, found place by place.
 #[derive(Default)]
@@ -549,16 +546,6 @@ fn is_within_list(path: &str, lists: &[&Vec<Value>]) -> bool {
         && lists
             .iter()
             .all(|it| it.len() == lists[0].len() && !it.is_empty())
-}
-
-fn examples(values: impl Iterator<Item = String>) -> Vec<String> {
-    let mut examples: Vec<String> = Vec::new();
-    for it in values {
-        if examples.len() < EXAMPLES && !examples.contains(&it) {
-            examples.push(it);
-        }
-    }
-    examples
 }
 
 /// The name of a value's kind. An empty list is of another kind than one with elements, because servers that are not ready yet find

@@ -359,7 +359,7 @@ impl Takes<'_> {
     }
 }
 
-fn examples(texts: impl Iterator<Item = String>) -> Vec<String> {
+pub(super) fn examples(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut examples: Vec<String> = Vec::new();
     for it in texts {
         if examples.len() < EXAMPLES && !examples.contains(&it) {

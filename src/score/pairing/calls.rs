@@ -40,16 +40,6 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// The calls as they came, every request that is made several times in a row taken as one call.
-    pub(super) fn in_runs(
-        baseline: &'a Trajectory,
-        current: &'a Trajectory,
-        rules: &'a Rules,
-        work: &'a Work<'a>,
-    ) -> Self {
-        Self::new(baseline, current, current, (rules, work), |_| true)
-    }
-
     /// The baseline's call of this number.
     pub(in crate::score) fn before(&self, number: usize) -> &Call<'a> {
         numbered(&self.baseline, number)

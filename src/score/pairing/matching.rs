@@ -200,14 +200,12 @@ pub(in crate::score) fn unmatched(
         (None, Some(it)) => format!("new call {it}"),
         (None, None) => "the order of the calls".to_owned(),
     };
+    let text = format!("the scenario demands {demand}, and {call} does not fit");
     Some(Reason {
         baseline,
         current,
         expected: baseline.map(|it| asked(calls.before(it).made)),
         got: current.map(|it| asked(calls.now(it).said)),
-        ..Reason::new(
-            ReasonKind::Match,
-            format!("the scenario demands {demand}, and {call} does not fit"),
-        )
+        ..Reason::new(ReasonKind::Match, text)
     })
 }

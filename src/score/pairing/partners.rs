@@ -33,7 +33,7 @@ impl Partners {
         rules: &Rules,
         work: &Work<'_>,
     ) -> Self {
-        let calls = Calls::in_runs(baseline, current, rules, work);
+        let calls = Calls::new(baseline, current, current, (rules, work), |_| true);
         let tools = |calls: &[Call<'_>]| calls.iter().map(|it| it.tool).collect::<Vec<_>>();
         let pairs = if tools(&calls.baseline) == tools(&calls.current) {
             (0..calls.baseline.len()).map(|it| (it, it)).collect()

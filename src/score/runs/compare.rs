@@ -10,7 +10,7 @@ use crate::model::comparison::{
 };
 use crate::model::rules::{Gate, Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
-use crate::model::usage::total_usage;
+use crate::model::usage::{tokens, total_usage};
 use crate::score::catalogue::drift;
 use crate::score::ids::translate::translate;
 use crate::score::pairing::call::Call;
@@ -438,15 +438,6 @@ fn more_tokens(baseline: &Trajectory, current: &Trajectory, rule: &Tokens) -> Op
     let used = |it: &Trajectory| total_usage(&it.requests).and_then(|it| it.total());
     let (before, now) = used(baseline).zip(used(current))?;
     let more = now.saturating_sub(before);
-    let is_more =
-        approximately(now) > rule.factor * approximately(before) && more >= u64::from(rule.floor);
+    let is_more = tokens(now) > rule.factor * tokens(before) && more >= u64::from(rule.floor);
     is_more.then_some((before, now))
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "nobody uses so many tokens that a double could not count them"
-)]
-fn approximately(tokens: u64) -> f64 {
-    tokens as f64
 }

@@ -68,14 +68,8 @@ pub(in crate::score) fn whole_row(calls: &Calls<'_>, row: &Row, points: f64) -> 
 pub(in crate::score) fn loss(points: f64, rule: impl Into<Cow<'static, str>>) -> Loss {
     Loss {
         points,
-        baseline: None,
-        current: None,
-        tool: None,
-        label: None,
-        path: None,
-        expected: None,
-        got: None,
         rule: rule.into(),
+        ..Loss::default()
     }
 }
 

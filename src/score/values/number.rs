@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use serde_json::{Number, Value};
 
 use crate::digits;
+pub(in crate::score) use crate::model::number::count;
 
 /// The largest similarity of two things that are not equal.
 ///
@@ -165,15 +166,6 @@ pub(in crate::score) fn of_text(text: &str) -> Option<Value> {
     let is_integer = digits.len() > 18 && digits.bytes().all(|it| it.is_ascii_digit());
     let long = is_integer.then(|| digits::parse_integers(&format!("{sign}{digits}")).ok());
     long.flatten().or_else(|| parse(text).map(Value::Number))
-}
-
-/// A count as a float, for means and shares.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts of things in memory stay far below 2^53"
-)]
-pub(in crate::score) fn count(it: usize) -> f64 {
-    it as f64
 }
 
 /// `part / whole`, and 1 of nothing.

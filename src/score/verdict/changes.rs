@@ -115,15 +115,13 @@ pub(in crate::score) fn fail_all(changes: &mut [Change], rules: &Rules, verdict:
             (_, ChangeKind::Call | ChangeKind::Upstream) => format!("{call}{}", first.what),
             _ => format!("{call}{place}: {}", first.what),
         };
+        let text = format!("nothing may change: {what}{more}");
         verdict.reasons.push(Reason {
             baseline: first.baseline,
             current: first.current,
             expected: first.was.clone(),
             got: first.now.clone(),
-            ..Reason::new(
-                ReasonKind::Strict,
-                format!("nothing may change: {what}{more}"),
-            )
+            ..Reason::new(ReasonKind::Strict, text)
         });
     }
     verdict.passed = verdict.reasons.is_empty();

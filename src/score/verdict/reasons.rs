@@ -81,10 +81,7 @@ pub(in crate::score) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
         let it = Reason {
             expected: Some(format!("about {before}")),
             got: Some(now.to_string()),
-            ..Reason::new(
-                ReasonKind::Tokens,
-                "the model used many more tokens".to_owned(),
-            )
+            ..Reason::new(ReasonKind::Tokens, "the model used many more tokens")
         };
         match evidence.rules.tokens.gate {
             Gate::Ignore => {}
@@ -162,6 +159,8 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
         }
         _ => format!("; most was lost because {}", it.rule),
     });
+    let at = at.unwrap_or_default();
+    let text = format!("the overall score is below the threshold{at}");
     let cause = most.and_then(|it| drift::cause(evidence.drift, it.baseline?));
     Some(Reason {
         baseline: most.and_then(|it| it.baseline),
@@ -170,13 +169,7 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
         got: Some(fixed(overall, 3)),
         cause,
         follows: lost_at(evidence.losses),
-        ..Reason::new(
-            ReasonKind::Threshold,
-            format!(
-                "the overall score is below the threshold{}",
-                at.unwrap_or_default()
-            ),
-        )
+        ..Reason::new(ReasonKind::Threshold, text)
     })
 }
 
@@ -191,15 +184,13 @@ fn lost_at(losses: &[Loss]) -> Vec<Reason> {
             _ => format!(" because {}", it.rule),
         };
         let place = (it.path.as_ref()).map_or_else(String::new, |it| format!(", {it}"));
+        let text = format!("{} lost{call}{place}", fixed(it.points, 3));
         Reason {
             baseline: it.baseline,
             current: it.current,
             expected: it.expected.clone(),
             got: it.got.clone(),
-            ..Reason::new(
-                ReasonKind::Threshold,
-                format!("{} lost{call}{place}", fixed(it.points, 3)),
-            )
+            ..Reason::new(ReasonKind::Threshold, text)
         }
     });
     reasons.collect()
@@ -246,67 +237,48 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         difference.map_or((None, None), |it| (it.expected.clone(), it.got.clone()));
     let mut reasons = Vec::new();
     if regression {
+        let text = match evidence.failed_now(pair) {
+            // A reason about an error begins with its message.
+            Some(message) => format!("{name} {FAILED}{message}"),
+            None => format!("{name} {ANSWERED_OTHERWISE}{answer_change}"),
+        };
         reasons.push(Reason {
             expected: expected.clone(),
             got: got.clone(),
-            ..at_pair(
-                ReasonKind::ServerRegression,
-                match evidence.failed_now(pair) {
-                    // A reason about an error begins with its message.
-                    Some(message) => format!("{name} {FAILED}{message}"),
-                    None => {
-                        format!("{name} {ANSWERED_OTHERWISE}{answer_change}")
-                    }
-                },
-            )
+            ..at_pair(ReasonKind::ServerRegression, text)
         });
     }
     if other_effect {
         // The greater loss decides whether request or response is the cause.
         let by_request =
             parameter.filter(|it| it.loss > 0.0 && pair.request.similarity < SAME_QUESTION);
-        reasons.push(match (made_with, by_request) {
-            (Some(it), _) => Reason {
-                expected: it.was.clone(),
-                got: it.now.clone(),
-                ..at_pair(
-                    ReasonKind::EffectChange,
-                    format!(
-                        "{name} changes something and was made with another value of arguments{}{}",
-                        it.path,
-                        also(
-                            pair.request
-                                .differences
-                                .iter()
-                                .filter(|it| !it.worded)
-                                .count()
-                                - 1
-                        )
-                    ),
-                )
-            },
-            (None, Some(it)) => {
-                let (expected, got) = excerpt::of_both(given(call, it), given(current_call, it));
-                Reason {
-                    expected,
-                    got,
-                    ..at_pair(
-                        ReasonKind::EffectChange,
-                        format!(
-                            "{name} changes something and was called differently: argument {:?}",
-                            it.name
-                        ),
-                    )
-                }
+        let ((expected, got), text) = match (made_with, by_request) {
+            (Some(it), _) => {
+                let differences = pair.request.differences.iter();
+                let more = also(differences.filter(|it| !it.worded).count() - 1);
+                let text = format!(
+                    "{name} changes something and was made with another value of arguments{}{more}",
+                    it.path
+                );
+                ((it.was.clone(), it.now.clone()), text)
             }
-            (None, None) => Reason {
-                expected,
-                got,
-                ..at_pair(
-                    ReasonKind::EffectChange,
-                    format!("{name} {HAD_ANOTHER_RESULT}{answer_change}"),
-                )
-            },
+            (None, Some(it)) => {
+                let text = format!(
+                    "{name} changes something and was called differently: argument {:?}",
+                    it.name
+                );
+                let given = excerpt::of_both(given(call, it), given(current_call, it));
+                (given, text)
+            }
+            (None, None) => {
+                let text = format!("{name} {HAD_ANOTHER_RESULT}{answer_change}");
+                ((expected, got), text)
+            }
+        };
+        reasons.push(Reason {
+            expected,
+            got,
+            ..at_pair(ReasonKind::EffectChange, text)
         });
     }
     reasons
@@ -371,47 +343,34 @@ fn place(path: &str) -> &str {
 
 fn missing_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
     let call = evidence.calls.before(number);
+    let name = call.made.full_name();
+    let text = format!("call {number}, {name}, changes something and was not made");
     Reason {
         baseline: Some(number),
         expected: Some(asked(call.made)),
         cause: drift::cause(evidence.drift, number),
-        ..Reason::new(
-            ReasonKind::EffectChange,
-            format!(
-                "call {number}, {}, changes something and was not made",
-                call.made.full_name()
-            ),
-        )
+        ..Reason::new(ReasonKind::EffectChange, text)
     }
 }
 
 fn new_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
     let call = evidence.calls.now(number);
+    let name = call.made.full_name();
+    let text = format!("new call {number}, {name}, changes something and is not in the baseline");
     Reason {
         current: Some(number),
         got: Some(asked(call.said)),
-        ..Reason::new(
-            ReasonKind::EffectChange,
-            format!(
-                "new call {number}, {}, changes something and is not in the baseline",
-                call.made.full_name()
-            ),
-        )
+        ..Reason::new(ReasonKind::EffectChange, text)
     }
 }
 
 fn slow(evidence: &Evidence<'_, '_>, slower: &SlowerCall) -> Reason {
+    let name = name_of(evidence, slower.baseline, slower.current);
     Reason {
         baseline: Some(slower.baseline),
         current: Some(slower.current),
         expected: Some(format!("about {:.0} ms", slower.baseline_ms)),
         got: Some(format!("{:.0} ms", slower.current_ms)),
-        ..Reason::new(
-            ReasonKind::Slower,
-            format!(
-                "{} took much longer",
-                name_of(evidence, slower.baseline, slower.current)
-            ),
-        )
+        ..Reason::new(ReasonKind::Slower, format!("{name} took much longer"))
     }
 }

@@ -9,14 +9,14 @@ use crate::redact::{self, Redactor, Secrets};
 use crate::report::html::dashboard::{Broken, Pending, ScenarioLine};
 use crate::report::html::{link, page_name};
 use crate::scenario_file::Finding;
-use crate::serve::commands::{Pending as Found, waiting};
+use crate::serve::commands::waiting;
 use crate::serve::folder::Folder;
 use crate::serve::prepared::give_servers;
 use crate::serve::programs::{self, Permitted};
 use crate::serve::server::Server;
-use crate::suite::Waiting;
 use crate::suite::ci::known_by;
 use crate::suite::replay;
+use crate::suite::{Pending as Found, Waiting};
 
 /// How many scenarios are shown.
 const SHOWN: usize = 200;

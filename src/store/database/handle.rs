@@ -186,10 +186,8 @@ impl Database {
     /// When the database cannot be asked.
     pub async fn results(&self, filter: &ResultFilter) -> Result<Page<ResultEntry>, DatabaseError> {
         let filter = filter.clone();
-        self.ask(PATIENCE, move |connection| {
-            results::page(connection, &filter)
-        })
-        .await
+        self.ask(PATIENCE, move |it| results::page(it, &filter))
+            .await
     }
 
     /// One result; `None` where there is none of this id.
@@ -209,10 +207,8 @@ impl Database {
     ///
     /// When the database cannot be asked.
     pub async fn runs(&self, limit: usize, offset: usize) -> Result<Page<RunEntry>, DatabaseError> {
-        self.ask(PATIENCE, move |connection| {
-            results::runs(connection, limit, offset)
-        })
-        .await
+        self.ask(PATIENCE, move |it| results::runs(it, limit, offset))
+            .await
     }
 
     /// One run.
@@ -232,8 +228,7 @@ impl Database {
     ///
     /// When the database cannot be asked.
     pub async fn stats(&self) -> Result<Statistics, DatabaseError> {
-        self.ask(PATIENCE, |connection| results::stats(connection))
-            .await
+        self.ask(PATIENCE, results::stats).await
     }
 
     /// The results of scenarios over time: by scenario, agent, model and who answered, the oldest first. What a run that was killed had not
@@ -260,8 +255,7 @@ impl Database {
     ///
     /// When the database cannot be asked.
     pub async fn names(&self) -> Result<Vec<String>, DatabaseError> {
-        self.ask(PATIENCE, |connection| history::names(connection))
-            .await
+        self.ask(PATIENCE, history::names).await
     }
 
     /// Opens it, where that has not been done, and asks it for its version.
@@ -270,13 +264,7 @@ impl Database {
     ///
     /// When the database cannot be asked.
     pub async fn health(&self) -> Result<Health, DatabaseError> {
-        self.ask(PATIENCE, |connection| {
-            Ok(Health {
-                kind: connection.kind(),
-                schema: connection.version()?,
-            })
-        })
-        .await
+        self.ask(PATIENCE, health).await
     }
 
     /// The same with its size, and whether what it holds can be read.
@@ -287,10 +275,7 @@ impl Database {
     pub async fn info(&self) -> Result<Info, DatabaseError> {
         self.ask(LONG_PATIENCE, |connection| {
             Ok(Info {
-                health: Health {
-                    kind: connection.kind(),
-                    schema: connection.version()?,
-                },
+                health: health(connection)?,
                 bytes: connection.bytes(),
                 damage: damage(connection)?,
                 stats: results::stats(connection)?,
@@ -308,10 +293,8 @@ impl Database {
         let runs = runs.to_owned();
         // A file whose tables are not ours any more is made anew.
         self.wait(LONG_PATIENCE, Worker::mend).await??;
-        self.ask(LONG_PATIENCE, move |connection| {
-            rebuild::rebuild(connection, &runs)
-        })
-        .await
+        self.ask(LONG_PATIENCE, move |it| rebuild::rebuild(it, &runs))
+            .await
     }
 
     /// Removes all runs but so many of the latest, with all that belongs to them; with `dry_run`, only tells what would go.
@@ -320,9 +303,14 @@ impl Database {
     ///
     /// When the database cannot be written.
     pub async fn prune(&self, keep: usize, dry_run: bool) -> Result<Pruned, DatabaseError> {
-        self.ask(LONG_PATIENCE, move |connection| {
-            prune::prune(connection, keep, dry_run)
-        })
-        .await
+        self.ask(LONG_PATIENCE, move |it| prune::prune(it, keep, dry_run))
+            .await
     }
+}
+
+fn health(connection: &mut dyn Connection) -> Result<Health, Fault> {
+    Ok(Health {
+        kind: connection.kind(),
+        schema: connection.version()?,
+    })
 }

@@ -15,6 +15,7 @@ use super::error::Fault;
 use super::schema::{VERSION, missing};
 use super::shape::has_columns;
 use crate::input;
+use crate::store::files::folder_of;
 
 /// How long another process may write until we give up for now.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -232,12 +233,6 @@ fn hold(folder: Option<&File>, how: Hold) -> Result<Held<'_>, Fault> {
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
         }
     }
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent()
-        .filter(|it| *it != Path::new(""))
-        .unwrap_or(Path::new("."))
 }
 
 /// The path with an end behind its name.

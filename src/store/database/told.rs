@@ -14,7 +14,7 @@ use super::head::git;
 use super::ids::{result_id, scenario_of};
 use super::time::written;
 use crate::json;
-use crate::model::call::CallStatus;
+use crate::model::call::{CallStatus, full_name};
 use crate::model::redacted::Redacted;
 use crate::model::stamp::Servers;
 use crate::model::trajectory::{ToolCall, Trajectory};
@@ -68,20 +68,11 @@ pub(super) struct Rows {
 impl Rows {
     /// Of a scenario.
     pub(super) fn of(finished: &FinishedScenario) -> Self {
-        let FinishedScenario {
-            run,
-            command,
-            at,
-            scenario,
-            is_recorded,
-            current,
-            declared,
-            folder,
-        } = finished;
-        let declared = declared.as_deref().map(|it| &**it);
-        let at = written(*at);
-        let current = current.as_deref().map(|it| &**it);
-        let made = attempts(scenario, folder, current);
+        let scenario = &finished.scenario;
+        let declared = finished.declared.as_deref().map(|it| &**it);
+        let at = written(finished.at);
+        let current = finished.current.as_deref().map(|it| &**it);
+        let made = attempts(scenario, &finished.folder, current);
         let mut tool_calls = Vec::new();
         for (number, trajectory) in &made {
             let calls = trajectory.steps.iter().filter_map(|it| match it {
@@ -95,13 +86,13 @@ impl Rows {
             );
         }
         Self {
-            run: run.clone(),
+            run: finished.run.clone(),
             own_id: scenario.id.clone(),
             scenario: scenario_record(scenario, declared, &at),
             result: result_record(
-                (scenario, *is_recorded),
+                (scenario, finished.is_recorded),
                 (current, declared),
-                (command, &at),
+                (&finished.command, &at),
             ),
             attempts: attempt_records(scenario, &made),
             evaluations: (1_usize..)
@@ -323,13 +314,6 @@ fn compared_tools(scenario: &Scenario, side: fn(&Row) -> Option<&Call>) -> Vec<S
     let mut calls: Vec<(usize, String)> = calls.collect();
     calls.sort();
     calls.into_iter().map(|it| it.1).collect()
-}
-
-fn full_name(server: Option<&str>, tool: &str) -> String {
-    match server {
-        Some(server) => format!("mcp__{server}__{tool}"),
-        None => tool.to_owned(),
-    }
 }
 
 /// The first thing that speaks against it.

@@ -371,9 +371,7 @@ fn named_scanners(report: security::Report) -> security::Report {
 
 /// A commit in short, and whether something has changed since.
 fn commit(stamp: &Git) -> Option<String> {
-    let Git::Known(commit) = stamp else {
-        return None;
-    };
+    let commit = stamp.commit()?;
     Some(if commit.dirty == Some(true) {
         format!("{} (changed since)", commit.short)
     } else {

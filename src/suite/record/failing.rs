@@ -49,8 +49,9 @@ pub(crate) fn check_run(
     checks.extend(no_call(scenario, trajectory));
     checks.extend(lists_tools(scenario, trajectory));
     let evaluation = evaluate::overall(evaluations, scenario.evaluation_threshold);
-    let unmet = evaluating::reasons(evaluations, evaluation);
-    let failing = why_failing(scenario, trajectory, replayed, (&checks, unmet));
+    let mut failing = failing_calls(scenario, trajectory, replayed);
+    failing.extend(evaluating::reasons(evaluations, evaluation));
+    count_unmet(&checks, &mut failing);
     if let Some(problem) = evaluating::unjudged(evaluations, evaluation)
         && failing.is_empty()
     {
@@ -75,20 +76,6 @@ pub(crate) fn cannot_be_judged(
         current: Some(Arc::new(trajectory.clone())),
         ..result(scenario, Status::Error)
     }
-}
-
-/// Why a run should not become a baseline unseen: a call that did not come out as its script means it to, or an expectation that is not
-/// met.
-fn why_failing(
-    scenario: &Scenario,
-    trajectory: &Trajectory,
-    replayed: Option<&Trajectory>,
-    (checks, unmet): (&[Check], Vec<String>),
-) -> Vec<String> {
-    let mut reasons = failing_calls(scenario, trajectory, replayed);
-    reasons.extend(unmet);
-    count_unmet(checks, &mut reasons);
-    reasons
 }
 
 /// How the last reason ends where expectations are not met.

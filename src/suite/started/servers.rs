@@ -103,11 +103,7 @@ impl StartedServers {
             return false;
         };
         ended.message.push_str(" during the run");
-        let died = redactor.ending(Ending::Error {
-            message: ended.message,
-            details: ended.details,
-            trouble: ended.trouble,
-        });
+        let died = redactor.ending(ended.into());
         trajectory.refine(|it| end_as(it, &died));
         true
     }

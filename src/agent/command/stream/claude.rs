@@ -19,6 +19,7 @@ use crate::text::beginning;
 /// How much is shown of the error the agent ended with.
 const EXCERPT: usize = 400;
 
+#[derive(Default)]
 pub(super) struct Claude {
     names: Names,
     /// What is known of the model's answers, by their ids.
@@ -41,11 +42,7 @@ impl Claude {
     pub(super) fn new(names: Names) -> Self {
         Self {
             names,
-            answers: HashMap::new(),
-            latest: BTreeMap::new(),
-            last_message: String::new(),
-            refused: BTreeSet::new(),
-            ended: None,
+            ..Self::default()
         }
     }
 

@@ -18,6 +18,7 @@ const EXCERPT: usize = 400;
 /// What a call that wants a person's consent ends with, where there is no person.
 const NO_CONSENT: &str = "approval";
 
+#[derive(Default)]
 pub(super) struct Codex {
     names: Names,
     /// The ids of the calls that have been reported.
@@ -39,11 +40,7 @@ impl Codex {
     pub(super) fn new(names: Names) -> Self {
         Self {
             names,
-            called: BTreeSet::new(),
-            refused: BTreeSet::new(),
-            turns: 0,
-            trouble: None,
-            ended: None,
+            ..Self::default()
         }
     }
 

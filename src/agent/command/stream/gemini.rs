@@ -17,6 +17,7 @@ const EXCERPT: usize = 400;
 const LONGEST_NAME: usize = 63;
 const KEPT_AT_EACH_END: usize = 30;
 
+#[derive(Default)]
 pub(super) struct Gemini {
     names: Names,
     /// The pieces of a message so far.
@@ -54,9 +55,7 @@ impl Gemini {
     pub(super) fn new(names: Names) -> Self {
         Self {
             names,
-            message: String::new(),
-            trouble: None,
-            ended: None,
+            ..Self::default()
         }
     }
 

@@ -59,7 +59,9 @@ pub(super) fn run(
     runtime.shutdown_background();
     bar.finish_and_clear();
     let written = written?;
-    tell_use(&written, console);
+    if let Some(took) = written.took {
+        console.note(&took.words());
+    }
     if written.interrupted {
         console.note("Interrupted: nothing was written.");
         return Ok(Exit::Interrupted);
@@ -110,13 +112,6 @@ fn model(args: &GenQueriesArgs) -> Result<LoadedJudge, Failure> {
         },
         marked: Vec::new(),
     })
-}
-
-/// Says what was asked, and what it cost.
-fn tell_use(written: &Written, console: Console) {
-    if let Some(took) = written.took {
-        console.note(&took.words());
-    }
 }
 
 fn told(args: &GenQueriesArgs, written: &Written, tools: usize) -> String {

@@ -38,7 +38,7 @@ struct ImportDocument {
     recordings: Vec<Recording>,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Recording {
     /// The recording, as found.
     path: String,
@@ -63,31 +63,7 @@ struct Found {
     id: String,
     path: PathBuf,
     /// Why it cannot be one.
-    refusal: Option<Refusal>,
-}
-
-/// Why a recording was not imported, and what that means for the exit code.
-struct Refusal {
-    exit: Exit,
-    problem: String,
-}
-
-impl Refusal {
-    /// The file is invalid, or the user asked for something that cannot be.
-    fn usage(problem: impl Into<String>) -> Self {
-        Self {
-            exit: Exit::Usage,
-            problem: problem.into(),
-        }
-    }
-
-    /// Something could not be read, written or judged.
-    fn incomplete(problem: impl Into<String>) -> Self {
-        Self {
-            exit: Exit::Incomplete,
-            ..Self::usage(problem)
-        }
-    }
+    refusal: Option<Failure>,
 }
 
 pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, Failure> {
@@ -199,7 +175,7 @@ fn find(path: &Path) -> Result<Vec<Found>, Failure> {
             Err(error) => {
                 let at = error.path().unwrap_or(path).to_owned();
                 found.push(Found {
-                    refusal: Some(Refusal::incomplete(format!("cannot be read: {error}"))),
+                    refusal: Some(Failure::incomplete(format!("cannot be read: {error}"))),
                     ..recording(at.strip_prefix(path).unwrap_or(&at), at.clone())
                 });
             }
@@ -226,7 +202,7 @@ fn recording(folder: &Path, path: PathBuf) -> Found {
     let refusal = folder
         .to_str()
         .is_none()
-        .then(|| Refusal::usage("the name of its folder is not UTF-8"));
+        .then(|| Failure::usage("the name of its folder is not UTF-8"));
     Found {
         id: folder.to_string_lossy().into_owned(),
         path,
@@ -239,7 +215,7 @@ struct Read {
     recording: Recording,
     /// What shows which scenario it belongs to; `None` where nothing does.
     evidence: Option<Evidence>,
-    trajectory: Result<Redacted<Trajectory>, Refusal>,
+    trajectory: Result<Redacted<Trajectory>, Failure>,
     redactor: Redactor,
 }
 
@@ -248,12 +224,7 @@ fn of(found: Found, scenarios: &Scenarios) -> Read {
     let mut recording = Recording {
         path: redactor.text(&found.path.to_string_lossy()).into_inner(),
         id: redactor.text(&own_folder(&found.id)).into_inner(),
-        scenario: None,
-        because: None,
-        calls: 0,
-        other_calls: 0,
-        baseline: None,
-        problem: None,
+        ..Recording::default()
     };
     let mut evidence = None;
     let trajectory = match found.refusal {
@@ -279,9 +250,9 @@ impl Read {
         let kept = match &self.trajectory {
             Ok(trajectory) => keep(trajectory, &recording.path, (baselines, force), taken)
                 .map(|saved| (saved, trajectory)),
-            Err(Refusal { exit, problem }) => Err(Refusal {
-                exit: *exit,
-                problem: problem.clone(),
+            Err(refusal) => Err(Failure {
+                exit: refusal.exit,
+                ..Failure::usage(&refusal.message)
             }),
         };
         match kept {
@@ -298,7 +269,7 @@ impl Read {
             }
             Err(refusal) => {
                 // Messages quote the file, which nothing has been taken out of.
-                recording.problem = Some(self.redactor.text(&refusal.problem).into_inner());
+                recording.problem = Some(self.redactor.text(&refusal.message).into_inner());
                 refusal.exit
             }
         }
@@ -310,12 +281,12 @@ fn read(
     found: &Found,
     (imported, evidence): (&mut Recording, &mut Option<Evidence>),
     scenarios: &Scenarios,
-) -> Result<Redacted<Trajectory>, Refusal> {
+) -> Result<Redacted<Trajectory>, Failure> {
     let bytes = input::read(&found.path)
-        .map_err(|error| Refusal::incomplete(format!("cannot be read: {error}")))?;
-    let text = String::from_utf8(bytes).map_err(|_| Refusal::usage("it is not UTF-8 text"))?;
+        .map_err(|error| Failure::incomplete(format!("cannot be read: {error}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| Failure::usage("it is not UTF-8 text"))?;
     let mut recorded =
-        import::original(&text, &imported.id).map_err(|error| Refusal::usage(error.to_string()))?;
+        import::original(&text, &imported.id).map_err(|error| Failure::usage(error.to_string()))?;
     let intent = recorded.steps.iter().find_map(|it| match it {
         Step::User { text } => Some(text.as_str()),
         _ => None,
@@ -346,29 +317,29 @@ fn keep(
     path: &str,
     (baselines, force): (&Baselines, bool),
     taken: &mut HashMap<String, String>,
-) -> Result<PathBuf, Refusal> {
+) -> Result<PathBuf, Failure> {
     let id = &trajectory.scenario;
     if !trajectory.ending.is_complete() {
         let why = trajectory.ending.reason().unwrap_or("it was interrupted");
-        return Err(Refusal::incomplete(format!(
+        return Err(Failure::incomplete(format!(
             "not kept, because the run did not complete: {why}"
         )));
     }
     if let Some(other) = taken.get(id) {
-        return Err(Refusal::usage(format!(
+        return Err(Failure::usage(format!(
             "another recording has become the baseline `{id}` just now: {other}"
         )));
     }
     let saved = baselines.path(id);
     if saved.exists() && !force {
-        return Err(Refusal::usage(format!(
+        return Err(Failure::usage(format!(
             "{} is there already (--force replaces it)",
             saved.display()
         )));
     }
     let saved = baselines
         .save(id, trajectory)
-        .map_err(|error| Refusal::incomplete(error.to_string()))?;
+        .map_err(|error| Failure::incomplete(error.to_string()))?;
     taken.insert(id.clone(), path.to_owned());
     Ok(saved)
 }

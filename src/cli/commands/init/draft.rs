@@ -190,7 +190,7 @@ async fn draft(
         mut server,
         is_named,
     } = asked;
-    let is_program = matches!(server.transport, Transport::Stdio { .. });
+    let is_program = matches!(server.transport, Transport::Stdio(_));
     let patient = Server {
         connect_timeout: server.connect_timeout.or(is_program.then_some(START)),
         ..server.clone()
@@ -275,7 +275,7 @@ fn without_options(failure: Failure, server: &Server) -> Failure {
     };
     let end = rest.split_once(')').map_or("", |(_, end)| end);
     let hint = match server.transport {
-        Transport::Stdio { .. } => {
+        Transport::Stdio(_) => {
             "what takes longer to start can be started before, and given by its URL; or write its scenario by hand, with `connect_timeout`: `mcp-eval help scenario`"
         }
         _ => "is it running, and is that its address?",

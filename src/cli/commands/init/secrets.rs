@@ -20,11 +20,11 @@ pub(super) fn without_secrets(server: &Server) -> Written {
     };
     let mut written = server.clone();
     match &mut written.transport {
-        Transport::Stdio { args, env, .. } => {
-            for (name, value) in env {
+        Transport::Stdio(start) => {
+            for (name, value) in &mut start.env {
                 hiding.named(name, value);
             }
-            hiding.arguments(args);
+            hiding.arguments(&mut start.args);
         }
         Transport::Http { url, headers, .. } => {
             for (name, value) in headers {
@@ -196,7 +196,7 @@ fn variable(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::without_secrets;
-    use crate::model::scenario::{HttpStyle, Server, Transport};
+    use crate::model::scenario::{HttpStyle, Server, Start, Transport};
 
     fn server(transport: Transport) -> Server {
         Server::new("my-hub".to_owned(), transport)
@@ -207,7 +207,7 @@ mod tests {
         let text = |it: &str| it.to_owned();
         let github = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
         let database = "postgres://me:hunter-2-and-more@db/x";
-        let program = server(Transport::Stdio {
+        let program = server(Transport::Stdio(Start {
             command: text("hub"),
             args: [
                 "--token",
@@ -226,9 +226,9 @@ mod tests {
                 (text("OTHER_TOKEN"), text("${MINE}")),
             ],
             cwd: None,
-        });
+        }));
         let written = without_secrets(&program);
-        let Transport::Stdio { args, env, .. } = written.server.transport else {
+        let Transport::Stdio(Start { args, env, .. }) = written.server.transport else {
             unreachable!("a program stays one");
         };
         assert_eq!(

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::cli::args::InitArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
-use crate::model::scenario::{HttpStyle, Server, Transport};
+use crate::model::scenario::{HttpStyle, Server, Start, Transport};
 use crate::scenario_file::{self, ClientServers};
 
 /// What a server is called while nobody knows better.
@@ -155,13 +155,13 @@ fn program(text: &str) -> Result<(Option<String>, Transport), Failure> {
         let failure = Failure::usage("--server names no program");
         return Err(failure.hint("write a command line, or the URL of a server over HTTP"));
     };
-    let transport = Transport::Stdio {
+    let start = Start {
         command: command.clone(),
         args: args.to_vec(),
         env,
         cwd: None,
     };
-    Ok((name_of_program(command, args), transport))
+    Ok((name_of_program(command, args), Transport::Stdio(start)))
 }
 
 fn is_operator(word: &str) -> bool {
@@ -279,18 +279,12 @@ mod tests {
     #[test]
     fn a_command_line_is_split_as_a_shell_does() {
         let split = program(r#"TOKEN=abc MODE="a b" my-server --name 'x y' -v"#);
-        let Ok((
-            _,
-            Transport::Stdio {
-                command, args, env, ..
-            },
-        )) = split
-        else {
+        let Ok((_, Transport::Stdio(start))) = split else {
             unreachable!("a program");
         };
-        assert_eq!(command, "my-server");
-        assert_eq!(args, ["--name", "x y", "-v"]);
-        assert_eq!(env[1], ("MODE".to_owned(), "a b".to_owned()));
+        assert_eq!(start.command, "my-server");
+        assert_eq!(start.args, ["--name", "x y", "-v"]);
+        assert_eq!(start.env[1], ("MODE".to_owned(), "a b".to_owned()));
         for wrong in ["", "A=b", "'open", "a && b", "a | b"] {
             assert!(program(wrong).is_err(), "{wrong}");
         }

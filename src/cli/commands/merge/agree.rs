@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::parts::Part;
 use crate::cli::failure::Failure;
-use crate::model::stamp::{Git, GitCommit};
+use crate::model::stamp::Git;
 use crate::published::result::{CalledOption, PlannedScenario};
 use crate::text::{few, several};
 
@@ -184,10 +184,8 @@ fn option(option: &CalledOption) -> String {
 
 /// The commit that a command was started at, as far as that is known.
 fn commit(git: &Git) -> String {
-    match git {
-        Git::Known(GitCommit { commit, .. }) => commit.clone(),
-        Git::Unknown { .. } => "unknown".to_owned(),
-    }
+    let commit = git.commit().map(|it| it.commit.clone());
+    commit.unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// Which result each scenario is taken from: of several that have it, the one that began last, where that is allowed.

@@ -19,13 +19,10 @@ use crate::report::command::quoted;
 use crate::score;
 use crate::store::Baselines;
 use crate::suite::replay;
-use crate::suite::{self, Broken, RUNS, ReadAgain, RunFolder, Waiting};
+use crate::suite::{self, Pending, RUNS, ReadAgain, RunFolder, Waiting, scenario_of};
 use crate::text::plural;
 
 use self::shown::Shown;
-
-/// What is pending of a scenario, or why that cannot be told.
-type Pending = Result<Waiting, Box<Broken>>;
 
 pub(in crate::cli) fn run(
     args: &ReviewArgs,
@@ -115,7 +112,7 @@ fn decide(
     let accepted = all(args.accept_all, &args.accept)?;
     let rejected = all(args.reject_all, rejected)?;
     if let Some(both) = accepted.intersection(&rejected).next() {
-        let id = &scenario(&pending[*both]).id;
+        let id = &scenario_of(&pending[*both]).id;
         return Err(Failure::usage(format!(
             "`{id}` is both accepted and rejected"
         )));
@@ -155,7 +152,7 @@ fn decide(
             Err(broken) => broken.reject(),
         };
         rejected.map_err(Failure::from)?;
-        console.result(&shown::rejected(scenario(&pending[at])));
+        console.result(&shown::rejected(scenario_of(&pending[at])));
     }
     Ok(exit)
 }
@@ -177,13 +174,6 @@ fn pending(args: &ReviewArgs, scenarios: &[Scenario]) -> Result<Vec<Pending>, Fa
         }
     });
     Ok(found.filter_map(Result::transpose).collect())
-}
-
-fn scenario(pending: &Pending) -> &Scenario {
-    match pending {
-        Ok(waiting) => waiting.scenario(),
-        Err(broken) => broken.scenario(),
-    }
 }
 
 /// Says which files cannot be read.
@@ -213,7 +203,7 @@ fn named(args: &ReviewArgs, name: &str, pending: &[Pending]) -> Result<usize, Fa
             name: own,
             path,
             ..
-        } = scenario(it);
+        } = scenario_of(it);
         // `get.yaml` is enough of a path where no other file ends in it.
         let ends_so = !name.is_empty() && path.ends_with(name);
         let is_file = ends_so || file.is_some() && path.canonicalize().ok() == file;
@@ -234,7 +224,10 @@ fn named(args: &ReviewArgs, name: &str, pending: &[Pending]) -> Result<usize, Fa
 
 fn nothing_of(args: &ReviewArgs, name: &str, pending: &[Pending]) -> Failure {
     let failure = Failure::usage(format!("nothing of `{name}` is pending"));
-    let ids: Vec<&str> = pending.iter().map(|it| scenario(it).id.as_str()).collect();
+    let ids: Vec<&str> = pending
+        .iter()
+        .map(|it| scenario_of(it).id.as_str())
+        .collect();
     match score::nearest_name(name, ids.iter().copied()) {
         Some(meant) => failure.hint(format!("did you mean `{meant}`?")),
         None if ids.is_empty() => failure.hint(nothing(args)),

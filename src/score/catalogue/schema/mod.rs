@@ -77,7 +77,7 @@ const RESTRICTIONS: &[&str] = &[
 ];
 
 /// One change of a parameter.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Change {
     /// The parameter, as in `filter.tags[]`; empty for the arguments as a whole.
     pub(super) parameter: String,
@@ -154,14 +154,12 @@ impl<'a> Walk<'a> {
     fn add(&mut self, place: &Place, keyword: &str, narrows: bool, what: String) -> &mut Change {
         self.found.push(Change {
             parameter: place.parameter.clone(),
-            renamed: None,
             what,
             keyword: keyword.to_owned(),
             path: format!("{}/{keyword}", place.path),
-            was: None,
-            now: None,
             narrows,
             is_note: NOTES.contains(&keyword),
+            ..Change::default()
         });
         let last = self.found.len() - 1;
         &mut self.found[last]
@@ -204,15 +202,13 @@ impl<'a> Walk<'a> {
 
     /// A keyword that differs in a way that has words of its own.
     fn differs(&mut self, place: &Place, difference: Difference) {
-        let Difference {
-            keyword,
-            what,
-            was,
-            now,
-            narrows,
-        } = difference;
-        let change = self.add(place, keyword, narrows, what);
-        (change.was, change.now) = (was, now);
+        let change = self.add(
+            place,
+            difference.keyword,
+            difference.narrows,
+            difference.what,
+        );
+        (change.was, change.now) = (difference.was, difference.now);
     }
 
     /// A keyword that was gained, lost or changed.

@@ -211,6 +211,7 @@ pub(in crate::score) fn alike(answer: &Answer, path: &str) -> Vec<Leaf> {
 }
 
 /// Steps written out, with indexes as they are and as `*`.
+#[derive(Default)]
 struct Written {
     exact: String,
     starred: String,
@@ -228,10 +229,7 @@ impl Written {
 /// The steps written out, if they lead anywhere.
 fn written(value: &Value, steps: &[String]) -> Option<Written> {
     let Some((step, rest)) = steps.split_first() else {
-        return Some(Written {
-            exact: String::new(),
-            starred: String::new(),
-        });
+        return Some(Written::default());
     };
     let inner = written(&*child(value, step)?, rest)?;
     let step = escape(step);

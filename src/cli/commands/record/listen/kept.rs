@@ -45,15 +45,12 @@ pub(super) async fn keep(
     let took = Timestamp::now().duration_since(started_at);
     let suite = redactor.suite(SuiteResult {
         run_id: runs.id().to_owned(),
-        command: "record".to_owned(),
-        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
         started_at,
         duration_ms: took.as_secs_f64() * 1000.0,
-        git: git::stamp(Path::new("."), &[]),
-        interrupted: false,
         called: Some(called::record(args)),
         selected: 1,
         scenarios: vec![recorded],
+        ..SuiteResult::new("record", git::stamp(Path::new("."), &[]))
     });
     let finished = Finished::at_hand(suite, runs, database);
     let reports = Reports::none();

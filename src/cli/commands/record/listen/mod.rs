@@ -164,20 +164,12 @@ async fn keep(
             "no tool was called and answered, so nothing was written",
         ));
     }
-    let Plan {
-        base,
-        mut session,
-        target,
-        baselines,
-        started_at,
-        runs,
-        ..
-    } = plan;
-    let runs = Arc::new(runs);
+    let (target, mut session) = (plan.target, plan.session);
+    let runs = Arc::new(plan.runs);
     let folder = target.parent().unwrap_or(Path::new(""));
     let clean = |text: &str| redactor.text(text).into_inner();
     let write_scenario = |session: &Session| {
-        let text = scenario_file::session_scenario(base.as_ref(), session, folder, &clean);
+        let text = scenario_file::session_scenario(plan.base.as_ref(), session, folder, &clean);
         write(
             &target,
             text.map_err(|it| Failure::invalid(&it))?.as_bytes(),
@@ -203,7 +195,7 @@ async fn keep(
         session.calls = calls(&trajectory);
         write_scenario(&session)?;
         runs.save(&scenario.id, &trajectory)?;
-        let path = baselines.save(&scenario.id, &trajectory)?;
+        let path = plan.baselines.save(&scenario.id, &trajectory)?;
         Ok((scenario, path))
     };
     let kept: Result<(Scenario, PathBuf), Failure> = kept.await;
@@ -218,9 +210,9 @@ async fn keep(
             return Err(failure);
         }
     };
-    let run = (started_at, runs);
+    let run = (plan.started_at, runs);
     let of = (&scenario, &redactor);
-    kept::keep(run, of, trajectory, baselines.root(), (args, console)).await?;
+    kept::keep(run, of, trajectory, plan.baselines.root(), (args, console)).await?;
     let target = target.display();
     console.note(&format!("kept as {target} and {}", path.display()));
     let mut compare = format!("mcp-eval compare {target}");
