@@ -121,7 +121,8 @@ impl<'a> Leaves<'a, '_> {
             return;
         }
         match value {
-            Value::Object(members) if depth > 0 && !members.is_empty() => {
+            // An empty one says no more than none.
+            Value::Object(members) if depth > 0 => {
                 for (key, it) in members {
                     self.place.enter(Step::Key(key));
                     self.add(it, depth - 1);
