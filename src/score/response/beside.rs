@@ -71,7 +71,10 @@ pub(in crate::score) fn differences(
         expected: shown(was.get(it)),
         got: shown(is.get(it)),
         similarity: 1.0,
-        rule: "is another one beside the content".into(),
+        rule: match is.get(it) {
+            Some(_) => "is another one beside the content".into(),
+            None => "missing beside the content".into(),
+        },
         loss: 0.0,
     });
     differing.collect()
