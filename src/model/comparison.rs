@@ -20,6 +20,10 @@ pub const ELEMENT_OF: &str = "element of";
 pub const ELEMENTS_OF: &str = "elements of";
 /// How a change goes on of what was known not to vary: in how many takes it was the same.
 pub const THOUGH_THE_SAME: &str = ", though it was the same ";
+/// How a change goes on of what may vary, but was never so: in how many takes it was not.
+pub const UNLIKE: &str = ", unlike the ";
+/// What an answer holds that has a secret of which the recorded one held fewer.
+pub const NEW_SECRET: &str = "a secret that was not there before";
 /// How an expected call that was not made is told, before its number.
 pub const EXPECTED_AS_CALL: &str = "is expected as call ";
 /// The same effect had another result.

@@ -271,6 +271,7 @@ fn one_source(scenarios: &[Scenario]) -> Result<PathBuf, Error> {
             return Err(Error::invalid(why));
         }
     }
+    source::folder_that_is_there(first).map_err(|why| Error::invalid(why.message))?;
     Ok(folder)
 }
 

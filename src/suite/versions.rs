@@ -153,7 +153,8 @@ impl Versions {
         reference: &str,
         laid_out: &mut LaidOut,
     ) -> Result<(git::Commit, Vec<PathBuf>), String> {
-        let folder = source::folder(scenario).ok_or(
+        let folder = source::folder_that_is_there(scenario).map_err(|why| why.message)?;
+        let folder = folder.ok_or(
             "it does not say where the source of its system under test lies: `source: { repo: FOLDER }`",
         )?;
         let place = (folder.clone(), reference.to_owned());

@@ -279,10 +279,10 @@ fn a_source_that_is_not_there_is_an_error_that_says_who_names_it() {
         .says("scenarios/says.yaml:1:")
         .says("warning: there is no folder")
         .says("scenarios/../server");
-    sourced
-        .project
-        .expect(3, &["run"])
-        .says("`source.repo` names the folder of the source, and there is no folder /");
+    let nowhere = "`source.repo` names the folder of the source, and there is no folder /";
+    sourced.project.expect(3, &["run"]).says(nowhere);
+    let against = ["compare", "--against", "git:HEAD"];
+    sourced.project.expect(2, &against).says(nowhere);
     // What `source.repo` refers to is not set, so it names nothing.
     sourced
         .project

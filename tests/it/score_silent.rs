@@ -1,8 +1,8 @@
 //! Whatever differs and passes all the same is reported as a change.
 
 use mcp_eval::model::catalogue::Catalogue;
-use mcp_eval::model::comparison::{ChangeKind, Comparison};
-use mcp_eval::model::rules::Rules;
+use mcp_eval::model::comparison::{ChangeKind, Comparison, NEW_SECRET};
+use mcp_eval::model::rules::{Responses, Rules};
 use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, Step, Trajectory};
 use mcp_eval::score;
 use serde_json::{Value, json};
@@ -230,4 +230,39 @@ fn an_effect_whose_value_is_written_otherwise_is_told() {
             "the same, written otherwise"
         )
     );
+}
+
+#[test]
+fn secrets_that_came_to_an_answer_are_shown_once() {
+    let changes = |now: Value, responses| {
+        let rules = Rules {
+            responses,
+            ..Rules::default()
+        };
+        let compared = compare(&[read("{\"a\": 1}")], &[now], &rules);
+        let changes = compared.changes.into_iter();
+        let told = changes.map(|it| (it.what, it.path.unwrap_or_default(), it.now));
+        told.collect::<Vec<_>>()
+    };
+    let long = "x".repeat(200);
+    let hidden = read(&format!(
+        "{{\"a\": 1, \"b\": [\"{long}\", \"<secret:aws-key>\", \"<secret:token>\"]}}"
+    ));
+    let secrets = (
+        NEW_SECRET.to_owned(),
+        "response/content/0".to_owned(),
+        Some("<secret:aws-key>, <secret:token>".to_owned()),
+    );
+    assert_eq!(
+        changes(hidden.clone(), Responses::Ignore),
+        [secrets.clone()]
+    );
+    let all = changes(hidden, Responses::Stable);
+    assert_eq!(all.len(), 2, "{all:?}");
+    assert_eq!(all[1], secrets);
+    // The new member shows it.
+    let seen = read("{\"a\": 1, \"b\": \"<secret:token>\"}");
+    let all = changes(seen, Responses::Stable);
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert_eq!(all[0].0, "added key");
 }

@@ -763,6 +763,14 @@ fn what_stands_beside_the_content_is_shown_where_it_did_not_vary() {
             "response/content/0/annotations/audience"
         ]
     );
+    // An object without members is none.
+    let mut bare = run(json!({}), "user");
+    bare.learned = score::learn(&[bare.clone(), bare.clone()], &Rules::default()).answers;
+    assert_eq!(shown(&bare, json!({"b": 1}), "user"), ["response/_meta/b"]);
+    assert_eq!(
+        shown(&baseline, json!({}), "user"),
+        ["response/_meta/tenant"]
+    );
     // The scenario leaves it out, or people let go of it.
     let ignore = Rules {
         ignore: vec!["/_meta/tenant".to_owned()],

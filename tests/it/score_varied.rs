@@ -392,7 +392,12 @@ fn what_is_said_of_an_odd_take_is_true() {
         &json!({"a": "x"}),
     );
     assert!(
-        number.contains("became a string, which it was none of the 2 of 3 times that agreed"),
+        number.contains("became a string, unlike the 2 of 3 times that agreed"),
+        "{number}"
+    );
+    let number = said(&[json!({"a": 5}), json!({"a": 6})], &json!({"a": "x"}));
+    assert!(
+        number.contains("became a string, unlike the 2 times it was recorded"),
         "{number}"
     );
 }
@@ -428,4 +433,41 @@ fn what_varies_does_not_become_empty() {
             (json!({"motto": "quite"}), "same"),
         ],
     );
+}
+
+#[test]
+fn places_that_differ_for_one_reason_are_told_by_it() {
+    let uuid = |n: u32| format!("3f2504e0-4f89-41d3-9a0c-0305e82c{n:04x}");
+    let rows = |n: u32| json!({"rows": [[uuid(n), 1], [uuid(n + 1), 2]]});
+    let words = json!({"rows": [["none", 1], ["such", 2]]});
+    let short = json!({"rows": [[uuid(90)], [uuid(91)]]});
+    let columns = |names: &[&str], values: [&[u32]; 3]| json!({"columns": names, "rows": values});
+    let full = columns(&["id", "state"], [&[1, 7], &[2, 8], &[3, 9]]);
+    let within = |it: &Value| json!({"result": it.to_string()});
+    for (takes, current, expected) in [
+        (
+            [rows(10), rows(20)],
+            words.clone(),
+            "2 of 4 elements of `rows/*` are not hexadecimal",
+        ),
+        (
+            [within(&rows(10)), within(&rows(20))],
+            within(&words),
+            "2 of 4 elements of `result/json/rows/*` are not hexadecimal",
+        ),
+        (
+            [rows(10), rows(20)],
+            short,
+            "every element of `rows` has another length",
+        ),
+        (
+            [full.clone(), full],
+            columns(&["id"], [&[1], &[2], &[3]]),
+            "3 of 6 elements of `rows/*` are missing, and `columns/1` (\"state\") is missing",
+        ),
+    ] {
+        let comparison = against(&takes, &current);
+        let text = &comparison.verdict.reasons[0].text;
+        assert!(text.ends_with(&format!(": {expected}")), "{text}");
+    }
 }

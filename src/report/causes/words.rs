@@ -1,5 +1,6 @@
 //! What happened at a place of a call, in a sentence that names tool and place.
 
+use crate::model::comparison::NEW_SECRET;
 use crate::published::result::{Change, ChangeKind};
 
 /// What happened at a place of a call.
@@ -106,6 +107,15 @@ impl Verb {
                 _ if place == "answer" => format!("{tools} gives another answer: it {what}"),
                 _ => format!("{tools} answers otherwise: {place} {what}"),
             },
+            ChangeKind::Addition if what == NEW_SECRET => {
+                let all = place == "answer";
+                let at = if all {
+                    String::new()
+                } else {
+                    format!(", in {place}")
+                };
+                format!("{tools} answers with {what}{at}")
+            }
             ChangeKind::Addition if place == "answer" => format!("{tools} answers more"),
             ChangeKind::Addition => format!("{tools} answers with a new {place}"),
             ChangeKind::Error => match what {
@@ -190,7 +200,28 @@ pub(super) fn starred(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{place, starred};
+    use super::{Verb, place, starred};
+    use crate::model::comparison::NEW_SECRET;
+    use crate::published::result::ChangeKind;
+
+    #[test]
+    fn a_secret_that_came_is_told_with_its_place() {
+        let verb = Verb {
+            kind: ChangeKind::Addition,
+            what: NEW_SECRET.to_owned(),
+            had: false,
+            has: true,
+            expected: false,
+            medium: "image",
+            renamed: None,
+        };
+        for (path, at) in [("response/content/0", ", in `content/0`"), ("response", "")] {
+            assert_eq!(
+                verb.said("`a`", Some(path)),
+                format!("`a` answers with a secret that was not there before{at}")
+            );
+        }
+    }
 
     #[test]
     fn places_are_named_as_people_see_them() {

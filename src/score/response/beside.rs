@@ -71,7 +71,10 @@ pub(in crate::score) fn differences(
         expected: shown(was.get(it)),
         got: shown(is.get(it)),
         similarity: 1.0,
-        rule: "is another one beside the content".into(),
+        rule: match is.get(it) {
+            Some(_) => "is another one beside the content".into(),
+            None => "missing beside the content".into(),
+        },
         loss: 0.0,
     });
     differing.collect()
@@ -121,7 +124,8 @@ impl<'a> Leaves<'a, '_> {
             return;
         }
         match value {
-            Value::Object(members) if depth > 0 && !members.is_empty() => {
+            // An empty one says no more than none.
+            Value::Object(members) if depth > 0 => {
                 for (key, it) in members {
                     self.place.enter(Step::Key(key));
                     self.add(it, depth - 1);

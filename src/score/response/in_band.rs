@@ -75,7 +75,7 @@ impl Signs {
             .and_then(Members::of_value)
             .and_then(|it| it.error())
             .or_else(|| texts(answer).find_map(|it| Members::of_text(it)?.error()))
-            .or_else(|| opening(answer))
+            .or_else(|| texts(answer).find_map(opening))
             .or_else(|| self.at_a_path(answer))
             .or_else(|| self.in_a_text(answer))
     }
@@ -155,8 +155,7 @@ fn texts(answer: &Answer) -> impl Iterator<Item = &str> {
 }
 
 /// What a text that begins as errors do says.
-fn opening(answer: &Answer) -> Option<String> {
-    let text = texts(answer).find(|it| !it.trim().is_empty())?;
+fn opening(text: &str) -> Option<String> {
     let mut lines = text.lines().map(str::trim).filter(|it| !it.is_empty());
     let first = lines.next()?;
     let (opening, rest) = OPENINGS.iter().find_map(|opening| {

@@ -222,22 +222,14 @@ fn in_its_text(score: &mut ResponseScore, expected: String, message: &str) {
     }
     let left: f64 = score.differences.iter().map(|it| it.loss).sum();
     score.similarity = similarity;
+    let message = format!("error {}", excerpt::of_text(message));
+    let mut whole = changed_as_a_whole(what, (expected, message), 0.0);
+    for it in &mut whole.differences {
+        it.loss = 1.0 - similarity - left;
+    }
     // The error replaces all other changes of the contract, because they only follow from it.
-    score.contract_changes = vec![ContractChange {
-        path: String::new(),
-        what: what.to_owned(),
-    }];
-    score.differences.insert(
-        0,
-        Difference {
-            path: String::new(),
-            expected: Some(expected),
-            got: Some(format!("error {}", excerpt::of_text(message))),
-            similarity: 0.0,
-            rule: what.into(),
-            loss: 1.0 - similarity - left,
-        },
-    );
+    score.contract_changes = whole.contract_changes;
+    score.differences.splice(0..0, whole.differences);
 }
 
 /// Of a tool that was not there yet: its answer is shown, and nothing was lost.
@@ -251,19 +243,27 @@ pub(in crate::score) fn now_there(b: Response<'_>, c: Response<'_>) -> ResponseS
 }
 
 fn failure_changed(b: Response<'_>, c: Response<'_>, what: &'static str) -> ResponseScore {
+    changed_as_a_whole(what, (b.summary(), c.summary()), 0.0)
+}
+
+fn changed_as_a_whole(
+    what: &'static str,
+    (was, now): (String, String),
+    similarity: f64,
+) -> ResponseScore {
     ResponseScore {
-        similarity: 0.0,
+        similarity,
         contract_changes: vec![ContractChange {
             path: String::new(),
             what: what.to_owned(),
         }],
         differences: vec![Difference {
             path: String::new(),
-            expected: Some(b.summary()),
-            got: Some(c.summary()),
-            similarity: 0.0,
+            expected: Some(was),
+            got: Some(now),
+            similarity,
             rule: what.into(),
-            loss: 1.0,
+            loss: 1.0 - similarity,
         }],
     }
 }
@@ -308,7 +308,8 @@ fn both_failed<'a>(
         };
         let was = named(kind_b, codes.0, &b);
         let now = named(kind_c, codes.1, &c);
-        return another_error(was, now);
+        // Clients, and the models behind them, treat it as something else.
+        return changed_as_a_whole("became another kind of error", (was, now), finding::CAP);
     }
     let (b_masked, c_masked) = (mask::text(&b), mask::text(&c));
     let similarity = match mode {
@@ -355,27 +356,6 @@ fn both_failed<'a>(
         similarity,
         contract_changes: Vec::new(),
         differences,
-    }
-}
-
-/// Another kind of error, or one with another code: clients, and the models behind them, treat it as something else.
-fn another_error(was: String, now: String) -> ResponseScore {
-    let what = "became another kind of error";
-    let similarity = finding::CAP;
-    ResponseScore {
-        similarity,
-        contract_changes: vec![ContractChange {
-            path: String::new(),
-            what: what.to_owned(),
-        }],
-        differences: vec![Difference {
-            path: String::new(),
-            expected: Some(was),
-            got: Some(now),
-            similarity,
-            rule: what.into(),
-            loss: 1.0 - similarity,
-        }],
     }
 }
 

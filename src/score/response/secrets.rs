@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::comparison::Difference;
+use crate::model::comparison::{Difference, NEW_SECRET};
 use crate::model::placeholder::placeholders;
 use crate::model::texts;
 use crate::model::trajectory::Outcome;
 
-/// The places with secrets of a name of which the recorded answer held fewer.
-pub(in crate::score) fn news(b: &Outcome, c: &Outcome) -> Vec<Difference> {
+/// The secrets of names of which the recorded answer held fewer, by their places, but for those that the `known` differences show.
+pub(in crate::score) fn news(b: &Outcome, c: &Outcome, known: &[Difference]) -> Vec<Difference> {
     let now = found(c);
     if now.is_empty() {
         return Vec::new();
@@ -23,16 +23,22 @@ pub(in crate::score) fn news(b: &Outcome, c: &Outcome) -> Vec<Difference> {
     let more = now
         .iter()
         .filter(|(name, places)| places.len() > of_name(&was, name));
-    let differences = more.filter_map(|(_, places)| {
-        let (secret, path) = places.last_key_value()?;
-        Some(Difference {
-            path: path.clone(),
-            expected: None,
-            got: Some(secret.clone()),
-            similarity: 1.0,
-            rule: "holds a secret that it did not hold".into(),
-            loss: 0.0,
-        })
+    let mut by_place: BTreeMap<&String, Vec<&str>> = BTreeMap::new();
+    for (name, places) in more {
+        for (secret, path) in places.iter().skip(of_name(&was, name)) {
+            let mut shown = known.iter().filter_map(|it| it.got.as_ref());
+            if !shown.any(|it| it.contains(secret)) {
+                by_place.entry(path).or_default().push(secret);
+            }
+        }
+    }
+    let differences = by_place.into_iter().map(|(path, secrets)| Difference {
+        path: path.clone(),
+        expected: None,
+        got: Some(secrets.join(", ")),
+        similarity: 1.0,
+        rule: NEW_SECRET.into(),
+        loss: 0.0,
     });
     differences.collect()
 }

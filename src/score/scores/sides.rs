@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::model::comparison::{
-    self, ArgumentDifference, Difference, Pair, RequestScore, ResponseScore, Row,
-};
+use crate::model::comparison::{self, ArgumentDifference, Pair, RequestScore, ResponseScore, Row};
 use crate::model::learned::Learned;
 use crate::model::rules::{Preset, Responses, Rules};
 use crate::model::stamp::Servers;
@@ -319,17 +317,9 @@ impl<'a> Sides<'a> {
         for row in rows {
             let Row::Pair(pair) = row else { continue };
             let differences = &mut pair.response.differences;
-            for news in secrets::news(before[pair.baseline - 1], now[pair.current - 1]) {
-                let is_told = |it: &Difference| {
-                    it.got
-                        .as_ref()
-                        .zip(news.got.as_ref())
-                        .is_some_and(|(told, secret)| told.contains(secret))
-                };
-                if !differences.iter().any(is_told) {
-                    differences.push(news);
-                }
-            }
+            let (b, c) = (before[pair.baseline - 1], now[pair.current - 1]);
+            let news = secrets::news(b, c, differences);
+            differences.extend(news);
         }
     }
 

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use crate::model::trajectory::{ToolCall, Trajectory};
 
 use super::key;
-use super::lengths::{DAY, HOUR, MINUTE, SECOND, length};
+use super::lengths::{self, DAY, HOUR, MINUTE, SECOND, length};
 use super::times::{Time, day, days_to, epoch, milliseconds, months_to, read, seconds, weekday};
 
 /// Two clocks may be so far apart without anybody noticing.
@@ -196,6 +196,19 @@ impl Clock {
                 && c.time < b.time + b.unit + later + tolerance
                 && c.time + c.unit > b.time + later - tolerance
         })
+    }
+
+    /// Whether what was so long ago is longer ago by no more than the time that has passed. Words that are not known are believed.
+    pub(in crate::score) fn is_as_long_ago(&self, b: &str, c: &str) -> bool {
+        lengths::ago(b).zip(lengths::ago(c)).is_none_or(|(b, c)| {
+            let slack = b.unit + c.unit + self.tolerance();
+            c.time <= b.time + self.later().abs() + slack
+        })
+    }
+
+    /// How many seconds may have passed between the two calls.
+    pub(in crate::score) fn passed(&self) -> f64 {
+        seconds(self.later().abs() + self.tolerance())
     }
 
     /// Whether a time, as a text, is later than the recording, and said as finely as the recorded one.

@@ -79,14 +79,6 @@ pub(in crate::score) fn is_limit(key: &str) -> bool {
     says(key, &LIMITS)
 }
 
-/// Whether the key says that its value is how long some work took, and not how old something is or how long it will be.
-pub(in crate::score) fn is_measured(key: &str) -> bool {
-    says(
-        key,
-        &["took", "duration", "durations", "latency", "latencies"],
-    )
-}
-
 /// Whether the key says that its value is how long something is still there.
 pub(in crate::score) fn is_left(key: &str) -> bool {
     // Of what else is left, such as pieces in a shop, somebody has taken one.
@@ -132,7 +124,7 @@ pub(in crate::score) fn is_id(key: &str) -> bool {
 }
 
 /// Whether one of the words that a key consists of is among some.
-fn says(key: &str, words: &[&str]) -> bool {
+pub(super) fn says(key: &str, words: &[&str]) -> bool {
     // A key longer than this is data rather than a name.
     if key.is_empty() || key.len() > 100 {
         return false;

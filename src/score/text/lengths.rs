@@ -27,6 +27,16 @@ pub(super) fn unit_of(name: &str) -> Option<i64> {
     })
 }
 
+/// Reads how long ago a text says that something was: `5 minutes ago`, `just now`, `yesterday`.
+pub(super) fn ago(text: &str) -> Option<Length> {
+    let lower = text.to_lowercase();
+    match lower.strip_suffix(" ago") {
+        None if lower == "yesterday" => length("1 day"),
+        None | Some("moments" | "moment" | "a moment") => length("0 minutes"),
+        Some(it) => length(it.trim_start_matches("about ")),
+    }
+}
+
 /// Reads a text that is nothing but a length of time: `3h21m`, `3 days, 4:29`, `about an hour`.
 pub(super) fn length(text: &str) -> Option<Length> {
     let text = ["About ", "Less than "]

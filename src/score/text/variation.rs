@@ -9,8 +9,10 @@ use crate::model::learned::{TokenKind, VaryingToken};
 use super::clock::{Clock, Moved};
 use super::commas;
 use super::key;
+use super::lengths::length;
 use super::spaces::{self, Aligned};
 pub(in crate::score) use super::spaces::{Found, What};
+use super::times::seconds;
 use super::token::{LONG, Token, may_have_wholes, pieces, position, span, tokens};
 use super::watch::{self, Watched};
 
@@ -393,7 +395,10 @@ impl<'a> Texts<'a> {
                     Moved::Otherwise | Moved::No => None,
                 }
             }
-            (TokenKind::Ago, TokenKind::Ago) => quiet,
+            (TokenKind::Ago, TokenKind::Ago) if clock.is_as_long_ago(b.text, c.text) => quiet,
+            (TokenKind::Ago, TokenKind::Ago) => {
+                Some(Some(What::Shown("is another length of time")))
+            }
             (
                 TokenKind::Duration | TokenKind::Time | TokenKind::Number,
                 TokenKind::Duration | TokenKind::Time | TokenKind::Number,
@@ -408,7 +413,7 @@ impl<'a> Texts<'a> {
                         && is_brief(b.text)
                         && is_brief(c.text) =>
             {
-                Some(watch::measured(name, amount(b.text)?, amount(c.text)?).map(What::from))
+                Some(lasting(name, b.text, c.text, clock).map(What::from))
             }
             (TokenKind::Duration, TokenKind::Duration) if !is_value && TAKING.contains(&name) => {
                 let (was, is) = (number(b.text)?, number(c.text)?);
@@ -423,7 +428,7 @@ impl<'a> Texts<'a> {
             (TokenKind::Number, TokenKind::Number) => {
                 let (was, is) = (number(b.text)?, number(c.text)?);
                 if key::is_duration(name) {
-                    Some(watch::measured(name, was, is).map(What::from))
+                    Some(watch::lasting(name, (was, is), None, clock.passed()).map(What::from))
                 } else if key::is_left(name) {
                     Some(Some(What::Shown("how long is left")))
                 } else if has_many_digits(b.text) && has_many_digits(c.text) {
@@ -530,6 +535,18 @@ fn watch_one(
         TokenKind::Time => watch::time_text(&seen, offsets, (now, how.clock.now())),
         TokenKind::Word | TokenKind::Sign | TokenKind::Ago => watch::words(&seen, now),
     }
+}
+
+/// What is to be said of a text that names another length of time than the recorded one, if both can be read.
+pub(in crate::score) fn lasting(key: &str, b: &str, c: &str, clock: &Clock) -> Option<Watched> {
+    let (both, unit) = match length(b).zip(length(c)) {
+        Some((b, c)) => {
+            let unit = seconds(b.unit.max(c.unit));
+            ((seconds(b.time) / unit, seconds(c.time) / unit), unit)
+        }
+        None => ((amount(b)?, amount(c)?), 1.0),
+    };
+    watch::lasting(key, both, Some(unit), clock.passed())
 }
 
 /// The number that a text begins with, thousands separators or not.

@@ -200,11 +200,34 @@ pub(in crate::score) fn number(seen: &[f64], now: f64) -> Option<Watched> {
     }
 }
 
-/// How long something took or lasts, under a key that says so, where all takes had the same: small measurements agree by chance, others
-/// seldom do.
-pub(in crate::score) fn measured(key: &str, was: f64, now: f64) -> Option<Watched> {
+/// How long something took or lasts, in units of so many seconds where that is known, under a key that says so, where all takes had the
+/// same. What counts up or down does so by the seconds that have `passed` at most, and from the start of what is up. Small measurements
+/// agree by chance, others seldom do.
+pub(in crate::score) fn lasting(
+    key: &str,
+    (was, now): (f64, f64),
+    unit: Option<f64>,
+    passed: f64,
+) -> Option<Watched> {
     let (less, more) = (was.min(now), was.max(now));
-    let is_other = key::is_measured(key) && more >= 100.0 && more > 1.5 * less;
+    // Of a key without a unit, any will do.
+    let second = unit.or(key::unit(key)).unwrap_or(1e-3);
+    let went_on = |by: f64| (0.0..=1.0 + passed / second).contains(&by);
+    let says = |words: &[&str]| key::says(key, words);
+    let is_other = if says(&["percent", "percentage", "pct", "ratio"]) {
+        true
+    } else if says(&["age"]) {
+        !went_on(now - was)
+    } else if says(&["ttl", "remaining", "expires in", "retry after"]) {
+        !went_on(was - now)
+    } else if !key::is_duration(key) || says(&["uptime"]) {
+        false
+    } else {
+        // Computers seldom work for seconds.
+        let is_long = unit.is_some() || says(&["duration", "durations", "seconds", "secs"]);
+        let least = if is_long { 10.0 } else { 100.0 };
+        more * unit.unwrap_or(1.0) >= least && more > 1.5 * less
+    };
     number(&[was], now).or(is_other.then_some(Shown("is another length of time")))
 }
 

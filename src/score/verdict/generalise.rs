@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::model::comparison::{
-    ContractChange, Difference, ELEMENT_OF, ELEMENTS_OF, INSTEAD_OF, ResponseScore, THOUGH_THE_SAME,
+    ContractChange, Difference, ELEMENT_OF, ELEMENTS_OF, INSTEAD_OF, ResponseScore,
+    THOUGH_THE_SAME, UNLIKE,
 };
 use crate::model::trajectory::{Answer, Outcome};
 use crate::score::values::embedded::embedded;
@@ -24,26 +25,15 @@ struct Places<'a> {
 /// How a value became another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum How {
-    Gained {
-        before: String,
-    },
-    Lost {
-        before: String,
-    },
-    GainedAfter {
-        after: String,
-    },
-    LostAfter {
-        after: String,
-    },
-    Begins {
-        was: String,
-        now: String,
-    },
-    Replaced {
-        was: String,
-        now: String,
-    },
+    /// What stands before it now.
+    Gained(String),
+    Lost(String),
+    GainedAfter(String),
+    LostAfter(String),
+    /// How it began, and begins now.
+    Begins(String, String),
+    /// What it was, and is now.
+    Replaced(String, String),
     /// What the comparison says of each of them in the same words: `renamed to "endpoint"`.
     Said(String),
 }
@@ -85,7 +75,14 @@ pub(super) fn generalised<'a>(
     if count < 2 || 2 * count < lost {
         return None;
     }
-    let how = common(&places).or_else(|| said(&response.contract_changes, &path, places.count))?;
+    let example = differences.iter().find(|it| starred(&it.path).0 == path)?;
+    let said = said(&response.contract_changes, &path, places.count);
+    // That something changed says less than what all became.
+    let rule = &*example.rule;
+    let how = match &said {
+        Some(How::Said(what)) if rule != "changed" && what.starts_with(rule) => said,
+        _ => common(&places).or(said),
+    }?;
     let total = match baseline {
         Outcome::Answer(answer) => leaves(answer, &path),
         Outcome::Failure(_) => 0,
@@ -93,6 +90,7 @@ pub(super) fn generalised<'a>(
     // Of many differences the first are kept one by one, and how many places there are in all is not known.
     let is_all = differences.iter().all(|it| !it.is_rest());
     let which = match (count >= total, is_all) {
+        _ if total == 0 => count.to_string(),
         (true, _) => "every".to_owned(),
         (false, true) => format!("{count} of {total}"),
         (false, false) => format!("at least {count} of {total}"),
@@ -102,11 +100,10 @@ pub(super) fn generalised<'a>(
     let rest = match others {
         _ if !is_all => ", and other places differ".to_owned(),
         0 => String::new(),
-        1 => ", and 1 other place differs".to_owned(),
+        1 => other(differences, &path),
         _ => format!(", and {others} other places differ"),
     };
-    let are_several = count < total;
-    let example = differences.iter().find(|it| starred(&it.path).0 == path)?;
+    let are_several = total == 0 || count < total;
     Some(Generalised {
         sentence: format!(
             "{which} {} {}{rest}",
@@ -155,17 +152,36 @@ fn named(path: &str, are_several: bool) -> String {
     }
 }
 
-/// What the comparison says of each of them, as a verb of the sentence. How often it was the same while it was recorded is left out: the
-/// call itself tells that.
+/// What the comparison says of each of them, as a verb of the sentence. How often it was the same while it was recorded, or another, is left
+/// out: the call itself tells that.
 fn said_of(what: &str, are_several: bool) -> String {
     let what = what.split(THOUGH_THE_SAME).next().unwrap_or(what);
-    let of = |one: &str, several: &str| if are_several { several } else { one }.to_owned();
-    match what.strip_prefix("stands ") {
-        Some(where_now) => format!("{} {where_now}", of("stands", "stand")),
-        None if what.starts_with("renamed") || what == "missing" => {
-            format!("{} {what}", of("is", "are"))
+    let what = what.split(UNLIKE).next().unwrap_or(what);
+    let is = if are_several { "are" } else { "is" };
+    let (verb, rest) = what.split_once(' ').unwrap_or((what, ""));
+    let verb = match verb {
+        "missing" => return format!("{is} missing"),
+        "renamed" => return format!("{is} {what}"),
+        _ if !are_several => return what.to_owned(),
+        "is" => "are",
+        "was" => "were",
+        "has" => "have",
+        "does" => "do",
+        "stands" | "lacks" | "holds" | "begins" => verb.trim_end_matches('s'),
+        verb => verb,
+    };
+    format!("{verb} {}", rest.replace(" its ", " their "))
+}
+
+/// That one place more differs than those at a path, and what is missing there.
+fn other(differences: &[Difference], path: &str) -> String {
+    let is_other = |it: &&Difference| starred(&it.path).0 != path && it.expected.is_some();
+    match differences.iter().find(is_other) {
+        Some(it) if it.rule.starts_with("missing") => {
+            let was = it.expected.as_deref().unwrap_or_default();
+            format!(", and `{}` ({was}) is missing", shown(&it.path))
         }
-        None => what.to_owned(),
+        _ => ", and 1 other place differs".to_owned(),
     }
 }
 
@@ -182,10 +198,8 @@ fn common(places: &Places<'_>) -> Option<How> {
         .collect();
     let (first_then, first_now) = *pairs.first()?;
     if places.paired && pairs.iter().all(|it| *it == (first_then, first_now)) {
-        return Some(How::Replaced {
-            was: places.then.first().copied().map(str::to_owned)?,
-            now: places.now.first().copied().map(str::to_owned)?,
-        });
+        let (was, now) = places.then.first().zip(places.now.first())?;
+        return Some(How::Replaced((*was).to_owned(), (*now).to_owned()));
     }
     candidates(first_then, first_now)
         .into_iter()
@@ -202,37 +216,20 @@ fn said(changes: &[ContractChange], path: &str, count: usize) -> Option<How> {
 
 fn candidates(then: &str, now: &str) -> Vec<How> {
     let text = |it: &str| (!it.is_empty()).then(|| it.to_owned());
-    let mut found = Vec::new();
-    found.extend(
-        now.strip_suffix(then)
-            .and_then(text)
-            .map(|before| How::Gained { before }),
-    );
-    found.extend(
-        then.strip_suffix(now)
-            .and_then(text)
-            .map(|before| How::Lost { before }),
-    );
-    found.extend(
-        now.strip_prefix(then)
-            .and_then(text)
-            .map(|after| How::GainedAfter { after }),
-    );
-    found.extend(
-        then.strip_prefix(now)
-            .and_then(text)
-            .map(|after| How::LostAfter { after }),
-    );
+    let pieces = [
+        now.strip_suffix(then).and_then(text).map(How::Gained),
+        then.strip_suffix(now).and_then(text).map(How::Lost),
+        now.strip_prefix(then).and_then(text).map(How::GainedAfter),
+        then.strip_prefix(now).and_then(text).map(How::LostAfter),
+    ];
+    let mut found: Vec<How> = pieces.into_iter().flatten().collect();
     let ends: usize = (then.chars().rev().zip(now.chars().rev()))
         .take_while(|(a, b)| a == b)
         .map(|(it, _)| it.len_utf8())
         .sum();
     let (was, is) = (&then[..then.len() - ends], &now[..now.len() - ends]);
     if ends > 0 && !was.is_empty() && !is.is_empty() {
-        found.push(How::Begins {
-            was: was.to_owned(),
-            now: is.to_owned(),
-        });
+        found.push(How::Begins(was.to_owned(), is.to_owned()));
     }
     found
 }
@@ -240,30 +237,30 @@ fn candidates(then: &str, now: &str) -> Vec<How> {
 impl How {
     fn fits(&self, then: &str, now: &str) -> bool {
         match self {
-            Self::Gained { before } => now.strip_prefix(before.as_str()) == Some(then),
-            Self::Lost { before } => then.strip_prefix(before.as_str()) == Some(now),
-            Self::GainedAfter { after } => now.strip_suffix(after.as_str()) == Some(then),
-            Self::LostAfter { after } => then.strip_suffix(after.as_str()) == Some(now),
-            Self::Begins { was, now: is } => {
+            Self::Gained(before) => now.strip_prefix(before.as_str()) == Some(then),
+            Self::Lost(before) => then.strip_prefix(before.as_str()) == Some(now),
+            Self::GainedAfter(after) => now.strip_suffix(after.as_str()) == Some(then),
+            Self::LostAfter(after) => then.strip_suffix(after.as_str()) == Some(now),
+            Self::Begins(was, is) => {
                 let rest = then.strip_prefix(was.as_str());
                 rest.is_some() && rest == now.strip_prefix(is.as_str())
             }
-            Self::Replaced { .. } | Self::Said(_) => false,
+            Self::Replaced(..) | Self::Said(_) => false,
         }
     }
 
     /// What became of each of the places: in the plural where not every one of them is meant.
     fn describe(&self, are_several: bool) -> String {
         match self {
-            Self::Gained { before: piece } => format!("gained `{piece}`"),
-            Self::Lost { before: piece } => format!("lost `{piece}`"),
-            Self::GainedAfter { after } => format!("gained `{after}` at its end"),
-            Self::LostAfter { after } => format!("lost `{after}` at its end"),
-            Self::Begins { was, now } => {
+            Self::Gained(piece) => format!("gained `{piece}`"),
+            Self::Lost(piece) => format!("lost `{piece}`"),
+            Self::GainedAfter(after) => format!("gained `{after}` at its end"),
+            Self::LostAfter(after) => format!("lost `{after}` at its end"),
+            Self::Begins(was, now) => {
                 let begin = if are_several { "begin" } else { "begins" };
                 format!("{begin} with `{now}`{INSTEAD_OF}`{was}`")
             }
-            Self::Replaced { was, now } => {
+            Self::Replaced(was, now) => {
                 let is = if are_several { "are" } else { "is" };
                 format!("{is} {now}{INSTEAD_OF}{was}")
             }
@@ -308,6 +305,7 @@ fn at(value: &Value, steps: &[&str]) -> usize {
     };
     match value {
         Value::Array(items) if *first == "*" => items.iter().map(|it| at(it, rest)).sum(),
+        Value::String(text) if *first == "json" => embedded(text).map_or(0, |it| at(&it, rest)),
         Value::Object(members) => {
             let key = first
                 .replace("~2", "*")

@@ -116,13 +116,12 @@ impl<'a> Walk<'a> {
         }
         let is_emptied = c.content.is_empty() && !b.content.is_empty();
         if is_emptied && Tree::any(&content).is_some_and(|it| it.by == Variation::Anything) {
-            let was = shown(&b.content[0]);
-            self.notes
-                .never(&self.spot, "has no content", was, "nothing".to_owned());
+            let both = (shown(&b.content[0]), "nothing".to_owned());
+            self.notes.never(&self.spot, "has no content", both);
         }
         if is_emptied && self.spot.was_odd("/content", Value::is_null) {
-            let (was, is) = (shown(&b.content[0]), "nothing".to_owned());
-            self.notes.tolerate(&self.spot, TWO_WAYS, was, is);
+            let both = (shown(&b.content[0]), "nothing".to_owned());
+            self.notes.tolerate(&self.spot, TWO_WAYS, both);
             b_parts.retain(|it| matches!(it, Part::Structured(_)));
         }
         let pairs = self.paired_parts(&b_parts, &c_parts);
@@ -303,11 +302,11 @@ impl<'a> Walk<'a> {
                 self.tolerated("a time that went on", b, c);
             }
             Moved::No if key::is_left(key) => self.tolerated("how long is left", b, c),
+            Moved::No if key::is_duration(key) && watch::epoch(y, clock.now()).is_none() => {
+                self.watched(watch::lasting(key, (x, y), None, clock.passed()), b, c);
+            }
             Moved::No if key::unit(key).is_some_and(|it| clock.counted(x, y, it)) => {
                 self.tolerated("moved with the clock", b, c);
-            }
-            Moved::No if key::is_duration(key) && watch::epoch(y, clock.now()).is_none() => {
-                self.watched(watch::measured(key, x, y), b, c);
             }
             // Long integers differ in digits that floating point lacks.
             Moved::Same | Moved::No => self.changed("changed", b, c),
@@ -329,7 +328,7 @@ impl<'a> Walk<'a> {
             if is_too_dense(c) {
                 return false;
             }
-            self.changed_texts("is no longer JSON", b, c);
+            self.changed("is no longer JSON", &Value::from(b), &Value::from(c));
             return true;
         };
         // The documents live shorter than the walk, so a walk of their own is made for them.
@@ -377,25 +376,16 @@ impl<'a> Walk<'a> {
             key::is_duration(key) && key::is_duration_text(b) && key::is_duration_text(c);
         for it in found {
             let shown = || excerpt::around((b, it.b), (c, it.c));
-            match it.what {
-                What::Changed if is_excused => {}
-                What::Changed => self.notes.change(&self.spot, "changed", || {
-                    let (b, c) = shown();
-                    (Some(b), Some(c))
-                }),
+            let (what, is_change) = match it.what {
+                What::Changed if is_excused => continue,
                 What::Never(what) => {
-                    let (b, c) = shown();
-                    self.notes.never(&self.spot, what, b, c);
+                    self.notes.never(&self.spot, what, shown());
+                    continue;
                 }
-                What::Shown(what) | What::Moved(what) if self.spot.known.exact => {
-                    let (b, c) = shown();
-                    self.notes.change(&self.spot, what, || (Some(b), Some(c)));
-                }
-                What::Shown(what) | What::Moved(what) => {
-                    let (b, c) = shown();
-                    self.notes.tolerate(&self.spot, what, b, c);
-                }
-            }
+                What::Changed => ("changed", true),
+                What::Shown(what) | What::Moved(what) => (what, self.spot.known.exact),
+            };
+            self.told(what, is_change, shown);
         }
     }
 
@@ -429,9 +419,8 @@ impl<'a> Walk<'a> {
         // Where keys are generated, new ones are no additions, and it is a change if there are none.
         let are_made_up = b.keys().filter(is_free).count() >= FEW_KEYS;
         if are_made_up && !c.keys().any(|it| made_up_keys::is_made_up(it)) {
-            let (of_b, of_c) = (excerpt::of_keys(b), excerpt::of_keys(c));
-            self.notes
-                .never(&self.spot, "has none of the keys that vary", of_b, of_c);
+            let both = (excerpt::of_keys(b), excerpt::of_keys(c));
+            (self.notes).never(&self.spot, "has none of the keys that vary", both);
         }
         for key in added {
             if are_made_up && made_up_keys::is_made_up(key) {
@@ -554,35 +543,32 @@ impl<'a> Walk<'a> {
 
     fn missing(&mut self, at: &At<'a>, what: &str, shown: impl FnOnce() -> String) {
         if self.spot.was_odd("", Value::is_null) {
-            self.notes
-                .tolerate(&self.spot, TWO_WAYS, shown(), "nothing".to_owned());
+            let both = (shown(), "nothing".to_owned());
+            self.notes.tolerate(&self.spot, TWO_WAYS, both);
         } else if !self.spot.may_be_missing(at) {
             self.notes.missing(&self.spot, what, shown);
         }
     }
 
     /// Notes what is shown and passes, unless nothing may differ.
-    fn tolerated(&mut self, rule: &'static str, b: &Value, c: &Value) {
-        let (b, c) = excerpt::of_values(b, c);
-        if self.spot.known.exact {
-            self.notes.change(&self.spot, rule, || (Some(b), Some(c)));
-        } else {
-            self.notes.tolerate(&self.spot, rule, b, c);
-        }
+    fn tolerated(&mut self, rule: &str, b: &Value, c: &Value) {
+        let is_change = self.spot.known.exact;
+        self.told(rule, is_change, || excerpt::of_values(b, c));
     }
 
     fn changed(&mut self, what: &str, b: &Value, c: &Value) {
-        self.notes.change(&self.spot, what, || {
-            let (b, c) = excerpt::of_values(b, c);
-            (Some(b), Some(c))
-        });
+        self.told(what, true, || excerpt::of_values(b, c));
     }
 
-    fn changed_texts(&mut self, what: &str, b: &str, c: &str) {
-        self.notes.change(&self.spot, what, || {
-            let (b, c) = excerpt::of_texts(b, c);
-            (Some(b), Some(c))
-        });
+    fn told(&mut self, what: &str, is_change: bool, both: impl FnOnce() -> (String, String)) {
+        if is_change {
+            self.notes.change(&self.spot, what, || {
+                let (b, c) = both();
+                (Some(b), Some(c))
+            });
+        } else {
+            self.notes.tolerate(&self.spot, what, both());
+        }
     }
 
     /// Notes what is wrong with a value that may vary.
@@ -595,8 +581,8 @@ impl<'a> Walk<'a> {
     }
 
     fn never(&mut self, what: &str, b: &Value, c: &Value) {
-        let (b, c) = excerpt::of_values(b, c);
-        self.notes.never(&self.spot, what, b, c);
+        let both = excerpt::of_values(b, c);
+        self.notes.never(&self.spot, what, both);
     }
 }
 

@@ -52,8 +52,8 @@ impl<'a> Walk<'a> {
             self.excused
                 .extend(times.iter().map(|(_, is)| std::ptr::from_ref::<Value>(is)));
             if let Some(what) = what {
-                let (was, is) = excerpt::of_texts(texts[0].0, texts[0].1);
-                self.notes.tolerate(&self.spot, what, was, is);
+                let both = excerpt::of_texts(texts[0].0, texts[0].1);
+                self.notes.tolerate(&self.spot, what, both);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Notes on the differences between two answers.
 
-use crate::model::comparison::{Difference, THOUGH_THE_SAME};
+use crate::model::comparison::{Difference, THOUGH_THE_SAME, UNLIKE};
 use crate::score::response::finding::Findings;
 
 use super::spot::{At, Spot};
@@ -18,6 +18,8 @@ pub(in crate::score) enum Apart {
 
 /// What was there and what is there now, for people to see; `None` where nothing is.
 type Shown = (Option<String>, Option<String>);
+/// The same where something is on both sides.
+type Sides = (String, String);
 
 /// The differences that were met.
 #[derive(Debug)]
@@ -59,7 +61,7 @@ impl Notes {
     }
 
     /// Notes a difference that is shown but is no change.
-    pub(super) fn tolerate(&mut self, spot: &Spot<'_>, rule: &str, b: String, c: String) {
+    pub(super) fn tolerate(&mut self, spot: &Spot<'_>, rule: &str, (b, c): Sides) {
         self.apart = self.apart.max(Apart::Tolerated);
         self.note(spot.place.to_string(), rule, None, (Some(b), Some(c)));
     }
@@ -81,16 +83,14 @@ impl Notes {
     }
 
     /// Notes that a varying place has a value of a kind that it had in no take.
-    pub(super) fn never(&mut self, spot: &Spot<'_>, what: &str, b: String, c: String) {
+    pub(super) fn never(&mut self, spot: &Spot<'_>, what: &str, (b, c): Sides) {
         self.apart = Apart::Changed;
         let path = spot.place.to_string();
         let contract = match spot.agreement(&path) {
             (agreed, takes) if agreed == takes => {
-                format!("{what}, which it was none of the {takes} times it was recorded")
+                format!("{what}{UNLIKE}{takes} times it was recorded")
             }
-            (agreed, takes) => {
-                format!("{what}, which it was none of the {agreed} of {takes} times that agreed")
-            }
+            (agreed, takes) => format!("{what}{UNLIKE}{agreed} of {takes} times that agreed"),
         };
         self.note(path, what, Some(&contract), (Some(b), Some(c)));
     }

@@ -78,7 +78,11 @@ impl<'a> Walk<'a> {
     }
 
     fn became(&mut self, b: &Value, c: &Value) {
-        let what = format!("became {}", article(kind(c)));
+        let what = if kind(b) == kind(c) && is_empty(c) {
+            "became empty".to_owned()
+        } else {
+            format!("became {}", article(kind(c)))
+        };
         self.never(&what, b, c);
     }
 
@@ -90,21 +94,13 @@ impl<'a> Walk<'a> {
             if varying.by == Variation::Anything {
                 return;
             }
-            if kind(b) != kind(&said) {
+            if kind(b) != kind(&said) || is_empty(&said) && !is_empty(b) {
                 self.became(b, &said);
-            } else if is_empty(&said) && !is_empty(b) {
-                self.never("became empty", b, &said);
             }
             return;
         }
         if !varying.seen.iter().any(|it| is_of_kind(it, &said)) && !is_of_kind(b, &said) {
-            let is_emptied = is_empty(&said) && kind(b) == kind(&said);
-            if is_emptied {
-                self.never("became empty", b, &said);
-            } else {
-                self.became(b, &said);
-            }
-            return;
+            return self.became(b, &said);
         }
         let found = self.watch(varying, &said);
         self.watched(found, b, &said);
@@ -119,8 +115,7 @@ impl<'a> Walk<'a> {
         let seen = varying.into_iter().flat_map(|it| &it.seen);
         let seen: Vec<&str> = seen.filter_map(Value::as_str).chain([b]).collect();
         if let Some(Watched::Never(what)) = watch::lacks(&seen, c) {
-            let (b, c) = excerpt::of_texts(b, c);
-            return self.notes.never(&self.spot, what, b, c);
+            return self.never_texts(what, b, c);
         }
         match varying.map(|it| (it, &it.by)) {
             Some((it, Variation::AnyOrder | Variation::AnyElements)) => self.lines(it, b, c),
@@ -129,18 +124,20 @@ impl<'a> Walk<'a> {
         }
     }
 
+    fn never_texts(&mut self, what: &str, b: &str, c: &str) {
+        self.notes.never(&self.spot, what, excerpt::of_texts(b, c));
+    }
+
     /// A text that varies as a whole.
     fn varied_text(&mut self, varying: &Varying, b: &str, c: &str) {
         let seen: Vec<&str> = varying.seen.iter().filter_map(Value::as_str).collect();
         if let Some(Watched::Never(what)) = watch::run(&seen, c) {
-            let (b, c) = excerpt::of_texts(b, c);
-            return self.notes.never(&self.spot, what, b, c);
+            return self.never_texts(what, b, c);
         }
         let is_emptied = c.trim().is_empty() && !b.trim().is_empty();
         let was_empty = |it: &Value| it.as_str().is_some_and(|it| it.trim().is_empty());
         if is_emptied && !varying.seen.iter().any(was_empty) {
-            let (b, c) = excerpt::of_texts(b, c);
-            self.notes.never(&self.spot, "became empty", b, c);
+            self.never_texts("became empty", b, c);
         }
     }
 
@@ -164,17 +161,13 @@ impl<'a> Walk<'a> {
             }
             "has other lines"
         };
-        let (b, c) = excerpt::of_texts(b, c);
-        self.notes.never(&self.spot, what, b, c);
+        self.never_texts(what, b, c);
     }
 
     /// A list that keeps its length and the order of what is in it; null stands for any kind.
     fn rows(&mut self, b: &'a [Value], c: &'a [Value], at: &At<'a>, key: &str) {
         if b.len() != c.len() {
-            let count = |it: &[Value]| format!("{} places", it.len());
-            return self
-                .notes
-                .never(&self.spot, "has another length", count(b), count(c));
+            return self.another_length(b.len(), c.len());
         }
         for (index, (was, is)) in b.iter().zip(c).enumerate() {
             let under = Tree::under_index(at, index);
@@ -183,6 +176,11 @@ impl<'a> Walk<'a> {
             }
             self.at(Step::Index(index), |walk| walk.values(was, is, &under, key));
         }
+    }
+
+    fn another_length(&mut self, was: usize, is: usize) {
+        let both = (format!("{was} elements"), format!("{is} elements"));
+        self.notes.never(&self.spot, "has another length", both);
     }
 
     /// An element that has no partner in the recorded answer: it has the members that all had, each of a kind that it had.
@@ -195,13 +193,7 @@ impl<'a> Walk<'a> {
                 (Variation::Row, Value::Array(items)) => {
                     let length = Tree::indices(at);
                     if length != items.len() {
-                        let count = |it: usize| format!("{it} places");
-                        return self.notes.never(
-                            &self.spot,
-                            "has another length",
-                            count(length),
-                            count(items.len()),
-                        );
+                        return self.another_length(length, items.len());
                     }
                     for (index, it) in items.iter().enumerate().filter(|(_, it)| !it.is_null()) {
                         let under = Tree::under_index(at, index);
@@ -251,7 +243,7 @@ impl<'a> Walk<'a> {
                 None => {
                     let all = excerpt::of_keys(members);
                     let what = "lacks a member that all elements had";
-                    self.notes.never(&self.spot, what, format!("`{name}`"), all);
+                    (self.notes).never(&self.spot, what, (format!("`{name}`"), all));
                 }
             }
         }
