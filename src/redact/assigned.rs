@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::code::{is_code, is_prose};
 use super::extent::{
-    bare, begins_line, block, character_end, closing, element, given, line_break, line_end,
+    Quote, bare, begins_line, block, character_end, closing, element, given, line_break, line_end,
     quote_at, spaces,
 };
 use super::hit::Hit;
@@ -66,7 +66,7 @@ pub(super) fn after_key(text: &str, hint: Range<usize>, looked_through: usize) -
         return nothing;
     };
     // Most words that hold a hint are given nothing; and `password.` ends a sentence, and is no path to a member.
-    if !may_be_given(bytes, key, end) || key.ends_with('.') {
+    if !may_be_given(bytes, start, key, end) || key.ends_with('.') {
         return nothing;
     }
     let Some(secret) = keys::secret_key(key) else {
@@ -107,13 +107,19 @@ fn container_at(bytes: &[u8], end: usize) -> Option<usize> {
 }
 
 /// Whether something may be given to the key that ends here: a quick look.
-fn may_be_given(bytes: &[u8], key: &str, end: usize) -> bool {
+fn may_be_given(bytes: &[u8], start: usize, key: &str, end: usize) -> bool {
     let at = behind_quote(bytes, end);
+    // `<password x="y">`, and columns.
+    let is_named = bytes[..start].ends_with(b"<")
+        || bytes[end..].starts_with(b"\t")
+        || bytes[end..].starts_with(b"  ");
     match bytes.get(at) {
         Some(
-            b'=' | b':' | b',' | b'\n' | b'\r' | b'\\' | b'>' | b'\'' | b'`' | b'*' | b'|' | b'v',
+            b'=' | b':' | b',' | b'\n' | b'\r' | b'\\' | b'>' | b'<' | b'\'' | b'`' | b'*' | b'|'
+            | b';' | b')' | b'v',
         ) => true,
-        Some(b'i') => bytes[at..].starts_with(b"is "),
+        Some(b'i') if bytes[at..].starts_with(b"is ") => true,
+        Some(_) if is_named => true,
         Some(_) => key.starts_with('-') || key.eq_ignore_ascii_case("password"),
         None => false,
     }
@@ -131,6 +137,8 @@ fn values(
         Some(b":") if text[at + 1..].starts_with(':') => None,
         Some(separator) => {
             let from = spaces(text.as_bytes(), at + separator.len());
+            let mark = MARK.find(&text[from..]).filter(|_| separator == b":");
+            let from = from + mark.map_or(0, |it| it.len());
             if let Some(lines) = block(text, start, from) {
                 let lines = lines.into_iter();
                 return lines.filter_map(|it| judged(text, it, secret)).collect();
@@ -143,9 +151,16 @@ fn values(
     value.into_iter().collect()
 }
 
-/// Where the quote and the spaces end that follow a key.
+/// What sets a value off in Markdown, and its tag or anchor in YAML: `!!str x`, `&name x`.
+static MARK: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(?:\*\*[ \t]*)?`?(?:[!&][a-z_!]{1,64} +)*").expect("a valid pattern")
+});
+
+/// Where the quote, or what sets it off in Markdown, and the spaces end that follow a key.
 fn behind_quote(bytes: &[u8], end: usize) -> usize {
-    spaces(bytes, quote_at(bytes, end).map_or(end, |it| end + it.len()))
+    let quote = quote_at(bytes, end).map_or(0, Quote::len);
+    let is_bold = bytes[end..].starts_with(b"**:");
+    spaces(bytes, end + if is_bold { 2 } else { quote })
 }
 
 /// What stands between a key and its value.
@@ -263,7 +278,7 @@ pub(super) fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
 }
 
 /// Keeps a value that is worth hiding, without the scheme of a header before it.
-fn judged(text: &str, at: Range<usize>, key: SecretKey) -> Option<Hit<'static>> {
+pub(super) fn judged(text: &str, at: Range<usize>, key: SecretKey) -> Option<Hit<'static>> {
     let value = &text[at.clone()];
     let scheme = keys::scheme(value);
     let secret = &value[scheme..];
@@ -278,7 +293,8 @@ fn judged(text: &str, at: Range<usize>, key: SecretKey) -> Option<Hit<'static>> 
 /// What stands between a name and the value that comes next: `{"name": "DB_PASSWORD", "value": "x"}`, and the same in YAML and in
 /// attributes of XML.
 static TO_VALUE: LazyLock<Regex> = LazyLock::new(|| {
-    let pattern = r#"^(?:[,\s-]|\\[nrt])*(?:\\*["'])?(?i:value)(?:\\*["'])?[ \t]*[:=][ \t]*"#;
+    let pattern =
+        r#"^(?:[,\s-]|\\[nrt])*(?:\\*["'])?(?i:(?:parameter)?value)(?:\\*["'])?[ \t]*[:=][ \t]*"#;
     Regex::new(pattern).expect("a valid pattern")
 });
 

@@ -145,14 +145,23 @@ pub(super) fn block(text: &str, key: usize, from: usize) -> Option<Vec<Range<usi
     Some(lines)
 }
 
-/// The text of an element that is called so: `<password>x</password>`.
+/// The text of an element that is called so: `<password>x</password>`, with attributes, and in a section of data.
 pub(super) fn element(text: &str, start: usize, end: usize) -> Option<Range<usize>> {
-    let from = end + 1;
-    let is_element = text[..start].ends_with(['<', ':']) && text[end..].starts_with('>');
-    let length = text.get(from..).filter(|_| is_element)?.find('<')?;
-    let behind = text[from + length..].strip_prefix("</")?;
-    let furthest = character_end(behind.as_bytes(), behind.len().min(LONGEST_NAME));
-    let (closes, _) = behind[..furthest].split_once('>')?;
+    const DATA: &str = "<![CDATA[";
+    let up_to = |end: usize| character_end(text.as_bytes(), text.len().min(end));
+    let near = |from: usize| &text[from..up_to(from + LONGEST_NAME)];
+    let attributes = near(end).split('>').next()?;
+    let is_tag =
+        attributes.is_empty() || attributes.starts_with([' ', '\n']) && !attributes.contains('<');
+    let is_element = is_tag && text[..start].ends_with(['<', ':']) && !attributes.ends_with('/');
+    let inner = text.get(end + attributes.len() + 1..);
+    let inner = inner.filter(|_| is_element)?;
+    let is_data = inner.starts_with(DATA);
+    let from = text.len() - inner.len() + if is_data { DATA.len() } else { 0 };
+    let value = &text[from..up_to(from + LONGEST_VALUE)];
+    let length = value.find(if is_data { "]]>" } else { "<" })?;
+    let behind = near(from + length).trim_start_matches("]]>");
+    let (closes, _) = behind.strip_prefix("</")?.split_once('>')?;
     let is_whole = closes.ends_with(&text[start..end]);
     is_whole.then_some(from..from + length)
 }
@@ -174,7 +183,7 @@ pub(super) fn line_end(bytes: &[u8], from: usize) -> usize {
 }
 
 /// The lines of a text from a place on, also where their ends are escaped, however often.
-pub(super) fn lines(text: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn lines(text: &str, from: usize) -> impl Iterator<Item = Range<usize>> + Clone {
     let bytes = text.as_bytes();
     let mut next = Some(from);
     std::iter::from_fn(move || {

@@ -35,10 +35,6 @@ enum Sign {
     Address,
     /// `-----BEGIN `.
     Block,
-    /// `sig=`, the signature of an address of Azure's.
-    Signature,
-    /// `-u` or `--user` of a command line.
-    User,
     /// A declared secret in one of its spellings.
     Declared(usize),
     /// What of a declared secret no program escapes.
@@ -94,14 +90,11 @@ fn search_for(declared: &[Spelled], cores: &[&str]) -> Search {
 }
 
 /// Signs besides keys and shapes.
-const WORDS: [(&str, Sign); 7] = [
+const WORDS: [(&str, Sign); 4] = [
     ("bearer", Sign::Bearer),
     ("basic", Sign::Basic),
     ("://", Sign::Address),
     ("-----begin ", Sign::Block),
-    ("sig=", Sign::Signature),
-    (" -u", Sign::User),
-    (" --user", Sign::User),
 ];
 
 fn build(declared: &[Spelled], cores: &[&str]) -> Search {
@@ -213,7 +206,7 @@ impl Finder {
         context.extend(shown);
         let (mut assigned_to, mut looked_through, mut shaped_to) = (0, 0, 0);
         let mut escaped_to = 0;
-        let mut may_be_marked = text.contains("sensitive");
+        let mut may_be_marked = text.contains("sensitive") || text.contains("\"kty");
         self.signs(text, |sign, at| match sign {
             Sign::Key if at.end > assigned_to => {
                 let assigned = assigned::after_key(text, at, looked_through);
@@ -265,8 +258,6 @@ impl Finder {
             Sign::Bearer => context.extend(bearer(text, at)),
             Sign::Basic => context.extend(basic(text, at)),
             Sign::Address => context.extend(address(text, at.start)),
-            Sign::Signature => context.extend(signature(text, at)),
-            Sign::User => context.extend(user(text, at.end)),
         });
         for pattern in &self.patterns {
             let found = pattern.regex().find_iter(text).filter(|it| !it.is_empty());
@@ -384,41 +375,6 @@ fn gap(text: &str, from: usize) -> Option<usize> {
 fn address(text: &str, colon: usize) -> Option<Hit<'static>> {
     let (kind, at) = shapes::in_address(text, colon)?;
     (!is_example(&text[at.clone()])).then_some(Hit::context(at, kind))
-}
-
-/// The signature of an address that lets whoever has it in (Azure's shared access signatures).
-fn signature(text: &str, at: Range<usize>) -> Option<Hit<'static>> {
-    const SHORTEST: usize = 30;
-    let end = run(text, at.end, |it| {
-        it.is_ascii_alphanumeric() || b"%+/=_-".contains(&it)
-    });
-    let before = text[..at.start].bytes().last();
-    let is_parameter = before.is_none_or(|it| !it.is_ascii_alphanumeric());
-    (is_parameter && end - at.end >= SHORTEST)
-        .then_some(Hit::context(at.end..end, "azure-signature"))
-}
-
-/// The password in `curl -u name:password`.
-fn user(text: &str, from: usize) -> Option<Hit<'static>> {
-    const PROGRAMS: [&str; 4] = ["curl", "wget", "http", "xh"];
-    // The program stands in front, in the same line, and not far away.
-    const FAR: usize = 512;
-    let before = &text.as_bytes()[from.saturating_sub(FAR)..from];
-    let line = before.rsplit(|it| *it == b'\n').next().unwrap_or_default();
-    let line = String::from_utf8_lossy(line).to_ascii_lowercase();
-    if !PROGRAMS.iter().any(|it| line.contains(it)) {
-        return None;
-    }
-    let start = run(text, from, |it| b" \t=\"'\\".contains(&it));
-    let end = run(text, start, |it| {
-        !it.is_ascii_whitespace() && !b"\"'\\".contains(&it)
-    });
-    let (name, password) = text[start..end].split_once(':')?;
-    let at = start + name.len() + 1..end;
-    let is_number = password.bytes().all(|it| it.is_ascii_digit())
-        && name.bytes().all(|it| it.is_ascii_digit());
-    (!password.is_empty() && !is_number && !is_example(password))
-        .then_some(Hit::context(at, "password"))
 }
 
 /// Puts hits in order, none over another: of two that overlap the longer one counts. What stands in the context of a secret is hidden

@@ -53,6 +53,8 @@ pub(super) fn secret_key(key: &str) -> Option<SecretKey> {
         ("connection", "string") | (_, "connectionstring" | "connstr") => {
             ("connection-string", true)
         }
+        // What Amazon's secrets manager answers.
+        ("secret", "string" | "binary") => ("secret", true),
         ("api" | "access", "key" | "keys") | (_, "apikey" | "apikeys") => ("api-key", true),
         ("private" | "signing" | "encryption" | "secret" | "master", "key" | "keys")
         | (_, "privatekey" | "signingkey" | "secretkey") => ("private-key", true),
@@ -80,14 +82,20 @@ pub(super) fn secret_key(key: &str) -> Option<SecretKey> {
 }
 
 /// The members of an object that another one of it says to be secret, and the key that it stands for: those of Kubernetes' secrets,
-/// outputs of Terraform, and what has its name beside it.
+/// outputs of Terraform, keys in JSON, and what has its name beside it.
 pub(super) fn marked<'t>(
     mut members: impl Iterator<Item = (&'t str, &'t str)>,
 ) -> Option<(&'static [&'static str], SecretKey)> {
     members.find_map(|(key, value)| match key {
         "kind" if value == "Secret" => Some((&["data", "stringData"][..], MARKED)),
         "sensitive" if value == "true" => Some((&["value"][..], MARKED)),
-        "name" | "Name" | "key" | "Key" => Some((&["value"][..], secret_key(value)?)),
+        // Keys of JSON (RFC 7518, section 6).
+        "kty" if matches!(value, "RSA" | "EC" | "OKP" | "oct") => {
+            Some((&["d", "k", "p", "q", "dp", "dq", "qi"][..], MARKED))
+        }
+        "name" | "Name" | "key" | "Key" | "ParameterKey" => {
+            Some((&["value", "val", "ParameterValue"][..], secret_key(value)?))
+        }
         _ => None,
     })
 }
@@ -103,6 +111,7 @@ pub(super) fn secret_flag(argument: &str) -> Option<SecretKey> {
 pub(super) fn is_secret_name(name: &str) -> bool {
     const WORDS: &str = "
         token secret secrets password passwd passphrase pass pwd pw pat credential credentials creds cookie authorization auth dsn
+        salt webhook
     ";
     const ENDINGS: [&str; 4] = ["password", "passwd", "apikey", "secret"];
     // What a `key` opens; others are most often places in a list, in a store or on a keyboard.
@@ -131,6 +140,7 @@ pub(super) fn is_secret_name(name: &str) -> bool {
     words.iter().enumerate().any(|(at, word)| {
         is_in(WORDS, word)
             || ENDINGS.iter().any(|it| word.ends_with(it))
+            || word == "string" && at > 0 && words[at - 1] == "connection"
             || word == "key" && opens(at)
             || word == "keys" && !is_alone && opens(at)
     })
@@ -142,6 +152,13 @@ pub(super) fn is_key_name(name: &str) -> bool {
     let words = words(name);
     let last = words.last().map(String::as_str);
     matches!(last, Some("key" | "sig" | "signature"))
+}
+
+/// Whether the value of a variable may be a key: `user_id` and `5432` are none.
+pub(super) fn may_be_key(value: &str) -> bool {
+    const SHORTEST: usize = 8;
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    value.len() >= SHORTEST && (1..value.len()).contains(&digits)
 }
 
 /// The kind of secret that a header of this name and value holds; `None` where it holds none. Whoever names a header so means it: also
@@ -224,7 +241,7 @@ pub(super) fn is_named_alike(key: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_secret_name, is_secret_value, secret_key};
+    use super::{is_secret_name, is_secret_value, may_be_key, secret_key};
 
     #[test]
     fn keys_are_read_as_whole_words() {
@@ -302,6 +319,9 @@ mod tests {
             "AWS_SECRET_ACCESS_KEY",
             "API_KEY_PRODUCTION",
             "GITHUB_TOKEN_2",
+            "DB_CONNECTION_STRING",
+            "PASSWORD_SALT",
+            "WEBHOOK",
         ] {
             assert!(is_secret_name(name), "{name}");
         }
@@ -333,8 +353,22 @@ mod tests {
             "private_key_id",
             "token_type",
             "auth_method",
+            "WEBHOOK_URL",
+            "QUERY_STRING",
         ] {
             assert!(!is_secret_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_variable_called_key_holds_is_one_where_it_reads_like_no_name() {
+        for (value, expected) in [
+            ("Korrekt-Pferd-77", true),
+            ("user_id", false),
+            ("20261129", false),
+            ("a1", false),
+        ] {
+            assert_eq!(may_be_key(value), expected, "{value}");
         }
     }
 

@@ -1,12 +1,19 @@
 //! Objects in a text that say themselves which of their members are secret, in JSON however deeply it is quoted, and manifests in YAML:
 //! `{"kind": "Secret", "data": …}`, `{"value": "x", "sensitive": true}`, `{"value": "x", "name": "DB_PASSWORD"}`.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use super::assigned::container;
+use regex::Regex;
+use serde_json::Value;
+
+use super::assigned::{container, judged};
 use super::extent::{Quote, closing_within, line_end, lines, quote_at, spaces};
 use super::hit::Hit;
 use super::keys::{self, MARKED};
+use super::structure;
+use crate::model::texts;
 
 /// How deeply objects in strings of objects are looked into.
 const DEPTH: usize = 4;
@@ -52,6 +59,7 @@ fn objects(text: &str, within: Range<usize>, depth: usize, hits: &mut Vec<Hit<'s
                 // What is nested deeper is hidden with the objects around it, or by its keys.
                 if open.len() < DEEPEST {
                     judge(text, &ended, hits);
+                    structured(text, &ended, at, hits);
                 }
                 ended.start..at
             }
@@ -108,6 +116,37 @@ fn judge(text: &str, ended: &Open, hits: &mut Vec<Hit<'static>>) {
     }
 }
 
+/// Looks at an object or a list that ends here and may say which of its places are secret.
+fn structured(text: &str, ended: &Open, end: usize, hits: &mut Vec<Hit<'static>>) {
+    let own = &text[ended.start..end];
+    let mut names = ended.members.iter().map(|(key, _)| &text[key.clone()]);
+    let is_space = |it: char| it.is_whitespace() || it == '\\' || it == 'n';
+    let is_of_lists = own[1..].trim_start_matches(is_space).starts_with('[');
+    if !is_of_lists && !names.any(structure::may_tell) {
+        return;
+    }
+    // As it stands, or in strings of JSON.
+    let unquoted = |it: &String| serde_json::from_str(&format!("\"{it}\"")).ok();
+    let mut quoted = std::iter::successors(Some(own.to_owned()), unquoted).take(DEPTH);
+    let value: Option<Value> = quoted.find_map(|it| serde_json::from_str(&it).ok());
+    let value = value.unwrap_or_default();
+    let plain = |it: &str| it.replace('\\', "");
+    let mut secrets = HashMap::new();
+    for (at, key) in structure::places(&value) {
+        if let Some(place) = value.pointer(&at) {
+            texts::each(place, &mut |it| secrets.extend([(plain(it), key)]));
+        }
+    }
+    for it in container(text, ended.start, MARKED).0 {
+        let key = secrets.get(&plain(&text[it.at.clone()]));
+        hits.extend(key.and_then(|key| judged(text, it.at, *key)));
+    }
+}
+
+/// A member of an object that YAML writes in a line: `{user: YWRtaW4=}`.
+static IN_LINE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"[{,][^:,]+:[ "'\\]+([^,}"'\\]+)"#).expect("a valid pattern"));
+
 /// The values under `data` and `stringData` of manifests in YAML, whose other lines may come before or behind.
 fn manifests(text: &str, hits: &mut Vec<Hit<'static>>) {
     let bytes = text.as_bytes();
@@ -127,6 +166,13 @@ fn manifests(text: &str, hits: &mut Vec<Hit<'static>>) {
         let from = spaces(bytes, line.end - behind.len());
         let from = from + quote_at(bytes, from).map_or(0, Quote::len);
         let value = from..line_end(bytes, from).clamp(from, line.end.max(from));
+        if indent == own && matches!(key, "data" | "stringData") {
+            let members = IN_LINE.captures_iter(behind).filter_map(|it| it.get(1));
+            let members = members.filter(|it| keys::is_secret_value(MARKED, it.as_str()));
+            let from = line.end - behind.len();
+            let members = members.map(|it| from + it.start()..from + it.end());
+            values.extend(members.map(|it| Hit::context(it, MARKED.kind)));
+        }
         if indent > own {
             let is_meant = is_data && keys::is_secret_value(MARKED, &text[value.clone()]);
             values.extend(is_meant.then(|| Hit::context(value, MARKED.kind)));

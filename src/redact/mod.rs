@@ -11,6 +11,7 @@
 //! | `spelling` | how programs write such a value: escaped, encoded, within base64 |
 //! | `shapes` | what vendors' keys look like |
 //! | `keys`, `words`, `assigned`, `table` | keys that name secrets, and what they are given in texts |
+//! | `structure` | masks, columns and pairs in JSON that say which of its places are secret |
 //! | `marked` | objects in texts that say which of their members are secret |
 //! | `encoded` | texts within base64 |
 //! | `find` | one pass over a text that finds all of these |
@@ -44,6 +45,7 @@ mod secrets;
 mod seen;
 mod shapes;
 mod spelling;
+mod structure;
 mod table;
 mod told;
 mod value;
@@ -328,7 +330,8 @@ fn placeholders_in_answers(recording: &Trajectory) -> HashSet<String> {
 mod tests {
     use base64::Engine as _;
     use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-    use serde_json::json;
+    use regex::Regex;
+    use serde_json::{Value, json};
 
     use super::{Redactor, Secrets};
     use crate::model::redaction::{Pattern, Redaction};
@@ -497,6 +500,61 @@ mod tests {
             ),
         ] {
             assert_eq!(*redactor().text(&text), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_marked_in_the_list_of_places_is_hidden_and_nothing_else() {
+        let secret = Regex::new("«([^»]*)»").unwrap();
+        let placeholder = Regex::new("<secret:[^>]*>").unwrap();
+        let cases = include_str!("places.txt").lines();
+        for case in cases.filter(|it| !it.is_empty() && !it.starts_with("# ")) {
+            let marked = case.replace("\\n", "\n").replace("\\t", "\t");
+            let text = marked.replace(['«', '»'], "");
+            let clean = Redactor::default().text(&text);
+            let expected = secret.replace_all(&marked, "«»");
+            assert_eq!(placeholder.replace_all(&clean, "«»"), expected, "{text}");
+            let quoted = json!([{ "text": text }]).to_string();
+            let quoted = Redactor::default().text(&quoted).to_string();
+            let value = serde_json::from_str::<Value>(&text).unwrap_or_default();
+            let value = Redactor::default().value(value).to_string();
+            for it in secret.captures_iter(&marked) {
+                assert!(!quoted.contains(&it[1]), "{quoted}");
+                assert!(!value.contains(&it[1]), "{value}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_almost_is_a_table_takes_no_longer_for_being_long() {
+        // Where each of these is looked at to the end for each that begins, it takes minutes.
+        for piece in [
+            "<password ",
+            "<password>",
+            "<password x=\"",
+            "<key>password</key>",
+            ":password>",
+            "password,",
+            "password,x\n",
+            "apassword,x\nx,password\n",
+            "PASSWORD  X\n",
+            "password\t",
+            "<property name=\"password\"",
+            "<input type=\"password\"",
+            "mysql -p -u ",
+            "\"password\",\"columns\":[",
+            "{\"columns\":[\"password\"],\"rows\":[",
+            "[[\"password\",",
+            "<tr><th>password</th></tr><tr><td></td>",
+            "(password) values ('",
+            "(password) values (x),",
+            "private-lines: 9\n",
+            "sshpass -p ",
+            "password: !! & ",
+            "**password**: `",
+        ] {
+            let text = piece.repeat(60_000 / piece.len());
+            assert!(!Redactor::default().text(&text).is_empty());
         }
     }
 

@@ -126,10 +126,15 @@ impl Secrets {
         secrets
     }
 
-    /// The environment variables of these names whose names say that they are secret, and who is given them.
+    /// The environment variables of these names whose names say that they are secret, and who is given them. Whoever keeps a `…_KEY` out
+    /// of the scenario means a secret, unless it reads like a name.
     pub fn environment<N: AsRef<str>>(&mut self, owner: &str, variables: &[N]) {
         for name in variables.iter().map(AsRef::as_ref) {
             if let Ok(value) = std::env::var(name) {
+                if keys::is_key_name(name) && keys::may_be_key(&value) {
+                    self.add(&format!("env.{name}"), owner, &value, false);
+                    continue;
+                }
                 self.named("env", owner, [(name, value.as_str())]);
             }
         }

@@ -117,8 +117,8 @@ impl Row {
 impl Shape {
     /// Where the key stands that has its prefix at this place, if there is one.
     pub(super) fn around(&self, text: &str, at: usize) -> Option<Range<usize>> {
-        /// How far before its prefix a key may begin, in bytes.
-        const BEFORE: usize = 16;
+        /// How far before its prefix a key, or the command with it, may begin, in bytes.
+        const BEFORE: usize = 512;
         let behind = text[at..].strip_prefix(self.prefix)?;
         let longest = match self.prefix {
             // What does not begin as one is none, however long.
@@ -134,7 +134,14 @@ impl Shape {
         };
         let near = &behind[..character_end(behind.as_bytes(), behind.len().min(longest))];
         let [before, pattern] = self.row.patterns()?;
-        let run = pattern.find(near)?.as_str();
+        let found = pattern.captures(near)?;
+        let from = character_end(text.as_bytes(), at.saturating_sub(BEFORE));
+        let given = found.iter().skip(1).flatten().next().map(|it| it.range());
+        if let Some(given) = given.filter(|_| before.is_match(&text[from..at])) {
+            let start = at + self.prefix.len();
+            return begins_word(text, at).then_some(start + given.start..start + given.end);
+        }
+        let run = found.get(0)?.as_str();
         // A sentence may end behind it.
         let shorter = run.trim_end_matches(['.', '-']);
         let is_whole = |it: &str| {
@@ -148,10 +155,7 @@ impl Shape {
             && !is_made_of_words(run)
             && (self.prefix != "sk-" || has_long_piece(run));
         let start = match self.row.before {
-            Some(_) => {
-                let from = character_end(text.as_bytes(), at.saturating_sub(BEFORE));
-                from + before.find(&text[from..at])?.start()
-            }
+            Some(_) => from + before.find(&text[from..at])?.start(),
             None => may_begin(self.prefix, text, at).then_some(at)?,
         };
         is_one.then_some(start..at + self.prefix.len() + run.len())
@@ -160,6 +164,10 @@ impl Shape {
 
 /// Prefixes of few letters stand in words by chance (`task-`, `desk-`); long ones follow anything.
 fn may_begin(prefix: &str, text: &str, at: usize) -> bool {
+    // Names of caches end so, too: `cache-key-…`.
+    if prefix == "key-" && text[..at].ends_with(['-', '_']) {
+        return false;
+    }
     let is_unmistakable = prefix.len() >= 4 && prefix.bytes().any(|it| b"_-./".contains(&it));
     is_unmistakable || begins_word(text, at)
 }
@@ -352,7 +360,9 @@ mod tests {
     #[test]
     fn each_shape_knows_the_keys_of_its_row() {
         let mut runner = TestRunner::deterministic();
-        for shape in &*SHAPES {
+        // Of commands, only what is given is one.
+        let shapes = SHAPES.iter().filter(|it| !it.row.behind.contains("(["));
+        for shape in shapes {
             let pattern = format!(
                 "{}{}{}",
                 shape.row.before.unwrap_or_default(),

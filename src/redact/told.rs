@@ -22,7 +22,7 @@ impl Redactor {
         texts.for_each(|it| self.words(it));
         for expected in &mut told.expected_trajectory {
             self.name(&mut expected.tool);
-            self.members(&mut expected.arguments, Origin::Ours, None);
+            self.members(&mut expected.arguments, Origin::Ours);
             if let Some(expect) = &mut expected.expect {
                 self.expected(expect);
             }
@@ -58,7 +58,7 @@ impl Redactor {
             // What only reads like a setting is a part of the expression.
             EvaluatorText::Pattern(text) => self.name(text),
             EvaluatorText::Value(value) => self.any(value, Origin::Ours, None),
-            EvaluatorText::Object(members) => self.members(members, Origin::Ours, None),
+            EvaluatorText::Object(members) => self.members(members, Origin::Ours),
         });
         for inner in evaluator.kind.inner_mut() {
             self.evaluator(inner);

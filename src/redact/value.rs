@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::hit::{Hit, Name};
 use super::keys::{self, SecretKey};
+use super::structure;
 use super::{Origin, Redactor};
 use crate::model::Object;
 use crate::model::redacted::Redacted;
@@ -19,7 +20,7 @@ impl Redactor {
 
     /// An object from outside, without secrets.
     pub fn object(&self, mut members: Object) -> Redacted<Object> {
-        self.members(&mut members, Origin::Outside, None);
+        self.members(&mut members, Origin::Outside);
         members
             .values_mut()
             .for_each(|it| texts::each_mut(it, &mut |it| self.shown_in(it)));
@@ -45,7 +46,7 @@ impl Redactor {
                     self.any(it, origin, own.or(under));
                 }
             }
-            Value::Object(members) => self.members(members, origin, under.map(|(key, _)| key)),
+            Value::Object(members) => self.by_names(members, origin, under.map(|(key, _)| key)),
             Value::Number(number) => {
                 let text = number.to_string();
                 let is_shown = under.is_some_and(|(key, _)| key.is_sure && text.len() >= 4);
@@ -57,11 +58,26 @@ impl Redactor {
                     *value = Value::String(self.placeholder(name, &text));
                 }
             }
-            Value::Null | Value::Bool(_) => {}
+            Value::Null | Value::Bool(_) => return,
+        }
+        // What was hidden already stays.
+        for (at, key) in structure::places(value) {
+            if let Some(place) = value.pointer_mut(&at) {
+                self.any(place, Origin::Ours, Some((key, "")));
+            }
         }
     }
 
-    pub(super) fn members(&self, members: &mut Object, origin: Origin, under: Option<SecretKey>) {
+    /// Takes secrets out of the members of an object.
+    pub(super) fn members(&self, members: &mut Object, origin: Origin) {
+        let mut value = Value::Object(std::mem::take(members));
+        self.any(&mut value, origin, None);
+        if let Value::Object(clean) = value {
+            *members = clean;
+        }
+    }
+
+    fn by_names(&self, members: &mut Object, origin: Origin, under: Option<SecretKey>) {
         let text_of = |key: &str| members.get(key).and_then(Value::as_str);
         // A description of values (JSON Schema) holds none.
         let is_schema = text_of("type").is_some_and(keys::is_schema_type);

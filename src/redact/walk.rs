@@ -276,7 +276,7 @@ impl Redactor {
         call.server.iter_mut().for_each(|it| self.name(it));
         // A secret may be a long number, too.
         digits::put_into(&mut call.arguments, &call.digits);
-        self.members(&mut call.arguments, Origin::Outside, None);
+        self.members(&mut call.arguments, Origin::Outside);
         if !call.digits.is_empty() {
             call.digits = digits::take_from(&mut call.arguments);
         }
@@ -333,7 +333,7 @@ impl Redactor {
                         answer.digits = digits::take(structured);
                     }
                 }
-                self.members(&mut answer.other, Origin::Outside, None);
+                self.members(&mut answer.other, Origin::Outside);
             }
             Outcome::Failure(failure) => {
                 self.string(&mut failure.message);
