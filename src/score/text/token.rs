@@ -643,7 +643,14 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_run_is_as_if_it_began_there() {
-        let texts = ["a1-b2_c3 4-x", "--a--1b--", "ab12-- -_x9f", "1-2-3:a_b-", "-_-", "é-a1é"];
+        let texts = [
+            "a1-b2_c3 4-x",
+            "--a--1b--",
+            "ab12-- -_x9f",
+            "1-2-3:a_b-",
+            "-_-",
+            "é-a1é",
+        ];
         for text in texts {
             let pieces = pieces(text);
             let mut run = Run::default();
