@@ -91,7 +91,7 @@ fn objects(text: &str, within: Range<usize>, depth: usize, hits: &mut Vec<Hit<'s
             top.key = Some(value);
             continue;
         }
-        if depth > 0 && start < value.start && bytes[value.clone()].contains(&b'{') {
+        if depth > 0 && start < value.start && text[value.clone()].contains(['{', '[']) {
             objects(text, value.clone(), depth - 1, hits);
         }
         top.members.extend(top.key.take().map(|key| (key, value)));

@@ -508,21 +508,27 @@ mod tests {
         let secret = Regex::new("«([^»]*)»").unwrap();
         let placeholder = Regex::new("<secret:[^>]*>").unwrap();
         let cases = include_str!("places.txt").lines();
+        let mut wrong = Vec::new();
         for case in cases.filter(|it| !it.is_empty() && !it.starts_with("# ")) {
             let marked = case.replace("\\n", "\n").replace("\\t", "\t");
             let text = marked.replace(['«', '»'], "");
-            let clean = Redactor::default().text(&text);
+            let clean = Redactor::default().text(&text).to_string();
             let expected = secret.replace_all(&marked, "«»");
-            assert_eq!(placeholder.replace_all(&clean, "«»"), expected, "{text}");
+            if placeholder.replace_all(&clean, "«»") != expected {
+                wrong.push(clean);
+            }
             let quoted = json!([{ "text": text }]).to_string();
             let quoted = Redactor::default().text(&quoted).to_string();
             let value = serde_json::from_str::<Value>(&text).unwrap_or_default();
             let value = Redactor::default().value(value).to_string();
-            for it in secret.captures_iter(&marked) {
-                assert!(!quoted.contains(&it[1]), "{quoted}");
-                assert!(!value.contains(&it[1]), "{value}");
+            for it in [quoted, value] {
+                let mut secrets = secret.captures_iter(&marked);
+                if secrets.any(|secret| it.contains(&secret[1])) {
+                    wrong.push(it);
+                }
             }
         }
+        assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
     #[test]

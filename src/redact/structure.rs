@@ -77,7 +77,7 @@ fn rows_of(rows: &[Value], found: &mut Vec<Place>) {
 fn columns(head: &[Value], rows: &[Value], (at, first): (&str, usize), found: &mut Vec<Place>) {
     let name = |it: &'_ Value| it.as_str().or(it["name"].as_str()).map(str::to_owned);
     let names: Option<Vec<String>> = head.iter().map(name).collect();
-    let is_name = |it: &String| !random::is_random(it) && !it.starts_with('<');
+    let is_name = |it: &String| !random::is_random(it) && !it.contains('<');
     let is_row = |it: &Value| it.as_array().is_some_and(|it| it.len() == head.len());
     let is_table = head.len() > 1 && rows.iter().all(is_row);
     let names = names.filter(|it| is_table && it.iter().all(is_name));

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::extent::{character_end, line_break, lines};
+use super::extent::{character_end, closing, line_break, lines, quote_at};
 use super::random;
 
 /// The largest table that is looked through, in bytes.
@@ -63,7 +63,20 @@ pub(super) fn cells(text: &str, key: &Range<usize>) -> Option<Vec<Range<usize>>>
     }
     let mut back = (furthest..key.start).rev();
     let start = back.find_map(|at| Some(at + line_break(bytes, at)?));
-    let start = start.or((furthest == 0).then_some(0))?;
+    // A table may be a string of JSON.
+    let opened = before
+        .rfind([':', '['])
+        .map_or("", |it| before[it + 1..].trim_start());
+    let opened = key.start - opened.len();
+    let string =
+        quote_at(bytes, opened).map(|it| opened + it.len()..closing(bytes, opened + it.len(), it));
+    let string = string.filter(|it| it.contains(&key.end));
+    let near = string
+        .as_ref()
+        .map_or(near, |it| &text[..it.end.min(limit)]);
+    let start = start
+        .max(string.map(|it| it.start))
+        .or((furthest == 0).then_some(0))?;
     let mut below = lines(near, start);
     let own = below.next().filter(is_near)?;
     let mut rows = below.clone();
@@ -141,7 +154,7 @@ fn parted(text: &str, within: Range<usize>, ends: &str) -> impl Iterator<Item = 
 
 /// A cell of CSV, which may hold commas where it is quoted.
 static OF_CSV: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#"(?:"[^"]*"|[^,"])*"#).expect("a valid pattern"));
+    LazyLock::new(|| Regex::new(r#"(?:"[^"]*(?:"|$)|[^,"])*"#).expect("a valid pattern"));
 
 /// The cells of a row, without what surrounds them.
 fn row(text: &str, line: Range<usize>, between: &str) -> Vec<Range<usize>> {
