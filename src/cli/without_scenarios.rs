@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
+
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::git;
@@ -11,7 +13,8 @@ use crate::redact;
 
 /// The result of a command that has run nothing.
 fn nothing(command: &str) -> SuiteResult {
-    SuiteResult::new(command, git::stamp(Path::new("."), &[]))
+    let git = git::stamp(Path::new("."), &[]);
+    SuiteResult::new(command, Timestamp::now(), git)
 }
 
 /// The result of a command that has begun: the same document, without scenarios, which the result replaces.

@@ -254,13 +254,13 @@ impl CheckState {
 }
 
 impl SuiteResult {
-    /// Of a command that begins now, and has done nothing yet.
-    pub fn new(command: &str, git: Git) -> Self {
+    /// Of a command that has begun, and done nothing yet.
+    pub fn new(command: &str, started_at: Timestamp, git: Git) -> Self {
         Self {
             run_id: String::new(),
             command: command.to_owned(),
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
-            started_at: Timestamp::now(),
+            started_at,
             duration_ms: 0.0,
             git,
             interrupted: false,

@@ -9,7 +9,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::input;
 use crate::model::redacted::Redacted;
-use crate::model::trajectory::Trajectory;
+use crate::model::trajectory::{Step, Trajectory};
 use crate::published::trajectory::{check_id, duration_ms, to_json};
 use crate::store::dialogue::dialogue;
 use crate::store::files::{
@@ -217,13 +217,12 @@ impl Baselines {
         if let Some(held) = held {
             held.sweep();
         }
-        let json = to_json(trajectory);
-        let mut kept = self.beside(&path, json.as_bytes())?;
+        let mut kept = self.beside(&path, to_json(trajectory).as_bytes())?;
         let read = parse(&path, &kept.read_back()?).map_err(|error| unreadable(error.reason()))?;
-        if to_json(&read) != json {
+        if read != as_stored(trajectory) {
             return Err(unreadable("what was written reads otherwise".to_owned()));
         }
-        drop((json, read));
+        drop(read);
         kept.sync()?;
         if variant > 1 {
             kept.put()?;
@@ -397,4 +396,20 @@ impl Baselines {
     pub fn root(&self) -> &Path {
         &self.root
     }
+}
+
+/// The same without what is never stored. A copy only where there is any: answers may be long.
+fn as_stored(trajectory: &Redacted<Trajectory>) -> Redacted<Trajectory> {
+    let mut stored = trajectory.clone();
+    if stored.as_said.is_some() || stored.calls().any(|it| !it.again.is_empty()) {
+        stored.refine(|it| {
+            it.as_said = None;
+            for step in &mut it.steps {
+                if let Step::ToolCall(call) = step {
+                    call.again.clear();
+                }
+            }
+        });
+    }
+    stored
 }

@@ -273,13 +273,12 @@ where
         .unzip();
     let suite = SuiteResult {
         run_id: runs.id().to_owned(),
-        started_at,
         duration_ms: started.elapsed().as_secs_f64() * 1000.0,
         interrupted: interrupt.is_cancelled(),
         called: settings.called.clone(),
         selected,
         scenarios: results,
-        ..SuiteResult::new(command, context.git(Path::new(".")))
+        ..SuiteResult::new(command, started_at, context.git(Path::new(".")))
     };
     let files = suite.scenarios.iter().zip(laid_down);
     let files = files.map(|(it, laid_down)| Files {
@@ -366,12 +365,11 @@ fn keep_begun(
     };
     let suite = SuiteResult {
         run_id: runs.id().to_owned(),
-        started_at,
         called,
         interrupted: true,
         selected: scenarios.iter().filter(|it| it.enabled).count(),
         scenarios: results.collect(),
-        ..SuiteResult::new(command, git)
+        ..SuiteResult::new(command, started_at, git)
     };
     let suite = context.redactor().suite(suite);
     let begun = suite.derive(|_| ResultDocument::from(&suite));

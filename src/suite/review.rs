@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::evaluating;
@@ -200,7 +201,7 @@ impl Waiting {
             run_id: self.run.origin.run.clone(),
             selected: 1,
             scenarios: vec![shown],
-            ..SuiteResult::new("compare", nowhere)
+            ..SuiteResult::new("compare", Timestamp::now(), nowhere)
         };
         Redactor::new(&secrets, &Redaction::default()).suite(suite)
     }

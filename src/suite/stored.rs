@@ -159,13 +159,12 @@ pub fn compare_stored(
     );
     let suite = SuiteResult {
         run_id: runs.id().to_owned(),
-        started_at,
         duration_ms: started.elapsed().as_secs_f64() * 1000.0,
         interrupted,
         called,
         selected,
         scenarios: results,
-        ..SuiteResult::new("compare", git)
+        ..SuiteResult::new("compare", started_at, git)
     };
     let suite = Redactor::new(&secrets, &Redaction::default()).suite(suite);
     Ok(Finished {

@@ -176,7 +176,7 @@ fn lines_that_are_not_quite_messages_are_taken_or_quoted() {
         project.expect(0, &["record"]);
         let recorded = project.read("baselines/s/trajectory.txt");
         // It is the answer for the agent, too.
-        let answers = ["ASSISTANT: x", "ASSISTANT: \u{fffd} cut"];
+        let answers = ["AGENT: x", "AGENT: \u{fffd} cut"];
         assert!(answers.iter().any(|it| recorded.contains(it)), "{recorded}");
     }
     let lost = [

@@ -45,12 +45,11 @@ pub(super) async fn keep(
     let took = Timestamp::now().duration_since(started_at);
     let suite = redactor.suite(SuiteResult {
         run_id: runs.id().to_owned(),
-        started_at,
         duration_ms: took.as_secs_f64() * 1000.0,
         called: Some(called::record(args)),
         selected: 1,
         scenarios: vec![recorded],
-        ..SuiteResult::new("record", git::stamp(Path::new("."), &[]))
+        ..SuiteResult::new("record", started_at, git::stamp(Path::new("."), &[]))
     });
     let finished = Finished::at_hand(suite, runs, database);
     let reports = Reports::none();
