@@ -69,13 +69,13 @@ fn answer(
         _ => return None,
     };
     let found = remarks.len();
-    let id = match some("id") {
-        Some(id) => Cow::Borrowed(id),
-        None => {
-            // JSON-RPC lets errors be so, where the request could not be read.
-            remarks.extend((kind == "result").then_some(NO_ID));
-            Cow::Owned(only()?.to_string())
-        }
+    let id = if let Some(id) = some("id") {
+        Cow::Borrowed(id)
+    } else {
+        let only = only()?;
+        // JSON-RPC lets errors be so, where the request could not be read.
+        remarks.extend((kind == "result").then_some(NO_ID));
+        Cow::Owned(only.to_string())
     };
     let is_named = matches!(id, Cow::Borrowed(_));
     match given("jsonrpc") {
@@ -224,7 +224,8 @@ mod tests {
             let read: serde_json::Value = serde_json::from_str(&found.text).unwrap();
             assert_eq!(read["id"], 7, "{text}");
             assert_eq!(found.remarks.len(), remarks, "{text}");
-            assert_eq!(mended(text, &|| None).text, text);
+            let alone = mended(text, &|| None);
+            assert_eq!((&*alone.text, alone.remarks.len()), (text, 0));
         }
         let request = r#"{"jsonrpc":"2.0","method":"x"}"#;
         assert_eq!(mended(request, &|| Some(7.into())).text, request);

@@ -253,10 +253,8 @@ fn secrets_that_came_to_an_answer_are_shown_once() {
         "response/content/0".to_owned(),
         Some("<secret:aws-key>, <secret:token>".to_owned()),
     );
-    assert_eq!(
-        changes(hidden.clone(), Responses::Ignore),
-        [secrets.clone()]
-    );
+    let alone = changes(hidden.clone(), Responses::Ignore);
+    assert_eq!(alone, std::slice::from_ref(&secrets));
     let all = changes(hidden, Responses::Stable);
     assert_eq!(all.len(), 2, "{all:?}");
     assert_eq!(all[1], secrets);

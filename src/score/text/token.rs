@@ -234,15 +234,17 @@ impl Run {
             parts_end: at + run.iter().rposition(is_part).map_or(1, |it| it + 1),
             ..Self::default()
         };
-        run.iter().for_each(|it| new.count(it, usize::wrapping_add));
+        for it in run {
+            new.count(it, usize::wrapping_add);
+        }
         new
     }
 
     /// Without these, which are its first.
     fn pass(&mut self, pieces: &[Token<'_>]) {
-        pieces
-            .iter()
-            .for_each(|it| self.count(it, usize::wrapping_sub));
+        for it in pieces {
+            self.count(it, usize::wrapping_sub);
+        }
     }
 
     fn count(&mut self, piece: &Token<'_>, change: fn(usize, usize) -> usize) {
