@@ -163,7 +163,7 @@ impl WatchedHttp {
                     let data = it.data.filter(|it| !it.trim().is_empty());
                     // What is no message, such as what keeps a connection alive, is no event for rmcp.
                     let usable = data.and_then(|it| {
-                        let usable = wire.observe(it.as_bytes())?;
+                        let usable = wire.observe_of(it.as_bytes(), &|| request.clone())?;
                         String::from_utf8(usable.into_owned()).ok()
                     });
                     Sse { data: usable, ..it }
@@ -245,13 +245,13 @@ impl StreamableHttpClient for WatchedHttp {
             let body = self.of_request(request_id.as_ref(), &body);
             // The wire wakes the caller when the id is ours; where nothing can be read, rmcp only learns that this exchange led nowhere.
             let message = if status.is_success() {
-                let usable = self.wire.observe(&body);
+                let usable = self.wire.observe_of(&body, &|| request_id.clone());
                 usable.and_then(|it| serde_json::from_slice(&it).ok())
             } else {
                 let text = String::from_utf8_lossy(&body);
                 let message = serde_json::from_str(&mended(&text, &|| None).text).ok();
                 let error = message.filter(|it| matches!(it, JsonRpcMessage::Error(_)));
-                error.inspect(|_| _ = self.wire.observe(&body))
+                error.inspect(|_| _ = self.wire.observe_of(&body, &|| request_id.clone()))
             };
             if let Some(message) = message {
                 return Ok(StreamableHttpPostResponse::Json(message, session_id));

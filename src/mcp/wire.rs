@@ -159,10 +159,19 @@ static ID: LazyLock<Option<Regex>> =
 impl Wire {
     /// Looks at one message as it arrived, and returns it as it is meant, where it is one that can be used.
     pub(super) fn observe<'m>(&self, bytes: &'m [u8]) -> Option<Cow<'m, [u8]>> {
+        self.observe_of(bytes, &|| only(self.open()))
+    }
+
+    /// The same for a message that answers the request whose id `only` returns, where it names none.
+    pub(super) fn observe_of<'m>(
+        &self,
+        bytes: &'m [u8],
+        only: &dyn Fn() -> Option<Value>,
+    ) -> Option<Cow<'m, [u8]>> {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return self.look(Cow::Borrowed(bytes));
         };
-        let meant = mended(text, &|| only(self.open()));
+        let meant = mended(text, only);
         self.seen.lock().remarks.extend(meant.remarks);
         self.look(match meant.text {
             Cow::Owned(text) => Cow::Owned(text.into_bytes()),

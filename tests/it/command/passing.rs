@@ -236,7 +236,7 @@ async fn what_the_gateway_asks_itself_is_answered_to_it_alone() {
         };
         let trajectory = recorded_run(web(answering).await, LONG, true, work).await;
         let again: Vec<String> = trajectory.calls().map(|it| said(&it.again[0])).collect();
-        assert_eq!(again, ["answer 1", "answer 3"]);
+        assert_eq!(again, ["answer 1", "answer 3"], "{:?}", trajectory.ending);
         let asked = ids.lock().unwrap();
         // Ids are of the type that the client uses, and progress is asked for by the client alone.
         assert!(
