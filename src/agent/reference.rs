@@ -91,10 +91,9 @@ impl Answered<'_> {
     /// The documents that a pointer is looked for in, in this order.
     fn documents(&self) -> &[Value] {
         self.documents.get_or_init(|| {
-            let mut structured = self.answer.structured_content.clone();
-            if let Some(it) = &mut structured {
-                digits::put(it, &self.answer.digits);
-            }
+            let structured = self.answer.structured_content.as_ref();
+            let structured = structured.map(|it| digits::filled(it, &self.answer.digits));
+            let structured = structured.map(Cow::into_owned);
             let text = digits::parse(&self.answer.text()).ok();
             let mut documents = Vec::new();
             for it in structured.into_iter().chain(text) {

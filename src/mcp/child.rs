@@ -79,7 +79,7 @@ impl AsyncWrite for Written {
     }
 }
 
-/// What is said of a line that is longer: nobody knows which request it answers.
+/// What is said of a line that is longer.
 pub(super) fn too_long() -> String {
     format!("a line of more than {LONGEST_LINE} bytes")
 }

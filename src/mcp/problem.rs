@@ -9,12 +9,18 @@ use crate::run::SetupError;
 
 /// A call that was not answered in time.
 pub(super) fn no_answer(tool_timeout: Duration, wire: &Wire) -> Outcome {
-    let said = wire.instead().map(|it| format!("; {it}"));
+    let noise = wire.noise_lines().pop();
+    let noise = noise.map(|it| no_message(&format!("`{it}`")));
+    let said = wire.instead().or(noise).map(|it| format!("; {it}"));
     let message = format!(
         "no answer within {tool_timeout:?}{}",
         said.unwrap_or_default()
     );
     Outcome::failed(FailureKind::Timeout, message)
+}
+
+fn no_message(line: &str) -> String {
+    format!("it sent something that is no MCP message: {line}")
 }
 
 pub(super) fn setup_error(
@@ -26,7 +32,7 @@ pub(super) fn setup_error(
     let noise = wire.noise_lines();
     let mut details: Vec<String> = noise
         .iter()
-        .map(|it| format!("it sent something that is no MCP message: {it}"))
+        .map(|it| no_message(it))
         .collect();
     details.extend(stderr.into_iter().map(|it| format!("stderr: {it}")));
     SetupError {

@@ -278,10 +278,7 @@ impl Wire {
 
     /// What came last in the place of an answer, in words.
     pub(super) fn instead(&self) -> Option<String> {
-        let seen = self.seen.lock();
-        let noise = seen.noise.back();
-        let noise = noise.map(|it| format!("it sent something that is no MCP message: `{it}`"));
-        seen.instead.clone().or(noise)
+        self.seen.lock().instead.clone()
     }
 
     /// The request with this id is given to the transport now: from here on, the server may have executed it.

@@ -398,7 +398,7 @@ impl Baselines {
     }
 }
 
-/// The same without what is never stored. A copy only where there is any: answers may be long.
+/// A trajectory as it is read back: without what is never stored. A copy only where there is any: answers may be long.
 fn as_stored(trajectory: &Redacted<Trajectory>) -> Redacted<Trajectory> {
     let mut stored = trajectory.clone();
     if stored.as_said.is_some() || stored.calls().any(|it| !it.again.is_empty()) {

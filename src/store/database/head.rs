@@ -132,7 +132,21 @@ impl RunHead {
 
     /// The row, without who ran it.
     pub(super) fn record(&self, id: &str) -> Record {
-        let summary = self.summary;
+        let Summary {
+            selected,
+            passed,
+            failed,
+            inconclusive,
+            error,
+            timeout,
+            interrupted,
+            skipped,
+            recorded,
+            quarantined,
+            changed: _,
+            recorded_failing: _,
+            flaky: _,
+        } = self.summary;
         let called = self.called.as_ref();
         let called = called.and_then(|it| serde_json::to_string(it).ok().map(json::escaped));
         let completed = self.completed_at();
@@ -147,16 +161,16 @@ impl RunHead {
             .with("duration_ms", self.duration_ms)
             .with("exit_code", self.exit_code.map(i64::from))
             .with("mcp_eval", self.mcp_eval.as_str())
-            .with("total", summary.selected)
-            .with("passed", summary.passed)
-            .with("failed", summary.failed)
-            .with("inconclusive", summary.inconclusive)
-            .with("errors", summary.error)
-            .with("timeouts", summary.timeout)
-            .with("interrupted", summary.interrupted)
-            .with("skipped", summary.skipped)
-            .with("recorded", summary.recorded)
-            .with("quarantined", summary.quarantined)
+            .with("total", selected)
+            .with("passed", passed)
+            .with("failed", failed)
+            .with("inconclusive", inconclusive)
+            .with("errors", error)
+            .with("timeouts", timeout)
+            .with("interrupted", interrupted)
+            .with("skipped", skipped)
+            .with("recorded", recorded)
+            .with("quarantined", quarantined)
             .and(git("git", self.git.as_ref()))
             .with("called", called)
     }
