@@ -591,6 +591,10 @@ mod tests {
                 "word:balance number:-1,234.50 word:EUR",
             ),
             (
+                "its sig aB3+dE5/gH7=kL9m end",
+                "word:its word:sig id:aB3+dE5/gH7=kL9m word:end",
+            ),
+            (
                 "a-1 is 1-2 (-3)",
                 "id:a-1 word:is id:1-2 sign:( number:-3 sign:)",
             ),
