@@ -30,10 +30,7 @@ pub(super) fn setup_error(
     stderr: Vec<String>,
 ) -> SetupError {
     let noise = wire.noise_lines();
-    let mut details: Vec<String> = noise
-        .iter()
-        .map(|it| no_message(it))
-        .collect();
+    let mut details: Vec<String> = noise.iter().map(|it| no_message(it)).collect();
     details.extend(stderr.into_iter().map(|it| format!("stderr: {it}")));
     SetupError {
         message: format!("server `{server}` {problem}"),
