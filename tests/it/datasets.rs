@@ -346,11 +346,11 @@ fn most_memory(rows: usize, answer: &str) -> u64 {
 #[ignore = "left to .ci/run, which has the time"]
 fn answers_of_rows_that_have_finished_are_not_kept_in_memory() {
     let answer = "word ".repeat(80_000);
-    let (few, many) = (most_memory(20, &answer), most_memory(60, &answer));
-    let answers = 40 * answer.len() as u64 / 1024;
+    let (few, many) = (most_memory(40, &answer), most_memory(120, &answer));
+    let answers = 80 * answer.len() as u64 / 1024;
     assert!(
         many < few + answers / 2,
-        "{many} KiB for 60 rows, {few} KiB for 20, whose answers are {answers} KiB less"
+        "{many} KiB for 120 rows, {few} KiB for 40, whose answers are {answers} KiB less"
     );
 }
 

@@ -10,6 +10,8 @@ use crate::model::scenario::Place;
 use crate::redact::{self, Redactor};
 use crate::text;
 
+/// How much of a line is kept on each side of a place, in characters: secrets are found whole there, for they are shorter.
+const NEAR: usize = 16 * 1024;
 /// The longest part of a line that is shown, in characters.
 const SHOWN_LINE: usize = 100;
 /// The longest word of a file that a message repeats, in characters.
@@ -117,7 +119,9 @@ impl Finding {
     pub fn within(mut self, line: usize, column: usize, part: &str, before: usize) -> Self {
         self.line = Some(line);
         self.column = Some(column);
-        self.unhidden = Some((part.to_owned(), before)).filter(|_| !part.trim().is_empty());
+        let skipped = before.saturating_sub(NEAR);
+        let near: String = part.chars().skip(skipped).take(2 * NEAR).collect();
+        self.unhidden = Some((near, before - skipped)).filter(|(near, _)| !near.trim().is_empty());
         self.without_secrets(redact::environment())
     }
 

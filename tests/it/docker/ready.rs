@@ -32,7 +32,7 @@ fn too_few_tools_are_counted_while_waiting() {
         return;
     }
     let project = Project::new();
-    let section = json!({ "ready": { "min_tools": 99, "timeout": "1s" } });
+    let section = json!({ "ready": { "min_tools": 99, "timeout": "15s" } });
     searching(&project, &section);
     project
         .expect(3, &["run", "-v"])
