@@ -22,18 +22,18 @@
 //! [`run`] knows servers and agents as *ports* alone, its traits `Tools`, `Gateway` and `Agent`; [`mcp`] and [`agent`] implement them, and [`suite`] puts
 //! them together. To follow one command through all of this, begin with `cli/commands/compare.rs`.
 //!
-//! The modules lie on floors. A module imports from the floors below its own; below floor 3 also, in a few places, from a neighbour, as
-//! `digits` does from `model`. Neighbours on floor 3 never import each other: they meet in [`suite`] and through the ports. A test,
-//! `tests/it/floors.rs`, lists who may import whom.
+//! [`model`], [`redact`], [`report`] and [`score`] are crates of their own, in folders beside this file. The other modules lie on floors: a
+//! module imports from the floors below its own. Neighbours on floor 3 never import each other: they meet in [`suite`] and through the
+//! ports. A test, `tests/it/floors.rs`, lists who may import whom.
 //!
 //! | floor | module | what lives there |
 //! |---|---|---|
 //! | 0 | [`model`] | the words above as plain types: scenario, trajectory, comparison, result |
-//! | 0 | [`json`] | documents of JSON, read however deeply they are nested, and written so that nothing in them acts on a reader |
+//! | 0 | [`json`], in `model` | documents of JSON, read however deeply they are nested, and written so that nothing in them acts on a reader |
 //! | 0 | [`json_schema`] | JSON Schemas that others wrote, validated against without asking anybody |
 //! | 0 | [`input`] | files that somebody names, read only where they are files |
-//! | 0 | [`text`] | texts from outside made safe to look at |
-//! | 0 | [`digits`] | numbers that 64 bits cannot hold, digit for digit |
+//! | 0 | [`text`], in `model` | texts from outside made safe to look at |
+//! | 0 | [`digits`], in `model` | numbers that 64 bits cannot hold, digit for digit |
 //! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out; what varies by nature, which arguments are taken from earlier answers, what several runs say together |
 //! | 1 | [`redact`] | secrets out of any value before it is stored or shown, and back in where what was recorded is sent again |
 //! | 1 | [`http_client`] | how servers are asked over HTTP |
@@ -41,7 +41,7 @@
 //! | 1 | [`lines`] | streams read line by line, in lines of bounded length |
 //! | 1 | [`sql`] | one query to somebody's database, that changes nothing |
 //! | 1 | [`process`] | child processes, killed when the program ends |
-//! | 2 | [`published`] | the versioned forms in which trajectories and results leave the program, and their JSON Schemas |
+//! | 0 | [`published`], in `model` | the versioned forms in which trajectories and results leave the program, and their JSON Schemas |
 //! | 2 | [`report`] | results in, text out; HTML through the templates alone |
 //! | 2 | [`run`] | one execution of one scenario: its ports, the proof that servers are ready, its recorder, its limits |
 //! | 2 | [`llm`] | model APIs, for agents and judges: their wire formats, and how they are asked |
@@ -75,7 +75,6 @@
 pub mod agent;
 pub mod cli;
 pub mod client;
-pub mod digits;
 pub mod discovery;
 pub mod docker;
 pub mod evaluate;
@@ -84,22 +83,18 @@ pub mod http_client;
 pub mod http_server;
 pub mod import;
 pub mod input;
-pub mod json;
 pub mod json_schema;
 pub mod lines;
 pub mod llm;
 pub mod mcp;
 pub mod mock;
-pub mod model;
 pub mod process;
-pub mod published;
-pub mod redact;
-pub mod report;
 pub mod run;
 pub mod scenario_file;
-pub mod score;
 pub mod serve;
 pub mod sql;
 pub mod store;
 pub mod suite;
-pub mod text;
+
+pub use model::{digits, json, published, text};
+pub use {model, redact, report, score};

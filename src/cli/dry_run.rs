@@ -250,7 +250,7 @@ fn max_cost(scenario: &Scenario) -> Option<f64> {
             .into_iter()
             .flatten()
             .fold(price.input.max(price.output), f64::max);
-        crate::model::usage::tokens(tokens) / 1e6 * dearest
+        model::usage::tokens(tokens) / 1e6 * dearest
     });
     least(limits.max_cost, by_tokens)
 }

@@ -10,6 +10,7 @@ use crate::git;
 use crate::model::suite::SuiteResult;
 use crate::published::result::{Gate, Problem, ResultDocument};
 use crate::redact;
+use crate::report::document;
 
 /// The result of a command that has run nothing.
 fn nothing(command: &str) -> SuiteResult {
@@ -28,7 +29,7 @@ pub(super) fn begun(command: &str) -> ResultDocument {
 /// The result of a command that could not do what it was asked: the same document, without scenarios.
 pub(super) fn refused(command: &str, failure: &Failure) -> ResultDocument {
     let suite = redact::environment().suite(nothing(command));
-    let mut result = ResultDocument::from(&suite).with_gate(gate(failure.exit, None));
+    let mut result = document::of(&suite).with_gate(gate(failure.exit, None));
     let clean = |text: &String| redact::environment().text(text).into_inner();
     result.problem = Some(Problem {
         message: clean(&failure.message),
@@ -41,7 +42,7 @@ pub(super) fn refused(command: &str, failure: &Failure) -> ResultDocument {
 /// The result of a command that had nothing to do, because nothing has changed of what it is about.
 pub(super) fn unchanged(command: &str, sentence: &str) -> ResultDocument {
     let suite = redact::environment().suite(nothing(command));
-    ResultDocument::from(&suite).with_gate(Gate {
+    document::of(&suite).with_gate(Gate {
         sentence: redact::environment().text(sentence).into_inner(),
         ..gate(Exit::Unchanged, None)
     })

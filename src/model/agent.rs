@@ -7,7 +7,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::Object;
+use crate::Object;
 
 /// How a model is reached and asked.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,8 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::model::catalogue::ClientAnswer;
-use crate::model::{Digits, Object};
+use crate::catalogue::ClientAnswer;
+use crate::{Digits, Object};
 
 /// A tool call with its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::binding::Source;
+use crate::binding::Source;
 
 /// How a reason goes on behind the name of its call, before what the server said: it failed now.
 pub const FAILED: &str = "failed: ";

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::evaluator::Role;
-use crate::model::ruling::Judge;
+use crate::evaluator::Role;
+use crate::ruling::Judge;
 
 /// What came of one evaluator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::agent::ModelAgent;
+use crate::agent::ModelAgent;
 
 /// How a judge is reached and asked.
 #[derive(Debug, Clone, PartialEq)]

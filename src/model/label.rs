@@ -2,6 +2,34 @@
 //!
 //! A label is for people alone. Nothing is matched, scored or stored by it.
 
+use serde_json::Value;
+
+use crate::comparison::{Reason, ReasonKind, Verdict};
+use crate::text::beginning;
+use crate::trajectory::{ToolCall, Trajectory};
+
+/// The longest label, in characters.
+const LONGEST: usize = 60;
+
+/// Tools that usually pass calls on.
+const META_TOOLS: [&str; 11] = [
+    "call",
+    "call_tool",
+    "call_tool_destructive",
+    "call_tool_read",
+    "call_tool_write",
+    "execute",
+    "execute_tool",
+    "invoke_tool",
+    "run_tool",
+    "tool_call",
+    "use_tool",
+];
+
+/// The arguments that usually name the tool, and the server that has it.
+const TOOL_NAMES: [&str; 3] = ["tool_name", "name", "tool"];
+const SERVER_NAMES: [&str; 2] = ["server_name", "server"];
+
 /// How calls are labelled besides the usual ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Labels {
@@ -9,10 +37,203 @@ pub struct Labels {
     pub own: Vec<(String, Vec<String>)>,
 }
 
+impl Labels {
+    /// What a call is for, shortened: `everything:echo`; `None` where its tool says it already.
+    pub fn of(&self, call: &ToolCall) -> Option<String> {
+        let full = call.full_name();
+        let mut own = self.own.iter();
+        let label = match own.find(|(tool, _)| *tool == call.tool || *tool == full) {
+            Some((_, way)) => at(call, way)?.to_owned(),
+            None => usual(call)?,
+        };
+        let label = label.trim();
+        (!label.is_empty()).then(|| beginning(label, LONGEST).into_owned())
+    }
+
+    /// Adds the labels of the calls that the sentences of a verdict are about.
+    pub fn in_verdict(&self, verdict: &mut Verdict, baseline: &Trajectory, current: &Trajectory) {
+        let before: Vec<&ToolCall> = baseline.calls().collect();
+        let now: Vec<&ToolCall> = current.calls().collect();
+        let of = |reason: &Reason| {
+            let call = match (reason.baseline, reason.current) {
+                (Some(number), _) => before.get(number.checked_sub(1)?)?,
+                (None, number) => now.get(number?.checked_sub(1)?)?,
+            };
+            Some((call, self.of(call)?))
+        };
+        let name = |reason: &mut Reason| {
+            let Some((call, label)) = of(reason) else {
+                return;
+            };
+            if reason.kind == ReasonKind::Upstream {
+                insert_short(&mut reason.text, &call.tool, &label);
+            } else {
+                insert(&mut reason.text, &call.full_name(), &label);
+            }
+        };
+        for reason in verdict.reasons.iter_mut().chain(&mut verdict.warnings) {
+            name(reason);
+            reason.follows.iter_mut().for_each(name);
+        }
+    }
+}
+
+fn usual(call: &ToolCall) -> Option<String> {
+    if !META_TOOLS.contains(&call.tool.as_str()) {
+        return None;
+    }
+    let first = |names: &[&str]| {
+        let mut given = names.iter().filter_map(|it| call.arguments.get(*it));
+        given.find_map(Value::as_str).map(str::to_owned)
+    };
+    let tool = first(&TOOL_NAMES)?;
+    Some(match first(&SERVER_NAMES) {
+        Some(server) => format!("{server}:{tool}"),
+        None => tool,
+    })
+}
+
+fn at<'c>(call: &'c ToolCall, way: &[String]) -> Option<&'c str> {
+    let (first, rest) = way.split_first()?;
+    let mut value = call.arguments.get(first)?;
+    for step in rest {
+        value = match value {
+            Value::Array(items) => items.get(step.parse::<usize>().ok()?)?,
+            other => other.get(step)?,
+        };
+    }
+    value.as_str()
+}
+
+/// Puts a label behind the first mention of a tool.
+fn insert(text: &mut String, tool: &str, label: &str) {
+    let is_of_name = |it: char| it.is_alphanumeric() || "_-.".contains(it);
+    let mention = text.match_indices(tool).find(|(at, _)| {
+        let before = text[..*at].chars().next_back();
+        let after = text[at + tool.len()..].chars().next();
+        !before.is_some_and(is_of_name) && !after.is_some_and(is_of_name)
+    });
+    if let Some((at, _)) = mention {
+        text.insert_str(at + tool.len(), &format!(" → {label}"));
+    }
+}
+
+/// The same in a sentence about what was heard behind a call, which begins with the call by its short name: ``call 3 `read`: behind it, …``.
+fn insert_short(text: &mut String, tool: &str, label: &str) {
+    let mention = format!("`{tool}`: ");
+    if let Some(at) = text.find(&mention) {
+        text.insert_str(at + 1 + tool.len(), &format!(" → {label}"));
+    }
+}
+
 /// A tool with its label, for people: `call_tool_read → everything:echo`.
 pub fn labelled(tool: &str, label: Option<&str>) -> String {
     match label {
         Some(label) => format!("{tool} → {label}"),
         None => tool.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Labels, insert, insert_short};
+    use crate::Object;
+    use crate::trajectory::{Answer, Outcome, ToolCall};
+
+    fn call(tool: &str, arguments: &serde_json::Value) -> ToolCall {
+        ToolCall::new(
+            Some("p".to_owned()),
+            tool.to_owned(),
+            arguments.as_object().cloned().unwrap_or_else(Object::new),
+            Outcome::Answer(Answer::default()),
+        )
+    }
+
+    #[test]
+    fn calls_are_labelled_by_what_they_are_for() {
+        let way = |steps: &[&str]| steps.iter().map(|it| (*it).to_owned()).collect();
+        let labels = Labels {
+            own: vec![
+                ("dispatch".to_owned(), way(&["steps", "1", "do"])),
+                ("mcp__p__execute".to_owned(), way(&["script"])),
+            ],
+        };
+        let cases = [
+            (
+                "call_tool_read",
+                json!({ "name": "everything:echo" }),
+                Some("everything:echo"),
+            ),
+            (
+                "execute_tool",
+                json!({ "server_name": "git", "tool_name": "log" }),
+                Some("git:log"),
+            ),
+            ("use_tool", json!({ "tool": "log", "name": 7 }), Some("log")),
+            ("call", json!({ "server": "git" }), None),
+            ("call_tool", json!({ "name": "  " }), None),
+            ("echo", json!({ "name": "me" }), None),
+            (
+                "dispatch",
+                json!({ "steps": [{}, { "do": "sweep" }] }),
+                Some("sweep"),
+            ),
+            ("dispatch", json!({ "steps": [{ "do": "sweep" }] }), None),
+            // What the scenario says takes the place of what is usual.
+            (
+                "execute",
+                json!({ "name": "n", "script": "a.js" }),
+                Some("a.js"),
+            ),
+            ("execute", json!({ "name": "n" }), None),
+        ];
+        for (tool, arguments, expected) in cases {
+            let label = labels.of(&call(tool, &arguments));
+            assert_eq!(label.as_deref(), expected, "{tool} {arguments}");
+        }
+        let long = json!({ "name": "several words ".repeat(20) });
+        let label = labels.of(&call("call_tool", &long)).unwrap();
+        assert!(
+            label.chars().count() <= 61 && label.ends_with('…'),
+            "{label}"
+        );
+    }
+
+    #[test]
+    fn a_label_stands_behind_the_name_itself() {
+        for (text, expected) in [
+            (
+                "call 3, mcp__p__call, asked",
+                "call 3, mcp__p__call → l, asked",
+            ),
+            (
+                "`mcp__p__call_all` and `mcp__p__call`",
+                "`mcp__p__call_all` and `mcp__p__call → l`",
+            ),
+            ("nothing", "nothing"),
+        ] {
+            let mut text = text.to_owned();
+            insert(&mut text, "mcp__p__call", "l");
+            assert_eq!(text, expected);
+        }
+    }
+    #[test]
+    fn behind_a_call_the_short_name_is_the_calls_own_alone() {
+        for (text, expected) in [
+            (
+                "call 1 (now 2) `read`: behind it, `files` heard `read` twice",
+                "call 1 (now 2) `read → l`: behind it, `files` heard `read` twice",
+            ),
+            (
+                "before the first call, `files` heard `read`",
+                "before the first call, `files` heard `read`",
+            ),
+        ] {
+            let mut text = text.to_owned();
+            insert_short(&mut text, "read", "l");
+            assert_eq!(text, expected);
+        }
     }
 }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::evaluation::EvaluationStatus;
-use crate::model::redacted::Redacted;
-use crate::model::repeated::Tally;
-use crate::model::trajectory::Trajectory;
+use crate::evaluation::EvaluationStatus;
+use crate::redacted::Redacted;
+use crate::repeated::Tally;
+use crate::trajectory::Trajectory;
 
 /// A run that failed, or changed something, and that nobody has accepted yet.
 #[derive(Debug, Clone, PartialEq)]

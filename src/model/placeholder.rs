@@ -13,7 +13,7 @@ use memchr::memmem::Finder;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::model::{Object, texts};
+use crate::{Object, texts};
 
 /// How placeholders begin, now and in files of version 1.
 const OPENINGS: [&str; 2] = ["<secret:", "<redacted:"];

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::interval::Interval;
-use crate::model::number::{fixed, share};
-use crate::model::status::Status;
-use crate::model::usage::TotalUse;
+use crate::interval::Interval;
+use crate::number::{fixed, share};
+use crate::status::Status;
+use crate::usage::TotalUse;
 
 /// How often a recorded version reproduced its trajectory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

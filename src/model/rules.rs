@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::model::Object;
+use crate::Object;
 
 /// The rules one comparison follows.
 #[derive(Debug, Clone, PartialEq)]

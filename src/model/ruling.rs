@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::number::{apart, tidy};
-use crate::model::trouble::{Trouble, Unanswered};
-use crate::model::usage::{TotalUse, cost_words};
+use crate::number::{apart, tidy};
+use crate::trouble::{Trouble, Unanswered};
+use crate::usage::{TotalUse, cost_words};
 
 /// One vote.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::model::Object;
-use crate::model::agent::{CommandAgent, Limits, ModelAgent, Price};
-use crate::model::binding::BindingRule;
-use crate::model::cell::Cell;
-use crate::model::container::Container;
-use crate::model::evaluator::Evaluator;
-use crate::model::hook::Hook;
-use crate::model::interactions::DeclaredServer;
-use crate::model::judge::JudgeSettings;
-use crate::model::label::Labels;
-use crate::model::measurement::Measurement;
-use crate::model::ready::{Expected, Ready, Until};
-use crate::model::redaction::Redaction;
-use crate::model::rules::Rules;
-use crate::model::source::Source;
+use crate::Object;
+use crate::agent::{CommandAgent, Limits, ModelAgent, Price};
+use crate::binding::BindingRule;
+use crate::cell::Cell;
+use crate::container::Container;
+use crate::evaluator::Evaluator;
+use crate::hook::Hook;
+use crate::interactions::DeclaredServer;
+use crate::judge::JudgeSettings;
+use crate::label::Labels;
+use crate::measurement::Measurement;
+use crate::ready::{Expected, Ready, Until};
+use crate::redaction::Redaction;
+use crate::rules::Rules;
+use crate::source::Source;
 
 /// One thing a user wants from the servers, and what is expected of it. The default is empty and disabled.
 #[derive(Debug, Clone, Default, PartialEq)]

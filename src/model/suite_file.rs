@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use jiff::civil::Date;
 
-use crate::model::hook::Hook;
-use crate::model::scenario::Place;
-use crate::model::trouble::Trouble;
+use crate::hook::Hook;
+use crate::scenario::Place;
+use crate::trouble::Trouble;
 
 /// What a suite file says.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -5,16 +5,16 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::binding::Binding;
-use crate::model::catalogue::Catalogue;
-use crate::model::learned::Learned;
-use crate::model::repeated::Tally;
-use crate::model::stamp::Stamp;
-use crate::model::trouble::Trouble;
-use crate::model::upstream::UpstreamLane;
-use crate::model::usage::ModelRequest;
+use crate::binding::Binding;
+use crate::catalogue::Catalogue;
+use crate::learned::Learned;
+use crate::repeated::Tally;
+use crate::stamp::Stamp;
+use crate::trouble::Trouble;
+use crate::upstream::UpstreamLane;
+use crate::usage::ModelRequest;
 
-pub use crate::model::call::{Answer, Failure, FailureKind, Outcome, ToolCall};
+pub use crate::call::{Answer, Failure, FailureKind, Outcome, ToolCall};
 
 /// The recorded course of one run.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::call::ToolCall;
-use crate::model::catalogue::Catalogue;
+use crate::call::ToolCall;
+use crate::catalogue::Catalogue;
 
 /// What the servers behind the one under test heard in the run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -121,8 +121,8 @@ impl UpstreamLane {
 #[cfg(test)]
 mod tests {
     use super::{UpstreamCall, UpstreamLane, VaryingArgument};
-    use crate::model::Object;
-    use crate::model::trajectory::{Answer, Outcome, ToolCall};
+    use crate::Object;
+    use crate::trajectory::{Answer, Outcome, ToolCall};
 
     #[test]
     fn what_is_left_out_moves_what_comes_after_it() {

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::agent::Price;
-use crate::model::number::{MOST_PLACES, fixed, is_at_most, places_apart, tidy};
+use crate::agent::Price;
+use crate::number::{MOST_PLACES, fixed, is_at_most, places_apart, tidy};
 
 /// Tokens, each counted once; null where the API does not tell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -268,7 +268,7 @@ pub fn costs_apart(a: f64, b: f64) -> [String; 2] {
 #[cfg(test)]
 mod tests {
     use super::{Usage, cost_words, costs_apart};
-    use crate::model::agent::Price;
+    use crate::agent::Price;
 
     #[test]
     fn what_is_unknown_is_not_zero() {

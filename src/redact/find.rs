@@ -19,7 +19,7 @@ use super::known::{Known, ONE_OF_SEVERAL, Role};
 use super::marked;
 use super::shapes::{self, BASIC, PRIVATE_KEY, SHAPES};
 use super::spelling::WITHIN_BASE64;
-use crate::model::redaction::Pattern;
+use model::redaction::Pattern;
 
 /// What the automaton may come across.
 #[derive(Debug, Clone, Copy)]

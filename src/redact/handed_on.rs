@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Secrets;
-use crate::model::redaction::{Pattern, Redaction};
+use model::redaction::{Pattern, Redaction};
 
 /// The environment variable it is handed on in.
 pub const VARIABLE: &str = "MCP_EVAL_REDACTION";

@@ -13,7 +13,7 @@ use super::extent::{Quote, closing_within, line_end, lines, quote_at, spaces};
 use super::hit::Hit;
 use super::keys::{self, MARKED};
 use super::structure;
-use crate::model::texts;
+use model::texts;
 
 /// How deeply objects in strings of objects are looked into.
 const DEPTH: usize = 4;

@@ -7,8 +7,8 @@ use super::escaped::ESCAPED;
 use super::known::ONE_OF_SEVERAL;
 use super::parts::spelled;
 use super::spelling::WITHIN_BASE64;
-use crate::model::Object;
-use crate::model::placeholder::{Placeholder, may_hold, placeholders, unescaped};
+use model::Object;
+use model::placeholder::{Placeholder, may_hold, placeholders, unescaped};
 
 /// A placeholder whose value nobody knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,8 +135,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Secrets;
-    use crate::model::redaction::Redaction;
-    use crate::redact::Redactor;
+    use crate::Redactor;
+    use model::redaction::Redaction;
 
     fn secrets() -> Secrets {
         let mut secrets = Secrets::default();

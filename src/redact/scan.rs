@@ -8,8 +8,8 @@ use regex::Regex;
 use super::find::Finder;
 use super::hit::Name;
 use super::secrets::Secrets;
-use crate::model::placeholder::placeholders;
-use crate::model::redaction::Pattern;
+use model::placeholder::placeholders;
+use model::redaction::Pattern;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use super::known::{Known, Part, Role};
 use super::parts::parts;
 use super::random;
 use super::shapes;
-use crate::model::placeholder;
-use crate::model::redaction::Redaction;
+use model::placeholder;
+use model::redaction::Redaction;
 
 /// The shortest declared value that is looked for inside of texts: a shorter one stands everywhere by chance.
 const SHORTEST: usize = 4;

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::{Origin, Redactor};
-use crate::model::evaluation::Evaluation;
-use crate::model::evaluator::{Evaluator, EvaluatorText};
-use crate::model::ready::{AtPath, Expected};
-use crate::model::redacted::Redacted;
-use crate::model::scenario::{Criterion, Scenario};
-use crate::model::suite::{ScenarioResult, SuiteResult};
-use crate::model::unsteady::TwoAnswers;
+use model::evaluation::Evaluation;
+use model::evaluator::{Evaluator, EvaluatorText};
+use model::ready::{AtPath, Expected};
+use model::redacted::Redacted;
+use model::scenario::{Criterion, Scenario};
+use model::suite::{ScenarioResult, SuiteResult};
+use model::unsteady::TwoAnswers;
 
 impl Redactor {
     /// A scenario without secrets, for telling people; it is not for running.

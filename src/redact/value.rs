@@ -6,9 +6,9 @@ use super::hit::{Hit, Name};
 use super::keys::{self, SecretKey};
 use super::structure;
 use super::{Origin, Redactor};
-use crate::model::Object;
-use crate::model::redacted::Redacted;
-use crate::model::texts;
+use model::Object;
+use model::redacted::Redacted;
+use model::texts;
 
 impl Redactor {
     /// A value from outside, without secrets at any depth, keys included.

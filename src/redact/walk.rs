@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use super::hit::Hit;
 use super::keys;
 use super::{Origin, Redactor};
-use crate::digits;
-use crate::model::binding::Binding;
-use crate::model::catalogue::Catalogue;
-use crate::model::learned::{Learned, Odd, Repeat, Varying};
-use crate::model::redacted::Redacted;
-use crate::model::stamp::{Git, ImageStamp};
-use crate::model::texts;
-use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
-use crate::model::upstream::{Header, UpstreamLane};
+use model::binding::Binding;
+use model::catalogue::Catalogue;
+use model::digits;
+use model::learned::{Learned, Odd, Repeat, Varying};
+use model::redacted::Redacted;
+use model::stamp::{Git, ImageStamp};
+use model::texts;
+use model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
+use model::upstream::{Header, UpstreamLane};
 
 impl Redactor {
     /// A trajectory without secrets in anything it holds.
@@ -380,11 +380,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Redactor;
-    use crate::model::Object;
-    use crate::model::learned::{Learned, Odd, Variation, Varying};
-    use crate::model::stamp::{Git, GitCommit, ImageStamp, Servers, Stamp};
-    use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
-    use crate::model::upstream::{Header, PassedOn, UpstreamCall, UpstreamLane, VaryingArgument};
+    use model::Object;
+    use model::learned::{Learned, Odd, Variation, Varying};
+    use model::stamp::{Git, GitCommit, ImageStamp, Servers, Stamp};
+    use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+    use model::upstream::{Header, PassedOn, UpstreamCall, UpstreamLane, VaryingArgument};
 
     /// A trajectory of these steps.
     fn trajectory(steps: Vec<Step>) -> Trajectory {

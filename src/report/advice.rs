@@ -1,9 +1,9 @@
 //! What to do about a comparison, in a sentence.
 
-use crate::model::points;
-use crate::model::suite::DISABLED;
-use crate::published::result::{Band, ResultDocument, Scenario, Selection, Status};
-use crate::text::several;
+use model::points;
+use model::published::result::{Band, ResultDocument, Scenario, Selection, Status};
+use model::suite::DISABLED;
+use model::text::several;
 
 /// How it is said of scenarios that something stood in their way.
 const NOT_RUN: &str = "could not be run";

@@ -1,10 +1,10 @@
 //! How much a scenario needs to be looked at, and what there is to say about it, for the forms that have a line or an entry for each.
 
-use crate::published::result::{
+use crate::causes;
+use model::published::result::{
     Cause, CauseKind, Gate, Quarantine, ResultDocument, Scenario, Status,
 };
-use crate::report::causes;
-use crate::text::{line, shorten};
+use model::text::{line, shorten};
 
 /// How much a scenario needs to be looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::published::result::{CalledOption, ResultDocument, Scenario, Status};
-use crate::text::line;
+use model::published::result::{CalledOption, ResultDocument, Scenario, Status};
+use model::text::line;
 
 /// The folder that scenarios lie in, unless the user says otherwise; ids begin below it.
 pub const SCENARIOS: &str = "scenarios";

@@ -1,7 +1,7 @@
 //! How many scenarios came out in which way, in words.
 
-use crate::published::result::{ResultDocument, Summary};
-use crate::text::counts;
+use model::published::result::{ResultDocument, Summary};
+use model::text::counts;
 
 /// What the scenarios did that came out well: `passed`.
 pub(super) fn verb(command: &str) -> &'static str {

@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::json;
-use crate::published::result::{ResultDocument, Scenario, Status};
-use crate::report::attention;
-use crate::text::line;
+use crate::attention;
+use model::json;
+use model::published::result::{ResultDocument, Scenario, Status};
+use model::text::line;
 
 /// The version of the format that is written.
 const SPEC_VERSION: &str = "0.0.0";

@@ -4,9 +4,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::call::CallStatus;
-use crate::published::ending::EndingKind;
-use crate::published::result::{
+use model::call::CallStatus;
+use model::published::ending::EndingKind;
+use model::published::result::{
     Call, Change, ChangeKind, Comparison, Row, RowKind, Scenario, Side, Status, UNCHANGED,
 };
 

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::model::comparison::{Comparison, Pair, ParameterScore, Row};
-use crate::model::number::fixed;
-use crate::model::trajectory::{ToolCall, Trajectory};
-use crate::text::shorten;
+use model::comparison::{Comparison, Pair, ParameterScore, Row};
+use model::number::fixed;
+use model::text::shorten;
+use model::trajectory::{ToolCall, Trajectory};
 
 /// How the calls of a run deviate from those that were expected: missing, extra, other arguments.
 pub fn deviations(

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::model::number::{count, fixed};
-use crate::published::result::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
-use crate::report::{bytes, duration};
-use crate::text::{plural, several};
+use crate::{bytes, duration};
+use model::number::{count, fixed};
+use model::published::result::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
+use model::text::{plural, several};
 
 /// How many calls that are alike are named by their numbers.
 const NUMBERS: usize = 3;
@@ -185,7 +185,7 @@ fn groups<'i, T, K: Eq + Hash>(items: &[&'i T], key: impl Fn(&'i T) -> K) -> Vec
 #[cfg(test)]
 mod tests {
     use super::{calls, costs, ratios, tools};
-    use crate::published::result::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
+    use model::published::result::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 
     fn call(call: usize, findings: &[&str]) -> DirectCall {
         DirectCall {

@@ -3,12 +3,12 @@
 
 use std::fmt::Write as _;
 
-use crate::model::number::fixed;
-use crate::model::usage::{TotalUse, cost_words};
-use crate::published::history::{History, HistoryDocument, HistoryResult};
-use crate::published::result::{ResultDocument, Scenario, Status};
-use crate::report::duration;
-use crate::text;
+use crate::duration;
+use model::number::fixed;
+use model::published::history::{History, HistoryDocument, HistoryResult};
+use model::published::result::{ResultDocument, Scenario, Status};
+use model::text;
+use model::usage::{TotalUse, cost_words};
 
 /// A result in such lines.
 pub fn result(document: &ResultDocument) -> String {

@@ -5,15 +5,15 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::model::number::{count, fixed};
-use crate::model::points;
-use crate::published::result::{
+use crate::measured::terminal;
+use crate::{duration, method};
+use model::number::{count, fixed};
+use model::points;
+use model::published::result::{
     Call, Change, Comparison, Drift, Parameter, RequestComparison, ResponseComparison, Row,
     Scenario, Status, UpstreamRow,
 };
-use crate::report::measured::terminal;
-use crate::report::{duration, method};
-use crate::text::{block, line, several, shorten};
+use model::text::{block, line, several, shorten};
 
 /// The longest value shown in full.
 const VALUE_CHARS: usize = 200;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::published::result::{ResultDocument, Scenario};
-use crate::report::attention::{self, Attention};
-use crate::text::line;
+use crate::attention::{self, Attention};
+use model::published::result::{ResultDocument, Scenario};
+use model::text::line;
 
 /// How many places in files that could not be read are named: GitHub shows ten.
 const FINDINGS: usize = 9;

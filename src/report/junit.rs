@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::published::result::{ResultDocument, Scenario, Status};
-use crate::report::attention;
-use crate::text::{block, line};
+use crate::attention;
+use model::published::result::{ResultDocument, Scenario, Status};
+use model::text::{block, line};
 
 /// Who reads a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The cells of a matrix side by side, in words.
 
-use crate::model::repeated::percent;
-use crate::model::usage::cost_words;
-use crate::published::result::{Matrix, MatrixCell};
-use crate::report::duration;
+use crate::duration;
+use model::published::result::{Matrix, MatrixCell};
+use model::repeated::percent;
+use model::usage::cost_words;
 
 /// What stands over the columns of [`CellRow`].
 pub(super) const HEADINGS: [&str; 7] = [

@@ -83,7 +83,7 @@ async fn all(running: Running) -> Result<Vec<RunReply>, Problem> {
         done.unwrap_or_else(|_| Err(Problem::ours("the batch itself failed: this is a bug")))?;
     Ok(replies
         .into_iter()
-        .map(crate::model::redacted::Redacted::into_inner)
+        .map(model::redacted::Redacted::into_inner)
         .collect())
 }
 
@@ -128,7 +128,7 @@ fn streamed(running: Running, began: Instant) -> Response {
                 Ok(all) => {
                     let all: Vec<RunReply> = all
                         .into_iter()
-                        .map(crate::model::redacted::Redacted::into_inner)
+                        .map(model::redacted::Redacted::into_inner)
                         .collect();
                     let duration = began.elapsed().as_secs_f64() * 1000.0;
                     let summary = Summary::of(&all, duration);

@@ -20,6 +20,7 @@ use super::wire::commands::{
 use crate::model::scenario::Scenario;
 use crate::published::result::ResultDocument;
 use crate::redact;
+use crate::report::document;
 use crate::suite::ci::known_by;
 use crate::suite::replay;
 use crate::suite::{
@@ -256,7 +257,7 @@ pub(super) async fn decide(
             run_id: waiting.run_id().to_owned(),
             moved: waiting.moved().map(|it| clean(&it)),
             failing: waiting.failing(),
-            result: ResultDocument::from(&waiting.judged()),
+            result: document::of(&waiting.judged()),
         });
     }
     Ok(reply)

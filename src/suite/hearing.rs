@@ -448,7 +448,7 @@ fn add_what_varies(
     own: &Trajectory,
     of_own: &[Learned],
 ) -> Vec<TwoAnswers> {
-    let requests = |it: &Trajectory| -> Vec<(String, crate::model::Object)> {
+    let requests = |it: &Trajectory| -> Vec<(String, model::Object)> {
         it.calls()
             .map(|it| (it.tool.clone(), it.arguments.clone()))
             .collect()

@@ -31,6 +31,7 @@ use crate::model::scenario::Scenario;
 use crate::model::stamp::Git;
 use crate::model::suite::{DISABLED, NOT_STARTED, ScenarioResult, Status, SuiteResult};
 use crate::published::result::{self, ResultDocument};
+use crate::report::document;
 use crate::run::Budget;
 use crate::store::{self, Baselines, RESULT, Runs, STATE, StoreError};
 
@@ -372,7 +373,7 @@ fn keep_begun(
         ..SuiteResult::new(command, started_at, git)
     };
     let suite = context.redactor().suite(suite);
-    let begun = suite.derive(|_| ResultDocument::from(&suite));
+    let begun = suite.derive(|_| document::of(&suite));
     store::write(&runs.folder().join(RESULT), result::json(&begun).as_bytes())?;
     Ok(begun)
 }

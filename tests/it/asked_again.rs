@@ -80,7 +80,7 @@ impl Desk {
         });
         let launch = if let Some(served) = &served {
             Launch::Http {
-                style: mcp_eval::model::scenario::HttpStyle::default(),
+                style: model::scenario::HttpStyle::default(),
                 url: served.url.clone(),
                 headers: Vec::new(),
                 bearer_token: None,
@@ -599,7 +599,7 @@ fn what_was_asked_again_is_as_clean_as_what_was_stored() {
     let token = |letter: &str| format!("ghp_{}", letter.repeat(36));
     let mut trajectory = recorded(&[json!({ "tool": "mcp__s__t", "text": token("a") })]);
     for step in &mut trajectory.steps {
-        if let mcp_eval::model::trajectory::Step::ToolCall(call) = step {
+        if let model::trajectory::Step::ToolCall(call) = step {
             let Outcome::Answer(answer) = &call.outcome else {
                 continue;
             };

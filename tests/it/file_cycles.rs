@@ -81,10 +81,11 @@ fn a_folder_that_calls_its_files_may_not_be_called_by_them() {
     assert!(circles(&edges(&files("fn go() {}"))).is_empty());
 }
 
-/// Every file but the crate's root, with its text as code: no comments, no tests.
+/// Every file but the root of the program's crate. What the file of another crate names in it is named from `src/` here, as if all were one.
 fn read(src: &Path) -> BTreeMap<Steps, String> {
     let mut files = BTreeMap::new();
     let mut pending = vec![(src.to_owned(), Steps::new())];
+    let has_crate = |room: &str| src.join(room).join("lib.rs").exists();
     while let Some((folder, above)) = pending.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -94,10 +95,17 @@ fn read(src: &Path) -> BTreeMap<Steps, String> {
                 steps.push(name);
                 pending.push((path, steps));
             } else if !(above.is_empty() && ["lib", "main"].contains(&name.as_str())) {
-                if name != "mod" {
+                if path.extension().is_none_or(|it| it != "rs") {
+                    continue;
+                }
+                if !["mod", "lib"].contains(&name.as_str()) {
                     steps.push(name);
                 }
-                files.insert(steps, fs::read_to_string(path).unwrap());
+                let mut text = fs::read_to_string(path).unwrap();
+                if has_crate(&steps[0]) {
+                    text = text.replace("crate::", &format!("crate::{}::", steps[0]));
+                }
+                files.insert(steps, text);
             }
         }
     }

@@ -71,7 +71,7 @@ fn what_is_left_out_has_its_default() {
     let scenario = load_one("name: x\nexpected_trajectory: [{ tool: a }]\n", &[]);
     assert!(scenario.enabled);
     assert_eq!(scenario.timeouts.scenario, Duration::from_secs(300));
-    assert_eq!(scenario.scoring, mcp_eval::model::rules::Rules::default());
+    assert_eq!(scenario.scoring, model::rules::Rules::default());
     let Agent::Scripted { calls } = &scenario.agent else {
         panic!("{:?}", scenario.agent)
     };
@@ -111,7 +111,7 @@ fn every_key_of_servers_and_surroundings_arrives() {
     assert_eq!(
         scenario.servers[1].transport,
         Transport::Http {
-            style: mcp_eval::model::scenario::HttpStyle::default(),
+            style: model::scenario::HttpStyle::default(),
             url: "${URL:-http://localhost}/mcp".to_owned(),
             headers: vec![("X-Key".to_owned(), "${KEY}".to_owned())],
             bearer_token_env: Some("TOKEN".to_owned()),

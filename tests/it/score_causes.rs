@@ -26,7 +26,7 @@ fn listed(calls: &[Value], tools: &[(&str, &str)]) -> Trajectory {
         json!({"name": name, "description": description, "inputSchema": schema})
     });
     side.catalogue.servers[0].tools = listed
-        .map(|it| mcp_eval::model::catalogue::Tool {
+        .map(|it| model::catalogue::Tool {
             served: object(&it),
         })
         .collect();
@@ -298,7 +298,7 @@ fn many_places_that_changed_in_one_way_are_one_line() {
     };
     let line = |then: (&str, &str), now: (&str, &str)| {
         let exact = Rules {
-            responses: mcp_eval::model::rules::Responses::Exact,
+            responses: model::rules::Responses::Exact,
             ..Rules::default()
         };
         let comparison = compare(&list(then.0, then.1), &list(now.0, now.1), &exact);

@@ -23,7 +23,7 @@ fn catalogue(tools: &Value) -> Catalogue {
 /// Compares equal calls of `tool` over two catalogues.
 fn drifted(before: &Value, after: &Value, tool: &str, rules: &Rules) -> Comparison {
     let calls = [json!({"tool": format!("mcp__p__{tool}"), "args": {"limit": 1}, "text": "ok"})];
-    let side = |tools: &Value| mcp_eval::model::trajectory::Trajectory {
+    let side = |tools: &Value| model::trajectory::Trajectory {
         catalogue: catalogue(tools),
         ..recorded(&calls)
     };
@@ -115,7 +115,7 @@ fn changes_in_words() {
 fn asked(case: &Value) -> Comparison {
     let side = |schema: &Value| {
         let calls = [json!({"tool": "mcp__p__t", "args": case["arguments"], "text": "ok"})];
-        mcp_eval::model::trajectory::Trajectory {
+        model::trajectory::Trajectory {
             catalogue: catalogue(&json!([{"name": "t", "inputSchema": schema}])),
             ..recorded(&calls)
         }
@@ -300,7 +300,7 @@ fn a_recording_without_a_catalogue_has_no_drift() {
     let tools = json!([{"name": "a"}]);
     let none = Catalogue::default();
     let calls = [json!({"tool": "mcp__p__a"})];
-    let with = |catalogue: Catalogue| mcp_eval::model::trajectory::Trajectory {
+    let with = |catalogue: Catalogue| model::trajectory::Trajectory {
         catalogue,
         ..recorded(&calls)
     };
@@ -317,7 +317,7 @@ fn drift_explains_what_it_caused() {
     let calls = |text: &str, is_error: bool| {
         [json!({"tool": "mcp__p__find", "args": {"limit": 1}, "text": text, "is_error": is_error})]
     };
-    let side = |tools: &Value, calls: &[Value]| mcp_eval::model::trajectory::Trajectory {
+    let side = |tools: &Value, calls: &[Value]| model::trajectory::Trajectory {
         catalogue: catalogue(tools),
         ..recorded(calls)
     };

@@ -148,7 +148,7 @@ fn rules_apply_behind_the_server_too() {
     let rules = Rules {
         reads: vec![ReadRule {
             tool: "mcp__files__write".to_owned(),
-            arguments: mcp_eval::model::Object::new(),
+            arguments: model::Object::new(),
         }],
         ..Rules::default()
     };

@@ -511,9 +511,7 @@ fn a_stream_that_is_dropped_while_nothing_is_asked_is_opened_anew() {
     runtime.block_on(async {
         let tools = mcp_eval::mcp::connect(&[target], &|_| ()).await.unwrap();
         for _ in 0..3 {
-            let called = tools
-                .call("web", "big", &mcp_eval::model::Object::new())
-                .await;
+            let called = tools.call("web", "big", &model::Object::new()).await;
             assert!(!called.outcome.is_failure(), "{called:?}");
             tokio::time::sleep(Duration::from_millis(300)).await;
         }

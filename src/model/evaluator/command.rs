@@ -1,7 +1,7 @@
 //! A program that judges.
 
 use super::words::quoted;
-use crate::model::hook::Hook;
+use crate::hook::Hook;
 
 /// A program of the author's that is given the run and says whether it is right.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::Object;
+use crate::Object;
 
 /// A text or value of an evaluator that is compared with what a run holds, and so must be without secrets as that is.
 #[derive(Debug)]

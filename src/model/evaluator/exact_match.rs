@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::source::AnswerOf;
 use super::words;
-use crate::model::json_path::JsonPath;
+use crate::json_path::JsonPath;
 
 /// An answer, or the agent's last words, is compared with a value.
 #[derive(Debug, Clone, PartialEq)]

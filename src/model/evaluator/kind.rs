@@ -15,7 +15,7 @@ use super::tool_calls::ToolCalls;
 use super::trace_no_errors::TraceNoErrors;
 use super::within::Within;
 use super::words::quoted;
-use crate::model::judge::LlmJudge;
+use crate::judge::LlmJudge;
 
 /// One check on a run.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 
 use super::compared::EvaluatorText;
 use super::words::{self, quoted};
-use crate::model::Object;
+use crate::Object;
 
 /// A database is asked one query, and what it answers is compared.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::compared::EvaluatorText;
-use crate::model::Object;
-use crate::model::json_path::JsonPath;
+use crate::Object;
+use crate::json_path::JsonPath;
 
 /// What is said of the calls of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -120,7 +120,7 @@ impl ToolCalls {
                 }
                 Some(ArgumentsPattern::Regex(args)) => {
                     for value in args.values_mut() {
-                        crate::model::texts::each_mut(value, &mut |text| {
+                        crate::texts::each_mut(value, &mut |text| {
                             visit(EvaluatorText::Pattern(text));
                         });
                     }

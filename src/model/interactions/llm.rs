@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::model::Object;
-use crate::model::interactions::ArgumentCondition;
-use crate::model::usage::Usage;
+use crate::Object;
+use crate::interactions::ArgumentCondition;
+use crate::usage::Usage;
 
 /// The member of an answer's body in which the stand-in says which interaction of its script comes next, counted from 1; absent behind the last.
 pub const NEXT: &str = "x_next_interaction";

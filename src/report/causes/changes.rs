@@ -1,6 +1,6 @@
 //! What changed without being named by the verdict: a cause of its own, unless one is known that it follows from.
 
-use crate::published::result::{CauseCall, CauseKind, Change, ChangeKind};
+use model::published::result::{CauseCall, CauseKind, Change, ChangeKind};
 
 use super::draft::What;
 use super::ended;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use crate::published::result::{Cause, CauseCall, CauseKind, CausePlace, Whose, names_values};
-use crate::text::shorten;
-use crate::text::word_diff::around_difference;
+use model::published::result::{Cause, CauseCall, CauseKind, CausePlace, Whose, names_values};
+use model::text::shorten;
+use model::text::word_diff::around_difference;
 
 use super::key::{Key, masked};
 use super::no_baseline;

@@ -1,9 +1,9 @@
 //! Where a run ended before it came to all its calls: those are nobody's doing, and follow from what ended it.
 
-use crate::model::call::CallStatus;
-use crate::model::comparison::EXPECTED_AS_CALL;
-use crate::published::ending::EndingKind;
-use crate::published::result::{Call, CauseCall, Change, Reason, ReasonKind, RowKind, Scenario};
+use model::call::CallStatus;
+use model::comparison::EXPECTED_AS_CALL;
+use model::published::ending::EndingKind;
+use model::published::result::{Call, CauseCall, Change, Reason, ReasonKind, RowKind, Scenario};
 
 /// The end of a run that a failed call brought about.
 #[derive(Debug)]

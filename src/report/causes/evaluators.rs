@@ -3,7 +3,7 @@
 use super::draft::{Draft, FAILS};
 use super::gather::Gather;
 use super::key::{Key, masked};
-use crate::published::result::{CauseKind, EvaluationSummary};
+use model::published::result::{CauseKind, EvaluationSummary};
 
 /// What of a cause's key stands for the mean of all evaluators.
 const SCORE: &str = "evaluation score";

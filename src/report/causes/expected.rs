@@ -1,6 +1,6 @@
 //! The expectations of a scenario that are not met: a cause each, unless a cause is known that they follow from.
 
-use crate::published::result::{CauseCall, CauseKind, Check, Row, Whose};
+use model::published::result::{CauseCall, CauseKind, Check, Row, Whose};
 
 use super::draft::{Draft, What};
 use super::gather::Gather;

@@ -1,7 +1,7 @@
 //! The calls that a cause concerns, in words.
 
-use crate::published::result::Cause;
-use crate::text::few;
+use model::published::result::Cause;
+use model::text::few;
 
 /// The calls by their numbers: `calls 1, 3 and 4 more`; `None` where none is concerned.
 pub fn calls(cause: &Cause, command: &str, most: usize) -> Option<String> {

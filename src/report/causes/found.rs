@@ -42,7 +42,7 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::{Draft, Found};
-    use crate::published::result::CauseKind;
+    use model::published::result::CauseKind;
 
     #[test]
     fn what_has_one_cause_is_found_where_that_is() {

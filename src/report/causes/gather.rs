@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::published::result::{
+use model::published::result::{
     Call, CauseCall, CauseKind, EvaluationStatus, ExperimentPart, Problem, Row, Scenario, Status,
     Whose,
 };

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::published::result::CauseKind;
+use model::published::result::CauseKind;
 
 /// Stands for any number.
 const NUMBER: char = '#';
@@ -106,7 +106,7 @@ pub(super) fn masked(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::Key;
-    use crate::published::result::CauseKind;
+    use model::published::result::CauseKind;
 
     #[test]
     fn a_cause_is_known_by_what_it_is_and_not_by_numbers() {

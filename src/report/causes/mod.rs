@@ -23,7 +23,7 @@ mod words;
 
 use std::cmp::Reverse;
 
-use crate::published::result::{Cause, ResultDocument, Scenario};
+use model::published::result::{Cause, ResultDocument, Scenario};
 
 use draft::Draft;
 pub use extent::calls;

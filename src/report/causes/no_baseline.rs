@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::suite::NO_BASELINE;
-use crate::published::result::Problem;
-use crate::report::command::quoted;
+use crate::command::quoted;
+use model::published::result::Problem;
+use model::suite::NO_BASELINE;
 
 /// What stands around the command in the hint of a scenario.
 const RECORD_ONE: &str = "record one with `";

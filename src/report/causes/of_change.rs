@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::published::result::{CauseCall, CauseKind, Change, ChangeKind, Row, Scenario, Whose};
+use model::published::result::{CauseCall, CauseKind, Change, ChangeKind, Row, Scenario, Whose};
 
 use super::draft::{Draft, What};
 use super::key::Key;

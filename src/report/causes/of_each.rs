@@ -1,6 +1,6 @@
 //! Which changes of a scenario each of its causes tells of.
 
-use crate::published::result::{Cause, CauseCall, CauseKind, Change, ChangeKind, Scenario};
+use model::published::result::{Cause, CauseCall, CauseKind, Change, ChangeKind, Scenario};
 
 use super::draft::{Draft, What};
 use super::gather;

@@ -1,9 +1,9 @@
 //! What the sentence of a verdict's reason says: of which change it speaks, and what it tells better than that.
 
-use crate::model::comparison::{
+use model::comparison::{
     ANSWERED_OTHERWISE, ELEMENT_OF, ELEMENTS_OF, FAILED, HAD_ANOTHER_RESULT, INSTEAD_OF,
 };
-use crate::published::result::{
+use model::published::result::{
     CauseCall, Change, ChangeKind, Comparison, Reason, ReasonKind, Row,
 };
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::model::call::full_name;
-use crate::published::result::{
+use model::call::full_name;
+use model::published::result::{
     CauseCall, CauseKind, Change, ChangeKind, Comparison, Reason, ReasonKind, Row, Whose,
 };
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::published::result::{Change, ChangeKind};
+use model::published::result::{Change, ChangeKind};
 
 /// A member that went, and the one that came in its place.
 #[derive(Debug)]

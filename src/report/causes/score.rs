@@ -1,8 +1,8 @@
 //! What became of the score, and of several runs: beneath the causes that explain it.
 
-use crate::model::number::{apart, fixed};
-use crate::model::points;
-use crate::published::result::{CauseCall, CauseKind, Loss, Reason, ReasonKind, Row};
+use model::number::{apart, fixed};
+use model::points;
+use model::published::result::{CauseCall, CauseKind, Loss, Reason, ReasonKind, Row};
 
 use super::draft::{Draft, What};
 use super::gather::Gather;

@@ -1,7 +1,7 @@
 //! What happened at a place of a call, in a sentence that names tool and place.
 
-use crate::model::comparison::NEW_SECRET;
-use crate::published::result::{Change, ChangeKind};
+use model::comparison::NEW_SECRET;
+use model::published::result::{Change, ChangeKind};
 
 /// What happened at a place of a call.
 #[derive(Debug, Clone)]
@@ -201,8 +201,8 @@ pub(super) fn starred(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Verb, place, starred};
-    use crate::model::comparison::NEW_SECRET;
-    use crate::published::result::ChangeKind;
+    use model::comparison::NEW_SECRET;
+    use model::published::result::ChangeKind;
 
     #[test]
     fn a_secret_that_came_is_told_with_its_place() {

@@ -1,7 +1,7 @@
 //! Counts as people read them.
 
 /// A count with its thousands apart: `36,000`.
-pub(in crate::report) fn grouped(count: usize) -> String {
+pub(crate) fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {

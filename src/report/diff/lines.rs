@@ -1,6 +1,6 @@
 //! The lines of a difference as a page shows them.
 
-use crate::report::bytes;
+use crate::bytes;
 
 use super::grouped::grouped;
 

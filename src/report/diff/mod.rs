@@ -27,7 +27,7 @@ mod values;
 mod words;
 mod writer;
 
-pub(in crate::report) use grouped::grouped;
+pub(crate) use grouped::grouped;
 pub use known::Known;
 pub use lines::{Diff, Line, Piece, PieceKind, Row};
 pub use plain::{plain_json, plain_text, unlike};

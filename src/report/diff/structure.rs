@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::text::aligned::{self, aligned};
+use model::text::aligned::{self, aligned};
 
 use super::tree::Tree;
 use serde_json::Value;

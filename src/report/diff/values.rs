@@ -350,7 +350,7 @@ impl Writer<'_> {
             (false, _) => format!("{count} equal members"),
         };
         let names = parts.iter().filter_map(|it| match it.was? {
-            Step::Key(key) => Some(crate::text::shorten(key, 24)),
+            Step::Key(key) => Some(model::text::shorten(key, 24)),
             Step::Index(_) => None,
         });
         let names: Vec<_> = names.take(4).collect();

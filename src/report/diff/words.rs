@@ -1,7 +1,7 @@
 //! Two texts: which lines belong together, and which words of either the other lacks.
 
-use crate::text::aligned::{self, aligned};
-use crate::text::word_diff::word_diff;
+use model::text::aligned::{self, aligned};
+use model::text::word_diff::word_diff;
 
 use super::lines::{Piece, PieceKind};
 

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::model::comparison::{
+use model::comparison::{
     Change, Comparison, Difference, Loss, Pair, ParameterScore, RequestScore, ResponseScore, Row,
 };
-use crate::model::label::Labels;
-use crate::model::points;
-use crate::model::points::finite;
-use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
-use crate::published::result;
+use model::label::Labels;
+use model::points;
+use model::points::finite;
+use model::published::result;
+use model::trajectory::{Outcome, ToolCall, Trajectory};
 
 use super::shown::{VALUE_DEPTH, outcome, shallow, shallow_object};
 use super::upstream;

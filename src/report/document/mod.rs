@@ -9,29 +9,28 @@ use std::ops::Deref;
 
 use serde::Deserialize;
 
-use crate::model::called::Called;
-use crate::model::catalogue::ServerCatalogue;
-use crate::model::evaluation::Gate;
-use crate::model::learned::VolatilePlaces;
-use crate::model::points::finite;
-use crate::model::redacted::Redacted;
-use crate::model::scenario::Places;
-use crate::model::stamp::Stamp;
-use crate::model::suite::{ScenarioResult, Status, SuiteResult};
-use crate::model::trajectory::Trajectory;
-use crate::published::measured::Measured;
-use crate::published::result;
-use crate::report::causes;
-use crate::report::description::Description;
-use crate::report::measured;
+use crate::causes;
+use crate::description::Description;
+use crate::measured;
+use model::called::Called;
+use model::catalogue::ServerCatalogue;
+use model::evaluation::Gate;
+use model::learned::VolatilePlaces;
+use model::points::finite;
+use model::published::measured::Measured;
+use model::published::result;
+use model::redacted::Redacted;
+use model::scenario::Places;
+use model::stamp::Stamp;
+use model::suite::{ScenarioResult, Status, SuiteResult};
+use model::trajectory::Trajectory;
 
-impl From<&Redacted<SuiteResult>> for result::ResultDocument {
-    fn from(suite: &Redacted<SuiteResult>) -> Self {
-        of_suite(suite, suite.scenarios.iter())
-    }
+/// The document of a suite.
+pub fn of(suite: &Redacted<SuiteResult>) -> result::ResultDocument {
+    of_suite(suite, suite.scenarios.iter())
 }
 
-/// The document of a suite with these results in the place of its own. They may have trajectories that its own do not hold, and are asked for
+/// The same with these results in the place of its own. They may have trajectories that its own do not hold, and are asked for
 /// one after the other.
 pub fn of_suite<R: Deref<Target = ScenarioResult>>(
     suite: &Redacted<SuiteResult>,

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::call::CallStatus;
-use crate::model::trajectory::Outcome;
-use crate::text::shorten;
+use model::call::CallStatus;
+use model::text::shorten;
+use model::trajectory::Outcome;
 
 /// The longest failure text kept in the document; the trajectory holds the whole.
 const ERROR_CHARS: usize = 500;

@@ -1,9 +1,9 @@
 //! What the servers behind the one under test heard, published.
 
-use crate::model::comparison::{UpstreamComparison, UpstreamRow};
-use crate::model::points::finite;
-use crate::model::upstream::{UpstreamCall, UpstreamLane};
-use crate::published::result;
+use model::comparison::{UpstreamComparison, UpstreamRow};
+use model::points::finite;
+use model::published::result;
+use model::upstream::{UpstreamCall, UpstreamLane};
 
 use super::shown::{VALUE_DEPTH, outcome, shallow_object};
 

@@ -1,6 +1,6 @@
 //! Results over time as comma-separated values: a line per result.
 
-use crate::published::history::{Commit, HistoryDocument};
+use model::published::history::{Commit, HistoryDocument};
 
 const COLUMNS: [&str; 22] = [
     "scenario",
@@ -71,7 +71,7 @@ pub fn csv(document: &HistoryDocument) -> String {
 
 /// A text from outside that no program takes for a formula.
 fn plain(text: &str) -> String {
-    let text = crate::text::line(text);
+    let text = model::text::line(text);
     if text.starts_with(FORMULAS) {
         return format!("'{text}");
     }

@@ -1,12 +1,12 @@
 //! What is made of the results of scenarios.
 
-use crate::model::number::{share, tidy};
-use crate::published::history::{
+use crate::command::quoted;
+use model::number::{share, tidy};
+use model::published::history::{
     Commit, CommitRange, FORMAT_VERSION, FirstBad, History, HistoryDocument, HistoryResult,
     RECORDED, Ranked, Slowdown, SlowdownGate, TooSlow, Unmeasured,
 };
-use crate::published::result::Status;
-use crate::report::command::quoted;
+use model::published::result::Status;
 
 /// How many scenarios each ranking names.
 const RANKED: usize = 10;

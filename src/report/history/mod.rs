@@ -2,12 +2,12 @@
 //!
 //! | file | what is there |
 //! |---|---|
-//! | `measure` | results to [`HistoryDocument`](crate::published::history::HistoryDocument): rates, medians, the first bad run, slowdowns |
+//! | `measure` | results to [`HistoryDocument`](model::published::history::HistoryDocument): rates, medians, the first bad run, slowdowns |
 //! | `terminal` | the table, with courses of signs |
 //! | `words` | numbers in words, as the table and the page have them |
 //! | `csv` | a line per result |
 //!
-//! Its page is [`html::history`](crate::report::html::history).
+//! Its page is [`html::history`](crate::html::history).
 
 mod csv;
 mod measure;

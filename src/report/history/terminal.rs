@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::words::{add_measures, rankings};
-use crate::model::number::{count, fixed};
-use crate::model::usage::cost_words;
-use crate::published::history::{
+use crate::{duration, moment};
+use model::number::{count, fixed};
+use model::published::history::{
     FirstBad, History, HistoryDocument, HistoryResult, Ranked, SlowdownGate,
 };
-use crate::report::{duration, moment};
-use crate::text::{self, plural, shorten};
+use model::text::{self, plural, shorten};
+use model::usage::cost_words;
 
 /// The signs of a course, from the lowest value to the highest.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use crate::model::number::fixed;
-use crate::model::repeated::percent;
-use crate::model::usage::cost_words;
-use crate::published::history::{History, HistoryDocument, Ranked};
-use crate::report::duration;
+use crate::duration;
+use model::number::fixed;
+use model::published::history::{History, HistoryDocument, Ranked};
+use model::repeated::percent;
+use model::usage::cost_words;
 
 /// Adds how steady, how fast and how expensive it is, as far as that is known: `, median 340 ms`.
-pub(in crate::report) fn add_measures(words: &mut String, it: &History) {
+pub(crate) fn add_measures(words: &mut String, it: &History) {
     if let Some(flakiness) = it.flakiness.filter(|it| *it > 0.0) {
         let _ = write!(
             words,
@@ -36,9 +36,7 @@ pub(in crate::report) fn add_measures(words: &mut String, it: &History) {
 type Words = fn(f64) -> String;
 
 /// What scenarios are ranked by: a title, those that have most of it, and how it is said.
-pub(in crate::report) fn rankings(
-    document: &HistoryDocument,
-) -> [(&'static str, &[Ranked], Words); 3] {
+pub(crate) fn rankings(document: &HistoryDocument) -> [(&'static str, &[Ranked], Words); 3] {
     [
         ("Slowest", &document.slowest, duration::words),
         ("Flakiest", &document.flakiest, percent),

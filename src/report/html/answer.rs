@@ -8,13 +8,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use crate::model::Object;
-use crate::model::call::CallStatus;
-use crate::model::trajectory::{Outcome, ToolCall};
-use crate::model::upstream::Header;
-use crate::report::diff::{self, Diff, Known};
-use crate::report::duration;
-use crate::text::aligned::aligned;
+use crate::diff::{self, Diff, Known};
+use crate::duration;
+use model::Object;
+use model::call::CallStatus;
+use model::text::aligned::aligned;
+use model::trajectory::{Outcome, ToolCall};
+use model::upstream::Header;
 
 use super::content::{self, Content, Part};
 use super::diff::DiffTemplate;
@@ -79,7 +79,7 @@ impl Side {
 
 /// A [`Side`] within a page.
 #[derive(Template)]
-#[template(path = "scenario/side.html", config = "templates/askama.toml")]
+#[template(path = "scenario/side.html")]
 pub(super) struct SideTemplate<'a> {
     side: &'a Side,
     title: &'a str,
@@ -105,7 +105,7 @@ pub(super) struct PartView {
 
 /// A [`PartView`] within a page.
 #[derive(Template)]
-#[template(path = "scenario/part.html", config = "templates/askama.toml")]
+#[template(path = "scenario/part.html")]
 pub(super) struct PartTemplate<'a> {
     part: &'a PartView,
     /// It is shown at once, unless it is the same on both sides.

@@ -6,13 +6,13 @@ use std::collections::{HashMap, HashSet};
 use askama::Template;
 use askama::filters::Safe;
 
-use crate::model::trajectory::{ToolCall, Trajectory};
-use crate::model::upstream::{PassedOn, UpstreamCall, UpstreamLane};
-use crate::published::result::{
+use crate::diff::Known;
+use model::published::result::{
     self, ArgumentDifference, Causes, Comparison, Row, RowKind, UpstreamHeader, UpstreamRow,
 };
-use crate::report::diff::Known;
-use crate::text::{counts, plural};
+use model::text::{counts, plural};
+use model::trajectory::{ToolCall, Trajectory};
+use model::upstream::{PassedOn, UpstreamCall, UpstreamLane};
 
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::content::{self, Part};
@@ -35,7 +35,7 @@ pub(super) struct BehindView<'a> {
 
 /// A [`BehindView`] within a page.
 #[derive(Template)]
-#[template(path = "scenario/behind.html", config = "templates/askama.toml")]
+#[template(path = "scenario/behind.html")]
 pub(super) struct BehindTemplate<'a> {
     behind: &'a BehindView<'a>,
     sides: &'a Sides,

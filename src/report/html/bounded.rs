@@ -1,6 +1,6 @@
 //! Keeps a page from becoming enormous by what was said and asked in very many calls. Answers have limits of their own.
 
-use crate::report::bytes;
+use crate::bytes;
 
 use super::conversation::Block;
 use super::excerpt::Excerpt;
@@ -53,7 +53,7 @@ fn texts<'b>(block: &'b mut Block<'_>) -> Vec<&'b mut Excerpt> {
 #[cfg(test)]
 mod tests {
     use super::{BEGINNING, bound_to};
-    use crate::report::html::excerpt::Excerpt;
+    use crate::html::excerpt::Excerpt;
 
     #[test]
     fn what_comes_when_the_page_is_full_is_cut_to_its_beginning() {

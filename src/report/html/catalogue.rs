@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::model::catalogue::Tool;
-use crate::model::trajectory::Trajectory;
-use crate::published::result::Drift;
-use crate::report::diff::{self, Diff, Known};
+use crate::diff::{self, Diff, Known};
+use model::catalogue::Tool;
+use model::published::result::Drift;
+use model::trajectory::Trajectory;
 
 /// The most tools that are shown with what they were and what they are.
 const TOOLS: usize = 25;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use askama::Template;
 
-use crate::published::result::{Cause, CauseCall, CauseKind, ResultDocument, Scenario, Whose};
-use crate::report::causes;
+use crate::causes;
+use model::published::result::{Cause, CauseCall, CauseKind, ResultDocument, Scenario, Whose};
 
 use super::conversation::link;
 use super::excerpt::Excerpt;
@@ -23,7 +23,7 @@ const BRIEF: usize = 44;
 
 /// A cause, and where in the pages to look.
 #[derive(Debug, Template)]
-#[template(path = "cause.html", config = "templates/askama.toml")]
+#[template(path = "cause.html")]
 pub(super) struct Card<'a> {
     pub(super) cause: &'a Cause,
     /// The scenario of the page failed for it, or on the index, any did.
@@ -55,7 +55,7 @@ pub(super) struct Values {
 
 /// A scenario that a cause concerns.
 #[derive(Debug, Template)]
-#[template(path = "cause_place.html", config = "templates/askama.toml")]
+#[template(path = "cause_place.html")]
 pub(super) struct Place<'a> {
     /// The page it is on; empty on that page.
     pub(super) page: String,

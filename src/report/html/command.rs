@@ -1,7 +1,7 @@
 //! What to type about a scenario: to run it again, to accept what it did, to have a call explained.
 
-use crate::published::result::{ResultDocument, Scenario};
-use crate::report::command::{AcceptFrom, accept, acceptable, again, explain, is_of_request};
+use crate::command::{AcceptFrom, accept, acceptable, again, explain, is_of_request};
+use model::published::result::{ResultDocument, Scenario};
 
 /// A command, and what it does.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::model::trajectory::{Answer, Failure, Outcome};
-use crate::report::bytes;
-use crate::report::diff::grouped;
+use crate::bytes;
+use crate::diff::grouped;
+use model::trajectory::{Answer, Failure, Outcome};
 
 /// How many parts of one answer stand for themselves; those beyond are one part together.
 const PARTS: usize = 100;

@@ -5,18 +5,18 @@ use std::collections::HashSet;
 use askama::Template;
 use askama::filters::Safe;
 
-use crate::model::call::CallStatus;
-use crate::model::label::labelled;
-use crate::model::learned::{Learned, Variation};
-use crate::model::trajectory::{ToolCall, Trajectory};
-use crate::published::result::{
+use crate::description::Description;
+use crate::diff::Known;
+use crate::{duration, method};
+use model::call::CallStatus;
+use model::label::labelled;
+use model::learned::{Learned, Variation};
+use model::published::result::{
     Call, Change, ChangeKind, ContractChange, Difference, ResponseComparison, ResultDocument, Row,
     RowKind, Scenario,
 };
-use crate::report::description::Description;
-use crate::report::diff::Known;
-use crate::report::{duration, method};
-use crate::text::{line, shorten};
+use model::text::{line, shorten};
+use model::trajectory::{ToolCall, Trajectory};
 
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::behind::{Behind, BehindView};
@@ -27,7 +27,7 @@ use super::render::embedded;
 use super::sides::Sides;
 use super::track::{Track, TrackReader};
 use super::turn::Turn;
-use crate::model::points::score;
+use model::points::score;
 
 /// The longest description of a binding.
 const BOUND_CHARS: usize = 300;
@@ -44,7 +44,7 @@ pub(super) enum Block<'a> {
 
 /// A [`Block`] within a page.
 #[derive(Template)]
-#[template(path = "scenario/block.html", config = "templates/askama.toml")]
+#[template(path = "scenario/block.html")]
 pub(super) struct BlockTemplate<'a> {
     block: &'a Block<'a>,
     sides: &'a Sides,
@@ -87,7 +87,7 @@ pub(super) struct CallBlock<'a> {
     pub(super) server: &'a str,
     pub(super) tool: String,
     pub(super) effect: Option<bool>,
-    /// It was answered once, see [`Trajectory::answered_once`](crate::model::trajectory::Trajectory::answered_once).
+    /// It was answered once, see [`Trajectory::answered_once`](model::trajectory::Trajectory::answered_once).
     pub(super) answered_once: bool,
     /// Places of the answer that are not looked at.
     pub(super) unseen: &'a [String],
@@ -121,7 +121,7 @@ pub(super) struct CallBlock<'a> {
 
 /// A [`CallBlock`] within a page.
 #[derive(Template)]
-#[template(path = "scenario/call.html", config = "templates/askama.toml")]
+#[template(path = "scenario/call.html")]
 pub(super) struct CallTemplate<'a> {
     call: &'a CallBlock<'a>,
     sides: &'a Sides,

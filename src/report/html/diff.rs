@@ -2,13 +2,13 @@
 
 use askama::Template;
 
-use crate::report::diff::{Diff, PieceKind, Row};
+use crate::diff::{Diff, PieceKind, Row};
 
 use super::sides::Sides;
 
 /// The lines of a difference.
 #[derive(Template)]
-#[template(path = "scenario/diff.html", config = "templates/askama.toml")]
+#[template(path = "scenario/diff.html")]
 pub(super) struct DiffTemplate<'a> {
     diff: &'a Diff,
     label: &'a str,

@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use crate::published::result::{Cost, Direct, DirectCall, DirectTool};
-use crate::report::{bytes, direct, duration};
+use crate::{bytes, direct, duration};
+use model::published::result::{Cost, Direct, DirectCall, DirectTool};
 
 use super::conversation;
 
@@ -24,7 +24,7 @@ pub(super) struct DirectView<'a> {
 
 /// One call behind.
 #[derive(Debug, Template)]
-#[template(path = "scenario/direct_call.html", config = "templates/askama.toml")]
+#[template(path = "scenario/direct_call.html")]
 pub(super) struct CallRow<'a> {
     pub(super) call: &'a DirectCall,
     pub(super) link: Option<String>,
@@ -35,7 +35,7 @@ pub(super) struct CallRow<'a> {
 
 /// One tool behind.
 #[derive(Debug, Template)]
-#[template(path = "scenario/direct_tool.html", config = "templates/askama.toml")]
+#[template(path = "scenario/direct_tool.html")]
 pub(super) struct ToolRow<'a> {
     pub(super) tool: &'a DirectTool,
     pub(super) name: String,
@@ -43,7 +43,7 @@ pub(super) struct ToolRow<'a> {
 
 /// What calls cost, as text.
 #[derive(Debug, Template)]
-#[template(path = "scenario/cost.html", config = "templates/askama.toml")]
+#[template(path = "scenario/cost.html")]
 pub(super) struct CostView {
     pub(super) time: String,
     pub(super) size: String,

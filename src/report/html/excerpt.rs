@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::report::bytes;
-use crate::text::word_diff::{Piece, word_diff};
+use crate::bytes;
+use model::text::word_diff::{Piece, word_diff};
 
 /// The most characters of one text that a page shows.
 const SHOWN_CHARS: usize = 16_000;

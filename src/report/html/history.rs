@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use askama::Template;
 
 use super::dashboard::Around;
-use crate::model::number::{count, fixed};
-use crate::model::usage::cost_words;
-use crate::published::history::{History, HistoryDocument, HistoryResult, Ranked};
-use crate::report::history::{add_measures, rankings};
-use crate::report::{duration, moment};
+use crate::history::{add_measures, rankings};
+use crate::{duration, moment};
+use model::number::{count, fixed};
+use model::published::history::{History, HistoryDocument, HistoryResult, Ranked};
+use model::usage::cost_words;
 
 /// The size of a chart, and how far its line stays from its edges.
 const WIDTH: f64 = 640.0;
@@ -18,7 +18,7 @@ const EDGE: f64 = 8.0;
 
 /// The template's view of a history.
 #[derive(Template)]
-#[template(path = "history.html", config = "templates/askama.toml")]
+#[template(path = "history.html")]
 pub(super) struct HistoryPage<'a> {
     document: &'a HistoryDocument,
     scenarios: Vec<Section<'a>>,

@@ -1,6 +1,6 @@
 //! Links to the files that lie beside the pages, and to pages elsewhere.
 
-use crate::published::result::Link;
+use model::published::result::Link;
 
 /// A relative path as a link: whatever has a meaning in addresses is encoded.
 pub fn link(path: &str) -> String {

@@ -8,9 +8,9 @@ use askama::Template;
 use askama::filters::Safe;
 
 use super::render::{embedded, render};
-use crate::published::measured::Measured;
-use crate::published::measured::retrieval::{ByCut, Further, QueryReport, Report};
-use crate::published::measured::security;
+use model::published::measured::Measured;
+use model::published::measured::retrieval::{ByCut, Further, QueryReport, Report};
+use model::published::measured::security;
 
 /// The size of a curve, in pixels, and the room around it.
 const CURVE: f64 = 200.0;
@@ -26,13 +26,13 @@ const CUTS: [usize; 4] = [1, 3, 5, 10];
 const OPEN: usize = 20;
 
 #[derive(Template)]
-#[template(path = "discovery/retrieval.html", config = "templates/askama.toml")]
+#[template(path = "discovery/retrieval.html")]
 struct RetrievalPage<'a> {
     search: SearchView<'a>,
 }
 
 #[derive(Template)]
-#[template(path = "discovery/security.html", config = "templates/askama.toml")]
+#[template(path = "discovery/security.html")]
 struct SecurityPage<'a> {
     scanners: ScannersView<'a>,
 }
@@ -45,7 +45,7 @@ pub(super) enum MeasuredView<'a> {
 
 /// A search.
 #[derive(Template)]
-#[template(path = "discovery/search.html", config = "templates/askama.toml")]
+#[template(path = "discovery/search.html")]
 pub(super) struct SearchView<'a> {
     pub(super) report: &'a Report,
     pub(super) measures: Vec<Measure>,
@@ -58,7 +58,7 @@ pub(super) struct SearchView<'a> {
 
 /// Scanners.
 #[derive(Template)]
-#[template(path = "discovery/scanners.html", config = "templates/askama.toml")]
+#[template(path = "discovery/scanners.html")]
 pub(super) struct ScannersView<'a> {
     pub(super) report: &'a security::Report,
     pub(super) detectors: Vec<Detector<'a>>,

@@ -2,15 +2,15 @@
 
 use askama::Template;
 
-use crate::model::trajectory::Step;
-use crate::text::aligned::aligned;
+use model::text::aligned::aligned;
+use model::trajectory::Step;
 
 use super::answer::pretty;
 use super::excerpt::Excerpt;
 
 /// Something said, or a call of a tool that is no MCP tool.
 #[derive(Debug, Template)]
-#[template(path = "scenario/message.html", config = "templates/askama.toml")]
+#[template(path = "scenario/message.html")]
 pub(super) struct Message {
     pub(super) who: &'static str,
     pub(super) text: Excerpt,

@@ -2,7 +2,7 @@
 //!
 //! The pages are Askama templates under `templates/`. No request to anywhere and no script but our own (a content
 //! security policy forbids both), and no link built from what a scenario, tool or model said. Links that lead elsewhere
-//! are those of CI and of the user, and those to commits on GitHub and GitLab ([`crate::report::repository`]).
+//! are those of CI and of the user, and those to commits on GitHub and GitLab ([`crate::repository`]).
 
 mod answer;
 mod behind;
@@ -40,13 +40,13 @@ mod versions;
 use std::fmt;
 use std::ops::Deref;
 
-use crate::model::points::score;
-use crate::model::redacted::Redacted;
-use crate::model::trajectory::Trajectory;
-use crate::published::history::HistoryDocument;
-use crate::published::result::{ResultDocument, Scenario};
-use crate::text;
-use crate::text::word_diff::Piece;
+use model::points::score;
+use model::published::history::HistoryDocument;
+use model::published::result::{ResultDocument, Scenario};
+use model::redacted::Redacted;
+use model::text;
+use model::text::word_diff::Piece;
+use model::trajectory::Trajectory;
 
 use answer::Answers;
 use dashboard::Around;

@@ -1,9 +1,9 @@
 //! What the model was asked, request by request.
 
-use crate::model::usage::Attempt;
-use crate::model::usage::cost_words;
-use crate::published::result::{RequestUse, Side};
-use crate::report::duration;
+use crate::duration;
+use model::published::result::{RequestUse, Side};
+use model::usage::Attempt;
+use model::usage::cost_words;
 
 /// One request, its numbers as text.
 #[derive(Debug)]

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::published::result::Parameter;
-use crate::report::method;
+use crate::method;
+use model::published::result::Parameter;
 
 use super::answer::pretty;
 use super::excerpt::Excerpt;
-use crate::model::points::score;
+use model::points::score;
 
 /// One row of the table.
 #[derive(Debug)]

@@ -1,12 +1,12 @@
 //! Several runs of one scenario: a strip of them, their pass rate with its interval, and what they say of several in a row.
 
-use crate::model::number::signed;
-use crate::model::repeated::{Attempt, percent};
-use crate::published::result::{Interval, Repeated, Status};
-use crate::report::duration;
+use crate::duration;
+use model::number::signed;
+use model::published::result::{Interval, Repeated, Status};
+use model::repeated::{Attempt, percent};
 
 use super::link::link;
-use crate::model::points::score;
+use model::points::score;
 
 /// What several runs came to, its numbers as text.
 pub(super) struct RepeatedView<'a> {

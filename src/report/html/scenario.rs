@@ -3,14 +3,14 @@
 use askama::Template;
 use askama::filters::Safe;
 
-use crate::model::number::fixed;
-use crate::model::points;
-use crate::model::trajectory::{Step, Trajectory};
-use crate::published::result::{
+use crate::{causes, duration, method, moment};
+use model::number::fixed;
+use model::points;
+use model::published::result::{
     CauseKind, Change, ChangeKind, Comparison, Loss, Reason, ResultDocument, Scenario, Side,
 };
-use crate::report::{causes, duration, method, moment};
-use crate::text::shorten;
+use model::text::shorten;
+use model::trajectory::{Step, Trajectory};
 
 use super::answer::Answers;
 use super::bounded;
@@ -33,11 +33,11 @@ use super::stamps::{self, StampRow};
 use super::state::State;
 use super::stretch::{self, Stretch};
 use super::versions::{self, VersionLine};
-use crate::model::points::score;
+use model::points::score;
 
 /// The template's view of a scenario.
 #[derive(Template)]
-#[template(path = "scenario.html", config = "templates/askama.toml")]
+#[template(path = "scenario.html")]
 pub(super) struct ScenarioPage<'a> {
     result: &'a ResultDocument,
     scenario: &'a Scenario,
@@ -106,7 +106,7 @@ const FOLLOWS: usize = 5;
 
 /// A change, what it was and what it is side by side, and where in the page to look.
 #[derive(Template)]
-#[template(path = "scenario/change.html", config = "templates/askama.toml")]
+#[template(path = "scenario/change.html")]
 struct ChangeView<'a> {
     change: &'a Change,
     /// Whether tool and place are shown; changes of the catalogue name them in their own text.
@@ -119,7 +119,7 @@ struct ChangeView<'a> {
 
 /// A reason, where in the page to look, and what follows from it: what is shown at once, and the others.
 #[derive(Template)]
-#[template(path = "scenario/reason.html", config = "templates/askama.toml")]
+#[template(path = "scenario/reason.html")]
 struct ReasonView<'a> {
     reason: &'a Reason,
     link: Option<String>,
@@ -130,7 +130,7 @@ struct ReasonView<'a> {
 
 /// A reason without what follows from it.
 #[derive(Template)]
-#[template(path = "scenario/reason_text.html", config = "templates/askama.toml")]
+#[template(path = "scenario/reason_text.html")]
 struct ReasonText<'a> {
     view: &'a ReasonView<'a>,
 }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use crate::published::result::ResultDocument;
+use model::published::result::ResultDocument;
 
 use super::page_name;
 use super::script::{self, IndexScript, ScenarioScript};

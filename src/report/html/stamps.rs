@@ -1,9 +1,9 @@
 //! What the two sides ran on, row by row.
 
-use crate::model::stamp::{Git, Servers};
-use crate::published::result::{ModelUse, ServerSummary, Side};
-use crate::report::{duration, moment};
-use crate::text::plural;
+use crate::{duration, moment};
+use model::published::result::{ModelUse, ServerSummary, Side};
+use model::stamp::{Git, Servers};
+use model::text::plural;
 
 /// One row of the table: a subject and what it was on either side.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! How a scenario came out, for people: one word that says all, in one colour.
 
-use crate::published::result::{Scenario, Status};
+use model::published::result::{Scenario, Status};
 
 /// How a scenario came out. Each has a colour, a filter and a section of its own; what needs a look comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! One side of the conversation: its steps, grouped by the call they lead to.
 
-use crate::model::trajectory::{Step, ToolCall, Trajectory};
-use crate::published::result::Call;
+use model::published::result::Call;
+use model::trajectory::{Step, ToolCall, Trajectory};
 
 /// One trajectory.
 pub(super) struct Track<'a> {

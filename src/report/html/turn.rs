@@ -4,7 +4,7 @@ use askama::Template;
 
 /// Where a change stands among the others.
 #[derive(Debug, Clone, Default, Template)]
-#[template(path = "scenario/turn.html", config = "templates/askama.toml")]
+#[template(path = "scenario/turn.html")]
 pub(super) struct Turn {
     /// Counted from 1.
     pub(super) number: usize,

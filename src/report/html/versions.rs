@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::model::stamp::{DIRTY, Git, ImageStamp};
-use crate::published::result::{ResultDocument, Side};
-use crate::report::moment;
-use crate::report::repository::Repository;
+use crate::moment;
+use crate::repository::Repository;
+use model::published::result::{ResultDocument, Side};
+use model::stamp::{DIRTY, Git, ImageStamp};
 
 /// How many different lines of one subject the index shows.
 const LINES: usize = 4;

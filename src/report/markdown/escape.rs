@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use crate::text::{block, line, shorten};
+use model::text::{block, line, shorten};
 
 /// Where a text stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

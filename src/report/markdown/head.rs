@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::published::result::{Gate, ResultDocument};
-use crate::report::{advice, attention, counts, duration};
-use crate::text::plural;
+use crate::{advice, attention, counts, duration};
+use model::published::result::{Gate, ResultDocument};
+use model::text::plural;
 
 use super::escape::{Place, code, fence, theirs};
 use super::limits::{

@@ -29,5 +29,5 @@ pub(super) const REST: usize = 200;
 
 /// A line of a text from outside, not longer than there is room for.
 pub(super) fn clipped(text: &str) -> String {
-    crate::text::shorten(&crate::text::line(text), DETAIL_CHARS).into_owned()
+    model::text::shorten(&model::text::line(text), DETAIL_CHARS).into_owned()
 }

@@ -12,14 +12,14 @@ mod limits;
 
 use std::fmt::Write as _;
 
-use crate::model::points::score;
-use crate::published::result::{Cause, EvaluationStatus, ResultDocument, Scenario, Status};
-use crate::report::attention::{self, Attention, attention};
-use crate::report::command::{self, AcceptFrom};
-use crate::report::counts;
-use crate::report::matrix::{CellRow, HEADINGS, used};
-use crate::report::measured;
-use crate::text::plural;
+use crate::attention::{self, Attention, attention};
+use crate::command::{self, AcceptFrom};
+use crate::counts;
+use crate::matrix::{CellRow, HEADINGS, used};
+use crate::measured;
+use model::points::score;
+use model::published::result::{Cause, EvaluationStatus, ResultDocument, Scenario, Status};
+use model::text::plural;
 
 use self::escape::{Place, code, fence, theirs};
 use self::head::head;
@@ -332,7 +332,7 @@ fn details(result: &ResultDocument, scenario: &Scenario) -> String {
 
 /// The scenario's file and line.
 fn place(scenario: &Scenario) -> String {
-    let path = crate::text::shorten(&scenario.path, PATH_CHARS).into_owned();
+    let path = model::text::shorten(&scenario.path, PATH_CHARS).into_owned();
     match scenario.line {
         Some(row) => format!("{path}:{row}"),
         None => path,

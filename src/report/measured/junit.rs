@@ -2,7 +2,7 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::text;
+use model::text;
 
 /// A gate, by name: `Ok` where it passes, else why it does not.
 pub type Case = (String, Result<(), String>);

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::case;
-use crate::published::measured::{retrieval, security};
-use crate::text;
+use model::published::measured::{retrieval, security};
+use model::text;
 
 /// A text within a table, of which nothing acts as Markdown or HTML.
 fn cell(text: &str) -> String {

@@ -9,16 +9,16 @@ pub use words::{lines, words};
 
 use std::borrow::Borrow;
 
-use crate::published::measured::retrieval::Metrics;
-use crate::text::several;
+use model::published::measured::retrieval::Metrics;
+use model::text::several;
 
 /// So many queries, in words.
-pub(in crate::report) fn queries(count: impl Borrow<usize>) -> String {
+pub(crate) fn queries(count: impl Borrow<usize>) -> String {
     several(*count.borrow(), "query", "queries")
 }
 
 /// The figures of the best or the worst case of equal scores, in a fragment.
-pub(in crate::report) fn case(metrics: &Metrics) -> String {
+pub(crate) fn case(metrics: &Metrics) -> String {
     format!(
         "Recall@5 {:.4}, MRR {:.4}, nDCG@10 {:.4}",
         metrics.recall(5),

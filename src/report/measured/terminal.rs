@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{case, queries};
-use crate::published::measured::retrieval::{Compared, Metrics, Report};
-use crate::published::measured::security::{self, Security};
-use crate::published::measured::{Measured, Status};
-use crate::text::plural;
+use model::published::measured::retrieval::{Compared, Metrics, Report};
+use model::published::measured::security::{self, Security};
+use model::published::measured::{Measured, Status};
+use model::text::plural;
 
 /// A verdict in capitals.
 fn verdict(passed: bool) -> &'static str {

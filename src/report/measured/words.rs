@@ -1,10 +1,10 @@
 //! What a measurement came to, in words.
 
 use super::queries;
-use crate::published::measured::retrieval::Report;
-use crate::published::measured::{Measured, security};
-use crate::published::result::UNCHANGED;
-use crate::text::several;
+use model::published::measured::retrieval::Report;
+use model::published::measured::{Measured, security};
+use model::published::result::UNCHANGED;
+use model::text::several;
 
 /// One sentence on what it came to, and what became of its queries; `None` where nothing was measured.
 pub fn words(measured: &Measured) -> Option<String> {

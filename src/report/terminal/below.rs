@@ -1,13 +1,13 @@
 //! What stands below the line of a scenario.
 
 use super::page::{BLUE, BOLD, DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW, status_style};
-use crate::model::number::fixed;
-use crate::model::points;
-use crate::published::result::{
+use crate::measured;
+use model::number::fixed;
+use model::points;
+use model::published::result::{
     Comparison, EvaluationStatus, EvaluationSummary, Loss, Problem, Reason, Scenario, Status,
 };
-use crate::report::measured;
-use crate::text::shorten;
+use model::text::shorten;
 
 /// The longest criterion shown where it was not checked.
 const NAME_CHARS: usize = 100;

@@ -1,9 +1,9 @@
 //! What failed and what changed, each cause once, with the scenarios it concerns.
 
 use super::page::{BLUE, DIM, MAGENTA, Page, RED, Verbosity, YELLOW};
-use crate::model::points;
-use crate::published::result::{Cause, CauseKind, ResultDocument, Scenario};
-use crate::report::causes;
+use crate::causes;
+use model::points;
+use model::published::result::{Cause, CauseKind, ResultDocument, Scenario};
 
 /// How many causes of failure are told, and how many changes.
 const FAILURES: usize = 20;

@@ -1,8 +1,8 @@
 //! What the servers under test did to the answers of those behind them.
 
 use super::page::{DIM, MAGENTA, Page, Verbosity};
-use crate::published::result::{Direct, Scenario};
-use crate::report::direct::{self, Line};
+use crate::direct::{self, Line};
+use model::published::result::{Direct, Scenario};
 
 /// How many lines of calls, and of tools, are shown of a scenario.
 const LINES: usize = 6;

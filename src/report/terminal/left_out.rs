@@ -1,7 +1,7 @@
 //! Scenarios that were not run, or not to their end, for the same reason: one line for all of them.
 
 use super::page::{BLUE, Page, status_style};
-use crate::published::result::{Problem, ResultDocument, Scenario, Status};
+use model::published::result::{Problem, ResultDocument, Scenario, Status};
 
 /// Scenarios that were left out for the same reason.
 pub(super) struct LeftOut<'a> {

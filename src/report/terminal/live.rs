@@ -5,8 +5,8 @@ use std::slice;
 
 use super::page::{DIM, Page, RED, Style, YELLOW, status_style};
 use super::scenario_line::cells;
-use crate::published::result::Scenario;
-use crate::report::causes;
+use crate::causes;
+use model::published::result::Scenario;
 
 /// How many reasons are told at once.
 const REASONS: usize = 3;

@@ -3,9 +3,9 @@
 use anstyle::{AnsiColor, Style as Ansi};
 use unicode_width::UnicodeWidthStr;
 
-use crate::published::result::{Scenario, Status};
-use crate::report::wrap;
-use crate::text::{self, shorten};
+use crate::wrap;
+use model::published::result::{Scenario, Status};
+use model::text::{self, shorten};
 
 /// How the text is to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

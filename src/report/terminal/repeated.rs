@@ -1,7 +1,7 @@
 //! What several runs of one scenario came to.
 
 use super::page::{BOLD, DIM, Page, Verbosity, status_style};
-use crate::published::result::{Repeated, Scenario};
+use model::published::result::{Repeated, Scenario};
 
 impl Page<'_> {
     /// Writes the result of all runs, and which of them the following lines are about.

@@ -3,10 +3,10 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::page::{DIM, Page, scenario_style};
-use crate::model::points;
-use crate::published::result::Scenario;
-use crate::report::{duration, wrap};
-use crate::text;
+use crate::{duration, wrap};
+use model::points;
+use model::published::result::Scenario;
+use model::text;
 
 /// A narrower terminal has no room for columns: what would stand in them follows below the name.
 pub(super) const ROOM_FOR_COLUMNS: usize = 72;

@@ -4,10 +4,10 @@ use unicode_width::UnicodeWidthStr;
 
 use super::page::{BOLD, DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW};
 use super::scenario_line::ROOM_FOR_COLUMNS;
-use crate::published::result::{Gate, GateState, Matrix, ResultDocument, Row, RowKind, Scenario};
-use crate::report::matrix::{CellRow, used};
-use crate::report::{advice, counts, duration, wrap};
-use crate::text::{plural, several};
+use crate::matrix::{CellRow, used};
+use crate::{advice, counts, duration, wrap};
+use model::published::result::{Gate, GateState, Matrix, ResultDocument, Row, RowKind, Scenario};
+use model::text::{plural, several};
 
 impl Page<'_> {
     pub(super) fn summary(&mut self, result: &ResultDocument) {

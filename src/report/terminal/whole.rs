@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::left_out::LeftOut;
 use super::page::{Page, Style, Verbosity, scenario_style};
 use super::scenario_line::Columns;
-use crate::published::result::{Cause, ResultDocument, Scenario, Status};
+use model::published::result::{Cause, ResultDocument, Scenario, Status};
 
 /// How many scenarios that failed, or passed with changes, have a line of their own: what there is to know of the others is told by cause.
 const LINES: usize = 20;

@@ -79,7 +79,7 @@ mod tests {
             Some((server, tool)) => (Some(server.to_owned()), tool),
             None => (None, name),
         };
-        let mut arguments = crate::model::Object::new();
+        let mut arguments = model::Object::new();
         arguments.insert("x".to_owned(), json!(argument));
         let outcome = if is_recorded {
             Outcome::Answer(Answer::default())

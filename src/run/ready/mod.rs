@@ -358,7 +358,7 @@ fn lacking<'r>(ready: &'r Ready, catalogue: &Catalogue) -> Vec<&'r str> {
 /// The tools that are listed, for a message about those that are not.
 fn listed(catalogue: &Catalogue) -> String {
     let tools = catalogue.servers.iter().flat_map(|it| &it.tools);
-    let names: Vec<&str> = tools.map(crate::model::catalogue::Tool::name).collect();
+    let names: Vec<&str> = tools.map(model::catalogue::Tool::name).collect();
     let more = match names.len().checked_sub(SHOWN_TOOLS) {
         Some(more @ 1..) => format!(" and {more} more"),
         _ => String::new(),

@@ -347,7 +347,7 @@ fn check_arguments(
     };
     if how.value.0 == ArgumentsMatch::Regex {
         for value in args.values() {
-            crate::model::texts::each(value, &mut |text| {
+            model::texts::each(value, &mut |text| {
                 if text.is_empty() {
                     let message = "an empty regular expression finds something in every text";
                     let hint = "leave the argument out where any text will do, or write `^$`";

@@ -4,19 +4,19 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::model::learned::{Learned, Variation, Varying, VaryingToken};
-use crate::model::trajectory::{Answer, Outcome, Trajectory};
-use crate::score::response::varying::Tree;
-use crate::score::text::token::{LONG, tokens};
-use crate::score::values::embedded::embedded;
-use crate::score::values::path::escape;
-use crate::score::values::same::DEPTH;
+use crate::response::varying::Tree;
+use crate::text::token::{LONG, tokens};
+use crate::values::embedded::embedded;
+use crate::values::path::escape;
+use crate::values::same::DEPTH;
+use model::learned::{Learned, Variation, Varying, VaryingToken};
+use model::trajectory::{Answer, Outcome, Trajectory};
 
 /// The most steps that are named where one leads nowhere.
 const NAMED: usize = 8;
 
 /// The example for a take in which a place was missing. Such a place may be missing in the recorded answer, too.
-pub(in crate::score) const NOTHING: &str = "nothing";
+pub(crate) const NOTHING: &str = "nothing";
 
 /// Whether the texts of a trajectory have the tokens that are said to vary in them.
 ///
@@ -73,7 +73,7 @@ fn of_answers(trajectory: &Trajectory) -> impl Iterator<Item = (&Learned, &Answe
 
 /// The texts that an answer has at a place that is said to vary; `None` where it has no such place. In a place that holds something else,
 /// there are none.
-pub(in crate::score) fn place_texts(of: &Varying, answer: &Answer) -> Option<Vec<String>> {
+pub(crate) fn place_texts(of: &Varying, answer: &Answer) -> Option<Vec<String>> {
     let learned = Learned {
         varies: vec![of.clone()],
         ..Learned::default()

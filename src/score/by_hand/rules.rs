@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::model::Object;
-use crate::model::catalogue::{Catalogue, Tool};
-use crate::model::rules::{ArgumentMatch, Gate, Preset, Responses, Rules};
-use crate::model::trajectory::Trajectory;
-use crate::score::catalogue::likeness::nearest_name;
-use crate::score::values::path::Pattern;
-use crate::score::values::same::same;
+use crate::catalogue::likeness::nearest_name;
+use crate::values::path::Pattern;
+use crate::values::same::same;
+use model::Object;
+use model::catalogue::{Catalogue, Tool};
+use model::rules::{ArgumentMatch, Gate, Preset, Responses, Rules};
+use model::trajectory::Trajectory;
 
 /// Whether a path under `scoring.ignore` can be read; the error says in words why not.
 ///

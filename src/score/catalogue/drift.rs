@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use crate::model::Object;
-use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use crate::model::comparison::Drift;
-use crate::model::trajectory::ToolCall;
-use crate::score::text::excerpt;
-use crate::score::values::same::{View, hash};
+use crate::text::excerpt;
+use crate::values::same::{View, hash};
+use model::Object;
+use model::catalogue::{Catalogue, ServerCatalogue, Tool};
+use model::comparison::Drift;
+use model::trajectory::ToolCall;
 
 use super::likeness::{nearest_name, nearest_tool};
 use super::refusal::{Blame, Refusals};
@@ -21,22 +21,22 @@ pub(super) type Recorded<'a> = HashMap<(&'a str, &'a str), Vec<(usize, &'a ToolC
 
 /// One change in the catalogue.
 #[derive(Debug, Clone, Default)]
-pub(in crate::score) struct Finding {
-    pub(in crate::score) drift: Drift,
+pub(crate) struct Finding {
+    pub(crate) drift: Drift,
     /// Some requests that were valid before may be refused now, whether the baseline made them or not.
-    pub(in crate::score) narrows: bool,
+    pub(crate) narrows: bool,
     /// It is about a name that is not listed any more: of one tool, of several, of a server.
-    pub(in crate::score) is_gone: bool,
+    pub(crate) is_gone: bool,
     /// The renamed tools: the name before, and the name now.
-    pub(in crate::score) renamed: Vec<(String, String)>,
+    pub(crate) renamed: Vec<(String, String)>,
     /// The tool that is nearest to the one that is gone, where none is the same.
-    pub(in crate::score) nearest: Option<String>,
+    pub(crate) nearest: Option<String>,
     /// The same in short, for use behind a reason: `parameter "limit" became a string`.
-    pub(in crate::score) cause: String,
+    pub(crate) cause: String,
 }
 
 /// The scored calls of a recording by the tools they call.
-pub(in crate::score) fn recorded<'a>(calls: impl Iterator<Item = &'a ToolCall>) -> Recorded<'a> {
+pub(crate) fn recorded<'a>(calls: impl Iterator<Item = &'a ToolCall>) -> Recorded<'a> {
     let mut by_tool = Recorded::new();
     for (index, call) in calls.enumerate() {
         let server = call.server.as_deref().unwrap_or_default();
@@ -49,11 +49,7 @@ pub(in crate::score) fn recorded<'a>(calls: impl Iterator<Item = &'a ToolCall>) 
 /// Every change between two catalogues, in the order of the baseline's.
 ///
 /// A side without any server was recorded without its catalogue, so no change is reported.
-pub(in crate::score) fn findings(
-    b: &Catalogue,
-    c: &Catalogue,
-    calls: &Recorded<'_>,
-) -> Vec<Finding> {
+pub(crate) fn findings(b: &Catalogue, c: &Catalogue, calls: &Recorded<'_>) -> Vec<Finding> {
     if b.servers.is_empty() || c.servers.is_empty() || b == c {
         return Vec::new();
     }
@@ -102,7 +98,7 @@ pub fn is_renamed(tool: &str, before: &Catalogue, now: &Catalogue) -> bool {
 }
 
 /// The change that explains why a call of the baseline, by its number, has another outcome: one that would refuse the call.
-pub(in crate::score) fn cause(findings: &[Finding], baseline: usize) -> Option<String> {
+pub(crate) fn cause(findings: &[Finding], baseline: usize) -> Option<String> {
     let mut refusing = findings
         .iter()
         .filter(|it| it.drift.refused.contains(&baseline));

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::model::Object;
-use crate::model::catalogue::Tool;
+use model::Object;
+use model::catalogue::Tool;
 
 use super::refusal;
 use super::schema::node::Node;
@@ -242,7 +242,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::guess_arguments;
-    use crate::model::catalogue::Tool;
+    use model::catalogue::Tool;
 
     fn guessed(schema: &Value) -> (Value, Vec<String>) {
         let Value::Object(served) = json!({ "name": "t", "inputSchema": schema }) else {

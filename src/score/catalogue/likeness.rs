@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::model::Object;
-use crate::model::catalogue::Tool;
-use crate::score::values::number::{count, share};
+use crate::values::number::{count, share};
+use model::Object;
+use model::catalogue::Tool;
 
 /// The least likeness at which a tool is offered as the nearest.
 const NEAR: f64 = 0.4;
@@ -186,7 +186,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{names, nearest_for_call, nearest_name, nearest_tool};
-    use crate::model::catalogue::Tool;
+    use model::catalogue::Tool;
 
     fn tool(name: &str, description: &str, parameters: &Value) -> Tool {
         let schema = json!({ "type": "object", "properties": parameters });

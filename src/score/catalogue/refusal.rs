@@ -4,8 +4,8 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
-use crate::model::Object;
-use crate::model::placeholder;
+use model::Object;
+use model::placeholder;
 
 use super::schema::node::Node;
 
@@ -34,7 +34,7 @@ pub(super) struct Refusals<'a> {
 }
 
 impl<'a> Refusals<'a> {
-    pub(in crate::score) fn new(then: &'a Value, now: &'a Value) -> Self {
+    pub(crate) fn new(then: &'a Value, now: &'a Value) -> Self {
         Self {
             schemas: (then, now),
             validators: (compile(then), compile(now)),
@@ -42,7 +42,7 @@ impl<'a> Refusals<'a> {
     }
 
     /// Why a recorded call would be refused now, if it would be and was not then.
-    pub(in crate::score) fn of(&self, arguments: &Object) -> Vec<Blame> {
+    pub(crate) fn of(&self, arguments: &Object) -> Vec<Blame> {
         let given = Value::Object(arguments.clone());
         if !complaints(self.validators.0.as_ref(), &given).is_empty() {
             return Vec::new();

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::model::catalogue::Tool;
-use crate::score::text::words;
-use crate::score::values::same::same;
+use crate::text::words;
+use crate::values::same::same;
+use model::catalogue::Tool;
 
 use super::likeness::{NEAR_BY_NAME, names, words_of_name};
 
@@ -40,7 +40,7 @@ pub(super) enum Rule {
 
 impl<'a> Renamed<'a> {
     /// Finds the new names of tools that are gone, among the tools that are new.
-    pub(in crate::score) fn of(gone: &[&'a Tool], added: &[&'a Tool]) -> Self {
+    pub(crate) fn of(gone: &[&'a Tool], added: &[&'a Tool]) -> Self {
         let gone = &gone[..gone.len().min(CANDIDATES)];
         let added = &added[..added.len().min(CANDIDATES)];
         let mut found = Self {

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::place::change;
 use super::text::text;
-use crate::digits;
-use crate::model::call::{Answer, Outcome};
-use crate::score::values::same::same;
+use crate::values::same::same;
+use model::call::{Answer, Outcome};
+use model::digits;
 
 /// What became of an outcome on its way, a sentence each; empty where it was passed on as it was.
 pub(super) fn findings(was: &Outcome, now: &Outcome) -> Vec<String> {
@@ -92,8 +92,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::findings;
-    use crate::digits;
-    use crate::model::call::{Answer, Failure, FailureKind, Outcome};
+    use model::call::{Answer, Failure, FailureKind, Outcome};
+    use model::digits;
 
     fn answer(text: &str) -> Answer {
         Answer {

@@ -14,10 +14,10 @@ use serde_json::Value;
 
 use self::answer::findings;
 use self::tool::tool;
-use crate::model::call::{FailureKind, Outcome, ToolCall};
-use crate::model::direct::{Cost, Direct, DirectCall};
-use crate::model::trajectory::Trajectory;
-use crate::score::text::excerpt;
+use crate::text::excerpt;
+use model::call::{FailureKind, Outcome, ToolCall};
+use model::direct::{Cost, Direct, DirectCall};
+use model::trajectory::Trajectory;
 
 /// What the agent got through a proxy, beside what the servers behind it answered. What became of an answer is told by the answer that was
 /// heard behind in the same run, so that one that varies by nature is not taken for the proxy's doing. `straight` has what came of each

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::score::text::excerpt;
-use crate::score::values::same::same;
+use crate::text::excerpt;
+use crate::values::same::same;
 
 /// How deep the place is looked for.
 const DEPTH: usize = 8;

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::score::text::excerpt;
-use crate::score::values::embedded::embedded;
-use crate::score::values::same::same;
+use crate::text::excerpt;
+use crate::values::embedded::embedded;
+use crate::values::same::same;
 
 /// How many characters of its own a proxy may add where it cuts an answer, such as how to read on.
 const NOTICE: usize = 400;

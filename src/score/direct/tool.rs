@@ -1,9 +1,9 @@
 //! What a proxy lists the tools of the servers behind it as, and what it says of them.
 
 use super::place::change;
-use crate::model::catalogue::Tool;
-use crate::model::direct::DirectTool;
-use crate::model::trajectory::Trajectory;
+use model::catalogue::Tool;
+use model::direct::DirectTool;
+use model::trajectory::Trajectory;
 
 /// What the servers under test list a tool of a server behind as, and what they say of it.
 pub(super) fn tool(run: &Trajectory, server: &str, tool: &Tool) -> DirectTool {

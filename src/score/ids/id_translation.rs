@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Number, Value};
 
-use crate::model::Object;
-use crate::model::trajectory::{Answer, Outcome};
-use crate::score::response::stable::Terms;
-use crate::score::text::generated::is_generated;
+use crate::response::stable::Terms;
+use crate::text::generated::is_generated;
+use model::Object;
+use model::trajectory::{Answer, Outcome};
 
 use super::binding::{stands_alone, text_of};
 
@@ -85,7 +85,7 @@ impl IdTranslation {
         }
     }
 
-    pub(in crate::score) fn text(&self, text: &str, kept: &HashSet<String>) -> Option<String> {
+    pub(crate) fn text(&self, text: &str, kept: &HashSet<String>) -> Option<String> {
         let mut changed = String::new();
         let mut rest = 0;
         for found in self.values.as_ref()?.find_iter(text) {
@@ -103,7 +103,7 @@ impl IdTranslation {
         (rest > 0).then_some(changed)
     }
 
-    pub(in crate::score) fn value(&self, value: &mut Value, kept: &HashSet<String>) {
+    pub(crate) fn value(&self, value: &mut Value, kept: &HashSet<String>) {
         match value {
             Value::String(text) => self.string(text, kept),
             Value::Number(number) => {
@@ -135,7 +135,7 @@ impl IdTranslation {
         }
     }
 
-    pub(in crate::score) fn outcome(&self, outcome: &mut Outcome) {
+    pub(crate) fn outcome(&self, outcome: &mut Outcome) {
         self.outcome_but(outcome, &HashSet::new());
     }
 

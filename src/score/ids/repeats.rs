@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::model::learned::{Repeat, TokenKind};
-use crate::model::trajectory::{Answer, ToolCall, Trajectory};
-use crate::score::response::outcome::Broken;
-use crate::score::text::key;
-use crate::score::text::token::{LONG, tokens};
-use crate::score::values::embedded::embedded;
-use crate::score::values::path::{covers_path, escape};
-use crate::score::values::same::DEPTH;
+use crate::response::outcome::Broken;
+use crate::text::key;
+use crate::text::token::{LONG, tokens};
+use crate::values::embedded::embedded;
+use crate::values::path::{covers_path, escape};
+use crate::values::same::DEPTH;
+use model::learned::{Repeat, TokenKind};
+use model::trajectory::{Answer, ToolCall, Trajectory};
 
 /// Ids of so many letters and digits are no chance, and hashes of so many are short for longer ones.
 const LONG_ID: usize = 16;
@@ -36,7 +36,7 @@ struct Ids {
 }
 
 /// What later answers repeat of earlier ones in all takes, by the number of the call that repeats it.
-pub(in crate::score) fn learn(takes: &[&Trajectory]) -> HashMap<usize, Vec<Repeat>> {
+pub(crate) fn learn(takes: &[&Trajectory]) -> HashMap<usize, Vec<Repeat>> {
     let mut all: Option<BTreeSet<(Place, Place)>> = None;
     let takes: Vec<Ids> = takes.iter().map(|it| Ids::of(it)).collect();
     for take in &takes {
@@ -91,7 +91,7 @@ pub(in crate::score) fn learn(takes: &[&Trajectory]) -> HashMap<usize, Vec<Repea
 }
 
 /// What should be repeated and is not, by the number of the baseline's call. `partners` leads from the baseline's calls to those of the run.
-pub(in crate::score) fn broken(
+pub(crate) fn broken(
     baseline: &Trajectory,
     current: &Trajectory,
     partners: &HashMap<usize, usize>,

@@ -4,18 +4,18 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::model::binding::{Binding, Source};
-use crate::model::comparison::Bound;
-use crate::model::learned::{Learned, Variation, Varying};
-use crate::model::placeholder;
-use crate::model::rules::Rules;
-use crate::model::trajectory::{Step, ToolCall, Trajectory};
-use crate::score::pairing::partners::Partners;
-use crate::score::text::clock::Clock;
-use crate::score::text::generated::is_generated;
-use crate::score::text::variation::{self, How, What};
-use crate::score::values::path::covers_path;
-use crate::score::work::Work;
+use crate::pairing::partners::Partners;
+use crate::text::clock::Clock;
+use crate::text::generated::is_generated;
+use crate::text::variation::{self, How, What};
+use crate::values::path::covers_path;
+use crate::work::Work;
+use model::binding::{Binding, Source};
+use model::comparison::Bound;
+use model::learned::{Learned, Variation, Varying};
+use model::placeholder;
+use model::rules::Rules;
+use model::trajectory::{Step, ToolCall, Trajectory};
 
 use super::binding::fill;
 use super::binding::resolve;
@@ -39,7 +39,7 @@ struct Followed<'a> {
 }
 
 /// The run in the baseline's terms; `None` where the baseline has no bindings.
-pub(in crate::score) fn translate(
+pub(crate) fn translate(
     baseline: &Trajectory,
     current: &Trajectory,
     rules: &Rules,

@@ -4,18 +4,18 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::model::comparison::{Bound, Row};
-use crate::model::trajectory::{Outcome, Step, ToolCall, Trajectory};
+use model::comparison::{Bound, Row};
+use model::trajectory::{Outcome, Step, ToolCall, Trajectory};
 
 use super::id_translation::IdTranslation;
 
 /// A run in its baseline's terms, and the way back.
-pub(in crate::score) struct TranslatedRun {
-    pub(in crate::score) current: Trajectory,
+pub(crate) struct TranslatedRun {
+    pub(crate) current: Trajectory,
     /// Places of the baseline's answers that are bound, by the number of the call. Other values are expected there.
-    pub(in crate::score) sources: HashMap<usize, Vec<String>>,
+    pub(crate) sources: HashMap<usize, Vec<String>>,
     /// Recorded values that are bound, and what the run's servers have given in their place.
-    pub(in crate::score) given: Vec<(Value, Value)>,
+    pub(crate) given: Vec<(Value, Value)>,
     /// By the number of the baseline's call.
     pub(super) bound: HashMap<usize, Vec<Bound>>,
     pub(super) translation: IdTranslation,
@@ -24,28 +24,28 @@ pub(in crate::score) struct TranslatedRun {
 }
 
 /// A value that an answer was the first to have.
-pub(in crate::score) struct Given {
-    /// Where in the baseline's answer, as in [`Source::path`](crate::model::binding::Source::path).
-    pub(in crate::score) path: String,
-    pub(in crate::score) was: String,
-    pub(in crate::score) now: String,
+pub(crate) struct Given {
+    /// Where in the baseline's answer, as in [`Source::path`](model::binding::Source::path).
+    pub(crate) path: String,
+    pub(crate) was: String,
+    pub(crate) now: String,
     /// It is known not to vary, so it is not exchanged in this answer.
     pub(super) is_stable: bool,
 }
 
 impl TranslatedRun {
     /// Whether any value of the run stands for another of the baseline, wherever it occurs.
-    pub(in crate::score) fn exchanges_values(&self) -> bool {
+    pub(crate) fn exchanges_values(&self) -> bool {
         !self.translation.is_empty()
     }
 
     /// From the baseline's terms back to what the run itself said.
-    pub(in crate::score) fn back(&self) -> IdTranslation {
+    pub(crate) fn back(&self) -> IdTranslation {
         self.translation.reversed()
     }
 
     /// Another run of the same moment, such as what the servers behind heard, with the same exchange.
-    pub(in crate::score) fn exchanged_in(&self, run: &Trajectory) -> Self {
+    pub(crate) fn exchanged_in(&self, run: &Trajectory) -> Self {
         let mut current = run.clone();
         for step in &mut current.steps {
             if let Step::ToolCall(call) = step {
@@ -65,12 +65,12 @@ impl TranslatedRun {
     }
 
     /// The values that the answer to a call of the run was the first to have.
-    pub(in crate::score) fn given_by(&self, number: usize) -> &[Given] {
+    pub(crate) fn given_by(&self, number: usize) -> &[Given] {
         self.given_by.get(&number).map_or(&[], Vec::as_slice)
     }
 
     /// What a call of the run was answered, in the baseline's terms but for the values that this answer was the first to have.
-    pub(in crate::score) fn as_given(&self, number: usize, said: &Outcome) -> Outcome {
+    pub(crate) fn as_given(&self, number: usize, said: &Outcome) -> Outcome {
         let mut outcome = said.clone();
         let kept = texts(self.given_by(number).iter());
         self.translation.outcome_but(&mut outcome, &kept);
@@ -84,7 +84,7 @@ impl TranslatedRun {
     }
 
     /// Puts the run's own values back into rows that were compared in the baseline's terms.
-    pub(in crate::score) fn restore(
+    pub(crate) fn restore(
         &self,
         (baseline, current): (&Trajectory, &Trajectory),
         rows: &mut [Row],

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::model::Object;
-use crate::score::values::same::{self, View};
+use crate::values::same::{self, View};
+use model::Object;
 
 /// Of each list, which of its rows belongs to each row of the first one, where they stand in another order: rows belong together by the
 /// members whose values are the same in all lists, taken together.

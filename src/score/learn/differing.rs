@@ -4,21 +4,21 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::digits;
-use crate::model::Object;
-use crate::model::learned::{Odd, Variation, Varying};
-use crate::model::trajectory::Answer;
-use crate::score::by_hand::learned::NOTHING;
-use crate::score::text::excerpt;
-use crate::score::text::made_up_keys;
-use crate::score::text::times;
-use crate::score::text::watch;
-use crate::score::values::embedded::embedded;
-use crate::score::values::kind::{self, reduced};
-use crate::score::values::number;
-use crate::score::values::path::escape;
-use crate::score::values::same::{DEPTH, same};
-use crate::text::several;
+use crate::by_hand::learned::NOTHING;
+use crate::text::excerpt;
+use crate::text::made_up_keys;
+use crate::text::times;
+use crate::text::watch;
+use crate::values::embedded::embedded;
+use crate::values::kind::{self, reduced};
+use crate::values::number;
+use crate::values::path::escape;
+use crate::values::same::{DEPTH, same};
+use model::Object;
+use model::digits;
+use model::learned::{Odd, Variation, Varying};
+use model::text::several;
+use model::trajectory::Answer;
 
 use super::any_order;
 use super::elements::{are_other_rows, gathered, has_something_of, is_reordered, sorted_keys};

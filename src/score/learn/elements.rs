@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use crate::model::learned::{TokenKind, Variation, Varying, VaryingToken};
-use crate::score::lists::align;
-use crate::score::text::token::tokens;
-use crate::score::text::words;
-use crate::score::values::number;
-use crate::score::values::path::escape;
-use crate::score::values::same::{self, View, same};
+use crate::lists::align;
+use crate::text::token::tokens;
+use crate::text::words;
+use crate::values::number;
+use crate::values::path::escape;
+use crate::values::same::{self, View, same};
+use model::learned::{TokenKind, Variation, Varying, VaryingToken};
 
 use super::wording;
 

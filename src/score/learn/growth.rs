@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::model::learned::{Variation, Varying};
-use crate::model::trajectory::Answer;
-use crate::score::text::at_least::is_at_least;
-use crate::score::text::excerpt;
-use crate::score::text::key;
-use crate::score::values::embedded::embedded;
-use crate::score::values::mask;
-use crate::score::values::number;
-use crate::score::values::path::escape;
-use crate::score::values::same::{DEPTH, same};
+use crate::text::at_least::is_at_least;
+use crate::text::excerpt;
+use crate::text::key;
+use crate::values::embedded::embedded;
+use crate::values::mask;
+use crate::values::number;
+use crate::values::path::escape;
+use crate::values::same::{DEPTH, same};
+use model::learned::{Variation, Varying};
+use model::trajectory::Answer;
 
 use super::own_values::{Look, within};
 use super::wording::{self, Wording};

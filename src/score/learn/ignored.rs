@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::model::comparison::{Change, ChangeKind};
-use crate::model::learned::{Learned, Variation, Varying};
-use crate::model::rules::Rules;
-use crate::model::trajectory::{Answer, Outcome, Trajectory};
-use crate::score::by_hand::learned::{NOTHING, place_texts};
-use crate::score::ids::binding::at;
-use crate::score::values::path::covers_path;
+use crate::by_hand::learned::{NOTHING, place_texts};
+use crate::ids::binding::at;
+use crate::values::path::covers_path;
+use model::comparison::{Change, ChangeKind};
+use model::learned::{Learned, Variation, Varying};
+use model::rules::Rules;
+use model::trajectory::{Answer, Outcome, Trajectory};
 
 use super::known::{add, news};
 use super::{PLACES, learn, wording};

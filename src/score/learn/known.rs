@@ -5,17 +5,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::comparison::{Comparison, Pair, Row, UpstreamComparison};
-use crate::model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
-use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
-use crate::model::upstream::{UpstreamLane, VaryingArgument};
-use crate::score::by_hand::learned::{NOTHING, place_texts};
-use crate::score::response::beside;
-use crate::score::text::counted::Counted;
-use crate::score::text::key;
-use crate::score::text::token::{LONG, Token, pieces, tokens};
-use crate::score::text::variation::may_be;
-use crate::score::values::path::covers_path;
+use crate::by_hand::learned::{NOTHING, place_texts};
+use crate::response::beside;
+use crate::text::counted::Counted;
+use crate::text::key;
+use crate::text::token::{LONG, Token, pieces, tokens};
+use crate::text::variation::may_be;
+use crate::values::path::covers_path;
+use model::comparison::{Comparison, Pair, Row, UpstreamComparison};
+use model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
+use model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
+use model::upstream::{UpstreamLane, VaryingArgument};
 
 /// Adds to a new recording what the accepted trajectory knows to vary in answers to requests that have not changed. `comparison` is that of
 /// the accepted trajectory with the recording.
@@ -147,7 +147,7 @@ fn is_beneath(path: &str, above: &Varying) -> bool {
 }
 
 /// Whether one trajectory's knowledge of an answer covers each place that another's has.
-pub(in crate::score) fn covers(known: &Learned, own: &Learned) -> bool {
+pub(crate) fn covers(known: &Learned, own: &Learned) -> bool {
     let grew = |it: &&Varying| it.by == Variation::Grew;
     own.varies.iter().all(|it| {
         let mut all = known.varies.iter();
@@ -367,10 +367,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Counted, covers, moved_tokens};
-    use crate::model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
-    use crate::score::text::clock::Clock;
-    use crate::score::text::token::tokens;
-    use crate::score::text::variation::{How, compare};
+    use crate::text::clock::Clock;
+    use crate::text::token::tokens;
+    use crate::text::variation::{How, compare};
+    use model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
 
     /// That the ids of a text vary.
     fn ids(text: &str) -> Vec<VaryingToken> {

@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::learned::Varying;
-use crate::model::rules::Rules;
-use crate::model::trajectory::{Answer, FailureKind, Outcome, ToolCall, Trajectory};
-use crate::score::pairing::call::{is_same_request, only_reads, request_key};
-use crate::score::pairing::tries::view;
-use crate::score::response::in_band::in_band_error;
-use crate::score::text::excerpt;
-use crate::score::values::embedded::embedded;
+use crate::pairing::call::{is_same_request, only_reads, request_key};
+use crate::pairing::tries::view;
+use crate::response::in_band::in_band_error;
+use crate::text::excerpt;
+use crate::values::embedded::embedded;
+use model::learned::Varying;
+use model::rules::Rules;
+use model::trajectory::{Answer, FailureKind, Outcome, ToolCall, Trajectory};
 
 use super::growth::{Found, Growth, Made};
 use super::known::add;

@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use crate::model::learned::TokenKind;
-use crate::model::placeholder;
-use crate::model::trajectory::{Answer, ToolCall};
-use crate::score::ids::binding::text_of;
-use crate::score::text::generated;
-use crate::score::text::key;
-use crate::score::text::token::{LONG, tokens};
-use crate::score::values::embedded::embedded;
-use crate::score::values::mask;
-use crate::score::values::same::DEPTH;
+use crate::ids::binding::text_of;
+use crate::text::generated;
+use crate::text::key;
+use crate::text::token::{LONG, tokens};
+use crate::values::embedded::embedded;
+use crate::values::mask;
+use crate::values::same::DEPTH;
+use model::learned::TokenKind;
+use model::placeholder;
+use model::trajectory::{Answer, ToolCall};
 
 /// Shorter texts and integers of fewer digits are too common.
 const LETTERS: usize = 3;

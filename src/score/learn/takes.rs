@@ -1,8 +1,8 @@
 //! The calls of one take that are learned from.
 
-use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
-use crate::score::pairing::call::request_key;
-use crate::score::scores::polls::Polled;
+use crate::pairing::call::request_key;
+use crate::scores::polls::Polled;
+use model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 
 /// One of the other takes: its calls in the terms of the first take, and as they were made.
 pub(super) struct Take<'a> {

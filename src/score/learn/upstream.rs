@@ -2,21 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::rules::Rules;
-use crate::model::trajectory::Trajectory;
-use crate::model::upstream::{IrregularTool, UpstreamCall, UpstreamLane, VaryingArgument};
-use crate::score::ids::translate::translate;
-use crate::score::lists::leftover::unpaired;
-use crate::score::pairing::call::Call;
-use crate::score::pairing::calls::Calls;
-use crate::score::scores::sides::Sides;
-use crate::score::upstream::compare::arrivals;
-use crate::score::upstream::kinds::differences;
-use crate::score::upstream::lanes::Lanes;
-use crate::score::upstream::lanes::cause;
-use crate::score::upstream::matched::{Matched, Place, matched};
-use crate::score::upstream::moments::Moments;
-use crate::score::work::Work;
+use crate::ids::translate::translate;
+use crate::lists::leftover::unpaired;
+use crate::pairing::call::Call;
+use crate::pairing::calls::Calls;
+use crate::scores::sides::Sides;
+use crate::upstream::compare::arrivals;
+use crate::upstream::kinds::differences;
+use crate::upstream::lanes::Lanes;
+use crate::upstream::lanes::cause;
+use crate::upstream::matched::{Matched, Place, matched};
+use crate::upstream::moments::Moments;
+use crate::work::Work;
+use model::rules::Rules;
+use model::trajectory::Trajectory;
+use model::upstream::{IrregularTool, UpstreamCall, UpstreamLane, VaryingArgument};
 
 /// What varies in the lane of the first of several takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

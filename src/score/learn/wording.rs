@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use crate::model::learned::{TokenKind, Variation, VaryingToken};
-use crate::score::lists::edits;
-use crate::score::text::commas;
-use crate::score::text::excerpt;
-use crate::score::text::times;
-use crate::score::text::token::{LONG, Token, span, tokens};
-use crate::score::text::watch;
-use crate::score::values::same;
+use crate::lists::edits;
+use crate::text::commas;
+use crate::text::excerpt;
+use crate::text::times;
+use crate::text::token::{LONG, Token, span, tokens};
+use crate::text::watch;
+use crate::values::same;
+use model::learned::{TokenKind, Variation, VaryingToken};
 
 /// The most texts of one place that are kept for people.
 const EXAMPLES: usize = 3;
@@ -22,7 +22,7 @@ pub(super) struct Wording {
     pub(super) by: Variation,
     /// The tokens that vary, where it is by tokens.
     pub(super) parts: Vec<VaryingToken>,
-    /// See [`Varying::pads`](crate::model::learned::Varying).
+    /// See [`Varying::pads`](model::learned::Varying).
     pub(super) pads: bool,
 }
 

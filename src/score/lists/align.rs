@@ -9,13 +9,13 @@
 use std::hash::Hash;
 use std::ops::Range;
 
-use crate::score::values::number::count;
-use crate::score::values::same;
+use crate::values::number::count;
+use crate::values::same;
 
 use super::edits;
 
 /// Pairs of positions, both rising.
-pub(in crate::score) type Pairs = Vec<(usize, usize)>;
+pub(crate) type Pairs = Vec<(usize, usize)>;
 
 /// Up to this many cells, the whole table is filled.
 const SMALL: usize = 1024;
@@ -38,7 +38,7 @@ const UNREACHED: i64 = i64::MIN / 4;
 /// `b` and `c` hold one key per element; equal keys stand for similarity 1. `may_pair` says whether two others may
 /// pair at all, and `similarity` how well. Of equally good pairings, the one with most pairs and then with the smallest
 /// distances wins. At most `cells` similarities are asked for, and about one byte kept for each.
-pub(in crate::score) fn align(
+pub(crate) fn align(
     b: &[u64],
     c: &[u64],
     cells: usize,
@@ -52,7 +52,7 @@ pub(in crate::score) fn align(
 
 /// The same with a second pair of key lists: `roughly` gives keys shared by elements that are probably the same although not equal, used
 /// where there are too many to compare each with each.
-pub(in crate::score) fn align_with(
+pub(crate) fn align_with(
     b: &[u64],
     c: &[u64],
     cells: usize,
@@ -94,12 +94,12 @@ pub(in crate::score) fn align_with(
 }
 
 /// The number of elements two lists have in common, in order; exact up to a bound, a lower bound beyond.
-pub(in crate::score) fn common(b: &[u64], c: &[u64]) -> usize {
+pub(crate) fn common(b: &[u64], c: &[u64]) -> usize {
     edits::common(b, c).len()
 }
 
 /// A key for an element that is compared as a whole.
-pub(in crate::score) fn key(element: impl Hash) -> u64 {
+pub(crate) fn key(element: impl Hash) -> u64 {
     same::hash_of(element)
 }
 

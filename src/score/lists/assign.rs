@@ -11,11 +11,11 @@ const EXACT: usize = 256;
 const CELLS: usize = 1 << 16;
 
 /// One side of an assignment: positions, and for each a key that only equal ones share.
-pub(in crate::score) type Keyed = Vec<(usize, u64)>;
+pub(crate) type Keyed = Vec<(usize, u64)>;
 
 /// The best assignment of rows to columns, where `similarity(row, column)` is 0 to 1. Each row and column is used at
 /// most once, and as many as possible are.
-pub(in crate::score) fn assign(
+pub(crate) fn assign(
     mut rows: Keyed,
     mut columns: Keyed,
     similarity: impl Fn(usize, usize) -> f64,

@@ -18,7 +18,7 @@ const FEW_EDITS: usize = 8;
 const OUTSIDE: usize = usize::MAX;
 
 /// Pairs of positions of equal elements, both rising.
-pub(in crate::score) fn common(b: &[u64], c: &[u64]) -> Vec<(usize, usize)> {
+pub(crate) fn common(b: &[u64], c: &[u64]) -> Vec<(usize, usize)> {
     // Elements that only one list has can be in no pair, so they are left out of the search.
     let (b_known, c_known) = (Sieve::of(b), Sieve::of(c));
     let (b_places, b) = c_known.sift(b);

@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use crate::digits;
-use crate::score::values::number::{self, count};
+use crate::values::number::{self, count};
+use model::digits;
 
 use super::align::Pairs;
 
 /// The positions of either list that no pair holds.
-pub(in crate::score) fn unpaired(pairs: &Pairs, n: usize, m: usize) -> (Vec<usize>, Vec<usize>) {
+pub(crate) fn unpaired(pairs: &Pairs, n: usize, m: usize) -> (Vec<usize>, Vec<usize>) {
     let (mut b_alone, mut c_alone) = (Vec::new(), Vec::new());
     let (mut next_b, mut next_c) = (0, 0);
     for &(i, j) in pairs.iter().chain([&(n, m)]) {
@@ -23,7 +23,7 @@ pub(in crate::score) fn unpaired(pairs: &Pairs, n: usize, m: usize) -> (Vec<usiz
 
 /// Also pairs elements without a partner that stand in the same place and have the same value as another type, such as `1` and `"1"`.
 /// That is a change of type, and not one element removed and one added.
-pub(in crate::score) fn with_retyped(mut pairs: Pairs, b: &[Value], c: &[Value]) -> Pairs {
+pub(crate) fn with_retyped(mut pairs: Pairs, b: &[Value], c: &[Value]) -> Pairs {
     let (b_alone, c_alone) = unpaired(&pairs, b.len(), c.len());
     // An element's place is the number of pairs before it, and its number among those alone there.
     let places = |alone: &[usize]| -> Vec<(usize, usize)> {
@@ -74,15 +74,15 @@ fn says_the_same(b: &Value, c: &Value) -> bool {
 }
 
 /// What each part of two aligned lists counts for: a missing and an added element may share one place of the longer.
-pub(in crate::score) struct Counted {
-    pub(in crate::score) places: usize,
+pub(crate) struct Counted {
+    pub(crate) places: usize,
     /// The weight of a pair, and of an element without a partner.
-    pub(in crate::score) pair: f64,
-    pub(in crate::score) alone: f64,
+    pub(crate) pair: f64,
+    pub(crate) alone: f64,
 }
 
 impl Counted {
-    pub(in crate::score) fn new(pairs: usize, b_alone: usize, c_alone: usize) -> Self {
+    pub(crate) fn new(pairs: usize, b_alone: usize, c_alone: usize) -> Self {
         let places = pairs + b_alone.max(c_alone);
         let left = count(b_alone.max(c_alone)) / count((b_alone + c_alone).max(1));
         Self {

@@ -1,17 +1,17 @@
 //! How much work the comparison of two lists may be, and how that is divided.
 
 /// What a budget for comparing two lists is used for: half of it to find out which elements belong together, half to compare those.
-pub(in crate::score) struct Plan {
+pub(crate) struct Plan {
     /// How many pairs of elements may be tried, and the budget for each.
-    pub(in crate::score) cells: usize,
-    pub(in crate::score) for_each: usize,
+    pub(crate) cells: usize,
+    pub(crate) for_each: usize,
     /// What is left for the pairs that were found.
-    pub(in crate::score) left: usize,
+    pub(crate) left: usize,
 }
 
 impl Plan {
     /// `a` and `b` are the weight and the length of the two lists.
-    pub(in crate::score) fn new(budget: usize, a: (usize, usize), b: (usize, usize)) -> Self {
+    pub(crate) fn new(budget: usize, a: (usize, usize), b: (usize, usize)) -> Self {
         let mean = |(weight, length): (usize, usize)| weight / length.max(1);
         let trying = budget / 2;
         let cells = trying / (mean(a) + mean(b)).max(1);

@@ -6,58 +6,58 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::model::catalogue::{Catalogue, Tool};
-use crate::model::rules::{ReadRule, Responses, Rules};
-use crate::model::trajectory::{ToolCall, Trajectory};
-use crate::score::request::arguments::{Argument, Named, Request};
-use crate::score::response::breach::{self, Schemas};
-use crate::score::response::in_band::Signs;
-use crate::score::response::outcome::Response;
-use crate::score::text::excerpt;
-use crate::score::values::same::{hash_of, same};
+use crate::request::arguments::{Argument, Named, Request};
+use crate::response::breach::{self, Schemas};
+use crate::response::in_band::Signs;
+use crate::response::outcome::Response;
+use crate::text::excerpt;
+use crate::values::same::{hash_of, same};
+use model::catalogue::{Catalogue, Tool};
+use model::rules::{ReadRule, Responses, Rules};
+use model::trajectory::{ToolCall, Trajectory};
 
 /// One scored call.
-pub(in crate::score) struct Call<'a> {
-    pub(in crate::score) made: &'a ToolCall,
+pub(crate) struct Call<'a> {
+    pub(crate) made: &'a ToolCall,
     arguments: Vec<Argument<'a>>,
     /// The tool as this side's catalogue lists it, or the other side's where this one is unknown.
-    pub(in crate::score) listed: Option<&'a Tool>,
+    pub(crate) listed: Option<&'a Tool>,
     /// Whether it only reads.
-    pub(in crate::score) reads: bool,
+    pub(crate) reads: bool,
     breach: Option<String>,
     /// What its answer says went wrong although the server says that it is fine.
     in_band: OnceCell<Option<String>>,
     /// The signs of such errors; `None` where answers are not compared.
     signs: Option<Rc<Signs>>,
     /// Counted from 1 among the scored calls of its side.
-    pub(in crate::score) number: usize,
+    pub(crate) number: usize,
     /// The earlier calls of the same poll, whose answers do not count.
     pub(super) tries: Vec<&'a ToolCall>,
     /// What it asked in its own words, where those of its baseline stand in `made`.
-    pub(in crate::score) said: &'a ToolCall,
+    pub(crate) said: &'a ToolCall,
     /// Equal for calls that ask the same of the same tool.
-    pub(in crate::score) key: u64,
+    pub(crate) key: u64,
     /// The same for what it asked in its own words.
-    pub(in crate::score) said_key: u64,
+    pub(crate) said_key: u64,
     /// Equal for calls of the same tool of the same server.
-    pub(in crate::score) tool: u64,
+    pub(crate) tool: u64,
 }
 
 impl<'a> Call<'a> {
     /// How often it was made in a row, as part of a poll.
-    pub(in crate::score) fn attempts(&self) -> usize {
+    pub(crate) fn attempts(&self) -> usize {
         self.tries.len() + 1
     }
 
     /// Its tool, as rules name it.
-    pub(in crate::score) fn named(&self) -> Named<'a> {
+    pub(crate) fn named(&self) -> Named<'a> {
         Named {
             server: self.made.server.as_deref().unwrap_or_default(),
             tool: &self.made.tool,
         }
     }
 
-    pub(in crate::score) fn request(&self) -> Request<'_, 'a> {
+    pub(crate) fn request(&self) -> Request<'_, 'a> {
         Request {
             tool: self.named(),
             arguments: &self.arguments,
@@ -65,7 +65,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    pub(in crate::score) fn response(&self) -> Response<'_> {
+    pub(crate) fn response(&self) -> Response<'_> {
         Response {
             in_band: self.in_band(),
             ..self.plain_response()
@@ -73,7 +73,7 @@ impl<'a> Call<'a> {
     }
 
     /// The response without a look at what its answer says.
-    pub(in crate::score) fn plain_response(&self) -> Response<'_> {
+    pub(crate) fn plain_response(&self) -> Response<'_> {
         Response {
             outcome: &self.made.outcome,
             breach: self.breach.as_deref(),
@@ -90,7 +90,7 @@ impl<'a> Call<'a> {
     }
 
     /// What its failure says, in the words of its own server.
-    pub(in crate::score) fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         let response = Response {
             outcome: &self.said.outcome,
             ..self.plain_response()
@@ -102,7 +102,7 @@ impl<'a> Call<'a> {
     }
 
     /// Whether it failed, by the server's word or by what its answer says.
-    pub(in crate::score) fn failed(&self) -> bool {
+    pub(crate) fn failed(&self) -> bool {
         self.plain_response().is_failure() || self.in_band().is_some()
     }
 }
@@ -201,14 +201,14 @@ fn is_covered(rule: &ReadRule, call: &ToolCall) -> bool {
 }
 
 /// Equal for calls that ask the same of the same tool.
-pub(in crate::score) fn request_key(call: &ToolCall) -> u64 {
+pub(crate) fn request_key(call: &ToolCall) -> u64 {
     let server = call.server.as_deref().unwrap_or_default();
     let tool = hash_of((server, call.tool.as_str()));
     hash_of((tool, Argument::key(&Argument::all(&call.arguments))))
 }
 
 /// Whether two calls ask the same of the same tool.
-pub(in crate::score) fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
+pub(crate) fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
     let equal_argument =
         |(name, a): (&String, &Value)| b.arguments.get(name).is_some_and(|b| same(a, b));
     a.server == b.server
@@ -218,7 +218,7 @@ pub(in crate::score) fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
 }
 
 /// A call as an excerpt of what it asks.
-pub(in crate::score) fn asked(call: &ToolCall) -> String {
+pub(crate) fn asked(call: &ToolCall) -> String {
     let mut shown = String::new();
     for (name, value) in call.arguments.iter().take(8) {
         if !shown.is_empty() {

@@ -1,13 +1,13 @@
 //! The calls of both sides, and which belong together in order.
 
-use crate::model::comparison::Pair;
-use crate::model::rules::Rules;
-use crate::model::trajectory::{ToolCall, Trajectory};
-use crate::score::lists::align::{self, Pairs};
-use crate::score::request::arguments::ArgumentRules;
-use crate::score::response::outcome::Response;
-use crate::score::values::same;
-use crate::score::work::Work;
+use crate::lists::align::{self, Pairs};
+use crate::request::arguments::ArgumentRules;
+use crate::response::outcome::Response;
+use crate::values::same;
+use crate::work::Work;
+use model::comparison::Pair;
+use model::rules::Rules;
+use model::trajectory::{ToolCall, Trajectory};
 
 use super::call::{self, Call};
 use super::tries;
@@ -17,16 +17,16 @@ const BUDGET: usize = 1 << 16;
 const TIMES: usize = 8;
 
 /// The scored calls of both sides, and the rules by which their arguments are compared.
-pub(in crate::score) struct Calls<'a> {
-    pub(in crate::score) baseline: Vec<Call<'a>>,
-    pub(in crate::score) current: Vec<Call<'a>>,
-    pub(in crate::score) rules: ArgumentRules<'a>,
+pub(crate) struct Calls<'a> {
+    pub(crate) baseline: Vec<Call<'a>>,
+    pub(crate) current: Vec<Call<'a>>,
+    pub(crate) rules: ArgumentRules<'a>,
 }
 
 impl<'a> Calls<'a> {
     /// `said` is the run in its own words. Of equal requests in a row, those for whose key `is_try` is true are one call with the
     /// one after them.
-    pub(in crate::score) fn new(
+    pub(crate) fn new(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
         said: &'a Trajectory,
@@ -41,21 +41,17 @@ impl<'a> Calls<'a> {
     }
 
     /// The baseline's call of this number.
-    pub(in crate::score) fn before(&self, number: usize) -> &Call<'a> {
+    pub(crate) fn before(&self, number: usize) -> &Call<'a> {
         numbered(&self.baseline, number)
     }
 
     /// The run's call of this number.
-    pub(in crate::score) fn now(&self, number: usize) -> &Call<'a> {
+    pub(crate) fn now(&self, number: usize) -> &Call<'a> {
         numbered(&self.current, number)
     }
 
     /// An answer to a try of a poll that none of the baseline's tries had, behind one of the baseline's; `None` where there is none.
-    pub(in crate::score) fn other_try(
-        &self,
-        baseline: usize,
-        current: usize,
-    ) -> Option<(String, String)> {
+    pub(crate) fn other_try(&self, baseline: usize, current: usize) -> Option<(String, String)> {
         let (b, c) = (self.before(baseline), self.now(current));
         let said = |it: &ToolCall| {
             Response {
@@ -70,7 +66,7 @@ impl<'a> Calls<'a> {
     }
 
     /// The longer of the two sides.
-    pub(in crate::score) fn longer(&self) -> usize {
+    pub(crate) fn longer(&self) -> usize {
         self.baseline.len().max(self.current.len())
     }
 
@@ -79,7 +75,7 @@ impl<'a> Calls<'a> {
     }
 
     /// The similarity of two requests, 0 to 1; 0 for calls of different tools.
-    pub(in crate::score) fn request(&self, b: usize, c: usize) -> f64 {
+    pub(crate) fn request(&self, b: usize, c: usize) -> f64 {
         if !self.same_tool(b, c) {
             return 0.0;
         }
@@ -94,13 +90,13 @@ impl<'a> Calls<'a> {
     }
 
     /// The same for a pair that was scored.
-    pub(in crate::score) fn equal_pair(&self, pair: &Pair) -> bool {
+    pub(crate) fn equal_pair(&self, pair: &Pair) -> bool {
         let (b, c) = (self.before(pair.baseline), self.now(pair.current));
         b.tool == c.tool && self.rules.are_equal(b.request(), c.request())
     }
 
     /// The order-preserving pairing with the highest total request similarity.
-    pub(in crate::score) fn align(&self) -> Pairs {
+    pub(crate) fn align(&self) -> Pairs {
         let keys = |calls: &[Call<'_>]| calls.iter().map(|it| it.key).collect::<Vec<_>>();
         align::align(
             &keys(&self.baseline),
@@ -112,7 +108,7 @@ impl<'a> Calls<'a> {
     }
 
     /// The same of some calls of each side, given by their positions, with this many similarities asked for at most.
-    pub(in crate::score) fn align_some(&self, b: &[usize], c: &[usize], cells: usize) -> Pairs {
+    pub(crate) fn align_some(&self, b: &[usize], c: &[usize], cells: usize) -> Pairs {
         let keys = |calls: &[Call<'_>], some: &[usize]| -> Vec<u64> {
             some.iter().map(|at| calls[*at].key).collect()
         };
@@ -127,7 +123,7 @@ impl<'a> Calls<'a> {
     }
 
     /// How many pairs of calls may be compared to find out which belong together.
-    pub(in crate::score) fn cells(&self) -> usize {
+    pub(crate) fn cells(&self) -> usize {
         let calls = self.baseline.len() + self.current.len();
         TIMES * calls + BUDGET / self.typical_weight()
     }

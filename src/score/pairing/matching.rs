@@ -9,31 +9,31 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::comparison::{Reason, ReasonKind, Row};
-use crate::model::rules::Match;
-use crate::score::lists::align::Pairs;
-use crate::score::lists::assign;
+use crate::lists::align::Pairs;
+use crate::lists::assign;
+use model::comparison::{Reason, ReasonKind, Row};
+use model::rules::Match;
 
 use super::call::asked;
 use super::calls::Calls;
 
 /// What a way of matching makes of two sides.
-pub(in crate::score) struct Matched {
-    pub(in crate::score) pairs: Pairs,
+pub(crate) struct Matched {
+    pub(crate) pairs: Pairs,
     /// Equal reads that are out of order, besides.
-    pub(in crate::score) moved: Pairs,
+    pub(crate) moved: Pairs,
     /// The number of calls the score is the mean over.
-    pub(in crate::score) counted: usize,
+    pub(crate) counted: usize,
     /// Whether calls without a partner may be there: in the baseline, in the run.
-    pub(in crate::score) may_miss: bool,
-    pub(in crate::score) may_add: bool,
+    pub(crate) may_miss: bool,
+    pub(crate) may_add: bool,
     /// For modes that are all or nothing, whether they hold.
-    pub(in crate::score) all_or_nothing: Option<bool>,
+    pub(crate) all_or_nothing: Option<bool>,
     /// Whether the numbers of calls may differ without a penalty of their own.
-    pub(in crate::score) any_count: bool,
+    pub(crate) any_count: bool,
 }
 
-pub(in crate::score) fn matched(calls: &Calls<'_>, mode: Match) -> Matched {
+pub(crate) fn matched(calls: &Calls<'_>, mode: Match) -> Matched {
     let graded = |pairs: Pairs, counted: usize| Matched {
         pairs,
         moved: Pairs::new(),
@@ -100,7 +100,7 @@ fn binary(graded: Matched, holds: bool) -> Matched {
 }
 
 /// First with first, second with second, where they call the same tool.
-pub(in crate::score) fn positional(calls: &Calls<'_>) -> Pairs {
+pub(crate) fn positional(calls: &Calls<'_>) -> Pairs {
     let shorter = calls.baseline.len().min(calls.current.len());
     (0..shorter)
         .filter(|&it| calls.same_tool(it, it))
@@ -157,7 +157,7 @@ fn by_tool(calls: &Calls<'_>) -> impl Iterator<Item = (assign::Keyed, assign::Ke
 }
 
 /// Whether a row breaks a mode that is all or nothing, or a mode's demand on the numbers of calls.
-pub(in crate::score) fn offends(calls: &Calls<'_>, matched: &Matched, row: &Row) -> bool {
+pub(crate) fn offends(calls: &Calls<'_>, matched: &Matched, row: &Row) -> bool {
     match row {
         Row::Pair(pair) => matched.all_or_nothing.is_some() && !calls.equal_pair(pair),
         Row::Missing { .. } => !matched.may_miss,
@@ -166,7 +166,7 @@ pub(in crate::score) fn offends(calls: &Calls<'_>, matched: &Matched, row: &Row)
 }
 
 /// Why a mode does not hold, where it is not a matter of degree: one reason, naming the first call that breaks it.
-pub(in crate::score) fn unmatched(
+pub(crate) fn unmatched(
     calls: &Calls<'_>,
     mode: Match,
     matched: &Matched,

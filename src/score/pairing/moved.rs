@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use crate::score::lists::align::Pairs;
-use crate::score::values::number;
+use crate::lists::align::Pairs;
+use crate::values::number;
 
 use super::call::Call;
 use super::calls::Calls;
 
 /// What an equal read counts that was made in another place.
-pub(in crate::score) const MOVED: f64 = 0.8;
+pub(crate) const MOVED: f64 = 0.8;
 
 impl Calls<'_> {
     /// Equal reads that stand in another order on the two sides: out of the pairs of an alignment, those that stay in order, and those that

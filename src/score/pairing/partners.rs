@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use crate::model::rules::Rules;
-use crate::model::trajectory::Trajectory;
-use crate::score::work::Work;
+use crate::work::Work;
+use model::rules::Rules;
+use model::trajectory::Trajectory;
 
 use super::call::Call;
 use super::calls::Calls;
 
 /// Which calls of the run stand for which of the baseline, before any value is known to stand for another.
-pub(in crate::score) struct Partners {
+pub(crate) struct Partners {
     of: HashMap<usize, Standing>,
 }
 
@@ -27,7 +27,7 @@ struct Standing {
 
 impl Partners {
     /// Equal requests in a row are taken together, so that a poll stands for a poll however often it asked.
-    pub(in crate::score) fn new(
+    pub(crate) fn new(
         baseline: &Trajectory,
         current: &Trajectory,
         rules: &Rules,
@@ -60,14 +60,14 @@ impl Partners {
     }
 
     /// By the number of the baseline's call: all that may have asked what it asked.
-    pub(in crate::score) fn calls(&self, baseline: usize) -> RangeInclusive<usize> {
+    pub(crate) fn calls(&self, baseline: usize) -> RangeInclusive<usize> {
         let known = self.of.get(&baseline).map(|it| it.all.clone());
         known.unwrap_or(RangeInclusive::new(1, 0))
     }
 
     /// Those whose answer may stand for that of the baseline's call: the one at the same place among equal requests in a row, because each of
     /// them may have made something of its own; then the last, which has the answer that a poll waited for.
-    pub(in crate::score) fn answering(&self, baseline: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn answering(&self, baseline: usize) -> impl Iterator<Item = usize> {
         let known = self.of.get(&baseline).into_iter();
         known.flat_map(|it| [it.own, it.last])
     }

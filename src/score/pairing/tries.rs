@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::model::trajectory::{Outcome, ToolCall};
-use crate::score::values::mask;
-use crate::score::values::same::{self, View};
+use crate::values::mask;
+use crate::values::same::{self, View};
+use model::trajectory::{Outcome, ToolCall};
 
 /// An answer that a poll was given while it waited, and that was none of those it was given while the baseline was recorded: one of those,
 /// and this one. Numbers may count up or down while something is waited for.
@@ -34,7 +34,7 @@ fn without_numbers(call: &ToolCall) -> (bool, String) {
 }
 
 /// What an answer says, apart from what varies by nature.
-pub(in crate::score) fn view(call: &ToolCall) -> (bool, Vec<u64>) {
+pub(crate) fn view(call: &ToolCall) -> (bool, Vec<u64>) {
     let hash = |it| same::hash(it, View::Masked);
     match &call.outcome {
         Outcome::Answer(answer) => {

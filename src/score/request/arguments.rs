@@ -6,22 +6,22 @@ use std::cmp::Ordering;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::digits;
-use crate::model::Object;
-use crate::model::catalogue::Tool;
-use crate::model::comparison::{ParameterScore, RequestScore};
-use crate::model::rules::{ArgumentMatch, ArgumentRule};
-use crate::score::text::words::{self, Words};
-use crate::score::values::embedded::embedded;
-use crate::score::values::number::{self, count};
-use crate::score::values::same::{self, View, hash_of, same};
-use crate::score::work::Work;
+use crate::text::words::{self, Words};
+use crate::values::embedded::embedded;
+use crate::values::number::{self, count};
+use crate::values::same::{self, View, hash_of, same};
+use crate::work::Work;
+use model::Object;
+use model::catalogue::Tool;
+use model::comparison::{ParameterScore, RequestScore};
+use model::digits;
+use model::rules::{ArgumentMatch, ArgumentRule};
 
 use super::value::{self, Purpose};
 
 /// The rules for single arguments, ready to use.
 #[derive(Debug)]
-pub(in crate::score) struct ArgumentRules<'a> {
+pub(crate) struct ArgumentRules<'a> {
     rules: Vec<Compiled<'a>>,
     work: &'a Work<'a>,
 }
@@ -35,11 +35,11 @@ struct Compiled<'a> {
 
 /// A tool as rules name it: by its bare name, or in full.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::score) struct Named<'r> {
+pub(crate) struct Named<'r> {
     /// Empty where it is none of a server.
-    pub(in crate::score) server: &'r str,
+    pub(crate) server: &'r str,
     /// Its bare name.
-    pub(in crate::score) tool: &'r str,
+    pub(crate) tool: &'r str,
 }
 
 impl Named<'_> {
@@ -54,17 +54,17 @@ impl Named<'_> {
 
 /// One side of a request.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::score) struct Request<'r, 'v> {
-    pub(in crate::score) tool: Named<'r>,
+pub(crate) struct Request<'r, 'v> {
+    pub(crate) tool: Named<'r>,
     /// Sorted by name.
-    pub(in crate::score) arguments: &'r [Argument<'v>],
+    pub(crate) arguments: &'r [Argument<'v>],
     /// The tool as listed on this side; its defaults stand for arguments left out.
-    pub(in crate::score) listed: Option<&'v Tool>,
+    pub(crate) listed: Option<&'v Tool>,
 }
 
 /// One argument of a call.
 #[derive(Debug)]
-pub(in crate::score) struct Argument<'a> {
+pub(crate) struct Argument<'a> {
     pub(super) name: &'a str,
     pub(super) value: &'a Value,
     /// Equal for equal values.
@@ -75,7 +75,7 @@ pub(in crate::score) struct Argument<'a> {
 
 impl<'a> Argument<'a> {
     /// The arguments of a call, sorted by name.
-    pub(in crate::score) fn all(arguments: &'a Object) -> Vec<Self> {
+    pub(crate) fn all(arguments: &'a Object) -> Vec<Self> {
         let mut all: Vec<Self> = (arguments.iter())
             .map(|(name, value)| Self {
                 name,
@@ -89,7 +89,7 @@ impl<'a> Argument<'a> {
     }
 
     /// Equal for sets of equal arguments.
-    pub(in crate::score) fn key(all: &[Self]) -> u64 {
+    pub(crate) fn key(all: &[Self]) -> u64 {
         all.iter()
             .map(|it| hash_of((it.name, it.hash)))
             .fold(0, u64::wrapping_add)
@@ -138,7 +138,7 @@ enum Outcome {
 }
 
 impl<'a> ArgumentRules<'a> {
-    pub(in crate::score) fn new(rules: &'a [ArgumentRule], work: &'a Work<'a>) -> Self {
+    pub(crate) fn new(rules: &'a [ArgumentRule], work: &'a Work<'a>) -> Self {
         let compile = |rule: &'a ArgumentRule| Compiled {
             rule,
             regex: match &rule.how {
@@ -153,18 +153,14 @@ impl<'a> ArgumentRules<'a> {
     }
 
     /// Similarity of two requests to the same tool, 0 to 1.
-    pub(in crate::score) fn similarity<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> f64 {
+    pub(crate) fn similarity<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> f64 {
         let mut tally = Tally::default();
         self.compare(b, c, Purpose::Pairing, |it| tally.add(&it.outcome));
         tally.similarity()
     }
 
     /// The same, with one entry per argument.
-    pub(in crate::score) fn score<'v>(
-        &self,
-        b: Request<'_, 'v>,
-        c: Request<'_, 'v>,
-    ) -> RequestScore {
+    pub(crate) fn score<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> RequestScore {
         let mut compared = Vec::with_capacity(b.arguments.len().max(c.arguments.len()));
         let mut tally = Tally::default();
         self.compare(b, c, Purpose::Score, |it| {
@@ -194,13 +190,13 @@ impl<'a> ArgumentRules<'a> {
     }
 
     /// Whether there are no rules, so that equal requests are equal in every argument.
-    pub(in crate::score) fn are_none(&self) -> bool {
+    pub(crate) fn are_none(&self) -> bool {
         self.rules.is_empty()
     }
 
     /// Whether two requests are equal without any grading: each argument equal, or as its rule wants it, and none on
     /// one side only. Defaults of left-out arguments do not count.
-    pub(in crate::score) fn are_equal<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> bool {
+    pub(crate) fn are_equal<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> bool {
         let mut equal = true;
         each(b.arguments, c.arguments, |name, b_given, c_given| {
             let (ours, theirs) = (b_given.map(|it| it.value), c_given.map(|it| it.value));
@@ -408,7 +404,7 @@ fn numbers(b: &Value, c: &Value, max_diff: f64) -> f64 {
 }
 
 /// A value as text: a text as it is, anything else as JSON.
-pub(in crate::score) fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => digits::of(value).unwrap_or(text).to_owned(),
         _ => digits::unmarked(&value.to_string()).into_owned(),

@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::digits;
-use crate::model::Object;
-use crate::model::catalogue::Tool;
-use crate::model::comparison::ArgumentDifference;
-use crate::score::text::clock::Clock;
-use crate::score::text::excerpt;
-use crate::score::text::variation::{self, How, What};
-use crate::score::text::words;
-use crate::score::values::embedded::embedded;
-use crate::score::values::number;
-use crate::score::values::path::escape;
-use crate::score::values::same::{self, same};
+use crate::text::clock::Clock;
+use crate::text::excerpt;
+use crate::text::variation::{self, How, What};
+use crate::text::words;
+use crate::values::embedded::embedded;
+use crate::values::number;
+use crate::values::path::escape;
+use crate::values::same::{self, same};
+use model::Object;
+use model::catalogue::Tool;
+use model::comparison::ArgumentDifference;
+use model::digits;
 
 use super::arguments::{ArgumentRules, Named, default};
 
@@ -39,14 +39,14 @@ const SQL: [&str; 9] = [
 const SIGNS: [char; 10] = ['_', '/', '@', '=', '<', '>', '\\', '"', '\'', '`'];
 
 /// The arguments of an effect on one side, and the tool as this side lists it.
-pub(in crate::score) struct Made<'a> {
-    pub(in crate::score) arguments: &'a Object,
-    pub(in crate::score) listed: Option<&'a Tool>,
+pub(crate) struct Made<'a> {
+    pub(crate) arguments: &'a Object,
+    pub(crate) listed: Option<&'a Tool>,
 }
 
 /// Where the arguments of two calls of one effect differ, by JSON pointers into them; values are shown as each side said them, the
 /// current one as in `said`.
-pub(in crate::score) fn differences(
+pub(crate) fn differences(
     tool: Named<'_>,
     (b, c): (&Made<'_>, &Made<'_>),
     said: &Object,

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use crate::digits;
-use crate::model::Object;
-use crate::score::lists::align;
-use crate::score::lists::plan::Plan;
-use crate::score::text::words;
-use crate::score::values::coarse;
-use crate::score::values::embedded::Documents;
-use crate::score::values::memo::{self, Memo};
-use crate::score::values::number::{self, count, share};
-use crate::score::values::same::{self, View};
-use crate::score::work::{self, Work};
+use crate::lists::align;
+use crate::lists::plan::Plan;
+use crate::text::words;
+use crate::values::coarse;
+use crate::values::embedded::Documents;
+use crate::values::memo::{self, Memo};
+use crate::values::number::{self, count, share};
+use crate::values::same::{self, View};
+use crate::work::{self, Work};
+use model::Object;
+use model::digits;
 
 /// The similarity of a value and a text that spells it, such as `1` and `"1"`.
 const AS_TEXT: f64 = 0.9;
@@ -22,14 +22,14 @@ const FOR_PAIRING: usize = 1 << 10;
 
 /// What a similarity is wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::score) enum Purpose {
+pub(crate) enum Purpose {
     /// For finding out which of many calls belong together.
     Pairing,
     Score,
 }
 
 /// Similarity of two values, 0 to 1, and the name of the rule that decided.
-pub(in crate::score) fn similarity(
+pub(crate) fn similarity(
     a: &Value,
     b: &Value,
     purpose: Purpose,
@@ -237,7 +237,7 @@ impl Total {
 }
 
 /// The formula for arguments: the sum of the similarities over the common keys, their number, and that of all keys.
-pub(in crate::score) fn combine(sum: f64, common: usize, all: usize) -> f64 {
+pub(crate) fn combine(sum: f64, common: usize, all: usize) -> f64 {
     match (all, common) {
         (0, _) => 1.0,
         (_, 0) => 0.0,

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::model::comparison::Difference;
-use crate::model::learned::Learned;
-use crate::model::trajectory::Answer;
-use crate::score::text::excerpt;
-use crate::score::values::path::{Pattern, Place, Step, covers_path};
-use crate::score::values::same::DEPTH;
+use crate::text::excerpt;
+use crate::values::path::{Pattern, Place, Step, covers_path};
+use crate::values::same::DEPTH;
+use model::comparison::Difference;
+use model::learned::Learned;
+use model::trajectory::Answer;
 
 /// The most places of one answer that are told.
 const PLACES: usize = 20;
@@ -18,7 +18,7 @@ const PLACES: usize = 20;
 const LEAVES: usize = 1000;
 
 /// The places that varied between several answers to one request; `None` where none of them has anything beside its content.
-pub(in crate::score) fn varying(answers: &[&Answer]) -> Option<Vec<String>> {
+pub(crate) fn varying(answers: &[&Answer]) -> Option<Vec<String>> {
     let all: Vec<BTreeMap<String, &Value>> = answers.iter().map(|it| leaves(it, &[])).collect();
     let places: BTreeSet<&String> = all.iter().flat_map(BTreeMap::keys).collect();
     let (first, others) = all.split_first()?;
@@ -38,14 +38,14 @@ pub(in crate::score) fn varying(answers: &[&Answer]) -> Option<Vec<String>> {
 }
 
 /// The places that varied in one recording or another; `None` where neither has looked.
-pub(in crate::score) fn together(recordings: [&Option<Vec<String>>; 2]) -> Option<Vec<String>> {
+pub(crate) fn together(recordings: [&Option<Vec<String>>; 2]) -> Option<Vec<String>> {
     let varying: BTreeSet<&String> = recordings.into_iter().flatten().flatten().collect();
     let has_looked = recordings.iter().any(|it| it.is_some());
     has_looked.then(|| varying.into_iter().cloned().collect())
 }
 
 /// Where a run's answer has other things beside its content than the recorded one, as far as recording has learned what of it varies.
-pub(in crate::score) fn differences(
+pub(crate) fn differences(
     b: &Answer,
     c: &Answer,
     learned: &Learned,

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::score::text::excerpt;
-use crate::score::text::words;
-use crate::score::values::mask;
-use crate::score::values::path::Step;
+use crate::text::excerpt;
+use crate::text::words;
+use crate::values::mask;
+use crate::values::path::Step;
 
 use super::json::{Share, Walk};
 use super::parts::Part;

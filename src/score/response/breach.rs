@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
-use crate::digits;
-use crate::model::catalogue::Catalogue;
-use crate::model::placeholder;
-use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
-use crate::score::text::excerpt;
+use crate::text::excerpt;
+use model::catalogue::Catalogue;
+use model::digits;
+use model::placeholder;
+use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 
 /// Marks every answer whose structured content breaks its tool's output schema, so that it counts as an error.
 ///
@@ -29,13 +29,13 @@ pub fn mark_breaches(trajectory: &mut Trajectory) {
 }
 
 /// The output schemas of a catalogue, each compiled when first needed.
-pub(in crate::score) struct Schemas<'a> {
+pub(crate) struct Schemas<'a> {
     catalogue: &'a Catalogue,
     compiled: HashMap<(String, String), Option<Validator>>,
 }
 
 impl<'a> Schemas<'a> {
-    pub(in crate::score) fn new(catalogue: &'a Catalogue) -> Self {
+    pub(crate) fn new(catalogue: &'a Catalogue) -> Self {
         Self {
             catalogue,
             compiled: HashMap::new(),
@@ -43,7 +43,7 @@ impl<'a> Schemas<'a> {
     }
 
     /// How the answer to a call breaks its tool's output schema, in words.
-    pub(in crate::score) fn breach(&mut self, call: &ToolCall) -> Option<String> {
+    pub(crate) fn breach(&mut self, call: &ToolCall) -> Option<String> {
         let (Outcome::Answer(answer), Some(server)) = (&call.outcome, &call.server) else {
             return None;
         };
@@ -64,7 +64,7 @@ impl<'a> Schemas<'a> {
 }
 
 /// The breach an answer was marked with when it was recorded.
-pub(in crate::score) fn marked(call: &ToolCall) -> Option<String> {
+pub(crate) fn marked(call: &ToolCall) -> Option<String> {
     match &call.outcome {
         Outcome::Answer(answer) => answer.breach.clone(),
         Outcome::Failure(_) => None,

@@ -1,7 +1,7 @@
 //! What the comparison of two responses found, in bounded memory.
 
-use crate::model::comparison::{ContractChange, Difference};
-use crate::score::values::number::{ALMOST, count};
+use crate::values::number::{ALMOST, count};
+use model::comparison::{ContractChange, Difference};
 
 /// The most differences of one response that are kept one by one; the smaller ones beyond are summed up in one.
 const DIFFERENCES: usize = 100;
@@ -13,7 +13,7 @@ pub(super) const CAP: f64 = 0.5;
 
 /// Differences and contract changes as they are met.
 #[derive(Debug, Default)]
-pub(in crate::score) struct Findings {
+pub(crate) struct Findings {
     differences: Vec<Noted>,
     /// Contract changes beyond the kept ones are only counted.
     contract_changes: Vec<ContractChange>,
@@ -91,10 +91,7 @@ impl Findings {
 
     /// Takes the similarity as it is, and spreads what it lost evenly: over the changes of the contract where there are any, else over all
     /// differences.
-    pub(super) fn finish_evenly(
-        mut self,
-        similarity: f64,
-    ) -> crate::model::comparison::ResponseScore {
+    pub(super) fn finish_evenly(mut self, similarity: f64) -> model::comparison::ResponseScore {
         let breaks = self.differences.iter().any(|it| it.breaks_contract);
         let mut costly: Vec<&mut Noted> = (self.differences.iter_mut())
             .filter(|it| it.breaks_contract || !breaks)
@@ -113,7 +110,7 @@ impl Findings {
     }
 
     /// Caps the similarity if the contract changed, and spreads what the cap costs over the changes that caused it.
-    pub(super) fn finish(mut self, similarity: f64) -> crate::model::comparison::ResponseScore {
+    pub(super) fn finish(mut self, similarity: f64) -> model::comparison::ResponseScore {
         if self.differences.len() > DIFFERENCES {
             self.keep_the_largest();
         }
@@ -152,7 +149,7 @@ impl Findings {
                 what: format!("{} more changes", self.more_contract_changes),
             });
         }
-        crate::model::comparison::ResponseScore {
+        model::comparison::ResponseScore {
             similarity: capped,
             contract_changes: self.contract_changes,
             differences,
@@ -163,7 +160,7 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use super::Findings;
-    use crate::model::comparison::Difference;
+    use model::comparison::Difference;
 
     #[test]
     fn what_is_lost_is_spread_over_changes_and_not_over_additions() {

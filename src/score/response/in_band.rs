@@ -8,12 +8,12 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::model::rules::{ErrorSign, ErrorSigns, Rules};
-use crate::model::trajectory::{Answer, Outcome};
-use crate::score::text::excerpt;
-use crate::score::values::embedded::embedded;
-use crate::score::values::path::{Pattern, Place, Step};
-use crate::score::values::same::DEPTH;
+use crate::text::excerpt;
+use crate::values::embedded::embedded;
+use crate::values::path::{Pattern, Place, Step};
+use crate::values::same::DEPTH;
+use model::rules::{ErrorSign, ErrorSigns, Rules};
+use model::trajectory::{Answer, Outcome};
 
 /// The members of an object that may say that it is an error.
 const ERROR_MEMBERS: [&str; 5] = ["error", "errors", "success", "ok", "status"];
@@ -39,7 +39,7 @@ pub fn in_band_error(outcome: &Outcome, rules: &Rules) -> Option<String> {
 }
 
 /// The signs by which such errors are recognised, compiled once for many answers.
-pub(in crate::score) struct Signs {
+pub(crate) struct Signs {
     look: bool,
     paths: Vec<Pattern>,
     texts: Vec<Regex>,
@@ -47,7 +47,7 @@ pub(in crate::score) struct Signs {
 
 impl Signs {
     /// Signs that cannot be read are left out; validating the scenario reports them.
-    pub(in crate::score) fn new(signs: &ErrorSigns) -> Self {
+    pub(crate) fn new(signs: &ErrorSigns) -> Self {
         let (mut paths, mut texts) = (Vec::new(), Vec::new());
         for sign in &signs.more {
             match sign {
@@ -63,7 +63,7 @@ impl Signs {
     }
 
     /// See [`in_band_error`].
-    pub(in crate::score) fn error(&self, outcome: &Outcome) -> Option<String> {
+    pub(crate) fn error(&self, outcome: &Outcome) -> Option<String> {
         let Outcome::Answer(answer) = outcome else {
             return None;
         };

@@ -5,24 +5,24 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::digits;
-use crate::model::Object;
-use crate::model::comparison::Difference;
-use crate::model::rules::Responses;
-use crate::score::lists::align;
-use crate::score::lists::leftover::{self, Counted, with_retyped};
-use crate::score::lists::plan::Plan;
-use crate::score::text::excerpt;
-use crate::score::text::words;
-use crate::score::values::coarse;
-use crate::score::values::embedded::{self, Documents};
-use crate::score::values::kind::{article, kind};
-use crate::score::values::mask;
-use crate::score::values::memo::{self, Memo};
-use crate::score::values::number::{self, ALMOST, count, share};
-use crate::score::values::path::{Pattern, Place, Step};
-use crate::score::values::same::{self, View, same};
-use crate::score::work::{self, Work};
+use crate::lists::align;
+use crate::lists::leftover::{self, Counted, with_retyped};
+use crate::lists::plan::Plan;
+use crate::text::excerpt;
+use crate::text::words;
+use crate::values::coarse;
+use crate::values::embedded::{self, Documents};
+use crate::values::kind::{article, kind};
+use crate::values::mask;
+use crate::values::memo::{self, Memo};
+use crate::values::number::{self, ALMOST, count, share};
+use crate::values::path::{Pattern, Place, Step};
+use crate::values::same::{self, View, same};
+use crate::work::{self, Work};
+use model::Object;
+use model::comparison::Difference;
+use model::digits;
+use model::rules::Responses;
 
 use super::finding::Findings;
 
@@ -37,17 +37,17 @@ const FEW_WORDS: usize = 8;
 
 /// How two responses are compared, apart from the responses themselves.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::score) struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// Places to leave out: from the scenario's rules, and from what recording learned for this call.
-    pub(in crate::score) ignore: &'a [Pattern],
-    pub(in crate::score) volatile: &'a [Pattern],
+    pub(crate) ignore: &'a [Pattern],
+    pub(crate) volatile: &'a [Pattern],
     /// Recording received this answer several times, so what is not known to vary is known to be stable.
-    pub(in crate::score) learned: bool,
+    pub(crate) learned: bool,
     /// Argument values that differ between the two requests; an answer may echo its own.
-    pub(in crate::score) echoes: &'a [(&'a Value, &'a Value)],
-    pub(in crate::score) mode: Responses,
-    pub(in crate::score) work: &'a Work<'a>,
-    pub(in crate::score) documents: &'a Documents,
+    pub(crate) echoes: &'a [(&'a Value, &'a Value)],
+    pub(crate) mode: Responses,
+    pub(crate) work: &'a Work<'a>,
+    pub(crate) documents: &'a Documents,
 }
 
 /// Walks two documents side by side.
@@ -101,7 +101,7 @@ impl Share {
 }
 
 impl<'a> Walk<'a> {
-    pub(in crate::score) fn new(context: Context<'a>) -> Self {
+    pub(crate) fn new(context: Context<'a>) -> Self {
         Self {
             context,
             place: Place::default(),
@@ -132,7 +132,7 @@ impl<'a> Walk<'a> {
     }
 
     /// How much work a value is.
-    pub(in crate::score) fn weight(&self, value: &Value) -> usize {
+    pub(crate) fn weight(&self, value: &Value) -> usize {
         self.memo.weight(value)
     }
 
@@ -148,7 +148,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Compares two JSON documents as a JSON path sees them: with the current place as their root.
-    pub(in crate::score) fn document(&mut self, b: &'a Value, c: &'a Value, share: Share) -> f64 {
+    pub(crate) fn document(&mut self, b: &'a Value, c: &'a Value, share: Share) -> f64 {
         let outer = self.place.begin_document();
         let similarity = if self.findings.is_some() || share.budget == Share::UNBOUNDED {
             let work = self.context.work;
@@ -267,7 +267,7 @@ impl<'a> Walk<'a> {
     /// Compares two texts: as JSON where both hold some, else word by word after masking.
     ///
     /// `plain` is the step to where they are as plain texts, if that is not where they are as JSON.
-    pub(in crate::score) fn texts(
+    pub(crate) fn texts(
         &mut self,
         b: &'a str,
         c: &'a str,

@@ -2,20 +2,20 @@
 
 use serde_json::Value;
 
-use crate::model::Object;
-use crate::model::comparison::{ContractChange, Difference, ResponseScore, THOUGH_THE_SAME};
-use crate::model::learned::Repeat;
-use crate::model::rules::Responses;
-use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
-use crate::score::lists::align;
-use crate::score::lists::leftover::{self, Counted};
-use crate::score::lists::plan::Plan;
-use crate::score::text::excerpt;
-use crate::score::text::words;
-use crate::score::values::mask;
-use crate::score::values::number::{ALMOST, count, share};
-use crate::score::values::path::Step;
-use crate::score::values::same::{self, View, same};
+use crate::lists::align;
+use crate::lists::leftover::{self, Counted};
+use crate::lists::plan::Plan;
+use crate::text::excerpt;
+use crate::text::words;
+use crate::values::mask;
+use crate::values::number::{ALMOST, count, share};
+use crate::values::path::Step;
+use crate::values::same::{self, View, same};
+use model::Object;
+use model::comparison::{ContractChange, Difference, ResponseScore, THOUGH_THE_SAME};
+use model::learned::Repeat;
+use model::rules::Responses;
+use model::trajectory::{Answer, Failure, FailureKind, Outcome};
 
 use super::block::part;
 use super::finding::{self, Findings};
@@ -35,29 +35,29 @@ const LEAST_WITH_ADDITIONS: f64 = 0.9;
 
 /// What was equal and is not any more, in the answer to a call of the baseline.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::score) struct Broken {
+pub(crate) struct Broken {
     /// Where it should be repeated.
-    pub(in crate::score) repeat: Repeat,
+    pub(crate) repeat: Repeat,
     /// The id that is not there, or is there again.
-    pub(in crate::score) id: String,
+    pub(crate) id: String,
     /// The recorded one in its place, where that was new in each take, and now is that of an earlier call.
-    pub(in crate::score) instead_of: Option<String>,
+    pub(crate) instead_of: Option<String>,
 }
 
 /// One side's response.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::score) struct Response<'a> {
-    pub(in crate::score) outcome: &'a Outcome,
+pub(crate) struct Response<'a> {
+    pub(crate) outcome: &'a Outcome,
     /// How the answer breaks its tool's own schema, where it does.
-    pub(in crate::score) breach: Option<&'a str>,
+    pub(crate) breach: Option<&'a str>,
     /// What the answer says went wrong although the server says that it is fine.
-    pub(in crate::score) in_band: Option<&'a str>,
+    pub(crate) in_band: Option<&'a str>,
     /// Neither side's servers list the tool.
-    pub(in crate::score) is_unknown_tool: bool,
+    pub(crate) is_unknown_tool: bool,
 }
 
 impl Response<'_> {
-    pub(in crate::score) fn is_failure(&self) -> bool {
+    pub(crate) fn is_failure(&self) -> bool {
         self.breach.is_some() || self.outcome.is_failure()
     }
 
@@ -67,7 +67,7 @@ impl Response<'_> {
     }
 
     /// What the failure says.
-    pub(in crate::score) fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match (self.breach, self.outcome) {
             (Some(breach), Outcome::Answer(answer)) if !answer.is_error => breach.to_owned(),
             (_, Outcome::Answer(answer)) => answer.text(),
@@ -84,7 +84,7 @@ impl Response<'_> {
     }
 
     /// What it says, in short.
-    pub(in crate::score) fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         match self.outcome {
             _ if self.is_failure() => format!("error {}", excerpt::of_text(&self.message())),
             Outcome::Answer(answer) => match &answer.structured_content {
@@ -97,7 +97,7 @@ impl Response<'_> {
 }
 
 /// Whether two answers are good ones and the same in all that is compared.
-pub(in crate::score) fn is_unchanged(b: Response<'_>, c: Response<'_>) -> bool {
+pub(crate) fn is_unchanged(b: Response<'_>, c: Response<'_>) -> bool {
     match (b.outcome, c.outcome) {
         (Outcome::Answer(of_b), Outcome::Answer(of_c)) => {
             !b.is_failure() && !c.is_failure() && is_same(of_b, of_c)
@@ -110,7 +110,7 @@ pub(in crate::score) fn is_unchanged(b: Response<'_>, c: Response<'_>) -> bool {
 ///
 /// `known` is what the answer must be held against, where recording has received it more than once; else it is graded. Errors are always
 /// graded, but for what is known to vary in them.
-pub(in crate::score) fn compare<'a>(
+pub(crate) fn compare<'a>(
     b: Response<'a>,
     c: Response<'a>,
     context: Context<'a>,
@@ -173,11 +173,7 @@ fn held<'a>(b: &'a Answer, c: &'a Answer, context: Context<'a>, known: Known<'a>
 }
 
 /// Notes that an answer does not repeat what the server made up before, as it did in so many takes.
-pub(in crate::score) fn no_longer_repeats(
-    score: &mut ResponseScore,
-    broken: &Broken,
-    takes: usize,
-) {
+pub(crate) fn no_longer_repeats(score: &mut ResponseScore, broken: &Broken, takes: usize) {
     let Broken {
         repeat,
         id,
@@ -233,7 +229,7 @@ fn in_its_text(score: &mut ResponseScore, expected: String, message: &str) {
 }
 
 /// Of a tool that was not there yet: its answer is shown, and nothing was lost.
-pub(in crate::score) fn now_there(b: Response<'_>, c: Response<'_>) -> ResponseScore {
+pub(crate) fn now_there(b: Response<'_>, c: Response<'_>) -> ResponseScore {
     let mut score = failure_changed(b, c, "no longer an error");
     (score.similarity, score.contract_changes) = (1.0, Vec::new());
     for it in &mut score.differences {
@@ -454,7 +450,7 @@ fn alone<'a>(walk: &mut Walk<'a>, part: Part<'a>, weight: f64, is_baseline: bool
 }
 
 /// Argument values that differ between two requests, in the same place: what each answer may echo.
-pub(in crate::score) fn echoes<'a>(b: &'a Object, c: &'a Object) -> Vec<(&'a Value, &'a Value)> {
+pub(crate) fn echoes<'a>(b: &'a Object, c: &'a Object) -> Vec<(&'a Value, &'a Value)> {
     let mut found = Vec::new();
     let mut pending: Vec<(&Value, &Value)> = Vec::new();
     let both = |b: &'a Object, c: &'a Object| {

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::digits;
-use crate::model::trajectory::Answer;
-use crate::score::values::embedded::{embedded, looks_like_json};
-use crate::score::values::path::Step;
-use crate::score::values::same::same;
+use crate::values::embedded::{embedded, looks_like_json};
+use crate::values::path::Step;
+use crate::values::same::same;
+use model::digits;
+use model::trajectory::Answer;
 
 use super::json::Walk;
 
@@ -21,7 +21,7 @@ pub(super) enum Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    pub(in crate::score) fn kind(self) -> &'a str {
+    pub(crate) fn kind(self) -> &'a str {
         match self {
             Self::Block(_, block) => block.get("type").and_then(Value::as_str).unwrap_or(""),
             Self::Structured(_) => "structuredContent",

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::comparison::{Difference, NEW_SECRET};
-use crate::model::placeholder::placeholders;
-use crate::model::texts;
-use crate::model::trajectory::Outcome;
+use model::comparison::{Difference, NEW_SECRET};
+use model::placeholder::placeholders;
+use model::texts;
+use model::trajectory::Outcome;
 
 /// The secrets of names of which the recorded answer held fewer, by their places, but for those that the `known` differences show.
-pub(in crate::score) fn news(b: &Outcome, c: &Outcome, known: &[Difference]) -> Vec<Difference> {
+pub(crate) fn news(b: &Outcome, c: &Outcome, known: &[Difference]) -> Vec<Difference> {
     let now = found(c);
     if now.is_empty() {
         return Vec::new();

@@ -2,21 +2,21 @@
 
 use std::collections::HashMap;
 
-use crate::model::learned::{Variation, Varying};
+use model::learned::{Variation, Varying};
 
 /// The step that stands for any index.
 const ANY: &str = "*";
 
 /// The varying places of one answer, as a tree of the steps that lead to them.
 #[derive(Debug, Default)]
-pub(in crate::score) struct Tree<'a> {
+pub(crate) struct Tree<'a> {
     varying: Option<&'a Varying>,
     named: HashMap<String, Self>,
     any: Option<Box<Self>>,
 }
 
 impl<'a> Tree<'a> {
-    pub(in crate::score) fn new(varies: &'a [Varying]) -> Self {
+    pub(crate) fn new(varies: &'a [Varying]) -> Self {
         let mut root = Self::default();
         for it in varies {
             let mut node = &mut root;
@@ -32,7 +32,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The places one step further on; the step `*` leads to any element.
-    pub(in crate::score) fn under<'t>(of: &[&'t Self], step: &str) -> Vec<&'t Self> {
+    pub(crate) fn under<'t>(of: &[&'t Self], step: &str) -> Vec<&'t Self> {
         let under = of.iter().flat_map(|it| {
             let named = it.named.get(step).filter(|_| step != ANY);
             named.into_iter().chain(it.any.as_deref())
@@ -66,7 +66,7 @@ impl<'a> Tree<'a> {
         under.collect()
     }
 
-    pub(in crate::score) fn varying(of: &[&Self]) -> Option<&'a Varying> {
+    pub(crate) fn varying(of: &[&Self]) -> Option<&'a Varying> {
         of.iter().find_map(|it| it.varying)
     }
 
@@ -75,7 +75,7 @@ impl<'a> Tree<'a> {
         of.iter().find_map(|it| it.any.as_deref()?.varying)
     }
 
-    pub(in crate::score) fn variation(of: &[&Self]) -> Option<Variation> {
+    pub(crate) fn variation(of: &[&Self]) -> Option<Variation> {
         Self::varying(of).map(|it| it.by)
     }
 

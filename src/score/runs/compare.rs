@@ -4,35 +4,35 @@ use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use crate::model::comparison::{
+use crate::catalogue::drift;
+use crate::ids::translate::translate;
+use crate::pairing::call::Call;
+use crate::pairing::calls::Calls;
+use crate::pairing::matching::{self, Matched};
+use crate::scores::classic;
+use crate::scores::losses;
+use crate::scores::sides::Sides;
+use crate::scores::status;
+use crate::upstream::compare::{self as upstream, Agent};
+use crate::values::exact;
+use crate::values::number::{count, share};
+use crate::values::secrets;
+use crate::verdict::changes::{self, Found};
+use crate::verdict::evidence::Evidence;
+use crate::verdict::reasons;
+use crate::work::{Cancelled, Work};
+use model::comparison::{
     Band, Change, ChangeKind, Comparison, ExecutionStatus, Loss, Reason, ReasonKind, RequestScore,
     Row, Scores, SlowerCall, Verdict,
 };
-use crate::model::rules::{Gate, Preset, Rules, Slower, Tokens};
-use crate::model::trajectory::Trajectory;
-use crate::model::usage::{tokens, total_usage};
-use crate::score::catalogue::drift;
-use crate::score::ids::translate::translate;
-use crate::score::pairing::call::Call;
-use crate::score::pairing::calls::Calls;
-use crate::score::pairing::matching::{self, Matched};
-use crate::score::scores::classic;
-use crate::score::scores::losses;
-use crate::score::scores::sides::Sides;
-use crate::score::scores::status;
-use crate::score::upstream::compare::{self as upstream, Agent};
-use crate::score::values::exact;
-use crate::score::values::number::{count, share};
-use crate::score::values::secrets;
-use crate::score::verdict::changes::{self, Found};
-use crate::score::verdict::evidence::Evidence;
-use crate::score::verdict::reasons;
-use crate::score::work::{Cancelled, Work};
-use crate::text::several;
+use model::rules::{Gate, Preset, Rules, Slower, Tokens};
+use model::text::several;
+use model::trajectory::Trajectory;
+use model::usage::{tokens, total_usage};
 
 /// Compares a run with its accepted trajectory.
 ///
-/// Both must be complete (see [`crate::model::trajectory::Ending::is_complete`]): a run that did not finish has no
+/// Both must be complete (see [`model::trajectory::Ending::is_complete`]): a run that did not finish has no
 /// score, and callers must not ask for one.
 pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Comparison {
     compare_with(baseline, current, rules, &Work::uninterrupted())

@@ -2,18 +2,18 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::digits;
-use crate::model::Object;
-use crate::model::catalogue::Catalogue;
-use crate::model::comparison::{
+use crate::pairing::call::asked;
+use crate::text::excerpt;
+use crate::work::Cancelled;
+use model::Object;
+use model::catalogue::Catalogue;
+use model::comparison::{
     Change, ChangeKind, Comparison, EXPECTED_AS_CALL, Loss, Pair, Reason, ReasonKind, Row,
 };
-use crate::model::rules::{Responses, Rules};
-use crate::model::scenario::Scenario;
-use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
-use crate::score::pairing::call::asked;
-use crate::score::text::excerpt;
-use crate::score::work::Cancelled;
+use model::digits;
+use model::rules::{Responses, Rules};
+use model::scenario::Scenario;
+use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 
 use super::compare::compare_until;
 
@@ -207,7 +207,7 @@ fn name(call: &ToolCall) -> String {
 }
 
 /// The expected calls as if they had been recorded, for a comparison that ignores answers
-/// ([`crate::model::rules::Responses::Ignore`]).
+/// ([`model::rules::Responses::Ignore`]).
 ///
 /// Tool names are resolved against the servers of the run's catalogue. Each call has an empty answer, an error where
 /// one is expected. Everything else is the run's own, so that neither drift nor durations differ.

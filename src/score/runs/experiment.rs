@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::model::experiment::{CauseCall, ExperimentChange, ExperimentPart};
-use crate::model::trajectory::{Step, ToolCall, Trajectory};
-use crate::text::aligned::aligned;
-use crate::text::shorten;
-use crate::text::word_diff::around_difference;
+use model::experiment::{CauseCall, ExperimentChange, ExperimentPart};
+use model::text::aligned::aligned;
+use model::text::shorten;
+use model::text::word_diff::around_difference;
+use model::trajectory::{Step, ToolCall, Trajectory};
 
 /// The kind of agent that replays the calls of a baseline.
 const REPLAY: &str = "replay";

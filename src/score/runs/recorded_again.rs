@@ -6,15 +6,15 @@
 use std::cell::LazyCell;
 use std::collections::HashSet;
 
-use crate::model::binding::Binding;
-use crate::model::catalogue::{Catalogue, ServerCatalogue};
-use crate::model::comparison::{Change, ChangeKind, Comparison, Pair, Row};
-use crate::model::learned::Learned;
-use crate::model::rules::Rules;
-use crate::model::trajectory::{Outcome, Step, ToolCall, Trajectory};
-use crate::score::learn::carry_over;
-use crate::score::learn::known::covers;
-use crate::score::work::Cancelled;
+use crate::learn::carry_over;
+use crate::learn::known::covers;
+use crate::work::Cancelled;
+use model::binding::Binding;
+use model::catalogue::{Catalogue, ServerCatalogue};
+use model::comparison::{Change, ChangeKind, Comparison, Pair, Row};
+use model::learned::Learned;
+use model::rules::Rules;
+use model::trajectory::{Outcome, Step, ToolCall, Trajectory};
 
 use super::compare::{compare, compare_until};
 use super::experiment::experiment_changes;

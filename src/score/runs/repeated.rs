@@ -2,11 +2,9 @@
 
 use std::cmp::Ordering;
 
-use crate::model::repeated::{
-    Attempt, BaselineRate, OfRuns, RateDifference, Repeated, Tally, percent,
-};
-use crate::model::suite::Status;
-use crate::model::usage::TotalUse;
+use model::repeated::{Attempt, BaselineRate, OfRuns, RateDifference, Repeated, Tally, percent};
+use model::suite::Status;
+use model::usage::TotalUse;
 
 use super::statistics;
 

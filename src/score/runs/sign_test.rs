@@ -5,8 +5,8 @@
 //! belongs to it is the exact one of a share: C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the
 //! case of the binomial", Biometrika 26 (1934), 404–413. It lies above one half exactly where the two-sided test rejects.
 
-use crate::model::interval::Interval;
-use crate::score::values::number::count;
+use crate::values::number::count;
+use model::interval::Interval;
 
 /// How many scenarios one of two ways is better in, and how many the other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -8,9 +8,9 @@
 //! - [`pass_hat_k`]: S. Yao and others, "τ-bench: a benchmark for tool-agent-user interaction in real-world domains", arXiv 2406.12045
 //!   (2024), section 3.
 
-use crate::model::interval::Interval;
-use crate::model::repeated::{Spread, Tally};
-use crate::score::values::number::count;
+use crate::values::number::count;
+use model::interval::Interval;
+use model::repeated::{Spread, Tally};
 
 /// The most runs that [`runs_to_distinguish`] considers.
 const MOST_RUNS: usize = 10_000;

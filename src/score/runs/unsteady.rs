@@ -1,11 +1,11 @@
 //! Two runs measured by one accepted trajectory: whether what fails the first fails the second one, too.
 
-use crate::model::comparison::{Change, ChangeKind, Comparison, Row};
-use crate::model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
-use crate::model::rules::Rules;
-use crate::model::trajectory::Trajectory;
-use crate::model::unsteady::TwoAnswers;
-use crate::score::learn::learn;
+use crate::learn::learn;
+use model::comparison::{Change, ChangeKind, Comparison, Row};
+use model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
+use model::rules::Rules;
+use model::trajectory::Trajectory;
+use model::unsteady::TwoAnswers;
 
 /// What a first run failed for where a second one shows that the system under test is unsteady: everywhere, the second one passes or, where
 /// the takes of the recording had agreed, has a third value. `None` where it fails again.

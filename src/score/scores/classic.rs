@@ -9,19 +9,19 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::model::Object;
-use crate::model::comparison::{ParameterScore, RequestScore};
-use crate::model::trajectory::{Ending, ToolCall, Trajectory};
-use crate::score::request::arguments::text;
-use crate::score::request::value::combine;
-use crate::score::values::number::{self, count};
-use crate::score::values::same::{DEPTH, same};
+use crate::request::arguments::text;
+use crate::request::value::combine;
+use crate::values::number::{self, count};
+use crate::values::same::{DEPTH, same};
+use model::Object;
+use model::comparison::{ParameterScore, RequestScore};
+use model::trajectory::{Ending, ToolCall, Trajectory};
 
 /// A difference of this much makes two numbers wholly different.
 const MAX_DIFF: f64 = 1000.0;
 
 /// `0.3 × |common keys| / |all keys| + 0.7 × mean over the common keys`; without a common key 0.
-pub(in crate::score) fn request(b: &Object, c: &Object) -> RequestScore {
+pub(crate) fn request(b: &Object, c: &Object) -> RequestScore {
     let names: BTreeSet<&str> = b.keys().chain(c.keys()).map(String::as_str).collect();
     let common = names
         .iter()
@@ -93,7 +93,7 @@ const CRITICAL: &[&str] = &["add", "create", "initialize", "connect", "setup"];
 
 /// How the calls of a run went, in the categories of the original tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::score) enum Went {
+pub(crate) enum Went {
     Blocked,
     /// Any call failed.
     Failed,
@@ -102,7 +102,7 @@ pub(in crate::score) enum Went {
 }
 
 /// How a run went: blocked where it was ended early, or a critical operation failed.
-pub(in crate::score) fn went(trajectory: &Trajectory) -> Went {
+pub(crate) fn went(trajectory: &Trajectory) -> Went {
     let blocks = |call: &ToolCall| {
         let operation = call.arguments.get("operation").and_then(Value::as_str);
         let operation = operation.unwrap_or_default().to_lowercase();
@@ -124,18 +124,18 @@ pub(in crate::score) fn went(trajectory: &Trajectory) -> Went {
 }
 
 /// The score over both runs, in parts, and how it comes from the mean of the calls, in words.
-pub(in crate::score) struct Overall {
+pub(crate) struct Overall {
     /// What counts of the calls.
-    pub(in crate::score) calls: f64,
-    pub(in crate::score) status_factor: f64,
-    pub(in crate::score) count_penalty: f64,
+    pub(crate) calls: f64,
+    pub(crate) status_factor: f64,
+    pub(crate) count_penalty: f64,
     /// What a point lost at a call costs of the whole; `None` where calls make no difference.
-    pub(in crate::score) each: Option<f64>,
-    pub(in crate::score) formula: String,
+    pub(crate) each: Option<f64>,
+    pub(crate) formula: String,
 }
 
 /// The failure-aware score, from the mean of the calls and the numbers of calls.
-pub(in crate::score) fn overall(
+pub(crate) fn overall(
     mean: f64,
     (then, now): (Went, Went),
     (before, after): (usize, usize),

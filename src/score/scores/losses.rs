@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::model::comparison::{Loss, Pair, Row, Scores};
-use crate::score::pairing::call::{Call, asked};
-use crate::score::pairing::calls::Calls;
-use crate::score::text::excerpt;
-use crate::score::values::number::count;
+use crate::pairing::call::{Call, asked};
+use crate::pairing::calls::Calls;
+use crate::text::excerpt;
+use crate::values::number::count;
+use model::comparison::{Loss, Pair, Row, Scores};
 
 /// Points below this are rounding, not losses.
 const NOTHING: f64 = 1e-12;
@@ -15,7 +15,7 @@ const NOTHING: f64 = 1e-12;
 ///
 /// `counted` is the number of calls the mean is taken over; `free` says which rows cost nothing. A missing and an extra
 /// call may share one place among the counted calls, so all calls without a partner share what the pairs leave.
-pub(in crate::score) fn losses(
+pub(crate) fn losses(
     calls: &Calls<'_>,
     rows: &[Row],
     scores: &Scores,
@@ -46,7 +46,7 @@ pub(in crate::score) fn losses(
 }
 
 /// Points lost for all that a row stands for.
-pub(in crate::score) fn whole_row(calls: &Calls<'_>, row: &Row, points: f64) -> Loss {
+pub(crate) fn whole_row(calls: &Calls<'_>, row: &Row, points: f64) -> Loss {
     let (baseline, current, rule) = match row {
         Row::Pair(pair) => (Some(pair.baseline), Some(pair.current), "not an equal call"),
         Row::Missing { baseline, .. } => (Some(*baseline), None, "missing call"),
@@ -65,7 +65,7 @@ pub(in crate::score) fn whole_row(calls: &Calls<'_>, row: &Row, points: f64) -> 
 }
 
 /// Points lost for a rule that concerns no place.
-pub(in crate::score) fn loss(points: f64, rule: impl Into<Cow<'static, str>>) -> Loss {
+pub(crate) fn loss(points: f64, rule: impl Into<Cow<'static, str>>) -> Loss {
     Loss {
         points,
         rule: rule.into(),

@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::binding::Binding;
-use crate::model::rules::Rules;
-use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
-use crate::score::ids::binding::resolve;
-use crate::score::pairing::call::{is_same_request, only_reads, request_key};
-use crate::score::pairing::tries::view;
-use crate::score::values::same;
+use crate::ids::binding::resolve;
+use crate::pairing::call::{is_same_request, only_reads, request_key};
+use crate::pairing::tries::view;
+use crate::values::same;
+use model::binding::Binding;
+use model::rules::Rules;
+use model::trajectory::{Outcome, ToolCall, Trajectory};
 
 /// A poll: calls by their numbers, the last of which had the final answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,17 +49,13 @@ pub fn polls(trajectory: &Trajectory, rules: &Rules) -> Vec<Poll> {
 
 /// The requests that a baseline polls, where only the last answer counts.
 #[derive(Debug, Default)]
-pub(in crate::score) struct Polled {
+pub(crate) struct Polled {
     requests: HashSet<u64>,
 }
 
 impl Polled {
     /// A request whose tries fail in the run and did not in the baseline is left out, so that the failures are reported.
-    pub(in crate::score) fn new(
-        baseline: &Trajectory,
-        current: &Trajectory,
-        rules: &Rules,
-    ) -> Self {
+    pub(crate) fn new(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Self {
         let polls = polls(baseline, rules);
         if polls.is_empty() {
             return Self::default();
@@ -88,7 +84,7 @@ impl Polled {
     }
 
     /// Whether a call that is made again is only a try, which is not compared.
-    pub(in crate::score) fn is_try(&self, key: u64) -> bool {
+    pub(crate) fn is_try(&self, key: u64) -> bool {
         self.requests.contains(&key)
     }
 }

@@ -5,16 +5,16 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::model::learned::Learned;
-use crate::model::rules::{Responses, Rules};
-use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
-use crate::score::ids::id_translation::IdTranslation;
-use crate::score::response::json::Context;
-use crate::score::response::outcome::{self, Response};
-use crate::score::scores::polls::Poll;
-use crate::score::values::embedded::{Documents, embedded};
-use crate::score::values::path::{Pattern, patterns};
-use crate::score::work::Work;
+use crate::ids::id_translation::IdTranslation;
+use crate::response::json::Context;
+use crate::response::outcome::{self, Response};
+use crate::scores::polls::Poll;
+use crate::values::embedded::{Documents, embedded};
+use crate::values::path::{Pattern, patterns};
+use crate::work::Work;
+use model::learned::Learned;
+use model::rules::{Responses, Rules};
+use model::trajectory::{Outcome, ToolCall, Trajectory};
 
 /// An answer this similar to the recorded final one, without a change of its contract, is that answer.
 const SETTLED: f64 = 0.9;

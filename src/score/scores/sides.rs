@@ -4,29 +4,29 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::model::comparison::{self, ArgumentDifference, Pair, RequestScore, ResponseScore, Row};
-use crate::model::learned::Learned;
-use crate::model::rules::{Preset, Responses, Rules};
-use crate::model::stamp::Servers;
-use crate::model::trajectory::{Answer, Outcome, Trajectory};
-use crate::score::ids::id_translation::IdTranslation;
-use crate::score::ids::repeats;
-use crate::score::ids::translated_run::TranslatedRun;
-use crate::score::lists::align::Pairs;
-use crate::score::pairing::call::Call;
-use crate::score::pairing::calls::Calls;
-use crate::score::pairing::moved::MOVED;
-use crate::score::request::effect;
-use crate::score::response::json::Context;
-use crate::score::response::outcome;
-use crate::score::response::stable::{Known, Terms};
-use crate::score::response::varying::Tree;
-use crate::score::response::{beside, secrets};
-use crate::score::scores::polls::Polled;
-use crate::score::text::clock::Clock;
-use crate::score::values::embedded::Documents;
-use crate::score::values::path::{self, Pattern};
-use crate::score::work::Work;
+use crate::ids::id_translation::IdTranslation;
+use crate::ids::repeats;
+use crate::ids::translated_run::TranslatedRun;
+use crate::lists::align::Pairs;
+use crate::pairing::call::Call;
+use crate::pairing::calls::Calls;
+use crate::pairing::moved::MOVED;
+use crate::request::effect;
+use crate::response::json::Context;
+use crate::response::outcome;
+use crate::response::stable::{Known, Terms};
+use crate::response::varying::Tree;
+use crate::response::{beside, secrets};
+use crate::scores::polls::Polled;
+use crate::text::clock::Clock;
+use crate::values::embedded::Documents;
+use crate::values::path::{self, Pattern};
+use crate::work::Work;
+use model::comparison::{self, ArgumentDifference, Pair, RequestScore, ResponseScore, Row};
+use model::learned::Learned;
+use model::rules::{Preset, Responses, Rules};
+use model::stamp::Servers;
+use model::trajectory::{Answer, Outcome, Trajectory};
 
 /// Similarities this close to a limit count as reaching it.
 const TOLERANCE: f64 = 1e-9;
@@ -35,8 +35,8 @@ const TOLERANCE: f64 = 1e-9;
 const SAME_ANSWER: f64 = 0.9;
 
 /// The two sides of a comparison, prepared.
-pub(in crate::score) struct Sides<'a> {
-    pub(in crate::score) calls: Calls<'a>,
+pub(crate) struct Sides<'a> {
+    pub(crate) calls: Calls<'a>,
     work: &'a Work<'a>,
     responses: Responses,
     ignore: Vec<Pattern>,
@@ -57,7 +57,7 @@ pub(in crate::score) struct Sides<'a> {
 impl<'a> Sides<'a> {
     /// The sides as they are compared: polls are one call each, unless calls are paired by position, and the run has the values of the baseline's
     /// `terms`, if there are any.
-    pub(in crate::score) fn new(
+    pub(crate) fn new(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
         terms: Option<&'a TranslatedRun>,
@@ -136,7 +136,7 @@ impl<'a> Sides<'a> {
     }
 
     /// Where the arguments of two calls differ, compared as those of effects are.
-    pub(in crate::score) fn differences(&self, b: usize, c: usize) -> Vec<ArgumentDifference> {
+    pub(crate) fn differences(&self, b: usize, c: usize) -> Vec<ArgumentDifference> {
         let (baseline, current) = (&self.calls.baseline[b], &self.calls.current[c]);
         effect::differences(
             baseline.named(),
@@ -148,7 +148,7 @@ impl<'a> Sides<'a> {
     }
 
     /// Did the server answer two calls the same, whose requests are as similar as that?
-    pub(in crate::score) fn answers(&self, b: usize, c: usize, request: f64) -> ResponseScore {
+    pub(crate) fn answers(&self, b: usize, c: usize, request: f64) -> ResponseScore {
         let (baseline, current) = (&self.calls.baseline[b], &self.calls.current[c]);
         let echoes = if baseline.key == current.said_key {
             Vec::new()
@@ -265,7 +265,7 @@ impl<'a> Sides<'a> {
     }
 
     /// The calls of both sides in order, given which pair, and which of these pairs are out of order; the pairs are scored here.
-    pub(in crate::score) fn rows(&self, pairs: &Pairs, moved: &Pairs) -> Vec<Row> {
+    pub(crate) fn rows(&self, pairs: &Pairs, moved: &Pairs) -> Vec<Row> {
         let mut partner = vec![None; self.calls.baseline.len()];
         let mut is_paired = vec![false; self.calls.current.len()];
         for (&(b, c), is_moved) in

@@ -1,11 +1,11 @@
 //! How a run went as a whole, and what it costs when it went worse than its baseline.
 
-use crate::model::catalogue::Catalogue;
-use crate::model::comparison::ExecutionStatus;
-use crate::model::rules::Rules;
-use crate::model::trajectory::{Ending, Outcome, ToolCall, Trajectory};
-use crate::score::response::breach::Schemas;
-use crate::score::response::in_band::Signs;
+use crate::response::breach::Schemas;
+use crate::response::in_band::Signs;
+use model::catalogue::Catalogue;
+use model::comparison::ExecutionStatus;
+use model::rules::Rules;
+use model::trajectory::{Ending, Outcome, ToolCall, Trajectory};
 
 /// How the scored calls of a run went, as a whole.
 pub fn status(trajectory: &Trajectory, rules: &Rules) -> ExecutionStatus {
@@ -34,7 +34,7 @@ pub fn call_failure(call: &ToolCall, catalogue: &Catalogue, rules: &Rules) -> Op
 }
 
 /// The same, where it is known which calls failed.
-pub(in crate::score) fn of_calls(ending: &Ending, failed: &[bool]) -> ExecutionStatus {
+pub(crate) fn of_calls(ending: &Ending, failed: &[bool]) -> ExecutionStatus {
     let failures = failed.iter().filter(|it| **it).count();
     if matches!(ending, Ending::Blocked { .. }) {
         ExecutionStatus::Blocked
@@ -48,7 +48,7 @@ pub(in crate::score) fn of_calls(ending: &Ending, failed: &[bool]) -> ExecutionS
 }
 
 /// What the overall score is multiplied by.
-pub(in crate::score) fn factor(baseline: ExecutionStatus, current: ExecutionStatus) -> f64 {
+pub(crate) fn factor(baseline: ExecutionStatus, current: ExecutionStatus) -> f64 {
     use ExecutionStatus::{Blocked, Failed, Partial, Success};
     match (baseline, current) {
         (Success, Partial) => 0.8,
@@ -65,7 +65,7 @@ pub(in crate::score) fn factor(baseline: ExecutionStatus, current: ExecutionStat
 }
 
 /// What is taken off when the numbers of calls differ by more than 2.
-pub(in crate::score) fn count_penalty(baseline: usize, current: usize) -> f64 {
+pub(crate) fn count_penalty(baseline: usize, current: usize) -> f64 {
     if baseline.abs_diff(current) > 2 {
         0.1
     } else {

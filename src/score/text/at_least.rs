@@ -3,7 +3,7 @@
 use super::token::{Token, tokens};
 
 /// Whether a text is another one but for its numbers, which are at least those of the other.
-pub(in crate::score) fn is_at_least(least: &str, text: &str) -> bool {
+pub(crate) fn is_at_least(least: &str, text: &str) -> bool {
     let (least, text) = (tokens(least), tokens(text));
     let number = |it: &Token<'_>| it.text.replace(',', "").parse::<f64>().ok();
     let mut pairs = least.iter().zip(&text);

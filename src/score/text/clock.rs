@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::model::trajectory::{ToolCall, Trajectory};
+use model::trajectory::{ToolCall, Trajectory};
 
 use super::key;
 use super::lengths::{self, DAY, HOUR, MINUTE, SECOND, length};
@@ -25,7 +25,7 @@ const OF_LS: [&str; 2] = ["M 0 0:0", "M 0 4"];
 
 /// What became of a time that was the same in all takes, from what says nothing to what must not be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::score) enum Moved {
+pub(crate) enum Moved {
     /// It is the same one.
     Same,
     /// It moved with the clock, and is as near to its call as before.
@@ -63,7 +63,7 @@ impl Side {
 
 /// When the two calls were made whose answers are compared.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::score) struct Clock {
+pub(crate) struct Clock {
     b: Side,
     c: Side,
 }
@@ -99,7 +99,7 @@ impl OnWalls {
 }
 
 impl Clock {
-    pub(in crate::score) fn new(
+    pub(crate) fn new(
         (baseline, asked): (&Trajectory, &ToolCall),
         (current, asks): (&Trajectory, &ToolCall),
     ) -> Self {
@@ -111,12 +111,12 @@ impl Clock {
 
     /// Of two calls made at once.
     #[cfg(test)]
-    pub(in crate::score) fn still() -> Self {
+    pub(crate) fn still() -> Self {
         Self::default()
     }
 
     /// What became of a time, given the innermost key that names it, or the word before it.
-    pub(in crate::score) fn judge(&self, b: &str, c: &str, key: &str) -> Moved {
+    pub(crate) fn judge(&self, b: &str, c: &str, key: &str) -> Moved {
         if b == c {
             return Moved::Same;
         }
@@ -132,13 +132,13 @@ impl Clock {
     }
 
     /// The same of seconds or milliseconds since 1970.
-    pub(in crate::score) fn judge_number(&self, b: f64, c: f64, key: &str) -> Moved {
+    pub(crate) fn judge_number(&self, b: f64, c: f64, key: &str) -> Moved {
         self.judge(&b.to_string(), &c.to_string(), key)
     }
 
     /// What became of the elements of a list, if they are dates, or times on a full quarter of an hour, that all moved alike and forward:
     /// what became of the one nearest to its call.
-    pub(in crate::score) fn judge_all(&self, pairs: &[(&str, &str)], key: &str) -> Option<Moved> {
+    pub(crate) fn judge_all(&self, pairs: &[(&str, &str)], key: &str) -> Option<Moved> {
         let read: Vec<_> = pairs.iter().map(|(b, c)| self.pairs(b, c)).collect();
         let judge = |order: usize| {
             let times = read.iter().map(|it| it[order]);
@@ -180,7 +180,7 @@ impl Clock {
     }
 
     /// Whether a number of some unit, or a length of time, went up or down by as much as time has passed.
-    pub(in crate::score) fn counted(&self, b: f64, c: f64, unit: f64) -> bool {
+    pub(crate) fn counted(&self, b: f64, c: f64, unit: f64) -> bool {
         let by = ((c - b) * unit).abs();
         let later = seconds(self.later().abs());
         let slack = unit + seconds(self.tolerance());
@@ -188,7 +188,7 @@ impl Clock {
     }
 
     /// Whether a length of time grew by as much as time has passed, to the unit at which it stops: `3h21m`, `2d6h`, `3 days, 4:29`.
-    pub(in crate::score) fn grew(&self, b: &str, c: &str) -> bool {
+    pub(crate) fn grew(&self, b: &str, c: &str) -> bool {
         let (later, tolerance) = (self.later(), self.tolerance());
         length(b).zip(length(c)).is_some_and(|(b, c)| {
             b.is_short == c.is_short
@@ -199,7 +199,7 @@ impl Clock {
     }
 
     /// Whether what was so long ago is longer ago by no more than the time that has passed. Words that are not known are believed.
-    pub(in crate::score) fn is_as_long_ago(&self, b: &str, c: &str) -> bool {
+    pub(crate) fn is_as_long_ago(&self, b: &str, c: &str) -> bool {
         lengths::ago(b).zip(lengths::ago(c)).is_none_or(|(b, c)| {
             let slack = b.unit + c.unit + self.tolerance();
             c.time <= b.time + self.later().abs() + slack
@@ -207,12 +207,12 @@ impl Clock {
     }
 
     /// How many seconds may have passed between the two calls.
-    pub(in crate::score) fn passed(&self) -> f64 {
+    pub(crate) fn passed(&self) -> f64 {
         seconds(self.later().abs() + self.tolerance())
     }
 
     /// Whether a time, as a text, is later than the recording, and said as finely as the recorded one.
-    pub(in crate::score) fn is_after_recording(&self, recorded: &str, text: &str) -> bool {
+    pub(crate) fn is_after_recording(&self, recorded: &str, text: &str) -> bool {
         let mut pairs = self.pairs(recorded, text).into_iter().flatten();
         // A time without a zone may be of any zone.
         let latest = |it: Time| it.at(-12 * HOUR) + it.unit;
@@ -220,13 +220,13 @@ impl Clock {
     }
 
     /// The same of seconds or milliseconds since 1970.
-    pub(in crate::score) fn is_number_after_recording(&self, number: f64) -> bool {
+    pub(crate) fn is_number_after_recording(&self, number: f64) -> bool {
         let recorded = self.b.at - self.b.lasted;
         epoch(number).is_some_and(|it| (recorded..self.c.at + DAY).contains(&it))
     }
 
     /// When the current call was made, in seconds since 1970.
-    pub(in crate::score) fn now(&self) -> f64 {
+    pub(crate) fn now(&self) -> f64 {
         seconds(self.c.at)
     }
 

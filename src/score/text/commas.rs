@@ -6,12 +6,7 @@ use super::token::{Token, position};
 
 /// The list that a token is in: from the start of its line, or what opens the list, to the line's end, or what closes it. What is before
 /// `first` was looked at.
-pub(in crate::score) fn around(
-    text: &str,
-    tokens: &[Token<'_>],
-    at: usize,
-    first: usize,
-) -> Range<usize> {
+pub(crate) fn around(text: &str, tokens: &[Token<'_>], at: usize, first: usize) -> Range<usize> {
     let end = |it: usize| position(text, tokens[it].text) + tokens[it].text.len();
     let is_new_line = |it: usize| text[end(it - 1)..position(text, tokens[it].text)].contains('\n');
     let is_last = |it: usize| tokens.get(it + 1).is_none_or(|it| it.spaced);
@@ -35,7 +30,7 @@ pub(in crate::score) fn around(
 }
 
 /// The elements of such a list, sorted: each as its tokens, and whether white space stands before them.
-pub(in crate::score) fn sorted<'a>(list: &[Token<'a>]) -> Vec<Vec<(&'a str, bool)>> {
+pub(crate) fn sorted<'a>(list: &[Token<'a>]) -> Vec<Vec<(&'a str, bool)>> {
     let elements = list.split(|it| it.text == ",").map(|element| {
         let tokens = element.iter().enumerate();
         tokens

@@ -3,16 +3,16 @@
 use std::ops::Range;
 
 use super::token::Token;
-use crate::model::learned::VaryingToken;
+use model::learned::VaryingToken;
 
 /// The tokens of a text, with how many pieces come before each and in all.
-pub(in crate::score) struct Counted<'a> {
-    pub(in crate::score) tokens: Vec<Token<'a>>,
+pub(crate) struct Counted<'a> {
+    pub(crate) tokens: Vec<Token<'a>>,
     edges: Vec<usize>,
 }
 
 impl<'a> Counted<'a> {
-    pub(in crate::score) fn new(tokens: Vec<Token<'a>>) -> Self {
+    pub(crate) fn new(tokens: Vec<Token<'a>>) -> Self {
         let edges = std::iter::once(0).chain(tokens.iter().scan(0, |at, it| {
             *at += it.pieces;
             Some(*at)
@@ -22,14 +22,14 @@ impl<'a> Counted<'a> {
     }
 
     /// Which tokens vary; `None` where it begins or ends within one, or beyond the text.
-    pub(in crate::score) fn span(&self, it: &VaryingToken) -> Option<Range<usize>> {
+    pub(crate) fn span(&self, it: &VaryingToken) -> Option<Range<usize>> {
         let start = it.token.checked_sub(1)?;
         let edge = |at: usize| self.edges.binary_search(&at).ok();
         Some(edge(start)?..edge(start.checked_add(it.tokens)?)?)
     }
 
     /// Some tokens as the number of the first piece, counted from 1, and the number of pieces.
-    pub(in crate::score) fn counted(&self, span: Range<usize>) -> Option<(usize, usize)> {
+    pub(crate) fn counted(&self, span: Range<usize>) -> Option<(usize, usize)> {
         let (start, end) = (*self.edges.get(span.start)?, *self.edges.get(span.end)?);
         Some((start + 1, end.checked_sub(start)?))
     }
@@ -38,8 +38,8 @@ impl<'a> Counted<'a> {
 #[cfg(test)]
 mod tests {
     use super::Counted;
-    use crate::model::learned::{TokenKind, VaryingToken};
-    use crate::score::text::token::tokens;
+    use crate::text::token::tokens;
+    use model::learned::{TokenKind, VaryingToken};
 
     #[test]
     fn what_is_within_an_id_or_beyond_the_text_is_no_span_of_tokens() {

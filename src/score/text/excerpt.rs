@@ -4,10 +4,10 @@ use std::fmt::{self, Write};
 
 use serde_json::Value;
 
-use crate::digits;
-use crate::model::Object;
-use crate::text::shorten as cut;
-use crate::text::word_diff::{around_difference, around_places};
+use model::Object;
+use model::digits;
+use model::text::shorten as cut;
+use model::text::word_diff::{around_difference, around_places};
 
 /// The most characters an excerpt shows, its quotes and ellipses aside.
 const LENGTH: usize = 120;
@@ -15,7 +15,7 @@ const LENGTH: usize = 120;
 const COMPARED: usize = 20_000;
 
 /// The beginning of a value, as JSON.
-pub(in crate::score) fn of(value: &Value) -> String {
+pub(crate) fn of(value: &Value) -> String {
     match (value, digits::of(value)) {
         (_, Some(digits)) => shorten(digits),
         (Value::String(text), _) => of_text(text),
@@ -24,18 +24,18 @@ pub(in crate::score) fn of(value: &Value) -> String {
 }
 
 /// The beginning of a text, in quotes.
-pub(in crate::score) fn of_text(text: &str) -> String {
+pub(crate) fn of_text(text: &str) -> String {
     quoted(text)
 }
 
 /// The first keys of an object.
-pub(in crate::score) fn of_keys(members: &Object) -> String {
+pub(crate) fn of_keys(members: &Object) -> String {
     let keys: Vec<&str> = members.keys().take(3).map(String::as_str).collect();
     shorten(&format!("keys {}", keys.join(", ")))
 }
 
 /// The beginning of a sentence.
-pub(in crate::score) fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     match text.char_indices().nth(2 * LENGTH) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -43,19 +43,19 @@ pub(in crate::score) fn shorten(text: &str) -> String {
 }
 
 /// Two texts around the first place where they differ, in quotes.
-pub(in crate::score) fn of_texts(a: &str, b: &str) -> (String, String) {
+pub(crate) fn of_texts(a: &str, b: &str) -> (String, String) {
     let [a, b] = around_difference(a, b, LENGTH).map(|it| Value::String(it).to_string());
     (a, b)
 }
 
 /// Two texts around a byte position of each, in quotes.
-pub(in crate::score) fn around(a: (&str, usize), b: (&str, usize)) -> (String, String) {
+pub(crate) fn around(a: (&str, usize), b: (&str, usize)) -> (String, String) {
     let cut = around_places([a.0, b.0], [a.1, b.1], LENGTH);
     cut.map(|it| Value::String(it).to_string()).into()
 }
 
 /// Two values around the first place where they differ.
-pub(in crate::score) fn of_values(a: &Value, b: &Value) -> (String, String) {
+pub(crate) fn of_values(a: &Value, b: &Value) -> (String, String) {
     match (a, b) {
         _ if digits::of(a).or(digits::of(b)).is_some() => (of(a), of(b)),
         (Value::String(a), Value::String(b)) => of_texts(a, b),
@@ -72,10 +72,7 @@ pub(in crate::score) fn of_values(a: &Value, b: &Value) -> (String, String) {
 }
 
 /// Two values around the first place where they differ, where both are there.
-pub(in crate::score) fn of_both(
-    a: Option<&Value>,
-    b: Option<&Value>,
-) -> (Option<String>, Option<String>) {
+pub(crate) fn of_both(a: Option<&Value>, b: Option<&Value>) -> (Option<String>, Option<String>) {
     match (a, b) {
         (Some(a), Some(b)) => {
             let (a, b) = of_values(a, b);

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::model::placeholder::{is_placeholder, placeholders};
+use model::placeholder::{is_placeholder, placeholders};
 
 /// Whole numbers from here on are ids rather than counts and limits.
 const LARGE: u64 = 10_000;
 
 /// The pieces of a text between white space and punctuation. `-`, `_` and `.` hold a piece together, and a redacted secret is one.
-pub(in crate::score) fn tokens(text: &str) -> Vec<&str> {
+pub(crate) fn tokens(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut from = 0;
     for it in placeholders(text) {
@@ -28,7 +28,7 @@ fn plain_tokens<'t>(text: &'t str, found: &mut Vec<&'t str>) {
 
 /// Whether a value looks made up by a server: a redacted secret, a large whole number, or a text with a piece that no person would
 /// have chosen.
-pub(in crate::score) fn is_generated(value: &Value) -> bool {
+pub(crate) fn is_generated(value: &Value) -> bool {
     match value {
         Value::Number(number) => {
             let size = number.as_i64().map(i64::unsigned_abs).or(number.as_u64());

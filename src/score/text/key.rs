@@ -64,29 +64,29 @@ const AGES: [&str; 11] = [
 ];
 
 /// Whether a number under this key may be seconds or milliseconds since 1970.
-pub(in crate::score) fn is_time(key: &str) -> bool {
+pub(crate) fn is_time(key: &str) -> bool {
     let lower = key.to_lowercase();
     says(key, &TIMES) || TIMES.iter().any(|it| it.len() > 2 && lower.ends_with(it))
 }
 
 /// Whether the key says that its value is how long something took.
-pub(in crate::score) fn is_duration(key: &str) -> bool {
+pub(crate) fn is_duration(key: &str) -> bool {
     says(key, &DURATIONS) && !is_limit(key)
 }
 
 /// Whether the key says that somebody has set its value.
-pub(in crate::score) fn is_limit(key: &str) -> bool {
+pub(crate) fn is_limit(key: &str) -> bool {
     says(key, &LIMITS)
 }
 
 /// Whether the key says that its value is how long something is still there.
-pub(in crate::score) fn is_left(key: &str) -> bool {
+pub(crate) fn is_left(key: &str) -> bool {
     // Of what else is left, such as pieces in a shop, somebody has taken one.
     says(key, &["until"]) || (says(key, &["left"]) && says(key, &UNITS))
 }
 
 /// How many seconds the unit is in which the key says that its value is counted.
-pub(in crate::score) fn unit(key: &str) -> Option<f64> {
+pub(crate) fn unit(key: &str) -> Option<f64> {
     let units: [(&[&str], f64); 5] = [
         (&["weeks", "week"], 604_800.0),
         (&["days", "day"], 86_400.0),
@@ -99,27 +99,27 @@ pub(in crate::score) fn unit(key: &str) -> Option<f64> {
 }
 
 /// Whether the key says that its value is when something was last touched.
-pub(in crate::score) fn is_age(key: &str) -> bool {
+pub(crate) fn is_age(key: &str) -> bool {
     says(key, &AGES)
 }
 
 /// Whether the key says that its value is how long something is up.
-pub(in crate::score) fn is_uptime(key: &str) -> bool {
+pub(crate) fn is_uptime(key: &str) -> bool {
     says(key, &["up", "uptime"])
 }
 
 /// Whether the key says that its value is when something comes round.
-pub(in crate::score) fn comes_round(key: &str) -> bool {
+pub(crate) fn comes_round(key: &str) -> bool {
     says(key, &["next", "expires", "expiry", "reset", "valid until"])
 }
 
 /// Whether the key says that its value differs in each run.
-pub(in crate::score) fn is_moving(key: &str) -> bool {
+pub(crate) fn is_moving(key: &str) -> bool {
     is_time(key) || is_duration(key) || is_age(key)
 }
 
 /// Whether the key says that its value names something.
-pub(in crate::score) fn is_id(key: &str) -> bool {
+pub(crate) fn is_id(key: &str) -> bool {
     says(key, &["id", "ids", "uuid", "key", "number", "no", "ref"])
 }
 
@@ -160,7 +160,7 @@ static DURATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Whether a text is nothing but a duration: `88 ms`, `1h2m3s`, `PT3S`, `0:01:22`, or a number.
-pub(in crate::score) fn is_duration_text(text: &str) -> bool {
+pub(crate) fn is_duration_text(text: &str) -> bool {
     text.len() <= 60 && DURATION.as_ref().is_some_and(|it| it.is_match(text))
 }
 

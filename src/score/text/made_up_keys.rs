@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::Object;
+use model::Object;
 
 use super::generated::is_generated;
 
@@ -10,12 +10,12 @@ use super::generated::is_generated;
 const RECORDS: usize = 3;
 
 /// Whether a key looks made up by a server.
-pub(in crate::score) fn is_made_up(key: &str) -> bool {
+pub(crate) fn is_made_up(key: &str) -> bool {
     is_generated(&Value::String(key.to_owned()))
 }
 
 /// Whether each of several takes of an object has keys of its own, that look made up or name records.
-pub(in crate::score) fn vary(takes: &[&Object]) -> bool {
+pub(crate) fn vary(takes: &[&Object]) -> bool {
     let own: Vec<Vec<(&String, &Value)>> = takes.iter().map(|it| own(it, takes)).collect();
     let is_in_one = |key: &String| takes.iter().filter(|it| it.contains_key(key)).count() == 1;
     let all = || own.iter().flatten();

@@ -16,15 +16,15 @@ pub(super) struct Aligned<'a> {
 
 /// A difference, and where it is in each of the texts, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::score) struct Found {
-    pub(in crate::score) what: What,
-    pub(in crate::score) b: usize,
-    pub(in crate::score) c: usize,
+pub(crate) struct Found {
+    pub(crate) what: What,
+    pub(crate) b: usize,
+    pub(crate) c: usize,
 }
 
 /// What a difference is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::score) enum What {
+pub(crate) enum What {
     /// What did not vary is another.
     Changed,
     /// What varies is as it never was.

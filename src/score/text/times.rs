@@ -119,7 +119,7 @@ impl Time {
 
 /// The way a time is written.
 #[derive(Debug, Clone)]
-pub(in crate::score) struct Notation {
+pub(crate) struct Notation {
     /// Its signs and units, without the zone.
     pub(super) shape: String,
     pub(super) zone: String,
@@ -128,7 +128,7 @@ pub(in crate::score) struct Notation {
 
 impl Notation {
     /// Whether it says of which zone it is.
-    pub(in crate::score) fn has_zone(&self) -> bool {
+    pub(crate) fn has_zone(&self) -> bool {
         !self.zone.is_empty()
     }
 }
@@ -163,7 +163,7 @@ pub(super) fn read(text: &str, near: i64) -> Option<Reading> {
 }
 
 /// The way a time is written: separators, precision, whether and how a zone is given.
-pub(in crate::score) fn notation(text: &str) -> Option<Notation> {
+pub(crate) fn notation(text: &str) -> Option<Notation> {
     read(text, 0).map(|it| it.notation)
 }
 
@@ -202,7 +202,7 @@ fn notation_of(text: &str, parts: &Captures<'_>) -> Notation {
 
 /// Seconds by which a time lies after a moment, given in seconds since 1970; several where day and month could be exchanged. A time without
 /// a zone is read as UTC, and a time of day as that of the nearest day.
-pub(in crate::score) fn offsets(text: &str, at: f64) -> Vec<f64> {
+pub(crate) fn offsets(text: &str, at: f64) -> Vec<f64> {
     let at = milliseconds(at);
     // A word may be the name of a weekday.
     let read = read(text, at).filter(|_| text.contains(|it: char| it.is_ascii_digit()));
@@ -214,7 +214,7 @@ pub(in crate::score) fn offsets(text: &str, at: f64) -> Vec<f64> {
 }
 
 /// The same of a number of seconds or milliseconds since 1970; `None` for one that is too large for either.
-pub(in crate::score) fn epoch_offset(number: f64, at: f64) -> Option<f64> {
+pub(crate) fn epoch_offset(number: f64, at: f64) -> Option<f64> {
     epoch(number).map(|it| seconds(it - milliseconds(at)))
 }
 

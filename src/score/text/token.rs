@@ -4,30 +4,30 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::model::learned::TokenKind;
-use crate::score::values::mask;
-use crate::score::values::same::hash_of;
+use crate::values::mask;
+use crate::values::same::hash_of;
+use model::learned::TokenKind;
 
 use super::{lengths, times};
 
 /// Longer texts are not cut into tokens, because these take many times the memory of the text.
-pub(in crate::score) const LONG: usize = 1 << 21;
+pub(crate) const LONG: usize = 1 << 21;
 
 /// One token of a text.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::score) struct Token<'a> {
-    pub(in crate::score) text: &'a str,
-    pub(in crate::score) kind: TokenKind,
+pub(crate) struct Token<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) kind: TokenKind,
     /// White space stands before it, and it is not the first.
-    pub(in crate::score) spaced: bool,
+    pub(crate) spaced: bool,
     /// How many tokens there would be if ids of letters and digits were cut at the edges between them, and lengths of time in their parts;
     /// baselines count so.
-    pub(in crate::score) pieces: usize,
+    pub(crate) pieces: usize,
 }
 
 impl Token<'_> {
     /// Equal for equal tokens.
-    pub(in crate::score) fn key(&self) -> u64 {
+    pub(crate) fn key(&self) -> u64 {
         hash_of((self.text, self.spaced))
     }
 }
@@ -71,7 +71,7 @@ const LONG_RANDOM: usize = 12;
 /// The tokens of a text, white space evened out: as [`pieces`] cuts it, but ids and lengths of time in one.
 ///
 /// An id is a run of letters and digits that holds both, has `-` or `_` within it, or is long; so is what follows `base64,`.
-pub(in crate::score) fn tokens(text: &str) -> Vec<Token<'_>> {
+pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens: Vec<Token<'_>> = Vec::new();
     let pieces = pieces(text);
     let (mut at, mut base64_end, mut id) = (0, 0, Run::default());
@@ -292,7 +292,7 @@ fn id_length(text: &str, pieces: &[Token<'_>], whole: &Run) -> usize {
 }
 
 /// What some tokens of a text span, from the first to the last.
-pub(in crate::score) fn span<'a>(text: &'a str, tokens: &[Token<'a>]) -> &'a str {
+pub(crate) fn span<'a>(text: &'a str, tokens: &[Token<'a>]) -> &'a str {
     let start = tokens.first().map_or(0, |it| position(text, it.text));
     let end = tokens
         .last()
@@ -306,7 +306,7 @@ pub(super) fn position(text: &str, piece: &str) -> usize {
 }
 
 /// The tokens of a text, where letters and digits are parted in ids, too.
-pub(in crate::score) fn pieces(text: &str) -> Vec<Token<'_>> {
+pub(crate) fn pieces(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::with_capacity(text.len() / 4);
     let mut at = 0;
     for (kind, start, end) in wholes(text) {
@@ -322,7 +322,7 @@ pub(in crate::score) fn pieces(text: &str) -> Vec<Token<'_>> {
 }
 
 /// Whether a text holds a token that may change only because time passes.
-pub(in crate::score) fn may_move(text: &str) -> bool {
+pub(crate) fn may_move(text: &str) -> bool {
     let moves = [TokenKind::Time, TokenKind::Duration, TokenKind::Ago];
     wholes(text).any(|(kind, ..)| moves.contains(&kind)) || text.contains('年')
 }

@@ -4,14 +4,14 @@
 
 use std::ops::Range;
 
-use crate::model::learned::{TokenKind, VaryingToken};
+use model::learned::{TokenKind, VaryingToken};
 
 use super::clock::{Clock, Moved};
 use super::commas;
 use super::key;
 use super::lengths::length;
 use super::spaces::{self, Aligned};
-pub(in crate::score) use super::spaces::{Found, What};
+pub(crate) use super::spaces::{Found, What};
 use super::times::seconds;
 use super::token::{LONG, Token, may_have_wholes, pieces, position, span, tokens};
 use super::watch::{self, Watched};
@@ -28,27 +28,27 @@ const MANY_DIGITS: usize = 12;
     clippy::struct_excessive_bools,
     reason = "they say things that have nothing to do with each other"
 )]
-pub(in crate::score) struct How<'a> {
+pub(crate) struct How<'a> {
     /// The recorded text's tokens that vary.
-    pub(in crate::score) varying: &'a [VaryingToken],
+    pub(crate) varying: &'a [VaryingToken],
     /// It is padded, so that blanks vary with what varies.
-    pub(in crate::score) pads: bool,
+    pub(crate) pads: bool,
     /// It is a value within JSON.
-    pub(in crate::score) is_leaf: bool,
+    pub(crate) is_leaf: bool,
     /// The innermost key that names it.
-    pub(in crate::score) key: &'a str,
-    pub(in crate::score) clock: &'a Clock,
+    pub(crate) key: &'a str,
+    pub(crate) clock: &'a Clock,
     /// Ids are made by a server just now.
-    pub(in crate::score) is_live: bool,
+    pub(crate) is_live: bool,
     /// Later calls use what stands there.
-    pub(in crate::score) is_used: bool,
+    pub(crate) is_used: bool,
     /// What the run itself said, given text in the baseline's terms.
-    pub(in crate::score) said: &'a dyn Fn(&str) -> Option<String>,
+    pub(crate) said: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl<'a> How<'a> {
     /// Two texts of which nothing is known but when they were said.
-    pub(in crate::score) fn plain(clock: &'a Clock) -> Self {
+    pub(crate) fn plain(clock: &'a Clock) -> Self {
         Self {
             varying: &[],
             pads: false,
@@ -91,7 +91,7 @@ fn push(ways: &mut Vec<Way>, at: usize, step: Option<usize>) {
 type Match = (usize, Range<usize>);
 
 /// What two texts differ in; nothing where one says what the other said.
-pub(in crate::score) fn compare(b: &str, c: &str, how: &How<'_>) -> Vec<Found> {
+pub(crate) fn compare(b: &str, c: &str, how: &How<'_>) -> Vec<Found> {
     if how.varying.is_empty() && b == c {
         return Vec::new();
     }
@@ -538,7 +538,7 @@ fn watch_one(
 }
 
 /// What is to be said of a text that names another length of time than the recorded one, if both can be read.
-pub(in crate::score) fn lasting(key: &str, b: &str, c: &str, clock: &Clock) -> Option<Watched> {
+pub(crate) fn lasting(key: &str, b: &str, c: &str, clock: &Clock) -> Option<Watched> {
     let (both, unit) = match length(b).zip(length(c)) {
         Some((b, c)) => {
             let unit = seconds(b.unit.max(c.unit));
@@ -550,7 +550,7 @@ pub(in crate::score) fn lasting(key: &str, b: &str, c: &str, clock: &Clock) -> O
 }
 
 /// The number that a text begins with, thousands separators or not.
-pub(in crate::score) fn number(text: &str) -> Option<f64> {
+pub(crate) fn number(text: &str) -> Option<f64> {
     let end = text.find(|it: char| !it.is_ascii_digit() && !"+-.,eE".contains(it));
     let digits = text[..end.unwrap_or(text.len())].replace(',', "");
     digits.trim_end_matches(['e', 'E', '.']).parse().ok()
@@ -578,7 +578,7 @@ fn has_many_digits(text: &str) -> bool {
 }
 
 /// Whether a token may stand there, for so many recorded ones.
-pub(in crate::score) fn may_be(varying: &VaryingToken, token: &Token<'_>, recorded: usize) -> bool {
+pub(crate) fn may_be(varying: &VaryingToken, token: &Token<'_>, recorded: usize) -> bool {
     let kind = token.kind;
     let is_run = || {
         token

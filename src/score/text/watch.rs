@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use crate::model::placeholder;
+use model::placeholder;
 
 use super::key;
 use super::times;
 
 /// What is wrong with a value that may vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::score) enum Watched {
+pub(crate) enum Watched {
     /// No take was so, and no chance makes it so.
     Never(&'static str),
     /// Worth a look.
@@ -40,7 +40,7 @@ const DECADE: i64 = 3652 * DAY;
 const BEYOND: f64 = 1000.0;
 
 /// Whether a text says that there is nothing, where no take did.
-pub(in crate::score) fn words(seen: &[&str], now: &str) -> Option<Watched> {
+pub(crate) fn words(seen: &[&str], now: &str) -> Option<Watched> {
     if now.trim().is_empty() {
         return (!seen.iter().any(|it| it.trim().is_empty())).then_some(Never("is empty"));
     }
@@ -54,12 +54,7 @@ pub(in crate::score) fn words(seen: &[&str], now: &str) -> Option<Watched> {
 
 /// An id. `is_new` where it was made by a server just now, so that it is another one each time; `is_used` where later calls use it, which
 /// fail if it is none.
-pub(in crate::score) fn id(
-    seen: &[&str],
-    now: &str,
-    is_new: bool,
-    is_used: bool,
-) -> Option<Watched> {
+pub(crate) fn id(seen: &[&str], now: &str, is_new: bool, is_used: bool) -> Option<Watched> {
     if let Some(nothing) = words(seen, now) {
         return Some(nothing);
     }
@@ -189,7 +184,7 @@ fn beside_number(text: &str) -> Option<(&str, &str)> {
 }
 
 /// A count, a size, or how long something took.
-pub(in crate::score) fn number(seen: &[f64], now: f64) -> Option<Watched> {
+pub(crate) fn number(seen: &[f64], now: f64) -> Option<Watched> {
     let largest = seen.iter().copied().fold(0.0, f64::max);
     if seen.iter().all(|it| *it > 0.0) && now < 0.0 {
         Some(Shown("is below zero"))
@@ -203,7 +198,7 @@ pub(in crate::score) fn number(seen: &[f64], now: f64) -> Option<Watched> {
 /// How long something took or lasts, in units of so many seconds where that is known, under a key that says so, where all takes had the
 /// same. What counts up or down does so by the seconds that have `passed` at most, and from the start of what is up. Small measurements
 /// agree by chance, others seldom do.
-pub(in crate::score) fn lasting(
+pub(crate) fn lasting(
     key: &str,
     (was, now): (f64, f64),
     unit: Option<f64>,
@@ -232,12 +227,12 @@ pub(in crate::score) fn lasting(
 }
 
 /// The same of a longer text: `None` is also a word of English.
-pub(in crate::score) fn lacks(seen: &[&str], now: &str) -> Option<Watched> {
+pub(crate) fn lacks(seen: &[&str], now: &str) -> Option<Watched> {
     words(seen, &now.replace("None", "")).filter(|_| !now.trim().is_empty() && !seen.is_empty())
 }
 
 /// A text that varies as a whole, and has no white space in any take: what is cut short, or says something instead.
-pub(in crate::score) fn run(seen: &[&str], now: &str) -> Option<Watched> {
+pub(crate) fn run(seen: &[&str], now: &str) -> Option<Watched> {
     let least = seen.iter().map(|it| it.len()).min()?;
     let is_run = |it: &str| !it.contains(char::is_whitespace);
     if seen.len() < 2 || least < LONG || !seen.iter().all(|it| is_run(it)) {
@@ -256,7 +251,7 @@ pub(in crate::score) fn run(seen: &[&str], now: &str) -> Option<Watched> {
 }
 
 /// A time that was seen so many seconds after its call in each take, and now is, in one of its readings.
-pub(in crate::score) fn time(seen: &[i64], now: &[i64], has_zone: bool) -> Option<Watched> {
+pub(crate) fn time(seen: &[i64], now: &[i64], has_zone: bool) -> Option<Watched> {
     let (least, most) = (seen.iter().min()?, seen.iter().max()?);
     let nearest = |to: i64| now.iter().map(|it| (it - to).abs()).min();
     if seen.len() > 1 && most - least <= MINUTE && most.abs() <= DAY {
@@ -290,11 +285,7 @@ pub(in crate::score) fn time(seen: &[i64], now: &[i64], has_zone: bool) -> Optio
 }
 
 /// A time, as it is written.
-pub(in crate::score) fn time_text(
-    seen: &[&str],
-    offsets: &[i64],
-    (now, at): (&str, f64),
-) -> Option<Watched> {
+pub(crate) fn time_text(seen: &[&str], offsets: &[i64], (now, at): (&str, f64)) -> Option<Watched> {
     let notation = times::notation(now);
     let offset = whole(times::offsets(now, at));
     let has_zone = notation.as_ref().is_some_and(times::Notation::has_zone);
@@ -314,7 +305,7 @@ pub(in crate::score) fn time_text(
 }
 
 /// By how many seconds a number is after a moment, if it may be seconds or milliseconds since 1970.
-pub(in crate::score) fn epoch(number: f64, at: f64) -> Option<f64> {
+pub(crate) fn epoch(number: f64, at: f64) -> Option<f64> {
     const YEARS: f64 = 10.0 * 366.0 * 86_400.0;
     times::epoch_offset(number, at).filter(|it| it.abs() < YEARS)
 }
@@ -324,7 +315,7 @@ pub(in crate::score) fn epoch(number: f64, at: f64) -> Option<f64> {
     clippy::cast_possible_truncation,
     reason = "seconds of a calendar are far from the ends of the range"
 )]
-pub(in crate::score) fn whole(seconds: Vec<f64>) -> Vec<i64> {
+pub(crate) fn whole(seconds: Vec<f64>) -> Vec<i64> {
     seconds.into_iter().map(|it| it.round() as i64).collect()
 }
 

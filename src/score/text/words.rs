@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use crate::score::lists::align;
-use crate::score::values::number::count;
+use crate::lists::align;
+use crate::values::number::count;
 
 /// Beyond this many words left over on either side, abbreviations are not looked for: their search is quadratic, and
 /// in texts that differ this much they decide nothing.
@@ -12,7 +12,7 @@ const ABBREVIATIONS: usize = 512;
 
 /// A text as its words, ready to be compared with many others.
 #[derive(Debug)]
-pub(in crate::score) struct Words<'a> {
+pub(crate) struct Words<'a> {
     /// In the order of the text.
     all: Vec<Cow<'a, str>>,
     /// Each word once, in sorted order.
@@ -44,7 +44,7 @@ impl Place {
 }
 
 /// Similarity of two texts, 0 to 1; see [`Words::similarity`].
-pub(in crate::score) fn similarity(a: &str, b: &str) -> f64 {
+pub(crate) fn similarity(a: &str, b: &str) -> f64 {
     if a == b {
         return 1.0;
     }
@@ -52,7 +52,7 @@ pub(in crate::score) fn similarity(a: &str, b: &str) -> f64 {
 }
 
 impl<'a> Words<'a> {
-    pub(in crate::score) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         let mut all: Vec<Cow<'_, str>> = Vec::with_capacity(text.len() / 4 + 1);
         let mut add = |word: &'a str| {
             let word = trimmed(word);
@@ -78,14 +78,14 @@ impl<'a> Words<'a> {
     }
 
     /// How many words there are.
-    pub(in crate::score) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
 
     /// `inter / (|A| + |B| - inter)` over the sets of words, where `inter` is `|A ∩ B|` and half a point for each pair of
     /// abbreviations among the words left over. The same set of words in another order or number:
     /// `0.8 + 0.2 × longest common subsequence / longer length`. Two texts without words: 1; one: 0.
-    pub(in crate::score) fn similarity(&self, other: &Self) -> f64 {
+    pub(crate) fn similarity(&self, other: &Self) -> f64 {
         if self.all.is_empty() && other.all.is_empty() {
             return 1.0;
         }

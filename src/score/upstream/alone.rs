@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::score::pairing::call::Call;
-use crate::score::pairing::calls::Calls;
+use crate::pairing::call::Call;
+use crate::pairing::calls::Calls;
 
 use super::matched::Arrival;
 

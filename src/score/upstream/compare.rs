@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 
-use crate::model::comparison::{Reason, ReasonKind, Row};
-use crate::model::rules::Rules;
-use crate::model::trajectory::Trajectory;
-use crate::model::upstream::{IrregularTool, UpstreamLane};
-use crate::score::ids::translated_run::TranslatedRun;
-use crate::score::pairing::call::Call;
-use crate::score::pairing::calls::Calls;
-use crate::score::values::same;
-use crate::score::work::Work;
+use crate::ids::translated_run::TranslatedRun;
+use crate::pairing::call::Call;
+use crate::pairing::calls::Calls;
+use crate::values::same;
+use crate::work::Work;
+use model::comparison::{Reason, ReasonKind, Row};
+use model::rules::Rules;
+use model::trajectory::Trajectory;
+use model::upstream::{IrregularTool, UpstreamLane};
 
 use super::heard::Heard;
 use super::judged::Judging;
@@ -19,14 +19,14 @@ use super::matched::{Arrival, matched};
 use super::moments::Moments;
 
 /// The agent's side of a comparison: its calls, their rows, and the run in the baseline's terms, if it has other ids.
-pub(in crate::score) struct Agent<'s, 'a> {
-    pub(in crate::score) calls: &'s Calls<'a>,
-    pub(in crate::score) rows: &'s [Row],
-    pub(in crate::score) terms: Option<&'s TranslatedRun>,
+pub(crate) struct Agent<'s, 'a> {
+    pub(crate) calls: &'s Calls<'a>,
+    pub(crate) rows: &'s [Row],
+    pub(crate) terms: Option<&'s TranslatedRun>,
 }
 
 /// Compares what the servers behind the one under test heard.
-pub(in crate::score) fn compare(
+pub(crate) fn compare(
     (baseline, current): (&Trajectory, &Trajectory),
     agent: &Agent<'_, '_>,
     (rules, work): (&Rules, &Work<'_>),
@@ -71,7 +71,7 @@ fn not_compared(why: &str) -> Heard {
 }
 
 /// When each call of the two lanes arrived, given which tools are called irregularly.
-pub(in crate::score) fn arrivals(
+pub(crate) fn arrivals(
     calls: &Calls<'_>,
     (baseline, current): (&UpstreamLane, &UpstreamLane),
     moments: &Moments<'_, '_>,

@@ -1,16 +1,16 @@
 //! Something that was heard otherwise behind the server, in words.
 
-use crate::model::comparison::{
+use crate::pairing::call::Call;
+use crate::text::excerpt;
+use model::comparison::{
     ArgumentDifference, Change, ChangeKind, Reason, ReasonKind, UpstreamHeader,
 };
-use crate::model::trajectory::ToolCall;
-use crate::score::pairing::call::Call;
-use crate::score::text::excerpt;
+use model::trajectory::ToolCall;
 
 use super::moments::Moment;
 
 /// Something that was heard otherwise behind the server.
-pub(in crate::score) struct Finding {
+pub(crate) struct Finding {
     /// The agent's call: its number in the baseline, and in the run; its tool's full name.
     baseline: Option<usize>,
     current: Option<usize>,
@@ -30,7 +30,7 @@ pub(in crate::score) struct Finding {
 
 /// How something that fails relates to what the agent's own calls fail for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::score) enum Standing {
+pub(crate) enum Standing {
     /// The agent's call is the same on both sides: what else it fails for may follow from this.
     Cause,
     /// It may follow from what the agent's call fails for, and fails in any case.

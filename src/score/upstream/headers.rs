@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use crate::model::comparison::UpstreamHeader;
-use crate::model::placeholder::{Alike, placeholders};
-use crate::model::upstream::{Header, PassedOn, UpstreamLane};
-use crate::score::values::mask;
+use crate::values::mask;
+use model::comparison::UpstreamHeader;
+use model::placeholder::{Alike, placeholders};
+use model::upstream::{Header, PassedOn, UpstreamLane};
 
 /// The headers that two calls to a server were passed on with and that differ, by name.
 pub(super) fn of_calls(server: &str, was: &[Header], now: &[Header]) -> Vec<UpstreamHeader> {

@@ -2,15 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::comparison::{
-    Change, ChangeKind, Reason, ReasonKind, UpstreamComparison, Verdict,
-};
+use model::comparison::{Change, ChangeKind, Reason, ReasonKind, UpstreamComparison, Verdict};
 
 use super::finding::{Finding, Standing};
 
 /// What the servers behind the one under test heard, side by side.
 #[derive(Default)]
-pub(in crate::score) struct Heard {
+pub(crate) struct Heard {
     /// `None` where nobody listened on one of the sides.
     pub(super) comparison: Option<UpstreamComparison>,
     /// In the order of the calls behind; what concerns none comes last.
@@ -27,13 +25,13 @@ pub(in crate::score) struct Heard {
 
 impl Heard {
     /// What fails, with how it relates to what the agent's own calls fail for.
-    pub(in crate::score) fn reasons(&self) -> impl Iterator<Item = (Standing, Reason)> {
+    pub(crate) fn reasons(&self) -> impl Iterator<Item = (Standing, Reason)> {
         let failing = self.findings.iter().filter(|it| it.fails);
         failing.map(|it| (it.standing, it.reason()))
     }
 
     /// Says of an answer that the agent got otherwise whose doing it is, where a server behind did so, too.
-    pub(in crate::score) fn explain(&self, reason: &mut Reason) {
+    pub(crate) fn explain(&self, reason: &mut Reason) {
         if reason.kind != ReasonKind::ServerRegression || reason.cause.is_some() {
             return;
         }
@@ -53,10 +51,7 @@ impl Heard {
     }
 
     /// The comparison and its changes, with what the run failed for according to its verdict.
-    pub(in crate::score) fn settled(
-        self,
-        verdict: &Verdict,
-    ) -> (Option<UpstreamComparison>, Vec<Change>) {
+    pub(crate) fn settled(self, verdict: &Verdict) -> (Option<UpstreamComparison>, Vec<Change>) {
         let reasons = verdict.all_reasons();
         let failed: HashSet<_> = reasons
             .filter(|it| it.kind == ReasonKind::Upstream)

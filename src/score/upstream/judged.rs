@@ -2,14 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::comparison::{
-    ArgumentDifference, UpstreamComparison, UpstreamHeader, UpstreamRow,
-};
-use crate::model::upstream::{IrregularTool, UpstreamLane, VaryingArgument};
-use crate::score::pairing::call::{Call, asked};
-use crate::score::pairing::calls::Calls;
-use crate::score::scores::sides::Sides;
-use crate::score::values::path::covers_path;
+use crate::pairing::call::{Call, asked};
+use crate::pairing::calls::Calls;
+use crate::scores::sides::Sides;
+use crate::values::path::covers_path;
+use model::comparison::{ArgumentDifference, UpstreamComparison, UpstreamHeader, UpstreamRow};
+use model::upstream::{IrregularTool, UpstreamLane, VaryingArgument};
 
 use super::alone::{Alone, Counted};
 use super::finding::{Finding, Standing, heard, heard_times};

@@ -2,21 +2,17 @@
 
 use serde_json::Value;
 
-use crate::model::Object;
-use crate::model::comparison::ArgumentDifference;
-use crate::score::scores::sides::Sides;
-use crate::score::text::excerpt;
-use crate::score::values::path::{covers_path, escape};
+use crate::scores::sides::Sides;
+use crate::text::excerpt;
+use crate::values::path::{covers_path, escape};
+use model::Object;
+use model::comparison::ArgumentDifference;
 
 /// How deep it is looked.
 const DEPTH: usize = 64;
 
 /// Where the arguments of two calls differ, compared as those of effects are, and in kind.
-pub(in crate::score) fn differences(
-    sides: &Sides<'_>,
-    b: usize,
-    c: usize,
-) -> Vec<ArgumentDifference> {
+pub(crate) fn differences(sides: &Sides<'_>, b: usize, c: usize) -> Vec<ArgumentDifference> {
     let (before, now) = (&sides.calls.baseline[b], &sides.calls.current[c]);
     let (was, has) = (&before.made.arguments, &now.made.arguments);
     if was == has {

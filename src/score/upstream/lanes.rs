@@ -1,19 +1,19 @@
 //! The lanes of both sides as runs of their own: what can be told of the agent's calls can be told of those behind the server, too.
 
-use crate::model::rules::Rules;
-use crate::model::trajectory::{Step, ToolCall, Trajectory};
-use crate::model::upstream::UpstreamLane;
-use crate::score::ids::binding::find_bindings;
-use crate::score::ids::translate::translate;
-use crate::score::ids::translated_run::TranslatedRun;
-use crate::score::pairing::call::{Call, request_key};
-use crate::score::scores::sides::Sides;
-use crate::score::values::exact;
-use crate::score::values::secrets;
-use crate::score::work::Work;
+use crate::ids::binding::find_bindings;
+use crate::ids::translate::translate;
+use crate::ids::translated_run::TranslatedRun;
+use crate::pairing::call::{Call, request_key};
+use crate::scores::sides::Sides;
+use crate::values::exact;
+use crate::values::secrets;
+use crate::work::Work;
+use model::rules::Rules;
+use model::trajectory::{Step, ToolCall, Trajectory};
+use model::upstream::UpstreamLane;
 
 /// Two lanes, ready to be compared.
-pub(in crate::score) struct Lanes {
+pub(crate) struct Lanes {
     baseline: Trajectory,
     current: Trajectory,
     /// The run's lane with the ids of the baseline in place of its own; `None` where there are none.
@@ -22,7 +22,7 @@ pub(in crate::score) struct Lanes {
 
 impl Lanes {
     /// `agent` is the run's first lane in the terms of the baseline's: ids that the agent was given and sent are passed on.
-    pub(in crate::score) fn new(
+    pub(crate) fn new(
         baseline: (&Trajectory, &UpstreamLane),
         current: (&Trajectory, &UpstreamLane),
         agent: Option<&TranslatedRun>,
@@ -57,7 +57,7 @@ impl Lanes {
         }
     }
 
-    pub(in crate::score) fn sides<'a>(&'a self, rules: &'a Rules, work: &'a Work<'a>) -> Sides<'a> {
+    pub(crate) fn sides<'a>(&'a self, rules: &'a Rules, work: &'a Work<'a>) -> Sides<'a> {
         Sides::new(
             &self.baseline,
             &self.current,
@@ -92,6 +92,6 @@ fn as_run((run, lane): (&Trajectory, &UpstreamLane)) -> Trajectory {
 }
 
 /// The number of the agent's call during which one arrived.
-pub(in crate::score) fn cause(lane: &UpstreamLane, call: &Call<'_>) -> Option<usize> {
+pub(crate) fn cause(lane: &UpstreamLane, call: &Call<'_>) -> Option<usize> {
     lane.calls.get(call.number - 1)?.cause
 }

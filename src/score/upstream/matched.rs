@@ -4,26 +4,26 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use crate::score::lists::edits;
-use crate::score::lists::leftover::unpaired;
-use crate::score::pairing::call::Call;
-use crate::score::pairing::calls::Calls;
-use crate::score::values::same;
+use crate::lists::edits;
+use crate::lists::leftover::unpaired;
+use crate::pairing::call::Call;
+use crate::pairing::calls::Calls;
+use crate::values::same;
 
 /// When a call arrived, and what it was passed.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::score) struct Arrival {
+pub(crate) struct Arrival {
     /// The group of the agent's moments; `None` for any time, as its tool is called irregularly.
-    pub(in crate::score) group: Option<usize>,
+    pub(crate) group: Option<usize>,
     /// Whether both sides have the moment, so that its partner may have arrived at another one.
-    pub(in crate::score) may_move: bool,
+    pub(crate) may_move: bool,
     /// Equal for calls that were passed the same headers.
-    pub(in crate::score) headers: u64,
+    pub(crate) headers: u64,
 }
 
 /// Where the call of the run stands that belongs to one of the baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::score) enum Place {
+pub(crate) enum Place {
     Same,
     /// At the same moment, in another order among the calls of its server, or even among its effects.
     Reordered {
@@ -35,24 +35,24 @@ pub(in crate::score) enum Place {
 
 /// Two calls that belong together, by their positions.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::score) struct Partners {
-    pub(in crate::score) b: usize,
-    pub(in crate::score) c: usize,
-    pub(in crate::score) place: Place,
+pub(crate) struct Partners {
+    pub(crate) b: usize,
+    pub(crate) c: usize,
+    pub(crate) place: Place,
 }
 
 /// What was paired, and what was not, by positions in ascending order; pairs by those of the baseline.
-pub(in crate::score) struct Matched {
-    pub(in crate::score) pairs: Vec<Partners>,
-    pub(in crate::score) missing: Vec<usize>,
-    pub(in crate::score) extra: Vec<usize>,
+pub(crate) struct Matched {
+    pub(crate) pairs: Vec<Partners>,
+    pub(crate) missing: Vec<usize>,
+    pub(crate) extra: Vec<usize>,
 }
 
 /// Positions of calls on each side.
 type Sides = (Vec<usize>, Vec<usize>);
 
 /// Pairs the calls of both sides, given when each arrived.
-pub(in crate::score) fn matched(calls: &Calls<'_>, b: &[Arrival], c: &[Arrival]) -> Matched {
+pub(crate) fn matched(calls: &Calls<'_>, b: &[Arrival], c: &[Arrival]) -> Matched {
     let mut open: BTreeMap<(Option<usize>, u64), Sides> = BTreeMap::new();
     for (at, call) in calls.baseline.iter().enumerate() {
         open.entry((b[at].group, call.tool)).or_default().0.push(at);

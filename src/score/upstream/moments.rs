@@ -1,9 +1,9 @@
 //! The calls of the agent as the moments at which calls arrived behind the server under test.
 
-use crate::model::comparison::Row;
-use crate::model::trajectory::ToolCall;
-use crate::score::pairing::call::Call;
-use crate::score::pairing::calls::Calls;
+use crate::pairing::call::Call;
+use crate::pairing::calls::Calls;
+use model::comparison::Row;
+use model::trajectory::ToolCall;
 
 use super::passed_on::PassedOn;
 
@@ -11,7 +11,7 @@ use super::passed_on::PassedOn;
 const ROUNDED: f64 = 1.0;
 
 /// One call of the agent, on one side or on both; or the time before the first.
-pub(in crate::score) struct Moment<'c, 'a> {
+pub(crate) struct Moment<'c, 'a> {
     before: Option<&'c Call<'a>>,
     now: Option<&'c Call<'a>>,
     /// The first of the moments that cannot be told from this one, because calls were made at the same time.
@@ -19,7 +19,7 @@ pub(in crate::score) struct Moment<'c, 'a> {
 }
 
 /// All moments of both sides.
-pub(in crate::score) struct Moments<'c, 'a> {
+pub(crate) struct Moments<'c, 'a> {
     all: Vec<Moment<'c, 'a>>,
     /// By the numbers of the agent's calls.
     of_baseline: Vec<usize>,
@@ -30,7 +30,7 @@ pub(in crate::score) struct Moments<'c, 'a> {
 
 impl<'c, 'a> Moments<'c, 'a> {
     /// The moments of these calls, given which of them are partners: numbers in the baseline and in the run.
-    pub(in crate::score) fn new(
+    pub(crate) fn new(
         calls: &'c Calls<'a>,
         partners: impl Iterator<Item = (Option<usize>, Option<usize>)>,
     ) -> Self {
@@ -74,7 +74,7 @@ impl<'c, 'a> Moments<'c, 'a> {
     }
 
     /// The same for the rows of a comparison.
-    pub(in crate::score) fn of_rows(calls: &'c Calls<'a>, rows: &[Row]) -> Self {
+    pub(crate) fn of_rows(calls: &'c Calls<'a>, rows: &[Row]) -> Self {
         let partners = rows.iter().map(|row| match row {
             Row::Pair(pair) => (Some(pair.baseline), Some(pair.current)),
             Row::Missing { baseline, .. } => (Some(*baseline), None),
@@ -84,29 +84,29 @@ impl<'c, 'a> Moments<'c, 'a> {
     }
 
     /// The moment of a call of the baseline's agent. One that is none counts as before the first.
-    pub(in crate::score) fn before(&self, cause: Option<usize>) -> usize {
+    pub(crate) fn before(&self, cause: Option<usize>) -> usize {
         let known = cause.and_then(|it| self.of_baseline.get(it));
         known.copied().unwrap_or(0)
     }
 
     /// The moment of a call of the run's agent.
-    pub(in crate::score) fn now(&self, cause: Option<usize>) -> usize {
+    pub(crate) fn now(&self, cause: Option<usize>) -> usize {
         let known = cause.and_then(|it| self.of_current.get(it));
         known.copied().unwrap_or(0)
     }
 
-    pub(in crate::score) fn moment(&self, at: usize) -> &Moment<'c, 'a> {
+    pub(crate) fn moment(&self, at: usize) -> &Moment<'c, 'a> {
         &self.all[at]
     }
 
     /// Whether the agent's calls that may have caused something at this moment ask the same on both sides, ids aside.
-    pub(in crate::score) fn asks_the_same(&self, at: usize) -> bool {
+    pub(crate) fn asks_the_same(&self, at: usize) -> bool {
         self.asks_the_same[self.all[at].group]
     }
 }
 
 impl<'c, 'a> Moment<'c, 'a> {
-    pub(in crate::score) fn group(&self) -> usize {
+    pub(crate) fn group(&self) -> usize {
         self.group
     }
 
@@ -124,7 +124,7 @@ impl<'c, 'a> Moment<'c, 'a> {
     }
 
     /// What the agent asked otherwise.
-    pub(in crate::score) fn passed_on(&self) -> PassedOn<'a> {
+    pub(crate) fn passed_on(&self) -> PassedOn<'a> {
         let pair = self.pair();
         pair.map_or_else(PassedOn::default, |(b, c)| PassedOn::new(b, c))
     }
@@ -135,7 +135,7 @@ impl<'c, 'a> Moment<'c, 'a> {
     }
 
     /// Whether both sides have the moment.
-    pub(in crate::score) fn is_on_both_sides(&self) -> bool {
+    pub(crate) fn is_on_both_sides(&self) -> bool {
         self.before.is_some() == self.now.is_some()
     }
 

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use crate::model::Object;
-use crate::score::ids::binding::{replaced, text_of, value_at};
-use crate::score::pairing::call::Call;
-use crate::score::values::same::{self, same};
+use crate::ids::binding::{replaced, text_of, value_at};
+use crate::pairing::call::Call;
+use crate::values::same::{self, same};
+use model::Object;
 
 /// The most values of one call that are looked for in what arrived behind.
 const VALUES: usize = 1_000;
 
 /// Where the arguments of the agent's two calls differ.
 #[derive(Default)]
-pub(in crate::score) struct PassedOn<'a> {
+pub(crate) struct PassedOn<'a> {
     differing: Vec<Differing<'a>>,
 }
 
@@ -25,7 +25,7 @@ struct Differing<'a> {
 
 /// Whose doing a difference behind the server is, where the agent's call explains it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::score) enum Explained {
+pub(crate) enum Explained {
     /// It is an id that each side has been given.
     Bound,
     /// The agent asked otherwise.
@@ -45,7 +45,7 @@ impl<'a> PassedOn<'a> {
     }
 
     /// How the agent's call explains that two calls behind differ at a place of their arguments.
-    pub(in crate::score) fn explained(
+    pub(crate) fn explained(
         &self,
         before: &Call<'_>,
         now: &Call<'_>,

@@ -16,7 +16,7 @@ const NAMES: usize = 8;
 const WORDS: usize = 3;
 
 /// How alike two values roughly are, 0 to 1.
-pub(in crate::score) fn values(b: &Value, c: &Value) -> f64 {
+pub(crate) fn values(b: &Value, c: &Value) -> f64 {
     match (b, c) {
         (Value::Object(b), Value::Object(c)) => {
             let looked_at = b.iter().take(MEMBERS);
@@ -49,7 +49,7 @@ fn shorter_by_longer(a: usize, b: usize) -> f64 {
 }
 
 /// How much of the longer of two texts is the same at the beginning and at the end.
-pub(in crate::score) fn texts(b: &str, c: &str) -> f64 {
+pub(crate) fn texts(b: &str, c: &str) -> f64 {
     let (b, c) = (b.as_bytes(), c.as_bytes());
     let shorter = b.len().min(c.len());
     let same = |(b, c): &(&u8, &u8)| b == c;
@@ -63,7 +63,7 @@ pub(in crate::score) fn texts(b: &str, c: &str) -> f64 {
 
 /// Keys that are equal for elements of two lists that are probably the same although not equal. Records are identified by the member that
 /// matches most of them, texts by their first words.
-pub(in crate::score) fn keys(b: &[Value], c: &[Value]) -> (Vec<u64>, Vec<u64>) {
+pub(crate) fn keys(b: &[Value], c: &[Value]) -> (Vec<u64>, Vec<u64>) {
     let name = distinctive_name(b, c);
     let keys = |list: &[Value]| {
         let key = |it: &Value| match (it, name) {

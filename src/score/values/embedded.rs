@@ -7,7 +7,7 @@ use std::rc::Rc;
 use foldhash::fast::FixedState;
 use serde_json::Value;
 
-use crate::digits;
+use model::digits;
 
 /// Documents of less than this are always looked into.
 const LARGE: usize = 1 << 20;
@@ -18,7 +18,7 @@ const BEYOND: usize = 16 << 20;
 const NAME: usize = 96;
 
 /// The JSON object or list a text consists of, long integers as [`digits`] marks them.
-pub(in crate::score) fn embedded(text: &str) -> Option<Value> {
+pub(crate) fn embedded(text: &str) -> Option<Value> {
     (looks_like_json(text) && !is_too_dense(text))
         .then(|| digits::parse_integers(text).ok())
         .flatten()
@@ -28,7 +28,7 @@ pub(in crate::score) fn embedded(text: &str) -> Option<Value> {
 ///
 /// Texts are known by their addresses: they have to stay where they are as long as this lives.
 #[derive(Debug, Default)]
-pub(in crate::score) struct Documents {
+pub(crate) struct Documents {
     parsed: RefCell<Parsed>,
 }
 
@@ -37,13 +37,13 @@ type Parsed = HashMap<(usize, usize), Option<Rc<Value>>, FixedState>;
 
 impl Documents {
     /// Whether a text was asked for before, and costs nothing any more.
-    pub(in crate::score) fn knows(&self, text: &str) -> bool {
+    pub(crate) fn knows(&self, text: &str) -> bool {
         let address = (text.as_ptr().addr(), text.len());
         self.parsed.borrow().contains_key(&address)
     }
 
     /// The JSON object or list a text consists of.
-    pub(in crate::score) fn of(&self, text: &str) -> Option<Rc<Value>> {
+    pub(crate) fn of(&self, text: &str) -> Option<Rc<Value>> {
         if !looks_like_json(text) {
             return None;
         }
@@ -59,7 +59,7 @@ impl Documents {
 
 /// Whether a text would take far more memory as JSON than JSON usually does: millions of empty lists or of numbers. It is compared as the
 /// text that it is.
-pub(in crate::score) fn is_too_dense(text: &str) -> bool {
+pub(crate) fn is_too_dense(text: &str) -> bool {
     if text.len() < LARGE {
         return false;
     }
@@ -77,6 +77,6 @@ pub(in crate::score) fn is_too_dense(text: &str) -> bool {
 }
 
 /// Whether a text begins as a JSON object or list does.
-pub(in crate::score) fn looks_like_json(text: &str) -> bool {
+pub(crate) fn looks_like_json(text: &str) -> bool {
     text.trim_ascii_start().starts_with(['{', '['])
 }

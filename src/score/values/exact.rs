@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use crate::digits;
-use crate::model::Digits;
-use crate::model::trajectory::{Outcome, Step, ToolCall, Trajectory};
+use model::Digits;
+use model::digits;
+use model::trajectory::{Outcome, Step, ToolCall, Trajectory};
 
 /// Two sides of a comparison. Where only one of them kept digits, the other may have had as many: neither has them then.
-pub(in crate::score) fn both<'t>(
+pub(crate) fn both<'t>(
     baseline: &'t Trajectory,
     current: &'t Trajectory,
 ) -> (Cow<'t, Trajectory>, Cow<'t, Trajectory>) {
@@ -19,7 +19,7 @@ pub(in crate::score) fn both<'t>(
 }
 
 /// The trajectory with its digits in their places.
-pub(in crate::score) fn exact(trajectory: &Trajectory) -> Cow<'_, Trajectory> {
+pub(crate) fn exact(trajectory: &Trajectory) -> Cow<'_, Trajectory> {
     if !has_digits(trajectory) {
         return Cow::Borrowed(trajectory);
     }

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::digits;
+use model::digits;
 
 /// The JSON type of a value.
-pub(in crate::score) fn kind(value: &Value) -> &'static str {
+pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
@@ -20,7 +20,7 @@ pub(in crate::score) fn kind(value: &Value) -> &'static str {
 }
 
 /// A type with its article, as in "became a string".
-pub(in crate::score) fn article(kind: &str) -> String {
+pub(crate) fn article(kind: &str) -> String {
     match kind {
         "null" => "null".to_owned(),
         "array" | "object" | "integer" => format!("an {kind}"),
@@ -29,19 +29,19 @@ pub(in crate::score) fn article(kind: &str) -> String {
 }
 
 /// The types of the elements of a list.
-pub(in crate::score) fn of_elements(list: &[Value]) -> HashSet<&'static str> {
+pub(crate) fn of_elements(list: &[Value]) -> HashSet<&'static str> {
     list.iter().map(kind).collect()
 }
 
 /// Whether a list has elements of types that another, which has some, has not.
-pub(in crate::score) fn has_other_kinds(known: &Value, list: &Value) -> bool {
+pub(crate) fn has_other_kinds(known: &Value, list: &Value) -> bool {
     let kinds = |it: &Value| of_elements(it.as_array().map_or(&[], Vec::as_slice));
     let known = kinds(known);
     !known.is_empty() && !kinds(list).is_subset(&known)
 }
 
 /// A value without what is in it: lists and objects only say whether anything is.
-pub(in crate::score) fn reduced(value: &Value) -> Value {
+pub(crate) fn reduced(value: &Value) -> Value {
     match value {
         Value::Array(items) if !items.is_empty() => json!(["…"]),
         Value::Object(members) if !members.is_empty() => json!({ "…": "…" }),
@@ -50,7 +50,7 @@ pub(in crate::score) fn reduced(value: &Value) -> Value {
 }
 
 /// Whether a value is of the kind of another; empty lists and objects are kinds of their own, and so are texts of blanks.
-pub(in crate::score) fn is_of_kind(seen: &Value, value: &Value) -> bool {
+pub(crate) fn is_of_kind(seen: &Value, value: &Value) -> bool {
     if digits::of(seen).is_some() || digits::of(value).is_some() {
         return kind(seen) == kind(value);
     }
@@ -58,7 +58,7 @@ pub(in crate::score) fn is_of_kind(seen: &Value, value: &Value) -> bool {
 }
 
 /// Whether nothing is in a list, an object or a text.
-pub(in crate::score) fn is_empty(value: &Value) -> bool {
+pub(crate) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.is_empty(),
         Value::Object(members) => members.is_empty(),

@@ -50,7 +50,7 @@ static VARYING: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(PATTERN).o
 
 /// A text with everything in it that varies by nature replaced: ISO 8601, RFC 2822 and JavaScript times, UUIDs, long
 /// hexadecimal runs, addresses such as `0x7f3a2c001b40`, and seconds or milliseconds since 1970.
-pub(in crate::score) fn text(text: &str) -> Cow<'_, str> {
+pub(crate) fn text(text: &str) -> Cow<'_, str> {
     if !may_vary(text) {
         return Cow::Borrowed(text);
     }
@@ -87,7 +87,7 @@ fn may_vary(text: &str) -> bool {
 }
 
 /// Whether so many hexadecimal digits stand in a row. Looks at few of the bytes.
-pub(in crate::score) fn has_hex_run(bytes: &[u8], length: usize) -> bool {
+pub(crate) fn has_hex_run(bytes: &[u8], length: usize) -> bool {
     let is_hex = |it: &&u8| it.is_ascii_hexdigit();
     let mut at = length - 1;
     while let Some(it) = bytes.get(at) {
@@ -145,7 +145,7 @@ fn is_epoch_text(text: &str) -> bool {
 }
 
 /// What stands for a number that varies by nature: seconds or milliseconds since 1970.
-pub(in crate::score) fn number(number: &Number) -> Option<&'static str> {
+pub(crate) fn number(number: &Number) -> Option<&'static str> {
     let number = number.as_f64()?;
     let is_epoch = EPOCH_SECONDS.contains(&number) || EPOCH_SECONDS.contains(&(number / 1000.0));
     is_epoch.then_some(EPOCH)

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use foldhash::fast::FixedState;
 use serde_json::Value;
 
-use crate::score::work::{self, Work};
+use crate::work::{self, Work};
 
 use super::embedded::{self, Documents};
 use super::same::{self, View};
@@ -19,10 +19,10 @@ use super::same::{self, View};
 type Map<K, V> = HashMap<K, V, FixedState>;
 
 /// The address of a value or text, and the length of a text.
-pub(in crate::score) type Address = (usize, usize);
+pub(crate) type Address = (usize, usize);
 
 /// What is known so far.
-pub(in crate::score) struct Memo<'w> {
+pub(crate) struct Memo<'w> {
     view: View,
     work: &'w Work<'w>,
     documents: &'w Documents,
@@ -32,7 +32,7 @@ pub(in crate::score) struct Memo<'w> {
 }
 
 impl<'w> Memo<'w> {
-    pub(in crate::score) fn new(view: View, work: &'w Work<'w>, documents: &'w Documents) -> Self {
+    pub(crate) fn new(view: View, work: &'w Work<'w>, documents: &'w Documents) -> Self {
         Self {
             view,
             work,
@@ -43,12 +43,12 @@ impl<'w> Memo<'w> {
         }
     }
 
-    pub(in crate::score) fn work(&self) -> &'w Work<'w> {
+    pub(crate) fn work(&self) -> &'w Work<'w> {
         self.work
     }
 
     /// How much work a value is, in leaves.
-    pub(in crate::score) fn weight(&self, value: &Value) -> usize {
+    pub(crate) fn weight(&self, value: &Value) -> usize {
         if !is_branch(value) {
             return of_leaf(value);
         }
@@ -61,7 +61,7 @@ impl<'w> Memo<'w> {
     }
 
     /// A hash that the same values share; see [`same::hash`].
-    pub(in crate::score) fn hash(&self, value: &Value) -> u64 {
+    pub(crate) fn hash(&self, value: &Value) -> u64 {
         if !is_branch(value) {
             self.work.spend(of_leaf(value));
             return same::hash(value, self.view);
@@ -78,12 +78,12 @@ impl<'w> Memo<'w> {
     }
 
     /// The hash of a value that has members, if it was looked at before.
-    pub(in crate::score) fn known_hash(&self, value: &Value) -> Option<u64> {
+    pub(crate) fn known_hash(&self, value: &Value) -> Option<u64> {
         self.hashes.borrow().get(&address(value).0).copied()
     }
 
     /// The JSON document a text consists of, parsed when it is first asked for.
-    pub(in crate::score) fn document(&self, text: &str) -> Option<Rc<Value>> {
+    pub(crate) fn document(&self, text: &str) -> Option<Rc<Value>> {
         if !embedded::looks_like_json(text) {
             return None;
         }
@@ -94,20 +94,20 @@ impl<'w> Memo<'w> {
     }
 
     /// How alike two values are, if that was found out before.
-    pub(in crate::score) fn alike(&self, b: Address, c: Address) -> Option<f64> {
+    pub(crate) fn alike(&self, b: Address, c: Address) -> Option<f64> {
         self.alike.borrow().get(&(b, c)).copied()
     }
 
-    pub(in crate::score) fn keep_alike(&self, b: Address, c: Address, similarity: f64) {
+    pub(crate) fn keep_alike(&self, b: Address, c: Address, similarity: f64) {
         self.alike.borrow_mut().insert((b, c), similarity);
     }
 }
 
-pub(in crate::score) fn address(value: &Value) -> Address {
+pub(crate) fn address(value: &Value) -> Address {
     (std::ptr::from_ref(value).addr(), usize::MAX)
 }
 
-pub(in crate::score) fn address_of_text(text: &str) -> Address {
+pub(crate) fn address_of_text(text: &str) -> Address {
     (text.as_ptr().addr(), text.len())
 }
 

@@ -5,19 +5,19 @@ use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-use crate::digits;
-pub(in crate::score) use crate::model::number::count;
+use model::digits;
+pub(crate) use model::number::count;
 
 /// The largest similarity of two things that are not equal.
 ///
 /// Two integers beyond 2^53 can differ by less than a 64-bit fraction can express; they are still not the same number.
-pub(in crate::score) const ALMOST: f64 = 1.0 - f64::EPSILON;
+pub(crate) const ALMOST: f64 = 1.0 - f64::EPSILON;
 
 /// Integers from here on are compared by their digits.
 const LONG: u128 = 1 << 64;
 
 /// Whether two numbers have the same value: `1` equals `1.0`, and integers are compared digit by digit at any size.
-pub(in crate::score) fn equal(a: &Number, b: &Number) -> bool {
+pub(crate) fn equal(a: &Number, b: &Number) -> bool {
     if let (Some(a), Some(b)) = (a.as_i64(), b.as_i64()) {
         return a == b;
     }
@@ -30,7 +30,7 @@ pub(in crate::score) fn equal(a: &Number, b: &Number) -> bool {
 }
 
 /// Whether two numbers are the same but for the noise of floating point: integers digit for digit, others to 1e-12 of their size.
-pub(in crate::score) fn close(a: &Number, b: &Number) -> bool {
+pub(crate) fn close(a: &Number, b: &Number) -> bool {
     if equal(a, b) {
         return true;
     }
@@ -42,7 +42,7 @@ pub(in crate::score) fn close(a: &Number, b: &Number) -> bool {
 }
 
 /// Whether a value is a number, be it one too long for 64 bits.
-pub(in crate::score) fn is_number(value: &Value) -> bool {
+pub(crate) fn is_number(value: &Value) -> bool {
     value.is_number() || digits::of(value).is_some()
 }
 
@@ -98,12 +98,12 @@ pub(super) fn integer(number: &Number) -> Option<i128> {
 }
 
 /// The number as a 64-bit float.
-pub(in crate::score) fn float(number: &Number) -> f64 {
+pub(crate) fn float(number: &Number) -> f64 {
     number.as_f64().unwrap_or(0.0)
 }
 
 /// `max(0, 1 - abs(a-b) / max_diff)`, below 1 unless equal; `max_diff` is the larger of the two amounts unless given.
-pub(in crate::score) fn distance(a: &Number, b: &Number, max_diff: Option<f64>) -> f64 {
+pub(crate) fn distance(a: &Number, b: &Number, max_diff: Option<f64>) -> f64 {
     if equal(a, b) {
         return 1.0;
     }
@@ -111,7 +111,7 @@ pub(in crate::score) fn distance(a: &Number, b: &Number, max_diff: Option<f64>) 
 }
 
 /// [`distance`] of two numbers of any length; 0 for what is none.
-pub(in crate::score) fn distance_of(a: &Value, b: &Value, max_diff: Option<f64>) -> f64 {
+pub(crate) fn distance_of(a: &Value, b: &Value, max_diff: Option<f64>) -> f64 {
     let float = |it: &Value| match it {
         Value::Number(it) => Some(float(it)),
         _ => digits::of(it)?.parse().ok(),
@@ -135,7 +135,7 @@ pub(super) fn between(a: f64, b: f64, max_diff: Option<f64>) -> f64 {
 }
 
 /// The number a text spells in decimal notation, with sign, fraction and exponent as JSON has them.
-pub(in crate::score) fn parse(text: &str) -> Option<Number> {
+pub(crate) fn parse(text: &str) -> Option<Number> {
     let text = text.trim();
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let decimal = unsigned.starts_with(|it: char| it.is_ascii_digit())
@@ -156,7 +156,7 @@ pub(in crate::score) fn parse(text: &str) -> Option<Number> {
 }
 
 /// The number a text spells, of any length.
-pub(in crate::score) fn of_text(text: &str) -> Option<Value> {
+pub(crate) fn of_text(text: &str) -> Option<Value> {
     let trimmed = text.trim();
     let (sign, amount) = match trimmed.strip_prefix('-') {
         Some(amount) => ("-", amount),
@@ -169,7 +169,7 @@ pub(in crate::score) fn of_text(text: &str) -> Option<Value> {
 }
 
 /// `part / whole`, and 1 of nothing.
-pub(in crate::score) fn share(part: f64, whole: usize) -> f64 {
+pub(crate) fn share(part: f64, whole: usize) -> f64 {
     // Adding zero turns the negative zero that an empty sum is into a plain one.
     if whole == 0 {
         1.0

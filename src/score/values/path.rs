@@ -10,11 +10,11 @@
 
 use std::borrow::Cow;
 
-use crate::model::json_path::{JsonPath, Part};
+use model::json_path::{JsonPath, Part};
 
 /// One step on the way to a place in a response.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::score) enum Step<'a> {
+pub(crate) enum Step<'a> {
     Key(&'a str),
     Index(usize),
     /// Into a text that holds JSON.
@@ -23,32 +23,32 @@ pub(in crate::score) enum Step<'a> {
 
 /// A place in a response.
 #[derive(Debug, Clone, Default)]
-pub(in crate::score) struct Place<'a> {
+pub(crate) struct Place<'a> {
     steps: Vec<Step<'a>>,
     /// Where the innermost JSON document that a JSON path can be looked for in begins.
     document: usize,
 }
 
 impl<'a> Place<'a> {
-    pub(in crate::score) fn enter(&mut self, step: Step<'a>) {
+    pub(crate) fn enter(&mut self, step: Step<'a>) {
         self.steps.push(step);
     }
 
-    pub(in crate::score) fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         self.steps.pop();
     }
 
     /// Makes the current place the root of a JSON document; returns the root to go back to.
-    pub(in crate::score) fn begin_document(&mut self) -> usize {
+    pub(crate) fn begin_document(&mut self) -> usize {
         std::mem::replace(&mut self.document, self.steps.len())
     }
 
     /// Whether the place is somewhere in a JSON document.
-    pub(in crate::score) fn is_in_document(&self) -> bool {
+    pub(crate) fn is_in_document(&self) -> bool {
         self.document > 0
     }
 
-    pub(in crate::score) fn end_document(&mut self, outer: usize) {
+    pub(crate) fn end_document(&mut self, outer: usize) {
         self.document = outer;
     }
 }
@@ -70,7 +70,7 @@ impl std::fmt::Display for Place<'_> {
 }
 
 /// A key as one step of a path.
-pub(in crate::score) fn escape(key: &str) -> Cow<'_, str> {
+pub(crate) fn escape(key: &str) -> Cow<'_, str> {
     match key {
         "*" => "~2".into(),
         _ if key.contains(['~', '/']) => key.replace('~', "~0").replace('/', "~1").into(),
@@ -80,22 +80,22 @@ pub(in crate::score) fn escape(key: &str) -> Cow<'_, str> {
 
 /// A place, or many places, to leave out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::score) struct Pattern(JsonPath);
+pub(crate) struct Pattern(JsonPath);
 
 impl Pattern {
     /// Reads a pattern; the error says in words what is wrong with it.
-    pub(in crate::score) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         JsonPath::parse(text).map(Self)
     }
 
     /// Whether it leaves nothing of any JSON document.
-    pub(in crate::score) fn is_everything(&self) -> bool {
+    pub(crate) fn is_everything(&self) -> bool {
         let names_nothing = |it: &Part| matches!(it, Part::Any | Part::Depth);
         self.0.parts().iter().all(names_nothing)
     }
 
     /// Whether a place is one of those the pattern names.
-    pub(in crate::score) fn matches(&self, place: &Place<'_>) -> bool {
+    pub(crate) fn matches(&self, place: &Place<'_>) -> bool {
         // A pointer starts at the answer, and anything else at each JSON document in it.
         let from_answer = self.0.is_pointer();
         let start = if from_answer { 0 } else { place.document };
@@ -105,7 +105,7 @@ impl Pattern {
 }
 
 /// Whether a path of a volatile place, with `*` for any step, names another path or a place on the way to it.
-pub(in crate::score) fn covers_path(pattern: &str, path: &str) -> bool {
+pub(crate) fn covers_path(pattern: &str, path: &str) -> bool {
     let mut steps = path.split('/');
     pattern.split('/').all(|part| {
         let step = steps.next();
@@ -153,7 +153,7 @@ fn fits(part: &Part, step: Step<'_>) -> bool {
 }
 
 /// The patterns of those paths that can be read.
-pub(in crate::score) fn patterns(paths: &[String]) -> Vec<Pattern> {
+pub(crate) fn patterns(paths: &[String]) -> Vec<Pattern> {
     paths
         .iter()
         .filter_map(|it| Pattern::parse(it).ok())

@@ -5,14 +5,14 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use foldhash::quality::FixedState;
 use serde_json::Value;
 
-use crate::digits;
-use crate::model::Object;
+use model::Object;
+use model::digits;
 
 use super::mask;
 use super::number::{self, Exact};
 
 /// How deep the scoring walks into values; parsed JSON ends at 128 by itself, values built in code may not.
-pub(in crate::score) const DEPTH: usize = 200;
+pub(crate) const DEPTH: usize = 200;
 
 /// Whether two values are the same; safe at any depth.
 pub fn same(a: &Value, b: &Value) -> bool {
@@ -72,18 +72,18 @@ fn same_so_far<'a>(a: &'a Value, b: &'a Value, pending: &mut Vec<Pair<'a>>) -> b
 const HASHER: FixedState = FixedState::with_seed(0);
 
 /// The hash of one thing.
-pub(in crate::score) fn hash_of(it: impl Hash) -> u64 {
+pub(crate) fn hash_of(it: impl Hash) -> u64 {
     HASHER.hash_one(it)
 }
 
 /// For hashes of several things.
-pub(in crate::score) fn hasher() -> impl Hasher {
+pub(crate) fn hasher() -> impl Hasher {
     HASHER.build_hasher()
 }
 
 /// What a hash looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::score) enum View {
+pub(crate) enum View {
     /// Values as they are.
     Plain,
     /// Values after masking what varies by nature.
@@ -91,7 +91,7 @@ pub(in crate::score) enum View {
 }
 
 /// A hash that the same values share; equal hashes count as equal values, because collisions are improbable with 64 bits.
-pub(in crate::score) fn hash(value: &Value, view: View) -> u64 {
+pub(crate) fn hash(value: &Value, view: View) -> u64 {
     hash_and_keep(value, view, &mut |_, _| {})
 }
 
@@ -148,7 +148,7 @@ fn hash_number(number: &Exact<'_>, hasher: &mut impl Hasher) {
 }
 
 /// Roughly how much work comparing a value is, in leaves; long texts count by length. Stops counting at `limit`.
-pub(in crate::score) fn weight(value: &Value, limit: usize) -> usize {
+pub(crate) fn weight(value: &Value, limit: usize) -> usize {
     let mut pending = vec![value];
     let mut weight = 0;
     while let Some(value) = pending.pop() {

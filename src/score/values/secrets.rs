@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::model::placeholder::{self, Alike};
-use crate::model::texts;
-use crate::model::trajectory::{Outcome, Step, Trajectory};
+use model::placeholder::{self, Alike};
+use model::texts;
+use model::trajectory::{Outcome, Step, Trajectory};
 
 /// Two sides of a comparison: without the numbers that distinguish secrets of one kind within a run, and however they are spelled.
 /// Where the baseline was recorded when placeholders had no names, any of them equals any other.
-pub(in crate::score) fn alike<'t>(
+pub(crate) fn alike<'t>(
     baseline: Cow<'t, Trajectory>,
     current: Cow<'t, Trajectory>,
 ) -> (Cow<'t, Trajectory>, Cow<'t, Trajectory>) {
@@ -20,7 +20,7 @@ pub(in crate::score) fn alike<'t>(
 }
 
 /// One of several takes that are compared with each other, likewise.
-pub(in crate::score) fn by_name(take: Cow<'_, Trajectory>) -> Cow<'_, Trajectory> {
+pub(crate) fn by_name(take: Cow<'_, Trajectory>) -> Cow<'_, Trajectory> {
     match difference(&take) {
         None => take,
         Some(_) => unified(take, Alike::Names),

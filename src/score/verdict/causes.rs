@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use crate::model::binding::Binding;
-use crate::model::comparison::{Pair, Reason, ReasonKind, Row};
-use crate::model::trajectory::{FailureKind, Outcome, ToolCall};
-use crate::score::catalogue::drift::Finding;
-use crate::score::text::excerpt;
-use crate::score::upstream::finding::Standing;
-use crate::text::few;
+use crate::catalogue::drift::Finding;
+use crate::text::excerpt;
+use crate::upstream::finding::Standing;
+use model::binding::Binding;
+use model::comparison::{Pair, Reason, ReasonKind, Row};
+use model::text::few;
+use model::trajectory::{FailureKind, Outcome, ToolCall};
 
 use super::evidence::Evidence;
 

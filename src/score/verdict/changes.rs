@@ -2,30 +2,30 @@
 
 use std::collections::HashSet;
 
-use crate::model::comparison::{
+use crate::catalogue::drift;
+use crate::pairing::call::asked;
+use crate::pairing::calls::Calls;
+use crate::text::excerpt;
+use crate::values::path::escape;
+use model::comparison::{
     Change, ChangeKind, Difference, Drift, Pair, ParameterScore, Reason, ReasonKind, Row,
     SlowerCall, Verdict,
 };
-use crate::model::rules::Rules;
-use crate::score::catalogue::drift;
-use crate::score::pairing::call::asked;
-use crate::score::pairing::calls::Calls;
-use crate::score::text::excerpt;
-use crate::score::values::path::escape;
+use model::rules::Rules;
 
 /// The findings that changes are made from.
-pub(in crate::score) struct Found<'e, 'a> {
-    pub(in crate::score) calls: &'e Calls<'a>,
-    pub(in crate::score) rows: &'e [Row],
-    pub(in crate::score) drift: &'e [drift::Finding],
-    pub(in crate::score) slower: &'e [SlowerCall],
+pub(crate) struct Found<'e, 'a> {
+    pub(crate) calls: &'e Calls<'a>,
+    pub(crate) rows: &'e [Row],
+    pub(crate) drift: &'e [drift::Finding],
+    pub(crate) slower: &'e [SlowerCall],
     /// The tokens of both sides, where there are many more now.
-    pub(in crate::score) tokens: Option<(u64, u64)>,
-    pub(in crate::score) verdict: &'e Verdict,
+    pub(crate) tokens: Option<(u64, u64)>,
+    pub(crate) verdict: &'e Verdict,
 }
 
 /// The changes in the order of the calls; what concerns no call comes last.
-pub(in crate::score) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
+pub(crate) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
     let failed = Failed::new(found.verdict);
     let mut changes = Vec::new();
     for row in found.rows {
@@ -87,7 +87,7 @@ pub(in crate::score) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
 }
 
 /// Makes every change fail, except those with a gate of their own. There is one reason for each call, and one for what concerns no call.
-pub(in crate::score) fn fail_all(changes: &mut [Change], rules: &Rules, verdict: &mut Verdict) {
+pub(crate) fn fail_all(changes: &mut [Change], rules: &Rules, verdict: &mut Verdict) {
     if !rules.strict {
         return;
     }

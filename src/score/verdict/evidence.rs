@@ -1,35 +1,35 @@
 //! What a verdict and its causes are drawn from.
 
-use crate::model::binding::Binding;
-use crate::model::comparison::{Loss, Pair, Reason, Row, Scores, SlowerCall};
-use crate::model::rules::Rules;
-use crate::score::catalogue::drift::Finding;
-use crate::score::pairing::calls::Calls;
-use crate::score::text::excerpt;
-use crate::score::upstream::heard::Heard;
+use crate::catalogue::drift::Finding;
+use crate::pairing::calls::Calls;
+use crate::text::excerpt;
+use crate::upstream::heard::Heard;
+use model::binding::Binding;
+use model::comparison::{Loss, Pair, Reason, Row, Scores, SlowerCall};
+use model::rules::Rules;
 
 /// What a verdict looks at.
-pub(in crate::score) struct Evidence<'e, 'a> {
-    pub(in crate::score) calls: &'e Calls<'a>,
-    pub(in crate::score) rows: &'e [Row],
-    pub(in crate::score) scores: &'e Scores,
-    pub(in crate::score) losses: &'e [Loss],
-    pub(in crate::score) drift: &'e [Finding],
-    pub(in crate::score) slower: &'e [SlowerCall],
+pub(crate) struct Evidence<'e, 'a> {
+    pub(crate) calls: &'e Calls<'a>,
+    pub(crate) rows: &'e [Row],
+    pub(crate) scores: &'e Scores,
+    pub(crate) losses: &'e [Loss],
+    pub(crate) drift: &'e [Finding],
+    pub(crate) slower: &'e [SlowerCall],
     /// The tokens of both sides, where there are many more now.
-    pub(in crate::score) tokens: Option<(u64, u64)>,
-    pub(in crate::score) rules: &'e Rules,
+    pub(crate) tokens: Option<(u64, u64)>,
+    pub(crate) rules: &'e Rules,
     /// Why a way of matching that is all or nothing does not hold.
-    pub(in crate::score) unmatched: Vec<Reason>,
+    pub(crate) unmatched: Vec<Reason>,
     /// What calls of the baseline take from earlier answers.
-    pub(in crate::score) bindings: &'a [Binding],
+    pub(crate) bindings: &'a [Binding],
     /// Whether calls without a partner may be there: in the baseline, in the run.
-    pub(in crate::score) may_miss: bool,
-    pub(in crate::score) may_add: bool,
+    pub(crate) may_miss: bool,
+    pub(crate) may_add: bool,
     /// What the servers behind the one under test heard.
-    pub(in crate::score) heard: &'e Heard,
+    pub(crate) heard: &'e Heard,
     /// Only the score gates, as with scores that know arguments alone.
-    pub(in crate::score) score_only: bool,
+    pub(crate) score_only: bool,
 }
 
 impl Evidence<'_, '_> {

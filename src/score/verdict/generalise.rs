@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::model::comparison::{
+use crate::values::embedded::embedded;
+use model::comparison::{
     ContractChange, Difference, ELEMENT_OF, ELEMENTS_OF, INSTEAD_OF, ResponseScore,
     THOUGH_THE_SAME, UNLIKE,
 };
-use crate::model::trajectory::{Answer, Outcome};
-use crate::score::values::embedded::embedded;
+use model::trajectory::{Answer, Outcome};
 
 /// What places that differ in nothing but an index have in common.
 #[derive(Debug, Default)]

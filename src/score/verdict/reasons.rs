@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::model::comparison::{
+use crate::catalogue::drift::{self, Finding};
+use crate::pairing::call::{Call, asked};
+use crate::text::excerpt;
+use model::comparison::{
     ANSWERED_OTHERWISE, ContractChange, Difference, FAILED, HAD_ANOTHER_RESULT, Loss, Pair,
     ParameterScore, Reason, ReasonKind, Row, SlowerCall, Verdict,
 };
-use crate::model::number::fixed;
-use crate::model::rules::Gate;
-use crate::score::catalogue::drift::{self, Finding};
-use crate::score::pairing::call::{Call, asked};
-use crate::score::text::excerpt;
-use crate::text::several;
+use model::number::fixed;
+use model::rules::Gate;
+use model::text::several;
 
 use super::causes;
 use super::evidence::Evidence;
@@ -36,7 +36,7 @@ const WARNINGS: usize = 3;
 /// The most places of lost points that are named for a score that is too low.
 const LOST_AT: usize = 20;
 
-pub(in crate::score) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
+pub(crate) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
     let mut reasons = Vec::new();
     let mut warnings = Vec::new();
     reasons.extend(evidence.unmatched.iter().cloned());

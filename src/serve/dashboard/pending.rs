@@ -9,8 +9,8 @@ use axum::response::Response;
 use super::bounded;
 use super::reply::{file, frame, refused, report_page};
 use super::served::{history, of_waiting, undecidable};
-use crate::published::result::ResultDocument;
 use crate::report::causes;
+use crate::report::document;
 use crate::report::html::dashboard::{Around, Frame};
 use crate::report::html::{self, page_name};
 use crate::serve::commands::waiting;
@@ -66,7 +66,7 @@ fn find(server: &Server, page: &str, frame: Frame<'_>) -> Option<html::Page> {
 }
 
 fn made(server: &Server, waiting: &Waiting, frame: Frame<'_>) -> Option<html::Page> {
-    let mut result = ResultDocument::from(&waiting.judged());
+    let mut result = document::of(&waiting.judged());
     causes::complete(&mut result);
     let history = history(&waiting.scenario().id);
     let undecidable = undecidable(server);

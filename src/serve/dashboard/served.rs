@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::reply::sentence;
 use crate::model::scenario::Scenario;
-use crate::published::result::ResultDocument;
 use crate::redact::{self, Redactor, Secrets};
+use crate::report::document;
 use crate::report::html::dashboard::{Broken, Pending, ScenarioLine};
 use crate::report::html::{link, page_name};
 use crate::scenario_file::Finding;
@@ -131,7 +131,7 @@ pub(super) fn line(found: &Found) -> Pending {
 pub(super) fn of_waiting(waiting: &Waiting) -> Pending {
     let clean = |text: &str| redact::environment().text(text).into_inner();
     let scenario = waiting.scenario();
-    let result = ResultDocument::from(&waiting.judged());
+    let result = document::of(&waiting.judged());
     let judged = result.scenarios.first();
     let words = judged.map(|it| {
         let reasons = it.reasons();

@@ -76,7 +76,7 @@ impl Rows {
         let mut tool_calls = Vec::new();
         for (number, trajectory) in &made {
             let calls = trajectory.steps.iter().filter_map(|it| match it {
-                crate::model::trajectory::Step::ToolCall(call) => Some(&**call),
+                model::trajectory::Step::ToolCall(call) => Some(&**call),
                 _ => None,
             });
             tool_calls.extend(

@@ -117,7 +117,7 @@ pub(crate) fn kept(trajectory: Trajectory) -> Arc<Redacted<Trajectory>> {
 
 /// The document of a result, as it leaves the program.
 pub(crate) fn published(suite: &SuiteResult) -> ResultDocument {
-    ResultDocument::from(&Redactor::default().suite(suite.clone()))
+    report::document::of(&Redactor::default().suite(suite.clone()))
 }
 
 /// The document as a command would complete it.

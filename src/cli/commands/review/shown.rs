@@ -11,6 +11,7 @@ use crate::model::scenario as model;
 use crate::model::suite::SuiteResult;
 use crate::published::result::{Cause, ResultDocument, Scenario};
 use crate::report::causes;
+use crate::report::document;
 use crate::report::terminal::{self, Style};
 use crate::suite::{Ignored, Waiting};
 use crate::text::{self, plural};
@@ -35,7 +36,7 @@ pub(super) struct Shown {
 impl Shown {
     pub(super) fn of(waiting: &Waiting) -> Self {
         let suite = waiting.judged();
-        let document = ResultDocument::from(&suite);
+        let document = document::of(&suite);
         let scenario = document.scenarios.first();
         let experiment = scenario.and_then(Scenario::not_the_same_experiment);
         Self {

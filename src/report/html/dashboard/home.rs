@@ -3,11 +3,11 @@
 use askama::Template;
 
 use super::frame::{Frame, Pending};
-use crate::published::kept::ResultEntry;
-use crate::published::result::Status;
-use crate::report::html::render::render;
-use crate::report::html::script;
-use crate::text::several;
+use crate::html::render::render;
+use crate::html::script;
+use model::published::kept::ResultEntry;
+use model::published::result::Status;
+use model::text::several;
 
 /// What the first page shows.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ pub struct Broken {
 struct LiveScript;
 
 #[derive(Template)]
-#[template(path = "dashboard/home.html", config = "templates/askama.toml")]
+#[template(path = "dashboard/home.html")]
 struct HomePage<'a> {
     frame: Frame<'a>,
     home: &'a Home<'a>,

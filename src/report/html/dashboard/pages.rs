@@ -3,12 +3,12 @@
 use askama::Template;
 
 use super::frame::Frame;
-use crate::published::kept::{ResultDetail, ResultEntry};
-use crate::report::html::render::render;
-use crate::report::html::script;
+use crate::html::render::render;
+use crate::html::script;
+use model::published::kept::{ResultDetail, ResultEntry};
 
 #[derive(Template)]
-#[template(path = "dashboard/sign_in.html", config = "templates/askama.toml")]
+#[template(path = "dashboard/sign_in.html")]
 struct SignInPage<'a> {
     problem: Option<&'a str>,
 }
@@ -19,7 +19,7 @@ pub fn sign_in(problem: Option<&str>) -> String {
 }
 
 #[derive(Template)]
-#[template(path = "dashboard/problem.html", config = "templates/askama.toml")]
+#[template(path = "dashboard/problem.html")]
 struct ProblemPage<'a> {
     frame: Frame<'a>,
     title: &'a str,
@@ -38,7 +38,7 @@ pub fn problem(frame: Frame<'_>, title: &str, message: &str, findings: &[String]
 }
 
 #[derive(Template)]
-#[template(path = "dashboard/result.html", config = "templates/askama.toml")]
+#[template(path = "dashboard/result.html")]
 struct ResultPage<'a> {
     frame: Frame<'a>,
     row: &'a ResultEntry,

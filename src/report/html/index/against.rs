@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::published::result::{Cause, CauseKind, ResultDocument, Status};
+use model::published::result::{Cause, CauseKind, ResultDocument, Status};
 
 use super::cards::Cards;
 

@@ -1,7 +1,7 @@
 //! The cards of some of the causes, as many as the index has room for.
 
-use crate::published::result::{Cause, ResultDocument};
-use crate::report::html::cause::Card;
+use crate::html::cause::Card;
+use model::published::result::{Cause, ResultDocument};
 
 /// Causes, and how many more there are than the page shows.
 pub(super) struct Cards<'a> {

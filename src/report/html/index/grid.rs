@@ -1,9 +1,9 @@
 //! A matrix: its cells in sum, and every scenario in each of them.
 
-use crate::published::result::{Matrix, MatrixCell, ResultDocument, Scenario};
-use crate::report::html::page_name::page_name;
-use crate::report::html::state::State;
-use crate::report::matrix::{CellRow, HEADINGS, used};
+use crate::html::page_name::page_name;
+use crate::html::state::State;
+use crate::matrix::{CellRow, HEADINGS, used};
+use model::published::result::{Matrix, MatrixCell, ResultDocument, Scenario};
 
 /// How many scenarios the page shows cell by cell.
 const SCENARIOS: usize = 200;

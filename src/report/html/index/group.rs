@@ -1,6 +1,6 @@
 //! The rows of one state together, so that the page is in order without any script.
 
-use crate::report::html::state::State;
+use crate::html::state::State;
 
 use super::row::Row;
 

@@ -8,8 +8,8 @@ mod row;
 
 use askama::Template;
 
-use crate::published::result::ResultDocument;
-use crate::report::{advice, duration, moment};
+use crate::{advice, duration, moment};
+use model::published::result::ResultDocument;
 
 use super::dashboard::Around;
 use super::link::ElsewhereView;
@@ -28,7 +28,7 @@ const CHANGES: usize = 25;
 
 /// The template's view of a result.
 #[derive(Template)]
-#[template(path = "index.html", config = "templates/askama.toml")]
+#[template(path = "index.html")]
 pub(super) struct IndexPage<'a> {
     result: &'a ResultDocument,
     started_at: String,

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::model::points::score;
-use crate::published::result::{Cause, Quarantine, ResultDocument, Scenario};
-use crate::report::duration;
-use crate::report::html::page_name;
-use crate::report::html::state::State;
-use crate::text::shorten;
+use crate::duration;
+use crate::html::page_name;
+use crate::html::state::State;
+use model::points::score;
+use model::published::result::{Cause, Quarantine, ResultDocument, Scenario};
+use model::text::shorten;
 
 /// The longest sentence in a row; the scenario's page has the whole.
 const SENTENCE: usize = 220;

@@ -26,9 +26,9 @@ use self::difference::Difference;
 use self::node::Node;
 use self::references::{is_written_otherwise, refer_to_the_same};
 use self::values::listed;
-use crate::score::text::excerpt;
-use crate::score::values::path::escape;
-use crate::score::values::same::same;
+use crate::text::excerpt;
+use crate::values::path::escape;
+use crate::values::same::same;
 
 /// How deep nested schemas are compared.
 const DEPTH: usize = 32;
@@ -463,7 +463,7 @@ impl<'a> Walk<'a> {
 
     /// The first keyword that differs, where no rule has reported any.
     fn unexplained(&mut self, b: &'a Value, c: &'a Value, place: &Place) {
-        let none = crate::model::Object::new();
+        let none = model::Object::new();
         let members = |it: &'a Value| it.as_object();
         let (old, new) = (members(b).unwrap_or(&none), members(c).unwrap_or(&none));
         let ignored = |it: &&String| matches!(it.as_str(), "$defs" | "definitions");

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::model::Object;
+use model::Object;
 
 /// The most schemas that are taken together at one place.
 const LAYERS: usize = 32;
@@ -16,7 +16,7 @@ const LAYERS: usize = 32;
 const DEPTH: usize = 8;
 
 /// Everything that applies to one place.
-pub(in crate::score::catalogue) struct Node<'a> {
+pub(in crate::catalogue) struct Node<'a> {
     root: &'a Value,
     layers: Vec<&'a Object>,
     /// Keywords that were followed to other schemas, and so are not compared themselves: the layer and the keyword.
@@ -24,11 +24,11 @@ pub(in crate::score::catalogue) struct Node<'a> {
     /// Null is accepted besides.
     nullable: bool,
     /// A reference leads out of the document, or nowhere, so not everything that applies is known.
-    pub(in crate::score::catalogue) is_open: bool,
+    pub(in crate::catalogue) is_open: bool,
 }
 
 impl<'a> Node<'a> {
-    pub(in crate::score::catalogue) fn of(root: &'a Value, schema: &'a Value) -> Self {
+    pub(in crate::catalogue) fn of(root: &'a Value, schema: &'a Value) -> Self {
         let mut node = Self {
             root,
             layers: schema.as_object().into_iter().collect(),
@@ -74,7 +74,7 @@ impl<'a> Node<'a> {
     }
 
     /// What a keyword says, by the first schema that has it.
-    pub(in crate::score::catalogue) fn get(&self, keyword: &str) -> Option<&'a Value> {
+    pub(in crate::catalogue) fn get(&self, keyword: &str) -> Option<&'a Value> {
         let own = self.layers.iter().enumerate();
         own.filter(|(at, _)| !self.is_followed(*at, keyword))
             .find_map(|(_, layer)| layer.get(keyword))
@@ -85,7 +85,7 @@ impl<'a> Node<'a> {
     }
 
     /// Every keyword that says something.
-    pub(in crate::score::catalogue) fn keywords(&self) -> BTreeSet<&'a str> {
+    pub(in crate::catalogue) fn keywords(&self) -> BTreeSet<&'a str> {
         let mut found = BTreeSet::new();
         for (at, layer) in self.layers.iter().enumerate() {
             let keys = layer.keys().map(String::as_str);
@@ -95,7 +95,7 @@ impl<'a> Node<'a> {
     }
 
     /// The types that are accepted, where that is said by `type`, or by `anyOf` or `oneOf` over nothing but types.
-    pub(in crate::score::catalogue) fn types(&self) -> Option<BTreeSet<&'a str>> {
+    pub(in crate::catalogue) fn types(&self) -> Option<BTreeSet<&'a str>> {
         let named = match self.get("type") {
             Some(Value::String(one)) => Some(BTreeSet::from([one.as_str()])),
             Some(Value::Array(many)) => many.iter().map(Value::as_str).collect(),
@@ -116,13 +116,13 @@ impl<'a> Node<'a> {
     }
 
     /// Whether something besides `type` limits what is accepted in ways that are not spelled out here.
-    pub(in crate::score::catalogue) fn has_alternatives(&self) -> bool {
+    pub(in crate::catalogue) fn has_alternatives(&self) -> bool {
         let keywords = ["anyOf", "oneOf", "not", "if", "$ref", "const", "enum"];
         keywords.iter().any(|it| self.get(it).is_some())
     }
 
     /// The named members, each with its schema, in the order they are named in.
-    pub(in crate::score::catalogue) fn properties(&self) -> Vec<(&'a str, &'a Value)> {
+    pub(in crate::catalogue) fn properties(&self) -> Vec<(&'a str, &'a Value)> {
         let mut seen = BTreeSet::new();
         let named = self
             .layers
@@ -135,13 +135,13 @@ impl<'a> Node<'a> {
             .collect()
     }
 
-    pub(in crate::score::catalogue) fn property(&self, name: &str) -> Option<&'a Value> {
+    pub(in crate::catalogue) fn property(&self, name: &str) -> Option<&'a Value> {
         self.layers
             .iter()
             .find_map(|it| it.get("properties")?.get(name))
     }
 
-    pub(in crate::score::catalogue) fn required(&self) -> BTreeSet<&'a str> {
+    pub(in crate::catalogue) fn required(&self) -> BTreeSet<&'a str> {
         let named = self
             .layers
             .iter()
@@ -150,7 +150,7 @@ impl<'a> Node<'a> {
     }
 
     /// Whether a member of this name is listed anywhere, also in only one of several alternatives.
-    pub(in crate::score::catalogue) fn lists(&self, name: &str) -> bool {
+    pub(in crate::catalogue) fn lists(&self, name: &str) -> bool {
         self.lists_within(name, DEPTH)
     }
 
@@ -164,7 +164,7 @@ impl<'a> Node<'a> {
     }
 
     /// Whether no member is named, so that any may be given.
-    pub(in crate::score::catalogue) fn is_a_map(&self) -> bool {
+    pub(in crate::catalogue) fn is_a_map(&self) -> bool {
         !self.is_open && self.properties().is_empty() && self.alternatives().next().is_none()
     }
 

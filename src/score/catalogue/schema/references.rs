@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::score::values::same::same;
+use crate::values::same::same;
 
 /// Whether what can be referred to is the same in both documents, or nothing is referred to at all.
 pub(super) fn refer_to_the_same(b: &Value, c: &Value) -> bool {

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::score::catalogue::likeness;
-use crate::score::values::same::{self, View};
+use crate::catalogue::likeness;
+use crate::values::same::{self, View};
 
 /// How many members with the same schema a name is looked for among.
 const CANDIDATES: usize = 200;

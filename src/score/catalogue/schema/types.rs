@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::difference::Difference;
 use super::node::Node;
-use crate::score::values::kind::article;
+use crate::values::kind::article;
 
 /// What changed in the types that are accepted; `None` where nothing did, or they are not known.
 pub(super) fn changed(b: &Node<'_>, c: &Node<'_>) -> Option<Difference> {

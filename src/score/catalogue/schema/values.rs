@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::difference::Difference;
 use super::node::Node;
-use crate::score::text::excerpt;
-use crate::score::values::same::same;
-use crate::text::few;
+use crate::text::excerpt;
+use crate::values::same::same;
+use model::text::few;
 
 /// How many values are shown of a list.
 const SHOWN: usize = 10;

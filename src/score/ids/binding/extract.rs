@@ -1,6 +1,6 @@
 //! Finds the piece of a text that corresponds to a piece of another text with the same wording.
 
-use crate::score::text::generated::tokens;
+use crate::text::generated::tokens;
 
 use super::within::occurrences;
 

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use crate::digits;
-use crate::model::Object;
-use crate::model::binding::Binding;
-use crate::score::values::embedded::embedded;
-use crate::score::values::number;
+use crate::values::embedded::embedded;
+use crate::values::number;
+use model::Object;
+use model::binding::Binding;
+use model::digits;
 
 use super::place::steps;
 use super::within::{occurrences, replaced, text_of};
 
 /// The argument a JSON pointer names.
-pub(in crate::score) fn value_at<'a>(arguments: &'a Object, path: &str) -> Option<&'a Value> {
+pub(crate) fn value_at<'a>(arguments: &'a Object, path: &str) -> Option<&'a Value> {
     let steps = steps(path);
     let (first, rest) = steps.split_first()?;
     rest.iter()
@@ -23,10 +23,7 @@ pub(in crate::score) fn value_at<'a>(arguments: &'a Object, path: &str) -> Optio
         })
 }
 
-pub(in crate::score) fn value_at_mut<'a>(
-    arguments: &'a mut Object,
-    path: &str,
-) -> Option<&'a mut Value> {
+pub(crate) fn value_at_mut<'a>(arguments: &'a mut Object, path: &str) -> Option<&'a mut Value> {
     let steps = steps(path);
     let (first, rest) = steps.split_first()?;
     rest.iter()

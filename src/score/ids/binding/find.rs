@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::model::binding::{Binding, Source};
-use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
-use crate::score::text::generated::{is_generated, tokens};
-use crate::score::values::exact::exact;
-use crate::score::values::path::escape;
+use crate::text::generated::{is_generated, tokens};
+use crate::values::exact::exact;
+use crate::values::path::escape;
+use model::binding::{Binding, Source};
+use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 
 use super::fill::{is_filled_with, value_at};
 use super::place;
@@ -87,7 +87,7 @@ fn find_once(trajectory: &Trajectory, takes: &Takes) -> Vec<Binding> {
     bindings
 }
 
-fn tools(trajectory: &Trajectory) -> Vec<&crate::model::Object> {
+fn tools(trajectory: &Trajectory) -> Vec<&model::Object> {
     let servers = trajectory.catalogue.servers.iter();
     servers
         .flat_map(|it| &it.tools)

@@ -18,17 +18,17 @@ mod within;
 
 use std::collections::HashSet;
 
-use crate::model::binding::{Binding, BindingRule, Source};
-use crate::model::scenario::ScriptedCall;
-use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use model::binding::{Binding, BindingRule, Source};
+use model::scenario::ScriptedCall;
+use model::trajectory::{Outcome, ToolCall, Trajectory};
 
 pub use fill::fill;
-pub(in crate::score) use fill::{value_at, value_at_mut};
+pub(crate) use fill::{value_at, value_at_mut};
 pub use place::read_answer;
-pub(in crate::score) use place::{alike, at, full_paths, full_patterns};
+pub(crate) use place::{alike, at, full_paths, full_patterns};
 pub use resolve::resolve;
-pub(in crate::score) use takes::read_calls;
-pub(in crate::score) use within::{replaced, stands_alone, text_of};
+pub(crate) use takes::read_calls;
+pub(crate) use within::{replaced, stands_alone, text_of};
 
 /// The bindings that can be found in one trajectory alone, with what is known to vary in it.
 pub fn find_bindings(trajectory: &Trajectory) -> Vec<Binding> {
@@ -36,7 +36,7 @@ pub fn find_bindings(trajectory: &Trajectory) -> Vec<Binding> {
 }
 
 /// The bindings that several takes of one scenario bear out.
-pub(in crate::score) fn find_in_takes(first: &Trajectory, others: &[&Trajectory]) -> Vec<Binding> {
+pub(crate) fn find_in_takes(first: &Trajectory, others: &[&Trajectory]) -> Vec<Binding> {
     find::find(first, others)
 }
 

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::digits;
-use crate::model::trajectory::Answer;
-use crate::score::values::embedded::embedded;
-use crate::score::values::path::escape;
-use crate::score::values::same::{self, View};
+use crate::values::embedded::embedded;
+use crate::values::path::escape;
+use crate::values::same::{self, View};
+use model::digits;
+use model::trajectory::Answer;
 
 /// How deep answers are looked into, embedded documents included.
 const DEPTH: usize = 64;
@@ -17,9 +17,9 @@ const LEAVES: usize = 50_000;
 
 /// A text or number in an answer.
 #[derive(Debug)]
-pub(in crate::score) struct Leaf {
-    pub(in crate::score) path: String,
-    pub(in crate::score) value: Value,
+pub(crate) struct Leaf {
+    pub(crate) path: String,
+    pub(crate) value: Value,
 }
 
 /// The texts and numbers of an answer, structured content first.
@@ -103,7 +103,7 @@ pub(super) fn as_given(value: &Value) -> Value {
 }
 
 /// The value at a place of an answer.
-pub(in crate::score) fn at(answer: &Answer, path: &str) -> Option<Value> {
+pub(crate) fn at(answer: &Answer, path: &str) -> Option<Value> {
     in_other(answer, answer, path)
 }
 
@@ -158,7 +158,7 @@ fn documents(answer: &Answer) -> impl Iterator<Item = Cow<'_, Value>> {
 
 /// The same place as a path into the answer itself, as volatile places are named. There are two where the text repeats the structured
 /// content.
-pub(in crate::score) fn full_paths(answer: &Answer, path: &str) -> Vec<String> {
+pub(crate) fn full_paths(answer: &Answer, path: &str) -> Vec<String> {
     starred_paths(answer, path)
         .into_iter()
         .map(|it| it.exact)
@@ -166,7 +166,7 @@ pub(in crate::score) fn full_paths(answer: &Answer, path: &str) -> Vec<String> {
 }
 
 /// The same with `*` for any index of a list.
-pub(in crate::score) fn full_patterns(answer: &Answer, path: &str) -> Vec<String> {
+pub(crate) fn full_patterns(answer: &Answer, path: &str) -> Vec<String> {
     starred_paths(answer, path)
         .into_iter()
         .map(|it| it.starred)
@@ -195,7 +195,7 @@ fn starred_paths(answer: &Answer, path: &str) -> Vec<Written> {
 }
 
 /// The places of an answer that differ from a path only in the indexes of lists, the path itself among them.
-pub(in crate::score) fn alike(answer: &Answer, path: &str) -> Vec<Leaf> {
+pub(crate) fn alike(answer: &Answer, path: &str) -> Vec<Leaf> {
     let Some(pattern) = full_patterns(answer, path).into_iter().next() else {
         return Vec::new();
     };

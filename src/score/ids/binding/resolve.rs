@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::extract;
 use super::place::{self, at};
 use super::within::text_of;
-use crate::model::binding::Binding;
-use crate::model::trajectory::Answer;
+use model::binding::Binding;
+use model::trajectory::Answer;
 
 /// Words that stand where a value is missing.
 const MISSING: [&str; 4] = ["undefined", "null", "None", "NaN"];

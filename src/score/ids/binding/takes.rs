@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::place::read_answer;
-use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use model::trajectory::{Outcome, ToolCall, Trajectory};
 
 /// The takes of one scenario.
 pub(super) struct Takes {
@@ -27,7 +27,7 @@ impl Takes {
 }
 
 /// The scored calls with the JSON in their answers read.
-pub(in crate::score) fn read_calls(trajectory: &Trajectory) -> Vec<ToolCall> {
+pub(crate) fn read_calls(trajectory: &Trajectory) -> Vec<ToolCall> {
     let read = |call: &ToolCall| {
         let mut call = call.clone();
         if let Outcome::Answer(answer) = &mut call.outcome {

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::digits;
+use model::digits;
 
 /// A value as the text that may stand within others; `None` for what is no text and no number.
-pub(in crate::score) fn text_of(value: &Value) -> Option<String> {
+pub(crate) fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(digits::of(value).unwrap_or(text).to_owned()),
         Value::Number(number) => Some(number.to_string()),
@@ -49,7 +49,7 @@ pub(super) fn occurrences<'t>(text: &'t str, value: &'t str) -> impl Iterator<It
 }
 
 /// Whether the piece of a text from `start` to `end` is no part of a longer word or number.
-pub(in crate::score) fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+pub(crate) fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     let joins = |inner: Option<char>, outer: Option<char>| {
         inner.is_some_and(char::is_alphanumeric) && outer.is_some_and(char::is_alphanumeric)
     };
@@ -59,7 +59,7 @@ pub(in crate::score) fn stands_alone(text: &str, start: usize, end: usize) -> bo
 }
 
 /// The text with every occurrence of a value replaced; `None` when there is none.
-pub(in crate::score) fn replaced(text: &str, value: &str, by: &str) -> Option<String> {
+pub(crate) fn replaced(text: &str, value: &str, by: &str) -> Option<String> {
     let mut filled = String::new();
     let mut rest = 0;
     for at in occurrences(text, value) {

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::score::lists::align;
-use crate::score::lists::edits;
-use crate::score::response::varying::Tree;
-use crate::score::values::kind::kind;
-use crate::score::values::number;
+use crate::lists::align;
+use crate::lists::edits;
+use crate::response::varying::Tree;
+use crate::values::kind::kind;
+use crate::values::number;
 
 use super::hashes::Hashes;
 use super::spot::{At, Spot};

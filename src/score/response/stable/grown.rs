@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use crate::model::learned::{Variation, VaryingToken};
-use crate::score::response::varying::Tree;
-use crate::score::text::at_least::is_at_least;
-use crate::score::text::excerpt;
-use crate::score::text::variation::{self, How, What};
-use crate::score::values::number;
+use crate::response::varying::Tree;
+use crate::text::at_least::is_at_least;
+use crate::text::excerpt;
+use crate::text::variation::{self, How, What};
+use crate::values::number;
+use model::learned::{Variation, VaryingToken};
 
 use super::Walk;
 use super::spot::At;

@@ -6,12 +6,12 @@ use std::hash::{Hash, Hasher};
 use foldhash::fast::FixedState;
 use serde_json::Value;
 
-use crate::model::learned::TokenKind;
-use crate::score::response::varying::Tree;
-use crate::score::text::key;
-use crate::score::text::token::{may_move, tokens};
-use crate::score::values::path::Step;
-use crate::score::values::same::{self, View};
+use crate::response::varying::Tree;
+use crate::text::key;
+use crate::text::token::{may_move, tokens};
+use crate::values::path::Step;
+use crate::values::same::{self, View};
+use model::learned::TokenKind;
 
 use super::spot::{At, Spot};
 

@@ -20,23 +20,23 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::digits;
-use crate::model::Object;
-use crate::model::learned::{Variation, VaryingToken};
-use crate::model::trajectory::Answer;
-use crate::score::lists::align;
-use crate::score::lists::leftover;
-use crate::score::text::clock::Moved;
-use crate::score::text::excerpt;
-use crate::score::text::key;
-use crate::score::text::made_up_keys;
-use crate::score::text::variation::{self, How, What};
-use crate::score::text::watch::{self, Watched};
-use crate::score::values::embedded::is_too_dense;
-use crate::score::values::kind::{article, is_of_kind, kind};
-use crate::score::values::number;
-use crate::score::values::path::{Place, Step};
-use crate::score::values::same::{self, View, same};
+use crate::lists::align;
+use crate::lists::leftover;
+use crate::text::clock::Moved;
+use crate::text::excerpt;
+use crate::text::key;
+use crate::text::made_up_keys;
+use crate::text::variation::{self, How, What};
+use crate::text::watch::{self, Watched};
+use crate::values::embedded::is_too_dense;
+use crate::values::kind::{article, is_of_kind, kind};
+use crate::values::number;
+use crate::values::path::{Place, Step};
+use crate::values::same::{self, View, same};
+use model::Object;
+use model::digits;
+use model::learned::{Variation, VaryingToken};
+use model::trajectory::Answer;
 
 use self::elements::CELLS;
 use self::hashes::Hashes;
@@ -46,8 +46,8 @@ use super::finding::Findings;
 use super::parts::{Part, parts};
 use super::varying::Tree;
 
-pub(in crate::score) use self::notes::Apart;
-pub(in crate::score) use self::spot::{Known, Terms};
+pub(crate) use self::notes::Apart;
+pub(crate) use self::spot::{Known, Terms};
 
 /// How many times a text may hold JSON that again holds a text that holds JSON.
 const EMBEDDINGS: usize = 4;
@@ -59,11 +59,7 @@ const TWO_WAYS: &str = "answers in two ways";
 const FEW_KEYS: usize = 2;
 
 /// Compares an answer with the recorded one; the differences carry no losses yet.
-pub(in crate::score) fn compare<'a>(
-    b: &'a Answer,
-    c: &'a Answer,
-    known: Known<'a>,
-) -> (Findings, Apart) {
+pub(crate) fn compare<'a>(b: &'a Answer, c: &'a Answer, known: Known<'a>) -> (Findings, Apart) {
     let mut walk = Walk {
         spot: Spot {
             known,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::score::text::clock::Moved;
-use crate::score::text::excerpt;
+use crate::text::clock::Moved;
+use crate::text::excerpt;
 
 use super::Walk;
 

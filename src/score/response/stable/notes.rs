@@ -1,13 +1,13 @@
 //! Notes on the differences between two answers.
 
-use crate::model::comparison::{Difference, THOUGH_THE_SAME, UNLIKE};
-use crate::score::response::finding::Findings;
+use crate::response::finding::Findings;
+use model::comparison::{Difference, THOUGH_THE_SAME, UNLIKE};
 
 use super::spot::{At, Spot};
 
 /// How far two answers are apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::score) enum Apart {
+pub(crate) enum Apart {
     Same,
     /// Only something that says how long it took, or how old it is.
     Tolerated,

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use crate::model::learned::{Learned, Variation, Varying};
-use crate::score::response::varying::Tree;
-use crate::score::text::clock::Clock;
-use crate::score::text::key;
-use crate::score::values::embedded::Documents;
-use crate::score::values::path::{Pattern, Place, Step};
-use crate::score::values::same::same;
-use crate::score::work::Work;
+use crate::response::varying::Tree;
+use crate::text::clock::Clock;
+use crate::text::key;
+use crate::values::embedded::Documents;
+use crate::values::path::{Pattern, Place, Step};
+use crate::values::same::same;
+use crate::work::Work;
+use model::learned::{Learned, Variation, Varying};
 
 /// Other terms that a value can be given in: the ids of the run in the place of those of the baseline.
-pub(in crate::score) trait Terms: std::fmt::Debug {
+pub(crate) trait Terms: std::fmt::Debug {
     fn given_back(&self, value: &mut Value);
     /// A text in them; `None` where it is the same.
     fn text_given_back(&self, text: &str) -> Option<String>;
@@ -20,25 +20,25 @@ pub(in crate::score) trait Terms: std::fmt::Debug {
 
 /// What is known of a recorded answer, and the rules for comparing with it.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::score) struct Known<'a> {
+pub(crate) struct Known<'a> {
     /// What was learned of it while recording.
-    pub(in crate::score) learned: &'a Learned,
+    pub(crate) learned: &'a Learned,
     /// What varied in them.
-    pub(in crate::score) varies: &'a Tree<'a>,
-    pub(in crate::score) clock: Clock,
+    pub(crate) varies: &'a Tree<'a>,
+    pub(crate) clock: Clock,
     /// Places to leave out: by the scenario's rules, and where another value stands for the recorded one.
-    pub(in crate::score) ignore: &'a [Pattern],
-    pub(in crate::score) sources: &'a [Pattern],
+    pub(crate) ignore: &'a [Pattern],
+    pub(crate) sources: &'a [Pattern],
     /// Recorded ids and what this run's server has given in their place.
-    pub(in crate::score) given: &'a [(Value, Value)],
+    pub(crate) given: &'a [(Value, Value)],
     /// From the baseline's terms back to what the run itself said.
-    pub(in crate::score) back: Option<&'a dyn Terms>,
+    pub(crate) back: Option<&'a dyn Terms>,
     /// Servers answered, and not a recording.
-    pub(in crate::score) is_live: bool,
+    pub(crate) is_live: bool,
     /// Additions are changes, too.
-    pub(in crate::score) exact: bool,
-    pub(in crate::score) work: &'a Work<'a>,
-    pub(in crate::score) documents: &'a Documents,
+    pub(crate) exact: bool,
+    pub(crate) work: &'a Work<'a>,
+    pub(crate) documents: &'a Documents,
 }
 
 /// The variations that were learned of one place.

@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use crate::model::learned::{TokenKind, Variation, Varying};
-use crate::score::response::varying::Tree;
-use crate::score::text::excerpt;
-use crate::score::text::made_up_keys;
-use crate::score::text::token::tokens;
-use crate::score::text::watch::{self, Watched};
-use crate::score::values::kind::{article, has_other_kinds, is_empty, is_of_kind, kind};
-use crate::score::values::number;
-use crate::score::values::path::Step;
+use crate::response::varying::Tree;
+use crate::text::excerpt;
+use crate::text::made_up_keys;
+use crate::text::token::tokens;
+use crate::text::watch::{self, Watched};
+use crate::values::kind::{article, has_other_kinds, is_empty, is_of_kind, kind};
+use crate::values::number;
+use crate::values::path::Step;
+use model::learned::{TokenKind, Variation, Varying};
 
 use super::Walk;
 use super::spot::At;
@@ -233,7 +233,7 @@ impl<'a> Walk<'a> {
             return;
         }
         let Value::Object(members) = c else {
-            return self.became(&Value::Object(crate::model::Object::new()), c);
+            return self.became(&Value::Object(model::Object::new()), c);
         };
         for name in names {
             let under = Tree::under(at, name);

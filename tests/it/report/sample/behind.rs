@@ -357,7 +357,7 @@ fn proxied(calls: Vec<UpstreamCall>, tenant: &str) -> Trajectory {
     }
 }
 
-fn both_calls() -> Vec<mcp_eval::model::comparison::Row> {
+fn both_calls() -> Vec<model::comparison::Row> {
     let same = |number| {
         let asked = request(1.0, vec![parameter("name")]);
         pair(number, number, true, asked, same_response(), 1.0)

@@ -1,0 +1,55 @@
+//! The words of the project as plain types: no I/O, no behaviour beyond small views.
+
+pub mod agent;
+pub mod binding;
+pub mod call;
+pub mod called;
+pub mod catalogue;
+pub mod cell;
+pub mod comparison;
+pub mod container;
+pub mod digits;
+pub mod direct;
+pub mod evaluation;
+pub mod evaluator;
+pub mod experiment;
+pub mod hook;
+pub mod interactions;
+pub mod interval;
+pub mod json;
+pub mod json_path;
+pub mod judge;
+pub mod label;
+pub mod learned;
+pub mod measurement;
+pub mod number;
+pub mod pending;
+pub mod placeholder;
+pub mod points;
+pub mod published;
+pub mod ready;
+pub mod redacted;
+pub mod redaction;
+pub mod reference;
+pub mod repeated;
+pub mod rules;
+pub mod ruling;
+pub mod scenario;
+pub mod source;
+pub mod stamp;
+pub mod status;
+pub mod suite;
+pub mod suite_file;
+pub mod text;
+pub mod texts;
+pub mod trajectory;
+pub mod trouble;
+pub mod unsteady;
+pub mod upstream;
+pub mod usage;
+
+/// A JSON object, keys in the order they came.
+pub type Object = serde_json::Map<String, serde_json::Value>;
+
+/// The digits of numbers that 64 bits cannot hold, by where they stand (JSON pointers).
+pub type Digits = std::collections::BTreeMap<String, String>;

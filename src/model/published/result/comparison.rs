@@ -1,0 +1,117 @@
+//! A run against its baseline in the published result, every number with the rule that led to it.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Band, Change, ChangeKind, Drift, ExecutionStatus, Loss, Reason, ReasonKind, Row, Scores,
+    SlowerCall, Upstream,
+};
+use crate::label::labelled;
+use crate::points;
+use crate::text::shorten;
+use crate::text::word_diff::around_difference;
+
+/// A baseline and a run, side by side. Calls are numbered from 1 among the scored calls of their own side.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    pub passed: bool,
+    pub scores: Scores,
+    pub band: Band,
+    /// What to do about it, as the band advises.
+    pub advice: String,
+    pub baseline_status: ExecutionStatus,
+    pub current_status: ExecutionStatus,
+    /// The run went better than its baseline did; never scored up.
+    pub improved: bool,
+    /// Which accepted variant the run was scored against, where there are several (1 is the main one).
+    pub variant: usize,
+    /// Why it failed, one per cause, with what follows from it beneath; empty when passed.
+    pub reasons: Vec<Reason>,
+    /// What a reader should know although it does not fail the gate.
+    pub warnings: Vec<Reason>,
+    /// The calls of both sides in order, paired where they match.
+    pub rows: Vec<Row>,
+    /// Where the points between 1 and the overall score went; they add up to the difference.
+    pub losses: Vec<Loss>,
+    /// What changed in the tools the servers offer.
+    pub drift: Vec<Drift>,
+    /// Calls that took much longer than in the baseline.
+    pub slower: Vec<SlowerCall>,
+    /// Whatever differs between the two sides, in the order of the calls, whether it fails the gate or not; empty where nothing does.
+    #[serde(default)]
+    pub changes: Vec<Change>,
+    /// What the servers behind the one under test heard; absent where nobody listened there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<Upstream>,
+}
+
+/// The longest expected or got value in a sentence; the document holds what there is.
+const VALUE_CHARS: usize = 160;
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        let short = |text: &str| shorten(text, VALUE_CHARS).into_owned();
+        match (&self.expected, &self.got) {
+            (Some(expected), Some(got)) => {
+                let [expected, got] = around_difference(expected, got, VALUE_CHARS);
+                write!(f, ": expected {expected}, got {got}")?;
+            }
+            (Some(expected), None) => write!(f, ": expected {}, got nothing", short(expected))?,
+            (None, Some(got)) => write!(f, ": got {}", short(got))?,
+            (None, None) => {}
+        }
+        match &self.cause {
+            Some(cause) => write!(f, " ({cause})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Reason {
+    /// The sentence, and how much follows from it.
+    pub fn headline(&self) -> String {
+        match self.follows.len() {
+            0 => self.to_string(),
+            1 => format!("{self}, and one more follows from it"),
+            more => format!("{self}, and {more} more follow from it"),
+        }
+    }
+}
+
+impl Comparison {
+    /// Whether the changes say already what a warning does.
+    pub fn mentions(&self, warning: &Reason) -> bool {
+        let kind = match warning.kind {
+            ReasonKind::Drift => ChangeKind::Drift,
+            ReasonKind::Slower => ChangeKind::Slower,
+            ReasonKind::Tokens => ChangeKind::Tokens,
+            _ => return false,
+        };
+        self.changes.iter().any(|it| it.kind == kind)
+    }
+}
+
+impl fmt::Display for Loss {
+    /// `0.333 lost at call 3 of `tool`, arguments/key: expected "a", got "b" (text)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} lost", points::points(self.points))?;
+        if let (Some(number), Some(tool)) = (self.current.or(self.baseline), &self.tool) {
+            let tool = labelled(tool, self.label.as_deref());
+            write!(f, " at call {number} of `{tool}`")?;
+        }
+        if let Some(path) = &self.path {
+            write!(f, ", {path}")?;
+        }
+        match (&self.expected, &self.got) {
+            (Some(expected), Some(got)) => write!(f, ": expected {expected}, got {got}")?,
+            (Some(expected), None) => write!(f, ": expected {expected}, got nothing")?,
+            (None, Some(got)) => write!(f, ": not expected, got {got}")?,
+            (None, None) => {}
+        }
+        write!(f, " ({})", self.rule)
+    }
+}
