@@ -1,10 +1,15 @@
 //! What happened in one run: messages, tool calls and their outcomes, in order.
 
 use std::collections::HashSet;
+use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
+use crate::Object;
 use crate::binding::Binding;
 use crate::catalogue::Catalogue;
 use crate::learned::Learned;
@@ -55,7 +60,7 @@ pub struct AsSaid {
 }
 
 /// One thing that happened.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Step {
     /// A message of the user.
@@ -64,6 +69,69 @@ pub enum Step {
     Assistant { text: String },
     /// A tool call with its outcome.
     ToolCall(Box<ToolCall>),
+}
+
+impl<'de> Deserialize<'de> for Step {
+    /// As `serde` does it, but without a second copy of a step whose kind comes first, as it is written: answers may be long.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(StepMembers)
+    }
+}
+
+/// What the members of a step are.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StepKind {
+    User,
+    Assistant,
+    ToolCall,
+}
+
+impl StepKind {
+    fn read<'de, D: Deserializer<'de>>(self, members: D) -> Result<Step, D::Error> {
+        #[derive(Deserialize)]
+        struct Message {
+            text: String,
+        }
+
+        let message = |it: Message| it.text;
+        Ok(match self {
+            Self::User => Step::User {
+                text: Message::deserialize(members).map(message)?,
+            },
+            Self::Assistant => Step::Assistant {
+                text: Message::deserialize(members).map(message)?,
+            },
+            Self::ToolCall => Step::ToolCall(Box::deserialize(members)?),
+        })
+    }
+}
+
+struct StepMembers;
+
+impl<'de> Visitor<'de> for StepMembers {
+    type Value = Step;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a step with its `kind`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Step, A::Error> {
+        const KIND: &str = "kind";
+
+        let mut before = Object::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if name == KIND && before.is_empty() {
+                let kind: StepKind = members.next_value()?;
+                return kind.read(MapAccessDeserializer::new(members));
+            }
+            before.insert(name, members.next_value()?);
+        }
+        let kind = before.shift_remove(KIND);
+        let kind = kind.ok_or_else(|| A::Error::missing_field(KIND))?;
+        let kind = StepKind::deserialize(kind).map_err(A::Error::custom)?;
+        kind.read(Value::Object(before)).map_err(A::Error::custom)
+    }
 }
 
 /// How a run ended.
@@ -225,6 +293,38 @@ impl Ending {
             | Self::LimitReached { message }
             | Self::TimedOut { message }
             | Self::Error { message, .. } => Some(message),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Step;
+
+    #[test]
+    fn a_step_is_read_wherever_its_kind_stands() {
+        let said = Step::User {
+            text: "hello".to_owned(),
+        };
+        for text in [
+            r#"{"kind": "user", "text": "hello"}"#,
+            r#"{"text": "hello", "kind": "user"}"#,
+        ] {
+            assert_eq!(serde_json::from_str::<Step>(text).unwrap(), said);
+        }
+        for (broken, problem) in [
+            (json!({ "text": "hello" }), "missing field `kind`"),
+            (json!({ "kind": "user" }), "missing field `text`"),
+            (
+                json!({ "text": "hello", "kind": "choir" }),
+                "unknown variant `choir`",
+            ),
+            (json!("hello"), "expected a step with its `kind`"),
+        ] {
+            let error = serde_json::from_str::<Step>(&broken.to_string()).unwrap_err();
+            assert!(error.to_string().contains(problem), "{error}");
         }
     }
 }

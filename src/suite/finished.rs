@@ -81,8 +81,7 @@ fn lies_at(path: &Path, trajectory: &Redacted<Trajectory>) -> bool {
     let is_there = fs::read(path).is_ok_and(|it| it == text.as_bytes());
     // What waits for review lies there with what was learned of it, which accepting it from there needs.
     let knows_more = || {
-        let learned = store::load(path).is_ok_and(|it| !it.learned.is_empty());
-        learned && trajectory.learned.is_empty()
+        trajectory.learned.is_empty() && store::load(path).is_ok_and(|it| !it.learned.is_empty())
     };
     is_there || knows_more() || store::write(path, text.as_bytes()).is_ok()
 }
