@@ -58,7 +58,7 @@
 //! | 4 | [`suite`] | runs the scenarios of one command: settings in, results and progress out |
 //! | 5 | [`serve`] | the test server: the same over HTTP |
 //! | 5 | [`client`] | its client |
-//! | 5 | [`cli`] | arguments to settings, exit codes, what is printed, one file per command; in `cli/help`, the reference that the README repeats |
+//! | 5 | [`cli`] | arguments to settings, exit codes, what is printed, one file per command; in `cli/help`, the manual |
 //!
 //! What always holds:
 //!

@@ -11,7 +11,6 @@ use crate::published::result::{
 };
 use crate::redact;
 use crate::report::duration;
-use crate::suite::NOT_STARTED;
 
 /// Whether a scenario is quarantined by this: it, or the one whose row or cell it is.
 fn is_of(it: &Quarantined, scenario: &Scenario) -> bool {
@@ -190,13 +189,7 @@ fn is_about(gate: &SuiteGate, scenario: &Scenario) -> bool {
 
 /// Whether a scenario counts: it was to run, and is not quarantined.
 fn decides(scenario: &Scenario) -> bool {
-    was_to_run(scenario) && !scenario.is_quarantined()
-}
-
-/// Whether a scenario was to run: all but those that are disabled, or cannot run where they were.
-pub(super) fn was_to_run(scenario: &Scenario) -> bool {
-    let why = scenario.problem.as_ref().map_or("", |it| &it.message);
-    scenario.status != Status::Skipped || why.starts_with(NOT_STARTED)
+    scenario.was_to_run() && !scenario.is_quarantined()
 }
 
 fn sentence(gate: &SuiteGate, document: &ResultDocument) -> String {
@@ -282,7 +275,7 @@ pub(super) fn exit(document: &ResultDocument, (strict_statistics, strict): (bool
     summary.failed = summary.failed.saturating_sub(tolerated);
     summary.passed += tolerated;
     let mut exit = Exit::of(summary, strict_statistics);
-    let mut to_run = document.scenarios.iter().filter(|it| was_to_run(it));
+    let mut to_run = document.scenarios.iter().filter(|it| it.was_to_run());
     let is_decided = gates
         .iter()
         .any(|it| matches!(it.state, GateState::Kept | GateState::Broken));

@@ -10,9 +10,9 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::select::{self, Purpose, Selected};
+use crate::model::status::NotRun;
 use crate::model::status::Status;
 use crate::model::suite::SuiteResult;
-use crate::suite::NOT_STARTED;
 
 /// One round of a command that runs scenarios.
 #[derive(Debug, Default)]
@@ -90,10 +90,10 @@ impl Round {
     pub(super) fn note(&self, suite: &SuiteResult) {
         let mut outcome = Outcome::default();
         for scenario in &suite.scenarios {
-            let why = scenario.problem.as_ref().map_or("", |it| &it.message);
+            let not_started = scenario.not_run.is_some_and(NotRun::is_not_started);
             let ids = match scenario.status {
                 Status::Interrupted => &mut outcome.unfinished,
-                Status::Skipped if !why.starts_with(NOT_STARTED) => &mut outcome.passed,
+                Status::Skipped if !not_started => &mut outcome.passed,
                 Status::Passed | Status::Recorded => &mut outcome.passed,
                 _ => &mut outcome.failed,
             };

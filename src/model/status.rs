@@ -25,6 +25,31 @@ pub enum Status {
     Recorded,
 }
 
+/// Why a scenario was not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NotRun {
+    /// Its file says `enabled: false`.
+    Disabled,
+    /// It makes no sense for the command, or what it needs is not here, which its file allows.
+    Unavailable,
+    /// An earlier scenario has not passed (`--fail-fast`).
+    FailFast,
+    /// The budget for models is spent.
+    Budget,
+    /// Somebody stopped the command before it had begun.
+    Interrupted,
+    /// A part of the suite should have run it, and no result of that part is there.
+    MissingPart,
+}
+
+impl NotRun {
+    /// It would have been run, had the command come so far.
+    pub fn is_not_started(self) -> bool {
+        matches!(self, Self::FailFast | Self::Budget | Self::Interrupted)
+    }
+}
+
 impl Status {
     /// The status as the document spells it.
     pub fn name(self) -> &'static str {
@@ -60,5 +85,10 @@ impl Status {
     /// Nobody needs to look at it.
     pub fn is_fine(self) -> bool {
         matches!(self, Self::Passed | Self::Recorded)
+    }
+
+    /// The same, or it was skipped.
+    pub fn is_fine_or_skipped(self) -> bool {
+        self.is_fine() || self == Self::Skipped
     }
 }

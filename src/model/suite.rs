@@ -18,20 +18,14 @@ use crate::redacted::Redacted;
 use crate::repeated::Repeated;
 use crate::scenario::Places;
 use crate::stamp::Git;
-pub use crate::status::Status;
+pub use crate::status::{NotRun, Status};
 use crate::trajectory::Trajectory;
 use crate::trouble::Trouble;
 use crate::unsteady::Unsteady;
 use crate::usage::TotalUse;
 
-/// How the reason begins why a scenario was not run that would have been, had the command come so far.
-pub const NOT_STARTED: &str = "not started: ";
-
 /// How the reason begins why nothing is compared of a scenario that has no baseline.
 pub const NO_BASELINE: &str = "no baseline: ";
-
-/// How the reason begins why nothing is known of a scenario that a part should have run.
-pub const MISSING: &str = "missing: ";
 
 /// The outcome of one `record`, `compare` or `run`.
 #[derive(Debug, Clone)]
@@ -77,6 +71,8 @@ pub struct ScenarioResult {
     pub status: Status,
     /// Wall time in milliseconds; `None` when nothing ran.
     pub duration_ms: Option<f64>,
+    /// Why it was not run; `None` where it was, or could not be.
+    pub not_run: Option<NotRun>,
     /// Why there is no verdict, for [`Status::Error`], [`Status::Timeout`] and [`Status::Interrupted`]; why not run, for [`Status::Skipped`].
     pub problem: Option<Problem>,
     /// Expectations of the scenario itself, met or not.
@@ -188,9 +184,6 @@ impl Problem {
         }
     }
 }
-
-/// Why a scenario was not run that says so itself: somebody has chosen that, and nothing stood in the way.
-pub const DISABLED: &str = "the scenario is disabled (`enabled: false`)";
 
 /// How an expectation ends that a call does not fail.
 pub const SUCCEEDS: &str = "succeeds";

@@ -2,11 +2,8 @@
 
 use model::points;
 use model::published::result::{Band, ResultDocument, Scenario, Selection, Status};
-use model::suite::DISABLED;
+use model::status::NotRun;
 use model::text::several;
-
-/// How it is said of scenarios that something stood in their way.
-const NOT_RUN: &str = "could not be run";
 
 /// What to do: deploy, monitor, review, stop, or find out what stood in the way. `None` for commands that compare with no baseline, and where
 /// nothing gates.
@@ -20,6 +17,8 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
     let stuck = summary.error + summary.timeout;
     let part = result.selection.filter(|it| it.chosen < it.of);
     let is_stopped = result.interrupted || summary.interrupted > 0;
+    // Whether the sentence says how many could not be run.
+    let mut counts_skipped = false;
     let sentence = if is_stopped {
         "Run it again before you decide: it was stopped before everything had been tried."
             .to_owned()
@@ -74,7 +73,9 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
         } else {
             "passed."
         };
-        match in_the_way(result) {
+        let skipped = in_the_way(result);
+        counts_skipped = skipped > 0;
+        match skipped {
             0 => format!("Deploy: everything {passed}"),
             1 => format!(
                 "Deploy if you can do without the scenario that could not be run: everything else {passed}"
@@ -85,7 +86,7 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
         }
     };
     let is_fine = summary.failed + stuck == 0 && !is_stopped;
-    let sentence = if is_fine && !sentence.contains(NOT_RUN) {
+    let sentence = if is_fine && !counts_skipped {
         sentence + &skipped(result)
     } else {
         sentence
@@ -104,7 +105,7 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
 fn in_the_way(result: &ResultDocument) -> usize {
     let skipped = result.scenarios.iter();
     let skipped = skipped.filter(|it| it.status == Status::Skipped);
-    let is_chosen = |it: &Scenario| it.problem.as_ref().is_some_and(|it| it.message == DISABLED);
+    let is_chosen = |it: &&Scenario| it.not_run == Some(NotRun::Disabled);
     skipped.filter(|it| !is_chosen(it)).count()
 }
 
@@ -120,7 +121,7 @@ fn skipped(result: &ResultDocument) -> String {
     match in_the_way(result) {
         0 => String::new(),
         count => format!(
-            " Nothing is known of {} {NOT_RUN}.",
+            " Nothing is known of {} could not be run.",
             several(count, "scenario that", "scenarios that")
         ),
     }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use model::call::CallStatus;
 use model::published::ending::EndingKind;
 use model::published::result::{
-    Call, Change, ChangeKind, Comparison, Row, RowKind, Scenario, Side, Status, UNCHANGED,
+    Call, Change, ChangeKind, Comparison, Row, RowKind, Scenario, Side, Status,
 };
 
 /// Scores that differ by less than this count as equal, because floating-point arithmetic is inexact.
@@ -15,6 +15,9 @@ const TOLERANCE: f64 = 1e-9;
 
 /// The subject of sentences about answers of recorded servers.
 const RECORDING: &str = "the recording";
+
+/// How the sentence begins on a run in which nothing changed.
+const UNCHANGED: &str = "Unchanged: ";
 
 const ENDED_EARLY: &str = " The run ended early with a call that failed.";
 
@@ -46,6 +49,15 @@ enum Answered {
     Otherwise,
     /// One side has no answer.
     NotAsked,
+}
+
+/// How the requests and answers of all rows differ.
+struct Seen {
+    rows: Vec<(Asked, Answered)>,
+    asked_differently: bool,
+    to_equal_questions: Vec<Answered>,
+    otherwise: bool,
+    more: bool,
 }
 
 /// The calls that a row or a change is about: number in the baseline, number in the run.
@@ -86,6 +98,42 @@ impl<'a> Description<'a> {
         })
     }
 
+    fn seen(&self) -> Seen {
+        let seen: Vec<(Asked, Answered)> = (self.comparison.rows.iter())
+            .map(|it| (self.asked(it), self.answered(it)))
+            .collect();
+        // Only answers to equal requests say something about the server.
+        let to_equal_questions: Vec<Answered> = (seen.iter())
+            .filter(|(it, _)| matches!(it, Asked::Same | Asked::Alike))
+            .map(|(_, it)| *it)
+            .collect();
+        Seen {
+            asked_differently: (seen.iter())
+                .any(|(it, _)| matches!(it, Asked::Otherwise | Asked::Alone)),
+            otherwise: to_equal_questions.contains(&Answered::Otherwise),
+            more: to_equal_questions.contains(&Answered::More),
+            to_equal_questions,
+            rows: seen,
+        }
+    }
+
+    /// Whether it failed, and nothing of the comparison says so.
+    fn fails_alone(&self) -> bool {
+        self.scenario.status == Status::Failed && self.comparison.passed
+    }
+
+    /// Whether nothing changed between the two sides. What failed all the same, nobody should read as unchanged.
+    pub fn is_unchanged(&self) -> bool {
+        let Seen {
+            asked_differently,
+            otherwise,
+            more,
+            ..
+        } = self.seen();
+        let is_same = nothing_changed(self.comparison) && !asked_differently && !otherwise && !more;
+        is_same && !self.fails_alone() && !self.expected
+    }
+
     /// What changed between the two sides.
     pub fn comparison(&self) -> String {
         if self.expected {
@@ -97,19 +145,14 @@ impl<'a> Description<'a> {
         } else {
             servers(comparison)
         };
-        let seen: Vec<(Asked, Answered)> = (comparison.rows.iter())
-            .map(|it| (self.asked(it), self.answered(it)))
-            .collect();
-        let asked_differently =
-            (seen.iter()).any(|(it, _)| matches!(it, Asked::Otherwise | Asked::Alone));
-        // Only answers to equal requests say something about the server.
-        let to_equal_questions: Vec<Answered> = (seen.iter())
-            .filter(|(it, _)| matches!(it, Asked::Same | Asked::Alike))
-            .map(|(_, it)| *it)
-            .collect();
-        let otherwise = to_equal_questions.contains(&Answered::Otherwise);
-        let more = to_equal_questions.contains(&Answered::More);
-        let answers_are = |them: &[Answered]| seen.iter().all(|(_, it)| them.contains(it));
+        let Seen {
+            rows,
+            asked_differently,
+            to_equal_questions,
+            otherwise,
+            more,
+        } = self.seen();
+        let answers_are = |them: &[Answered]| rows.iter().all(|(_, it)| them.contains(it));
 
         let mut sentence = match (asked_differently, otherwise, more) {
             (false, false, false) if comparison.rows.is_empty() => {
@@ -148,10 +191,7 @@ impl<'a> Description<'a> {
                 "{agent} asked differently, and {servers} answered some of the same questions differently."
             ),
         };
-        // What failed all the same, nobody should read as unchanged.
-        let fails_alone = self.scenario.status == Status::Failed && comparison.passed;
-        let is_unchanged = nothing_changed(comparison) && !asked_differently && !otherwise && !more;
-        if is_unchanged && !fails_alone {
+        if self.is_unchanged() {
             sentence.insert_str(0, UNCHANGED);
         }
         if self.ended_early() {
@@ -179,7 +219,7 @@ impl<'a> Description<'a> {
             add(" The model used many more tokens.", &mut sentence);
         }
         catalogue(comparison, &mut sentence);
-        if fails_alone && !self.ended_early() {
+        if self.fails_alone() && !self.ended_early() {
             sentence.push_str(&self.failed());
         }
         sentence

@@ -8,7 +8,7 @@ use super::execute::Reads;
 use super::finished::Finished;
 use super::judge::judge_executed;
 use super::measuring::Doing;
-use super::outcome::{not_run, result};
+use super::outcome::{result, unavailable};
 use super::pending;
 use super::play::{Suite, play};
 use super::record::unexpected_reads;
@@ -81,7 +81,7 @@ async fn compare_one(
             if is_optional && !baselines.path(&scenario.id).exists() {
                 let how = problem.hint.unwrap_or_default();
                 let why = format!("it has no baseline yet: {how}");
-                return not_run(&run_context.redacted(&scenario), Status::Skipped, why);
+                return unavailable(&run_context.redacted(&scenario), why);
             }
             return ScenarioResult {
                 problem: Some(problem),

@@ -7,7 +7,7 @@ use super::error::Error;
 use super::expect::expect;
 use super::finished::Finished;
 use super::measuring::Doing;
-use super::outcome::not_run;
+use super::outcome::unavailable;
 use super::play::{Suite, play};
 use super::replay;
 use super::run_context::RunContext;
@@ -45,7 +45,7 @@ pub async fn compare_direct(suite: Suite, settings: &Settings) -> Result<Finishe
         async move {
             if scenario.upstreams.is_empty() {
                 let why = NOTHING_BEHIND.to_owned();
-                return not_run(&run_context.redacted(&scenario), Status::Skipped, why);
+                return unavailable(&run_context.redacted(&scenario), why);
             }
             let baselines = replay::baselines(&settings.baselines, &scenario, selected);
             let run_context = run_context.knowing(&baselines, &scenario.id);

@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::finished::Finished;
 use super::measuring::{Doing, First};
-use super::outcome::not_run;
+use super::outcome::without_verdict;
 use super::play::{Suite, play};
 use super::settings::Settings;
 use crate::model::suite::Status;
@@ -26,7 +26,7 @@ pub async fn measure_alone(
         settings,
         |scenario, run_context| async move {
             let why = "it measures nothing".to_owned();
-            not_run(&run_context.redacted(&scenario), Status::Error, why)
+            without_verdict(&run_context.redacted(&scenario), Status::Error, why)
         },
     )
     .await

@@ -140,4 +140,3 @@ pub use self::stored_run::{StoredRun, Told};
 pub use self::stored_sides::stored_sides;
 pub use self::unrun::redactor_of;
 pub use self::versions::Against;
-pub use crate::model::suite::NOT_STARTED;

@@ -7,7 +7,7 @@ use std::sync::Once;
 use futures_util::FutureExt;
 
 use crate::model::scenario::Scenario;
-use crate::model::suite::{Problem, ScenarioResult, Status};
+use crate::model::suite::{NotRun, Problem, ScenarioResult, Status};
 use crate::store::StoreError;
 
 impl From<&StoreError> for Problem {
@@ -68,14 +68,46 @@ pub(crate) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
     }
 }
 
-/// Whether a result needs no attention.
-pub(crate) fn is_fine(result: &ScenarioResult) -> bool {
-    result.status.is_fine() || result.status == Status::Skipped
-}
-
-pub(crate) fn not_run(scenario: &Scenario, status: Status, why: String) -> ScenarioResult {
+/// The result of a scenario of which nothing is known, as `why` says.
+pub(crate) fn without_verdict(scenario: &Scenario, status: Status, why: String) -> ScenarioResult {
     ScenarioResult {
         problem: Some(Problem::new(why)),
         ..result(scenario, status)
+    }
+}
+
+/// The result of a scenario that makes no sense for the command, or that cannot run here and need not.
+pub(crate) fn unavailable(scenario: &Scenario, why: String) -> ScenarioResult {
+    ScenarioResult {
+        not_run: Some(NotRun::Unavailable),
+        ..without_verdict(scenario, Status::Skipped, why)
+    }
+}
+
+/// The result of a scenario that its file has disabled.
+pub(crate) fn disabled(scenario: &Scenario) -> ScenarioResult {
+    match scenario.left_out {
+        Some(why) => unavailable(scenario, why.to_owned()),
+        None => ScenarioResult {
+            not_run: Some(NotRun::Disabled),
+            ..without_verdict(
+                scenario,
+                Status::Skipped,
+                "the scenario is disabled (`enabled: false`)".to_owned(),
+            )
+        },
+    }
+}
+
+/// The result of a scenario that the command did not come to.
+pub(crate) fn not_started(
+    scenario: &Scenario,
+    status: Status,
+    not_run: NotRun,
+    why: &str,
+) -> ScenarioResult {
+    ScenarioResult {
+        not_run: Some(not_run),
+        ..without_verdict(scenario, status, format!("not started: {why}"))
     }
 }

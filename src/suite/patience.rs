@@ -10,7 +10,7 @@ use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::score::Cancelled;
-use crate::suite::outcome::not_run;
+use crate::suite::outcome::without_verdict;
 
 /// The least time for comparing a run, even if the run itself used up all of the scenario's time.
 const AT_LEAST: Duration = Duration::from_secs(1);
@@ -109,7 +109,7 @@ impl Stopped {
 
     /// The same where nothing else is known yet.
     pub(crate) fn of(self, scenario: &Scenario, run: &Redacted<Trajectory>) -> ScenarioResult {
-        let open = not_run(scenario, Status::Error, String::new());
+        let open = without_verdict(scenario, Status::Error, String::new());
         self.result(open, run)
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::evaluating;
-use super::outcome::is_fine;
 use super::patience::Stopped;
 use super::record::learn_again;
 use super::run_context::RunContext;
@@ -41,7 +40,7 @@ pub(crate) async fn settle(
     let settled = match found(result) {
         Found::Nothing => Ok(()),
         Found::Changed => {
-            if !is_fine(result) {
+            if !result.status.is_fine_or_skipped() {
                 let told = run_context.suite.told(result.clone());
                 run_context.progress.judged(&told);
             }

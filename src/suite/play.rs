@@ -17,7 +17,7 @@ use super::hooks;
 use super::kept_results::KeptResults;
 use super::measuring::{Doing, measured};
 use super::observer::{Observer, Silent};
-use super::outcome::{broken, caught, is_fine, not_run};
+use super::outcome::{broken, caught, disabled, not_started, result, unavailable, without_verdict};
 use super::replay;
 use super::run_context::RunContext;
 use super::schedule::{Schedule, Turn};
@@ -29,7 +29,7 @@ use crate::model::called::Called;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::Git;
-use crate::model::suite::{DISABLED, NOT_STARTED, ScenarioResult, Status, SuiteResult};
+use crate::model::suite::{NotRun, ScenarioResult, Status, SuiteResult};
 use crate::published::result::{self, ResultDocument};
 use crate::report::document;
 use crate::run::Budget;
@@ -61,10 +61,6 @@ impl fmt::Debug for Suite {
             .field("scenarios", &self.scenarios)
             .finish_non_exhaustive()
     }
-}
-
-fn disabled(scenario: &Scenario) -> &'static str {
-    scenario.left_out.unwrap_or(DISABLED)
 }
 
 /// How long running scenarios may take to stop when the program is asked to, but for what they run afterwards.
@@ -142,7 +138,7 @@ where
             if let Some(problem) = around.problem().filter(|_| scenario.enabled) {
                 let result = ScenarioResult {
                     problem: Some(problem.clone()),
-                    ..not_run(&context.redacted(&scenario), Status::Error, String::new())
+                    ..result(&context.redacted(&scenario), Status::Error)
                 };
                 let result = context.told(result);
                 observer.finished(&result);
@@ -150,20 +146,26 @@ where
                 results.insert(index, Ended::of(result));
                 continue;
             }
+            let redacted = || context.redacted(&scenario);
             let skip = match (scenario.enabled, stopped, exhausted) {
-                (false, _, _) => Some((Status::Skipped, disabled(&scenario).to_owned())),
-                (true, true, _) => Some((
+                (false, _, _) => Some(disabled(&redacted())),
+                (true, true, _) => Some(not_started(
+                    &redacted(),
                     Status::Skipped,
-                    format!("{NOT_STARTED}an earlier scenario has not passed (`--fail-fast`)"),
+                    NotRun::FailFast,
+                    "an earlier scenario has not passed (`--fail-fast`)",
                 )),
                 // The budget is spent. Only agents that ask a model cost anything, so the others still run.
-                (true, false, Some(why)) if scenario.agent.decides() => {
-                    Some((Status::Error, format!("{NOT_STARTED}{why}")))
-                }
+                (true, false, Some(why)) if scenario.agent.decides() => Some(not_started(
+                    &redacted(),
+                    Status::Error,
+                    NotRun::Budget,
+                    &why,
+                )),
                 (true, false, _) => None,
             };
-            if let Some((status, why)) = skip {
-                let result = context.told(not_run(&context.redacted(&scenario), status, why));
+            if let Some(result) = skip {
+                let result = context.told(result);
                 observer.finished(&result);
                 kept.result(index, &result);
                 results.insert(index, Ended::of(result));
@@ -192,12 +194,13 @@ where
                 // Whether another one may have it is known only when the result is.
                 let place = (permit, job);
                 if let Some(why) = context.why_not(&it, &*progress).await {
-                    let result = not_run(&context.redacted(&it), Status::Skipped, why);
+                    let result = unavailable(&context.redacted(&it), why);
                     return (index, result, LaidDown::default(), place);
                 }
                 let mut result =
                     (caught(task).await).unwrap_or_else(|why| broken(&context.redacted(&it), &why));
-                let look = !is_fine(&result) && result.status != Status::Interrupted;
+                let look =
+                    !result.status.is_fine_or_skipped() && result.status != Status::Interrupted;
                 result.notes.extend(slot.release(look).await);
                 let laid_down = tokio::task::block_in_place(|| LaidDown::of(&result, &runs));
                 (index, result, laid_down, place)
@@ -215,7 +218,7 @@ where
             // `--fail-fast` stops only after results that make the command fail.
             let stops = match result.status {
                 Status::Inconclusive => result.is_undecided() || settings.judging.strict_statistics,
-                _ => !is_fine(&result),
+                status => !status.is_fine_or_skipped(),
             };
             let decides = !settings.quarantined.contains(&result.id);
             stopped |= settings.fail_fast && stops && decides;
@@ -354,12 +357,12 @@ fn keep_begun(
     context: &SuiteContext,
 ) -> Result<Redacted<ResultDocument>, StoreError> {
     let results = scenarios.iter().map(|it| {
-        let (status, why) = if it.enabled {
-            (Status::Interrupted, UNENDED)
+        let it = context.redacted(it);
+        if it.enabled {
+            without_verdict(&it, Status::Interrupted, UNENDED.to_owned())
         } else {
-            (Status::Skipped, disabled(it))
-        };
-        not_run(&context.redacted(it), status, why.to_owned())
+            disabled(&it)
+        }
     });
     let git = Git::Unknown {
         reason: "the run has not ended".to_owned(),
@@ -380,18 +383,20 @@ fn keep_begun(
 
 /// The result of a scenario that an interruption left without one.
 fn unfinished(scenario: &Scenario, begun: bool) -> ScenarioResult {
-    let (status, why) = match (scenario.enabled, begun) {
-        (false, _) => (Status::Skipped, disabled(scenario)),
-        (true, true) => (
+    match (scenario.enabled, begun) {
+        (false, _) => disabled(scenario),
+        (true, true) => without_verdict(
+            scenario,
             Status::Interrupted,
-            "interrupted, and it did not stop in time to tell what it had done",
+            "interrupted, and it did not stop in time to tell what it had done".to_owned(),
         ),
-        (true, false) => {
-            let why = format!("{NOT_STARTED}interrupted before");
-            return not_run(scenario, Status::Interrupted, why);
-        }
-    };
-    not_run(scenario, status, why.to_owned())
+        (true, false) => not_started(
+            scenario,
+            Status::Interrupted,
+            NotRun::Interrupted,
+            "interrupted before",
+        ),
+    }
 }
 
 /// Where the trajectories of a scenario's attempts lie.

@@ -12,7 +12,7 @@ use crate::model::usage::TotalUse;
 use crate::run::Progress;
 use crate::score;
 use crate::suite::evaluating;
-use crate::suite::outcome::{is_fine, not_run};
+use crate::suite::outcome::without_verdict;
 use crate::suite::run_context::RunContext;
 use crate::text::shorten;
 
@@ -167,13 +167,13 @@ async fn attempt(
 ) -> ScenarioResult {
     if let Some(why) = run_context.exhausted(scenario) {
         let redacted = run_context.redacted(scenario);
-        return not_run(&redacted, Status::Error, format!("not made: {why}"));
+        return without_verdict(&redacted, Status::Error, format!("not made: {why}"));
     }
     let mut attempt = run_context.attempt(number, of);
     attempt.is_repeated = true;
     let mut result = once(scenario, &attempt, work).await;
     let interrupted = result.status == Status::Interrupted;
-    let look = look && !interrupted && !is_fine(&result);
+    let look = look && !interrupted && !result.status.is_fine_or_skipped();
     result.notes.extend(attempt.slot.release(look).await);
     if !interrupted {
         run_context.progress.attempted(number, of, result.status);

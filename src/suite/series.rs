@@ -2,9 +2,9 @@
 
 use std::cmp::Reverse;
 
-use crate::model::suite::DISABLED;
+use crate::model::status::{NotRun, Status};
 use crate::published::history::{History, RECORDED, Skipped};
-use crate::published::result::Status;
+use crate::published::result::earlier;
 use crate::store::database::HistoryRow;
 
 /// The results by what they are of, at most so many of each, the oldest first. They come by scenario, agent, model and who answered. Where the
@@ -38,7 +38,12 @@ pub fn series(rows: Vec<HistoryRow>, most: usize) -> Vec<History> {
             series.skipped = Some(Skipped {
                 run: row.result.run,
                 at: row.result.at,
-                disabled: row.result.reason.as_deref() == Some(DISABLED),
+                disabled: row
+                    .result
+                    .reason
+                    .as_deref()
+                    .and_then(|why| earlier::not_run(Status::Skipped, why))
+                    == Some(NotRun::Disabled),
                 reason: row.result.reason,
             });
         }

@@ -20,7 +20,7 @@ use crate::git;
 use crate::model::called::{Called, Selection};
 use crate::model::redaction::Redaction;
 use crate::model::scenario::Scenario;
-use crate::model::suite::{DISABLED, ScenarioResult, Status, SuiteResult};
+use crate::model::suite::{NotRun, ScenarioResult, SuiteResult};
 use crate::redact::{Redactor, Secrets};
 use crate::store::{RESULT, Runs, STATE};
 
@@ -144,10 +144,7 @@ pub fn compare_stored(
         laid_down: LaidDown::default(),
     });
     let files = files.collect();
-    let is_disabled = |it: &&ScenarioResult| {
-        let problem = it.problem.as_ref();
-        it.status == Status::Skipped && problem.is_some_and(|it| it.message == DISABLED)
-    };
+    let is_disabled = |it: &&ScenarioResult| it.not_run == Some(NotRun::Disabled);
     let selected = results.len() - results.iter().filter(is_disabled).count();
     let called = stored.called.clone().map(|it| Called {
         selection: selection(stored, selected),
@@ -193,7 +190,9 @@ fn selection(stored: &Stored, chosen: usize) -> Option<Selection> {
             .as_ref()
             .is_some_and(|only| !only.contains(&it.id))
     };
-    let others = others.filter(|it| is_other(it) && !it.is_fine()).count();
+    let others = others
+        .filter(|it| is_other(it) && !it.status.is_fine())
+        .count();
     (chosen < of).then(|| Selection {
         chosen,
         of,

@@ -9,8 +9,9 @@ use serde::de::IgnoredAny;
 use super::error::Error;
 use crate::input;
 use crate::model::repeated::{Attempt, Repeated};
-use crate::model::suite::{DISABLED, Problem, ScenarioResult, Status};
+use crate::model::suite::{NotRun, Problem, ScenarioResult, Status};
 use crate::published::result;
+use crate::published::result::earlier;
 use crate::store::{self, RESULT};
 
 /// Where a run has its trajectories, within its folder.
@@ -45,7 +46,9 @@ pub struct Told {
     pub path: String,
     #[serde(default)]
     pub tags: Vec<String>,
-    status: Status,
+    pub(super) status: Status,
+    #[serde(default)]
+    not_run: Option<NotRun>,
     #[serde(default)]
     problem: Option<Problem>,
     #[serde(default)]
@@ -167,13 +170,9 @@ impl StoredRun {
 }
 
 impl Told {
-    pub(super) fn is_fine(&self) -> bool {
-        self.status.is_fine()
-    }
-
     fn is_disabled(&self) -> bool {
-        let problem = self.problem.as_ref();
-        self.status == Status::Skipped && problem.is_some_and(|it| it.message == DISABLED)
+        earlier::why_not_run(self.not_run, self.status, self.problem.as_ref())
+            == Some(NotRun::Disabled)
     }
 
     /// Several runs of which each counts; what was recorded is one of them.
@@ -202,6 +201,7 @@ impl Told {
             |it| Problem::new(format!("it was {it} when it was measured; {MEASURED}")),
         );
         Some(ScenarioResult {
+            not_run: (status == Status::Skipped).then_some(NotRun::Unavailable),
             problem: Some(why),
             ..self.result(status)
         })
@@ -223,6 +223,7 @@ impl Told {
             Passed | Failed | Inconclusive | Recorded => (Error, self.gone(file)),
         };
         ScenarioResult {
+            not_run: earlier::why_not_run(self.not_run, status, Some(&why)),
             problem: Some(why),
             ..self.result(status)
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, copy, ran};
+use crate::common::{Project, copy, manual, ran};
 use crate::import_log::fixture;
 
 /// A checkout of the original tool in a folder of the project: a scenario and a recording of the shape that it has, and its file of servers,
@@ -86,7 +86,7 @@ fn run(project: &Project, arguments: &[&str]) -> crate::common::Ran {
 
 /// The lines of the README that put an old suite into containers.
 fn two_lines() -> String {
-    let readme = std::fs::read_to_string(crate::common::root().join("README.md")).unwrap();
+    let readme = manual();
     let lines = readme.lines();
     let lines: Vec<&str> = lines
         .skip_while(|it| !it.starts_with("docker: { build: ../testing/docker"))

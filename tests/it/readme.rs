@@ -1,4 +1,4 @@
-//! Every command of the README does what it says.
+//! Every command of the README and of the manual does what it says.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use git2::Repository;
 
-use crate::common::{Project, at_a_desk, commit_all, copy, ran, root, small_agent, stand_in};
+use crate::common::{
+    Project, at_a_desk, commit_all, copy, manual, ran, root, small_agent, stand_in, topics,
+};
 use crate::docker::kit as docker;
 use crate::judge::desk::{answer, verdict};
 
@@ -32,7 +34,7 @@ fn umbrella(readme: &str) -> String {
 
 #[test]
 fn the_stand_in_plays_the_model_of_the_readme() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let readme = manual();
     let project = Project::new();
     project.file("umbrella.yaml", umbrella(&readme));
     let (_stand_in, url) = stand_in(&project, "umbrella.yaml");
@@ -127,7 +129,7 @@ fn listen(command: &mut Command, config: &Path) -> Child {
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
 fn every_command_of_the_readme_runs() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let readme = manual();
     let project = Project::measured();
     let written = blocks(&readme, "yaml");
     let saved = |start: &str| {
@@ -287,7 +289,7 @@ fn every_command_of_the_readme_runs() {
 
 #[test]
 fn every_yaml_block_of_the_readme_is_valid() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let readme = manual();
     let project = Project::new();
     project.file("scenarios/s.json", "{}");
     // The configurations of the two proxies that read one.
@@ -346,27 +348,47 @@ fn every_yaml_block_of_the_readme_is_valid() {
 }
 
 #[test]
-fn every_link_within_the_readme_leads_somewhere() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let headings = readme.lines().filter_map(|it| {
-        let title = it.trim_start_matches('#').strip_prefix(' ')?;
-        it.starts_with('#')
-            .then(|| title.to_lowercase().replace(' ', "-").replace('\'', ""))
-    });
-    let headings: Vec<String> = headings.collect();
+fn every_link_of_the_readme_and_the_manual_leads_somewhere() {
+    let headings = |text: &str| -> BTreeSet<String> {
+        let titles = text.lines().filter(|it| it.starts_with('#'));
+        let titles = titles.map(|it| it.trim_start_matches('#').trim().to_lowercase());
+        titles
+            .map(|it| it.replace(' ', "-").replace(['\'', ',', '`', '?'], ""))
+            .collect()
+    };
+    let topics = topics();
+    let topics = topics.iter().map(|it| format!("src/cli/help/{it}.md"));
     let mut links = 0;
-    for link in readme.split("](#").skip(1) {
-        let link = link.split(')').next().unwrap();
-        assert!(headings.iter().any(|it| it == link), "#{link}");
-        links += 1;
+    for file in std::iter::once("README.md".to_owned()).chain(topics) {
+        let file = root().join(file);
+        let text = fs::read_to_string(&file).unwrap();
+        for link in text.split("](").skip(1) {
+            let link = link.split(')').next().unwrap().replace('\n', "");
+            if link.starts_with("https:") {
+                continue;
+            }
+            let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = match path {
+                "" => file.clone(),
+                path => file.parent().unwrap().join(path),
+            };
+            let text = fs::read_to_string(&target);
+            let text = text.unwrap_or_else(|_| panic!("{link} in {}", file.display()));
+            assert!(
+                anchor.is_empty() || headings(&text).contains(anchor),
+                "{link} in {}",
+                file.display()
+            );
+            links += 1;
+        }
     }
-    assert!(links > 5, "only {links} links found");
+    assert!(links > 40, "only {links} links found");
 }
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
 fn every_option_of_the_readme_exists() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let readme = manual();
     let project = Project::new();
     let all = project.expect(0, &["help"]).stdout;
     let commands = all.lines().skip_while(|it| *it != "Commands:").skip(1);
@@ -417,7 +439,7 @@ fn options(text: &str) -> impl Iterator<Item = String> {
 #[test]
 fn the_gate_runs_the_test_command_of_the_readme() {
     let gate = fs::read_to_string(root().join(".ci/run")).unwrap();
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let readme = manual();
     assert!(readme.contains("\n$ cargo test\n") && gate.contains("\ncargo test"));
     // What takes long is left out of that, and nowhere else.
     assert!(gate.contains("\ncargo test --locked --test it -- --ignored\n"));

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, Ran, copy, ran, root, skipped};
+use crate::common::{Project, Ran, copy, manual, ran, root, skipped};
 
 /// A job of GitHub that uses our action in a project.
 struct Job<'a> {
@@ -585,7 +585,7 @@ fn the_jobs_for_gitlab_run_parts_and_put_them_together() {
 
 #[test]
 fn the_workflow_of_the_readme_uses_the_action_as_it_is() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let readme = manual();
     let workflow = readme
         .split("```yml\n")
         .find(|it| it.contains("uses: ./.github/actions/mcp-eval"))

@@ -62,13 +62,9 @@ pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArg
     arg_required_else_help = true,
     disable_help_subcommand = true,
     after_help = "Topics, each explained by `mcp-eval help TOPIC`:\n  \
-                  scenario    every key of a scenario file, and of its scoring\n  \
-                  mock        mock servers: answers, memory, faults\n  \
-                  agents      models and programs as agents, and the stand-in for a model\n  \
-                  judge       models that judge runs, and how good they are\n  \
-                  containers  servers in containers that are reset before every run\n  \
-                  serve       the test server: routes, test cases, what requests may do\n  \
-                  pull-requests  what is safe to run on changes that nobody has read\n\n\
+                  start · scenario · baselines · comparison · changes · versions · agents · scoring · repeat ·\n  \
+                  evaluators · judge · datasets · mock · containers · upstreams · ci · suites · pull-requests ·\n  \
+                  results · secrets · measure · serve · migrate\n\n\
                   Exit codes: 0 all passed, or chance may explain what failed · 1 something failed its gate ·\n\
                   2 wrong usage or an invalid file · 3 something could not be run, nothing judged it, its servers\n\
                   are unsteady, or nothing ran · 130 interrupted\n\n\

@@ -9,15 +9,31 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::score;
 
-/// The topics. The README's reference holds the same texts.
-const TOPICS: [(&str, &str); 7] = [
+/// The topics, in the order of the table in the README.
+const TOPICS: [(&str, &str); 23] = [
+    ("start", include_str!("../help/start.md")),
     ("scenario", include_str!("../help/scenario.md")),
-    ("mock", include_str!("../help/mock.md")),
+    ("baselines", include_str!("../help/baselines.md")),
+    ("comparison", include_str!("../help/comparison.md")),
+    ("changes", include_str!("../help/changes.md")),
+    ("versions", include_str!("../help/versions.md")),
     ("agents", include_str!("../help/agents.md")),
+    ("scoring", include_str!("../help/scoring.md")),
+    ("repeat", include_str!("../help/repeat.md")),
+    ("evaluators", include_str!("../help/evaluators.md")),
     ("judge", include_str!("../help/judge.md")),
+    ("datasets", include_str!("../help/datasets.md")),
+    ("mock", include_str!("../help/mock.md")),
     ("containers", include_str!("../help/containers.md")),
-    ("serve", include_str!("../help/serve.md")),
+    ("upstreams", include_str!("../help/upstreams.md")),
+    ("ci", include_str!("../help/ci.md")),
+    ("suites", include_str!("../help/suites.md")),
     ("pull-requests", include_str!("../help/pull-requests.md")),
+    ("results", include_str!("../help/results.md")),
+    ("secrets", include_str!("../help/secrets.md")),
+    ("measure", include_str!("../help/measure.md")),
+    ("serve", include_str!("../help/serve.md")),
+    ("migrate", include_str!("../help/migrate.md")),
 ];
 
 pub(in crate::cli) fn run(args: &HelpArgs, console: Console) -> Result<Exit, Failure> {

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use crate::input;
 use crate::json;
 use crate::published::result::{Called, Cell, Problem, Status};
+use crate::published::result::{NotRun, earlier};
 use crate::store::{RESULT, Runs};
-use crate::suite::NOT_STARTED;
 
 /// How many runs are looked through, the latest first.
 const MOST_RUNS: usize = 100;
@@ -36,6 +36,7 @@ struct StoredScenario {
     id: String,
     cell: Option<Cell>,
     status: Status,
+    not_run: Option<NotRun>,
     problem: Option<Problem>,
 }
 
@@ -108,8 +109,8 @@ impl StoredScenario {
             Status::Passed | Status::Recorded => false,
             // One that is disabled, or cannot run here, is not run the next time either.
             Status::Skipped => {
-                let why = self.problem.as_ref().map_or("", |it| &it.message);
-                why.starts_with(NOT_STARTED)
+                earlier::why_not_run(self.not_run, self.status, self.problem.as_ref())
+                    .is_some_and(NotRun::is_not_started)
             }
             Status::Failed
             | Status::Inconclusive

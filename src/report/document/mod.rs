@@ -90,6 +90,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         experiment_changes: result.experiment_changes.clone(),
         status: result.status,
         duration_ms: result.duration_ms.and_then(finite),
+        not_run: result.not_run,
         problem: result.problem.clone(),
         compared_with: result.compared_with.clone(),
         notes: result.notes.clone(),
@@ -104,6 +105,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
             threshold: it.threshold,
             passed: it.gate == Gate::Passes,
         }),
+        unchanged: false,
         in_words: None,
         baseline: baseline.map(side),
         current: current.map(side),
@@ -142,13 +144,18 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
             side.heard_once = None;
         }
     }
-    scenario.in_words = Description::new(&scenario, command).map(|it| it.comparison());
+    if let Some(described) = Description::new(&scenario, command) {
+        (scenario.unchanged, scenario.in_words) =
+            (described.is_unchanged(), Some(described.comparison()));
+    }
     if scenario.unsteady.is_some() {
         let said =
             "The system under test is unsteady: it answered otherwise when it was asked again.";
+        scenario.unchanged = false;
         scenario.in_words = Some(said.to_owned());
     }
     if let Some(measured) = &scenario.measured {
+        scenario.unchanged = measured.is_unchanged();
         scenario.in_words = measured::words(measured);
     }
     let (band, advice) = (scenario.band(), scenario.advice().map(str::to_owned));

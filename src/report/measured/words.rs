@@ -3,7 +3,6 @@
 use super::queries;
 use model::published::measured::retrieval::Report;
 use model::published::measured::{Measured, security};
-use model::published::result::UNCHANGED;
 use model::text::several;
 
 /// One sentence on what it came to, and what became of its queries; `None` where nothing was measured.
@@ -16,11 +15,11 @@ pub fn words(measured: &Measured) -> Option<String> {
             let Some(compared) = &report.compared else {
                 return Some(format!("{now}, over {all}."));
             };
+            if measured.is_unchanged() {
+                return Some(format!("Unchanged: {all} got what they got before; {now}."));
+            }
             let moved = measured.moved_words();
             let others = compared.only_here.len() + compared.only_there.len();
-            if moved.is_empty() && others + compared.changed.len() == 0 {
-                return Some(format!("{UNCHANGED}{all} got what they got before; {now}."));
-            }
             let others = match others {
                 0 => String::new(),
                 _ => several(

@@ -23,7 +23,7 @@ use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::published::measured::retrieval::Report;
 use crate::published::measured::{self, FORMAT_VERSION, security};
 use crate::store::Baselines;
-use crate::suite::outcome::{not_run, result};
+use crate::suite::outcome::{result, unavailable, without_verdict};
 use crate::suite::repeat::{Attempt, Measure, repeat};
 use crate::suite::run_context::{Executed, RunContext};
 use crate::suite::settings::Settings;
@@ -37,7 +37,7 @@ pub(crate) async fn measured(
     settings: &Settings,
 ) -> ScenarioResult {
     let Some(task) = &scenario.measurement else {
-        return not_run(
+        return without_verdict(
             &run_context.redacted(scenario),
             Status::Error,
             "it measures nothing".to_owned(),
@@ -62,7 +62,7 @@ pub(crate) async fn measured(
         _ => None,
     };
     if let Some(why) = left_out {
-        return not_run(&run_context.redacted(scenario), Status::Skipped, why);
+        return unavailable(&run_context.redacted(scenario), why);
     }
     let once = Once {
         scenario,

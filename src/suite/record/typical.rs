@@ -18,7 +18,7 @@ use crate::model::suite::{Check, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::suite::judge::judge;
-use crate::suite::outcome::{not_run, result};
+use crate::suite::outcome::{result, without_verdict};
 use crate::suite::patience::{Patience, Stopped};
 use crate::suite::repeat::{REASON_CHARS, kept, may_be_kept};
 use crate::suite::replay;
@@ -94,7 +94,7 @@ pub(crate) async fn take(
         .collect();
     let Some(last) = played.last() else {
         let why = "no run was made".to_owned();
-        return Err(Box::new(not_run(
+        return Err(Box::new(without_verdict(
             &run_context.redacted(scenario),
             Status::Error,
             why,
@@ -210,7 +210,7 @@ async fn play(
     };
     if let Some(why) = run_context.exhausted(scenario) {
         let why = format!("not made: {why}");
-        return Err(unusable(not_run(
+        return Err(unusable(without_verdict(
             &run_context.redacted(scenario),
             Status::Error,
             why,

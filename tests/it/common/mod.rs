@@ -343,6 +343,23 @@ pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The topics of the manual, in the order of the README's table.
+pub(crate) fn topics() -> Vec<String> {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let rows = readme.lines().filter(|it| it.starts_with("| ["));
+    let topics = rows.filter_map(|it| it.strip_prefix("| [")?.split(']').next());
+    topics.map(str::to_owned).collect()
+}
+
+/// The README, and the manual behind it.
+pub(crate) fn manual() -> String {
+    let topics = topics();
+    let topics = topics.iter().map(|it| format!("src/cli/help/{it}.md"));
+    let files = std::iter::once("README.md".to_owned()).chain(topics);
+    let texts = files.map(|it| fs::read_to_string(root().join(it)).unwrap());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
 /// The server that misbehaves on request.
 pub(crate) fn faulty_server() -> String {
     static SERVER: OnceLock<String> = OnceLock::new();

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use mcp_eval::model::comparison::{Band, Comparison, Loss, Row, Verdict};
 use mcp_eval::model::learned::{Learned, Variation, Varying};
 use mcp_eval::model::redacted::Redacted;
-use mcp_eval::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
+use mcp_eval::model::suite::{NotRun, Problem, ScenarioResult, Status, SuiteResult};
 use mcp_eval::model::trajectory::{Ending, Trajectory};
 use mcp_eval::published::result::{Gate, ResultDocument};
 use mcp_eval::redact::Redactor;
@@ -264,6 +264,7 @@ fn skipped() -> ScenarioResult {
             hint: None,
             details: Vec::new(),
         }),
+        not_run: Some(NotRun::Disabled),
         ..scenario("tools/later", "Not yet", Status::Skipped)
     }
 }

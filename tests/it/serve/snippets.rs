@@ -3,11 +3,11 @@
 use std::process::Command;
 
 use super::desk::Server;
-use crate::common::{Project, ran, root, skipped};
+use crate::common::{Project, manual, ran, skipped};
 
 /// The block of the README in this language.
 fn snippet(language: &str) -> String {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let readme = manual();
     let begin = format!("\n```{language}\n");
     let mut blocks = readme.split(&begin).skip(1);
     let mut found = blocks.find(|it| it.contains(".mcp-eval/serve.json"));

@@ -11,14 +11,14 @@ use super::parts::Part;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Kept};
-use crate::cli::gates::{self, was_to_run};
+use crate::cli::gates;
 use crate::cli::links;
 use crate::cli::pages;
 use crate::cli::reports::{Reports, Source};
 use crate::cli::seen_from::SeenFrom;
 use crate::cli::stored::Stored;
 use crate::model::cell::Cell;
-use crate::model::suite::{MISSING, Problem, ScenarioResult, Status};
+use crate::model::suite::{NotRun, Problem, ScenarioResult, Status};
 use crate::published::result::{
     Called, Dataset, Link, Merged, MergedShard, ResultDocument, Scenario, Summary,
 };
@@ -66,7 +66,7 @@ impl Whole {
             scenarios.extend(missing);
         }
         scenarios.sort_by(|a, b| a.id.cmp(&b.id));
-        let selected = scenarios.iter().filter(|it| was_to_run(it)).count();
+        let selected = scenarios.iter().filter(|it| it.was_to_run()).count();
         let (started_at, duration_ms) = span(parts);
         let mut result = ResultDocument {
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
@@ -189,8 +189,9 @@ fn missing(hole: &Hole, first: &ResultDocument, allowed: bool) -> Vec<Scenario> 
     };
     let (shard, scenarios) = (&hole.shard, hole.scenarios.iter());
     let results = scenarios.map(|it| ScenarioResult {
+        not_run: Some(NotRun::MissingPart),
         problem: Some(
-            Problem::new(format!("{MISSING}no result of part {shard} has it")).hint(format!(
+            Problem::new(format!("missing: no result of part {shard} has it")).hint(format!(
                 "run that part again: `{}`, with all else as it was",
                 command::part(first, shard)
             )),

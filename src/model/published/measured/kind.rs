@@ -37,6 +37,18 @@ impl Measured {
         }
     }
 
+    /// Whether every query got what it got before.
+    pub fn is_unchanged(&self) -> bool {
+        let Self::Retrieval(report) = self else {
+            return false;
+        };
+        let compared = report.metrics.as_ref().and(report.compared.as_ref());
+        compared.is_some_and(|it| {
+            let others = it.only_here.len() + it.only_there.len();
+            self.moved_words().is_empty() && others + it.changed.len() == 0
+        })
+    }
+
     /// What became of its queries, such as `1 query lost, 2 ranked worse`; empty where nothing did.
     pub fn moved_words(&self) -> String {
         let Self::Retrieval(report) = self else {

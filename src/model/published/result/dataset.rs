@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Scenario, Status};
-use crate::suite::{MISSING, NOT_STARTED};
+use crate::status::NotRun;
 use crate::text::{counts, plural};
 
 /// All rows of one data set together.
@@ -43,7 +43,8 @@ impl Dataset {
                 });
                 all.len() - 1
             });
-            if !was_to_run(scenario) {
+            let is_missing = scenario.not_run == Some(NotRun::MissingPart);
+            if !(scenario.was_to_run() || is_missing) {
                 continue;
             }
             let sum = &mut all[at];
@@ -92,10 +93,4 @@ impl Dataset {
         }
         words
     }
-}
-
-/// Whether a scenario was to run: all but those that are disabled, or cannot run where they were.
-fn was_to_run(scenario: &Scenario) -> bool {
-    let why = scenario.problem.as_ref().map_or("", |it| &it.message);
-    scenario.status != Status::Skipped || why.starts_with(NOT_STARTED) || why.starts_with(MISSING)
 }

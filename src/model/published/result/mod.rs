@@ -15,6 +15,7 @@ mod cause;
 mod change;
 mod comparison;
 mod dataset;
+pub mod earlier;
 mod evaluation;
 mod link;
 mod matrix;
@@ -40,7 +41,7 @@ pub use crate::experiment::{CauseCall, ExperimentPart};
 pub use crate::interval::Interval;
 pub use crate::repeated::{PassRate, Repeated};
 pub use crate::ruling::Judge;
-pub use crate::status::Status;
+pub use crate::status::{NotRun, Status};
 pub use crate::suite::{Check, Problem, Retried};
 pub use crate::usage::{Tokens, TotalUse};
 pub use bisected::{Bisected, Commit, SkippedCommit};
@@ -52,7 +53,7 @@ pub use evaluation::EvaluationSummary;
 pub use link::Link;
 pub use matrix::{Matrix, MatrixCell, MatrixPair};
 pub use row::{Call, Parameter, RequestComparison, ResponseComparison, Row, RowKind};
-pub use scenario::{Scenario, UNCHANGED};
+pub use scenario::Scenario;
 pub use shard::{Merged, MergedShard, PlannedScenario, Shard, ShardPlan};
 pub use side::{BindingSummary, CallLabel, LearnedSummary, ServerSummary, Side, SideStamp};
 pub use suite::{GateKind, GateState, Quarantine, QuarantineOf, SuiteGate, SuiteOf};
@@ -232,7 +233,12 @@ fn reader(written_by: Option<&str>) -> String {
 ///
 /// When the text is cut off, is not JSON, is of a version not known here, or is not a result at all.
 pub fn parse(text: &str) -> Result<ResultDocument, DocumentError> {
-    part(text)
+    let mut document: ResultDocument = part(text)?;
+    for it in &mut document.scenarios {
+        it.unchanged |= it.in_words.as_deref().is_some_and(earlier::is_unchanged);
+        it.not_run = earlier::why_not_run(it.not_run, it.status, it.problem.as_ref());
+    }
+    Ok(document)
 }
 
 /// Reads of a result document what the type has of its keys.

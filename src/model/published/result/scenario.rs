@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::experiment::{ExperimentChange, ExperimentPart};
 use crate::published::measured::Measured;
 use crate::stamp::Servers;
+use crate::status::NotRun;
 use crate::suite::{Check, SUCCEEDS};
 use crate::text::plural;
 use crate::unsteady::Unsteady;
@@ -17,9 +18,6 @@ use super::{
     Band, Change, Comparison, Direct, Evaluation, EvaluationSummary, GateKind, Problem, Quarantine,
     Reason, Repeated, Retried, Side, Status, TotalUse,
 };
-
-/// How `in_words` begins for a run in which nothing changed.
-pub const UNCHANGED: &str = "Unchanged: ";
 
 /// The outcome of one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +50,9 @@ pub struct Scenario {
     pub status: Status,
     /// Wall time in milliseconds, of all runs together with `--repeat`; `null` when nothing ran.
     pub duration_ms: Option<f64>,
+    /// Why it was not run; absent where it was, or could not be, and in results of earlier programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_run: Option<NotRun>,
     /// Why there is no verdict, or why the scenario was not run.
     pub problem: Option<Problem>,
     /// The other version or run that takes the part of the baseline, such as `git:HEAD~1 (3f2c1ab Say seven)`; absent where a baseline does.
@@ -80,6 +81,9 @@ pub struct Scenario {
     /// What the gating ones come to together; absent where there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evaluation: Option<EvaluationSummary>,
+    /// Nothing differs between the two sides; absent where something does, or nothing was compared.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged: bool,
     /// One sentence on who changed: the agent, the server or the tool catalogue; `null` where nothing was compared.
     pub in_words: Option<String>,
     /// The accepted run; for the command `run`, what the scenario expects.
@@ -151,6 +155,12 @@ impl fmt::Display for ExperimentChange {
 }
 
 impl Scenario {
+    /// Whether it was to run: all but what is disabled, or cannot run where it was.
+    pub fn was_to_run(&self) -> bool {
+        let not_run = self.not_run;
+        self.status != Status::Skipped || not_run.is_some_and(NotRun::is_not_started)
+    }
+
     /// `not the same experiment: model a → b`; `None` where it is the same.
     pub fn not_the_same_experiment(&self) -> Option<String> {
         let changes = self.experiment_changes.iter().map(ToString::to_string);
@@ -218,8 +228,7 @@ impl Scenario {
 
     /// It passed, and nothing is known to differ from the baseline. What an older program did not look for is not said to be so.
     pub fn is_unchanged(&self) -> bool {
-        let words = self.in_words.as_deref().unwrap_or_default();
-        self.status == Status::Passed && !self.is_changed() && words.starts_with(UNCHANGED)
+        self.status == Status::Passed && !self.is_changed() && self.unchanged
     }
 
     /// It was kept although something speaks against it.
