@@ -152,6 +152,13 @@ fn shells_and_man_are_given_every_command() {
         let page = project.read(format!("pages/mcp-eval-{command}.1"));
         assert!(page.contains("Examples:"), "{command}: {page}");
     }
+    for topic in topics() {
+        let page = project.read(format!("pages/mcp-eval-{topic}.7"));
+        assert!(page.starts_with(&format!(".TH mcp-eval-{topic} 7\n.nh\n.nf\n## ")));
+        // What is typed is shown as it is typed.
+        let lines = page.lines().skip(3).filter(|it| *it != ".fi");
+        assert!(!lines.into_iter().any(|it| it.starts_with('.')), "{topic}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::cli::failure::Failure;
 use crate::score;
 
 /// The topics, in the order of the table in the README.
-const TOPICS: [(&str, &str); 23] = [
+pub(super) const TOPICS: [(&str, &str); 23] = [
     ("start", include_str!("../help/start.md")),
     ("scenario", include_str!("../help/scenario.md")),
     ("baselines", include_str!("../help/baselines.md")),

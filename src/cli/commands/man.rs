@@ -1,4 +1,4 @@
-//! `mcp-eval man`: manual pages, one for each command.
+//! `mcp-eval man`: manual pages, one for each command and each topic.
 
 use std::fs;
 use std::io;
@@ -8,6 +8,7 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 
 use crate::cli::args::{Cli, ManArgs};
+use crate::cli::commands::help::TOPICS;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -29,6 +30,11 @@ pub(in crate::cli) fn run(args: &ManArgs, console: Console) -> Result<Exit, Fail
         let content = as_written(&fs::read(page.path()).map_err(failed)?);
         let path = folder.join(page.file_name());
         store::write_as_told(&path, content.as_bytes())?;
+        names.push(path);
+    }
+    for (topic, text) in TOPICS {
+        let path = folder.join(format!("mcp-eval-{topic}.7"));
+        store::write_as_told(&path, of_topic(topic, text).as_bytes())?;
         names.push(path);
     }
     names.sort();
@@ -60,6 +66,17 @@ fn as_written(page: &[u8]) -> String {
         written.push_str(".fi\n");
     }
     written
+}
+
+/// A topic of the manual, its lines as they are written.
+fn of_topic(topic: &str, text: &str) -> String {
+    let lines = text.replace('\\', "\\e").replace('-', "\\-");
+    let lines = lines.lines().map(|line| match line.as_bytes().first() {
+        Some(b'.' | b'\'') => format!("\\&{line}\n"),
+        _ => format!("{line}\n"),
+    });
+    let lines: String = lines.collect();
+    format!(".TH mcp-eval-{topic} 7\n.nh\n.nf\n{lines}.fi\n")
 }
 
 fn listed(paths: &[impl AsRef<Path>]) -> String {
