@@ -166,17 +166,17 @@ impl Measured<'_> {
         let Some(compared) = &self.report.compared else {
             return;
         };
-        let parts = [
-            ("other words or labels", &compared.changed),
-            ("no such query there", &compared.only_here),
-            ("asked no more", &compared.only_there),
-        ];
         // What gates says so by itself.
+        let parts = [
+            ("other words or labels", &compared.changed, !is_gated),
+            ("no such query there", &compared.only_here, true),
+            ("asked no more", &compared.only_there, !is_gated),
+        ];
         let parts = parts
             .iter()
-            .filter(|(what, ids)| !ids.is_empty() && (!is_gated || *what == "no such query there"));
+            .filter(|(_, ids, is_told)| *is_told && !ids.is_empty());
         let parts: Vec<String> = parts
-            .map(|(what, ids)| format!("{what}: {}", ids.join(", ")))
+            .map(|(what, ids, _)| format!("{what}: {}", ids.join(", ")))
             .collect();
         if !parts.is_empty() {
             self.report.notes.push(format!(

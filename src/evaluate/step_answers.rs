@@ -9,7 +9,7 @@ use crate::model::rules::Rules;
 use crate::model::scenario::{Agent, Places, Scenario};
 use crate::model::suite::{Check, CheckState};
 use crate::model::trajectory::{FailureKind, Outcome, ToolCall, Trajectory};
-use crate::run::ready::{NOT_YET, answer_holds};
+use crate::run::ready::answer_holds;
 use crate::text::shorten;
 
 /// How much of what is wrong is shown, in characters.
@@ -43,14 +43,13 @@ pub(super) fn step_answers(scenario: &Scenario, trajectory: &Trajectory, checked
         let mut problem = match made {
             None => Some("the call was not made".to_owned()),
             Some((at, call)) => answered(expect, call, &scenario.scoring).err().map(|why| {
-                let why = why.strip_prefix(NOT_YET).unwrap_or(&why);
                 let scripted = scenario.agent.calls().get(at).filter(|_| is_scripted);
                 let until = scripted.and_then(|it| it.until.as_ref());
                 let asked = match until.filter(|it| in_vain(it, call, &scenario.scoring)) {
                     Some(until) => format!("even after asking for {:?}, ", until.timeout),
                     None => String::new(),
                 };
-                format!("call {}: {asked}{}", at + 1, shorten(why, WHY_CHARS))
+                format!("call {}: {asked}{}", at + 1, shorten(&why, WHY_CHARS))
             }),
         };
         let name = format!("the answer to step {} (`{}`)", index + 1, step.tool);

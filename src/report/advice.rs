@@ -1,5 +1,6 @@
 //! What to do about a comparison, in a sentence.
 
+use model::called::Called;
 use model::points;
 use model::published::result::{Band, ResultDocument, Scenario, Selection, Status};
 use model::status::NotRun;
@@ -28,10 +29,15 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
             several(broken, "scenario has", "scenarios have")
         )
     } else if summary.failed > 0 {
-        format!(
-            "Review: {}. Accept what is meant, and repair the rest.",
-            several(summary.failed, "scenario failed", "scenarios failed")
-        )
+        // Of two versions, neither becomes the baseline.
+        let is_against = (result.called.as_ref()).is_some_and(Called::is_against_another);
+        let what_to_do = if is_against {
+            "Repair what is not meant."
+        } else {
+            "Accept what is meant, and repair the rest."
+        };
+        let failed = several(summary.failed, "scenario failed", "scenarios failed");
+        format!("Review: {failed}. {what_to_do}")
     } else if stuck > 0 {
         format!(
             "Find out what stood in the way: nothing is known of {}.",

@@ -636,25 +636,29 @@ fn what_an_interruption_has_left_undone_is_in_the_result() {
     let result = project.result(0, &["report"]);
     assert_eq!(result["summary"]["interrupted"], 3);
     assert_eq!(result["summary"]["selected"], 4);
-    let shown: Vec<(&str, &str)> = result["scenarios"]
+    let shown: Vec<[&str; 3]> = result["scenarios"]
         .as_array()
         .unwrap()
         .iter()
         .map(|it| {
-            let why = it["problem"]["message"].as_str().unwrap_or_default();
-            (it["status"].as_str().unwrap(), why)
+            let told = [&it["status"], &it["not_run"], &it["problem"]["message"]];
+            told.map(|it| it.as_str().unwrap_or_default())
         })
         .collect();
-    let not_started = ("interrupted", "not started: interrupted before");
+    let not_started = [
+        "interrupted",
+        "interrupted",
+        "not started: interrupted before",
+    ];
     let disabled = "the scenario is disabled (`enabled: false`)";
     assert_eq!(
         shown,
         [
-            ("passed", ""),
-            ("interrupted", "interrupted"),
+            ["passed", "", ""],
+            ["interrupted", "", "interrupted"],
             not_started,
             not_started,
-            ("skipped", disabled)
+            ["skipped", "disabled", disabled]
         ]
     );
     // What it had done so far can be looked at, and each can be asked for.

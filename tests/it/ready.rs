@@ -56,7 +56,7 @@ fn what_comes_late_is_waited_for_in_the_session_of_the_run_and_is_no_part_of_it(
             _ => one_call(&project, late, &Value::Null, &json!({ "ready": ready })),
         }
         let ran = project.expect(0, &["record", "-v"]);
-        ran.says("waiting for s: `echo`: finds nothing yet: /tools has no items");
+        ran.says("waiting for s: `echo`: /tools has no items");
         let baseline = recorded(&project);
         assert_eq!(calls(&baseline).len(), 1, "{baseline}");
         let said = baseline.to_string();
@@ -87,7 +87,7 @@ fn servers_that_never_get_ready_are_an_error_that_says_why() {
         (
             &["late=90000"][..],
             json!({ "calls": call(json!({ "path": "$.tools", "min_items": 1 })) }),
-            "server `s` did not get ready within 900ms: still waiting for `count`: finds nothing yet: $.tools has no items",
+            "server `s` did not get ready within 900ms: still waiting for `count`: $.tools has no items",
             r#"its last answer: {"tools":null}"#,
         ),
         (
@@ -338,9 +338,7 @@ fn a_page_says_that_a_server_is_ready() {
     ran.says(&format!(
         "waiting for proxy: {page}: HTTP 503, and 200 is expected"
     ))
-    .says(&format!(
-        "{page}: finds nothing yet: /upstreams has no items"
-    ))
+    .says(&format!("{page}: /upstreams has no items"))
     .says("still waiting for an answer to MCP `initialize`");
 
     let wrong = crate::common::ran(
@@ -376,7 +374,7 @@ fn ctrl_c_ends_the_waiting_at_once() {
         .spawn()
         .unwrap();
     let mut said = BufReader::new(run.stderr.take().unwrap()).lines();
-    assert!(said.any(|line| line.unwrap().contains("finds nothing yet")));
+    assert!(said.any(|line| line.unwrap().contains("has no items")));
     let signalled = Instant::now();
     let id = rustix::process::Pid::from_child(&run);
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
@@ -397,7 +395,7 @@ fn waiting_is_told_now_and_then_without_a_terminal_and_does_not_count_for_the_sc
         &json!({ "timeout": "2s" }),
     );
     let ran = project.expect(0, &["run"]);
-    ran.says("waiting for s: `echo`: finds nothing yet: /tools has no items (2 s)");
+    ran.says("waiting for s: `echo`: /tools has no items (2 s)");
 }
 
 #[test]

@@ -277,6 +277,8 @@ fn rows_that_were_not_reached_count() {
         let mut command = project.command();
         ran(command.args(["run", "--shard", part, "--output", &folder]));
     }
+    let missing = project.result(1, &["merge", "parts/2"]);
+    assert_eq!(missing["scenarios"][0]["not_run"], "missing_part");
     let merged = project.run(&["merge", "parts/2"]);
     merged.says("of 3 rows passed").says("2 without a verdict");
     let allowed = project.run(&["merge", "parts/2", "--allow-missing"]);

@@ -721,6 +721,8 @@ fn what_fail_fast_has_left_out_is_open_although_a_share_is_reached() {
         let result = run(&project, 3, &[]);
         assert_eq!(result["summary"]["passed"], 2, "{gates}: {result:#}");
         assert_eq!(result["summary"]["skipped"], 1);
+        let mut scenarios = result["scenarios"].as_array().unwrap().iter();
+        assert!(scenarios.any(|it| it["not_run"] == "fail_fast"));
         let sentence = result["gate"]["sentence"].as_str().unwrap();
         assert!(sentence.contains("1 scenario not begun"), "{sentence}");
         // The same of parts that are put together: `a` and `c`, `b` and `d`.

@@ -1,7 +1,10 @@
 //! `mcp-eval help`: the options of a command, or the reference of a topic.
 
+use std::sync::LazyLock;
+
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
+use regex::{Captures, Regex};
 
 use crate::cli::args::{Cli, HelpArgs};
 use crate::cli::console::Console;
@@ -41,7 +44,7 @@ pub(in crate::cli) fn run(args: &HelpArgs, console: Console) -> Result<Exit, Fai
     // `mock` is a command, too: its topic has more, and names `mcp-eval mock --help`.
     let topic = TOPICS.iter().find(|(name, _)| Some(*name) == about);
     if let Some((_, text)) = topic {
-        Console::document(text);
+        Console::document(&printed(text));
         return Ok(Exit::Passed);
     }
     let words = ["mcp-eval"].into_iter().chain(about).chain(["--help"]);
@@ -52,6 +55,22 @@ pub(in crate::cli) fn run(args: &HelpArgs, console: Console) -> Result<Exit, Fai
         }
         _ => Err(unknown(about.unwrap_or_default())),
     }
+}
+
+/// A topic as it is read without following links: where one leads is named.
+pub(super) fn printed(text: &str) -> String {
+    static LINK: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\[([^\]]+)\]\(([^)]+)\)").expect("a pattern of ours"));
+    let written = LINK.replace_all(text, |link: &Captures<'_>| {
+        let (words, to) = (&link[1], &link[2]);
+        let topic = to.split('#').next().unwrap_or_default().strip_suffix(".md");
+        match topic.filter(|topic| TOPICS.iter().any(|(name, _)| name == topic)) {
+            Some(topic) => format!("{words} (`mcp-eval help {topic}`)"),
+            None if to.starts_with("https:") => format!("{words} ({to})"),
+            None => words.to_owned(),
+        }
+    });
+    written.into_owned()
 }
 
 /// Neither a command nor a topic.

@@ -8,7 +8,7 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 
 use crate::cli::args::{Cli, ManArgs};
-use crate::cli::commands::help::TOPICS;
+use crate::cli::commands::help::{TOPICS, printed};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -34,7 +34,7 @@ pub(in crate::cli) fn run(args: &ManArgs, console: Console) -> Result<Exit, Fail
     }
     for (topic, text) in TOPICS {
         let path = folder.join(format!("mcp-eval-{topic}.7"));
-        store::write_as_told(&path, of_topic(topic, text).as_bytes())?;
+        store::write_as_told(&path, of_topic(topic, &printed(text)).as_bytes())?;
         names.push(path);
     }
     names.sort();

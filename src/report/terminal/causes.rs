@@ -14,21 +14,21 @@ const CALLS: usize = 8;
 const FOLLOWS: usize = 5;
 
 impl Page<'_> {
-    /// First what changed, then what failed, the cause of most scenarios first. With `-v`, changes stand with their scenarios already.
+    /// First what failed, then what changed, the cause of most scenarios first. With `-v`, changes stand with their scenarios already.
     pub(super) fn causes(&mut self, result: &ResultDocument) {
         // Another experiment that decides nothing is told with its scenario.
         let told =
             (result.causes.iter()).filter(|it| it.fails || it.kind != Some(CauseKind::Experiment));
         let (failures, changes): (Vec<&Cause>, Vec<&Cause>) = told.partition(|it| it.fails);
-        if self.style.verbosity == Verbosity::Normal {
-            self.first(result, &changes, CHANGES);
-        }
         let most = if self.is_verbose() {
             usize::MAX
         } else {
             FAILURES
         };
         self.first(result, &failures, most);
+        if self.style.verbosity == Verbosity::Normal {
+            self.first(result, &changes, CHANGES);
+        }
     }
 
     fn first(&mut self, result: &ResultDocument, causes: &[&Cause], most: usize) {

@@ -23,10 +23,10 @@ pub fn terminal(result: &ResultDocument, style: Style) -> String {
         |it: &&Scenario| is_told(it, style.verbosity) && !told_together.contains(it.id.as_str());
     let told: Vec<&Scenario> = result.scenarios.iter().filter(is_told).collect();
     let columns = Columns::new(&told, &result.command, page.width);
-    // What failed stands last, next to its causes and the summary, where one looks first.
+    // What failed stands first, and so do its causes below.
     let (fine, others): (Vec<&Scenario>, Vec<&Scenario>) =
         told.into_iter().partition(|it| it.status.is_fine());
-    for group in [fine, others] {
+    for group in [others, fine] {
         page.scenarios(&group, columns, &result.causes);
     }
     let is_quiet = style.verbosity == Verbosity::Quiet;

@@ -12,7 +12,6 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 pub use self::asks::{Asks, PageAnswer};
-pub(crate) use self::expected::NOT_YET;
 pub use self::expected::of_call as answer_holds;
 use self::settling::Settling;
 use crate::model::catalogue::Catalogue;

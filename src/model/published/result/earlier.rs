@@ -33,3 +33,52 @@ pub fn not_run(status: Status, why: &str) -> Option<NotRun> {
 pub(super) fn is_unchanged(in_words: &str) -> bool {
     in_words.starts_with("Unchanged: ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::why_not_run;
+    use crate::status::{NotRun, Status};
+    use crate::suite::Problem;
+
+    #[test]
+    fn sentences_of_earlier_programs_say_why_a_scenario_was_not_run() {
+        let disabled = "the scenario is disabled (`enabled: false`)";
+        let failed = "not started: an earlier scenario has not passed (`--fail-fast`)";
+        for (status, why, expected) in [
+            (Status::Skipped, disabled, Some(NotRun::Disabled)),
+            (Status::Skipped, failed, Some(NotRun::FailFast)),
+            (
+                Status::Interrupted,
+                "not started: interrupted before",
+                Some(NotRun::Interrupted),
+            ),
+            (
+                Status::Error,
+                "not started: the budget is spent",
+                Some(NotRun::Budget),
+            ),
+            (
+                Status::Error,
+                "missing: no result of part 2/2 has it",
+                Some(NotRun::MissingPart),
+            ),
+            (
+                Status::Skipped,
+                "there is no image",
+                Some(NotRun::Unavailable),
+            ),
+            (Status::Error, "there is no image", None),
+            (Status::Passed, "there is no image", None),
+        ] {
+            let problem = Problem::new(why);
+            assert_eq!(why_not_run(None, status, Some(&problem)), expected, "{why}");
+        }
+        let known = why_not_run(
+            Some(NotRun::Unavailable),
+            Status::Skipped,
+            Some(&Problem::new(failed)),
+        );
+        assert_eq!(known, Some(NotRun::Unavailable));
+        assert_eq!(why_not_run(None, Status::Skipped, None), None);
+    }
+}
