@@ -115,6 +115,8 @@ fn a_spent_budget_stops_the_suite() {
     let ran = stage.expect(3, &["run", "--budget", "0.15"]);
     ran.says("not started: the budget is spent: 0.2000 of 0.15 (`--budget`)");
     ran.says("2/3 tests passed");
+    let result = stage.project.result(0, &["report"]);
+    assert_eq!(result["scenarios"][2]["not_run"], "budget");
     assert_eq!(stage.bodies().len(), asked + 2);
     stage
         .expect(2, &["run", "--budget", "1", "--model", "other"])

@@ -59,6 +59,8 @@ fn a_scenario_that_can_do_without_its_image_is_skipped() {
     project
         .expect(0, &["run"])
         .says("Suite Results: 1/1 tests passed, 1 skipped");
+    let result = project.result(0, &["report"]);
+    assert_eq!(result["scenarios"][1]["not_run"], "unavailable");
 }
 
 /// Runs with `DOCKER_HOST` set, and expects exit code 3.
