@@ -1,4 +1,5 @@
-//! The words of the project as plain types: no I/O, no behaviour beyond small views.
+//! The words of the project as plain types, and the forms in which they are [`published`]; with them, what all rooms do with [`json`],
+//! [`text`]s and [`digits`]. No I/O, no behaviour beyond small views.
 
 pub mod agent;
 pub mod binding;

@@ -8,6 +8,7 @@ use super::{Origin, Redactor};
 use model::binding::Binding;
 use model::catalogue::Catalogue;
 use model::digits;
+use model::json;
 use model::learned::{Learned, Odd, Repeat, Varying};
 use model::redacted::Redacted;
 use model::stamp::{Git, ImageStamp};
@@ -364,11 +365,15 @@ fn each_step(
     mut change: impl FnMut(&mut Step),
 ) {
     for (index, step) in trajectory.steps.iter_mut().enumerate() {
+        if said.contains_key(&index) {
+            change(step);
+            continue;
+        }
         let before = serde_json::to_vec(step).expect("a step has texts for keys");
         change(step);
-        let is_same = serde_json::to_vec(step).is_ok_and(|after| after == before);
-        if !is_same && !said.contains_key(&index) {
-            let before = serde_json::from_slice(&before).expect("what was written is a step");
+        if serde_json::to_vec(step).is_ok_and(|after| after != before) {
+            // Nested as deeply as answers and arguments may be.
+            let before = json::read(&before).expect("what was written is a step");
             said.insert(index, before);
         }
     }
@@ -577,6 +582,17 @@ mod tests {
             call(json!({ "header": header }), json!({})),
         ];
         assert_eq!(shown_late.steps, expected);
+    }
+
+    #[test]
+    fn a_deep_step_with_a_secret_is_kept_as_it_was() {
+        let secret = json!({ "api_key": "tok_a4B9x2Qz" });
+        let deep = (0..200).fold(secret, |inner, _| json!({ "a": [inner] }));
+        let step = Step::ToolCall(Box::new(tool_call(&deep, json!({}))));
+        let (hidden, said) =
+            Redactor::default().trajectory_and_said(trajectory(vec![step.clone()]));
+        assert_ne!(hidden.steps[0], step);
+        assert_eq!(said.get(&0), Some(&step));
     }
 
     #[test]

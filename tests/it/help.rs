@@ -1,4 +1,4 @@
-//! `mcp-eval help`: commands, and the topics that the README's reference repeats.
+//! `mcp-eval help`: commands, and the topics of the manual.
 
 use std::fs;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What results of earlier programs say in sentences alone, as values. Nothing else knows those sentences.
+//! What results of earlier programs say in sentences alone, as values. Nothing else reads those sentences.
 
 use crate::status::{NotRun, Status};
 use crate::suite::Problem;
