@@ -527,14 +527,14 @@ mod upstream_10000 {
         }
     }
 
-    #[divan::bench]
+    #[divan::bench(sample_count = 3, sample_size = 1)]
     fn compared(bencher: Bencher<'_, '_>) {
         let (b, c) = (side(0, 10_000), side(1, 10_000));
         bencher.bench_local(|| super::compare(&b, &c));
     }
 
     /// All of it arrived during one call.
-    #[divan::bench]
+    #[divan::bench(sample_count = 3, sample_size = 1)]
     fn compared_at_once(bencher: Bencher<'_, '_>) {
         let at_once = |mut side: Trajectory| {
             let lane = side.upstream.as_mut().unwrap();
@@ -545,7 +545,7 @@ mod upstream_10000 {
         bencher.bench_local(|| super::compare(&b, &c));
     }
 
-    #[divan::bench]
+    #[divan::bench(sample_count = 3, sample_size = 1)]
     fn reference_nothing_heard(bencher: Bencher<'_, '_>) {
         let (b, c) = (side(0, 0), side(1, 0));
         bencher.bench_local(|| super::compare(&b, &c));

@@ -608,10 +608,10 @@ fn an_agent_of_its_own_meets_servers_that_are_ready_in_each_of_its_sessions() {
     }
     // One that is ready at first, and not in the session of the agent.
     let letters = format!("runs={}:.t", project.path("starts").display());
-    let ready = json!({ "calls": [{ "tool": "echo" }], "timeout": "700ms" });
+    let ready = json!({ "calls": [{ "tool": "echo" }], "timeout": "3s" });
     one_call(&project, &[&letters], &ready, &agent(&["call s echo {}"]));
     project
         .expect(3, &["run"])
-        .says("server `s` did not get ready within 700ms: still waiting for `echo`: it answers with an error")
+        .says("server `s` did not get ready within 3s: still waiting for `echo`: it answers with an error")
         .says("in the session of the agent");
 }

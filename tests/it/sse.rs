@@ -413,8 +413,8 @@ fn answers_to_many_calls_at_once_are_all_kept_as_served() {
 #[ignore = "left to .ci/run, which has the time"]
 fn failures_are_outcomes_of_the_call() {
     let cases = [
-        (Mode::Hangs, "timeout", "no answer within 500ms"),
-        (Mode::Keeps, "timeout", "no answer within 500ms"),
+        (Mode::Hangs, "timeout", "no answer within 2s"),
+        (Mode::Keeps, "timeout", "no answer within 2s"),
         (Mode::Latin1, "invalid_response", "is not valid UTF-8"),
         (
             Mode::ServerError,
@@ -425,7 +425,7 @@ fn failures_are_outcomes_of_the_call() {
     ];
     for (mode, status, message) in cases {
         let (address, _) = serve(mode);
-        let project = project(address, &json!({ "tool_timeout": "500ms" }), 1);
+        let project = project(address, &json!({ "tool_timeout": "2s" }), 1);
         let (ran, scenario) = run(&project);
         assert!(ran.took < Duration::from_secs(20), "{mode:?}");
         let outcome = outcomes(&project, &scenario).remove(0);
