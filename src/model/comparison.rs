@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::binding::Source;
+use crate::change::Change;
+use crate::response::ResponseScore;
 
 /// How a reason goes on behind the name of its call, before what the server said: it failed now.
 pub const FAILED: &str = "failed: ";
@@ -18,14 +20,6 @@ pub const INSTEAD_OF: &str = " instead of ";
 /// What stands before the name of a list where its elements are meant: each of them, or some.
 pub const ELEMENT_OF: &str = "element of";
 pub const ELEMENTS_OF: &str = "elements of";
-/// How a change goes on of what was known not to vary: in how many takes it was the same.
-pub const THOUGH_THE_SAME: &str = ", though it was the same ";
-/// How a change goes on of what may vary, but was never so: in how many takes it was not.
-pub const UNLIKE: &str = ", unlike the ";
-/// What an answer holds that has a secret of which the recorded one held fewer.
-pub const NEW_SECRET: &str = "a secret that was not there before";
-/// How an expected call that was not made is told, before its number.
-pub const EXPECTED_AS_CALL: &str = "is expected as call ";
 /// The same effect had another result.
 pub const HAD_ANOTHER_RESULT: &str = "changes something and had another result: ";
 
@@ -249,74 +243,6 @@ pub struct ParameterScore {
     pub loss: f64,
 }
 
-/// Did the server answer the same?
-#[derive(Debug, Clone, PartialEq)]
-pub struct ResponseScore {
-    pub similarity: f64,
-    /// Changes that break the answer's contract; any of them caps the similarity at 0.5.
-    pub contract_changes: Vec<ContractChange>,
-    /// Every place where the two answers differ, contract changes among them.
-    pub differences: Vec<Difference>,
-}
-
-impl ResponseScore {
-    /// Of two answers that are equal in every place.
-    pub fn equal() -> Self {
-        Self {
-            similarity: 1.0,
-            contract_changes: Vec::new(),
-            differences: Vec::new(),
-        }
-    }
-}
-
-/// A change that a consumer of the answer would trip over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ContractChange {
-    /// Where in the answer, as a path like `/content/0/json/servers/3/id`.
-    pub path: String,
-    /// What happened, in words: `became an error`, `missing`, `renamed to "server_id"`.
-    pub what: String,
-}
-
-/// One place where two answers differ.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Difference {
-    /// Where in the answer, as a path like `/content/0/json/servers/3/id`.
-    pub path: String,
-    /// What the baseline has there, shortened for reading; `null` where it has nothing.
-    pub expected: Option<String>,
-    /// What the run has there, shortened for reading; `null` where it has nothing.
-    pub got: Option<String>,
-    /// 0 to 1.
-    pub similarity: f64,
-    /// The rule that decided, in words.
-    pub rule: Cow<'static, str>,
-    /// The share of the response's similarity lost here; the shares of one response add up to 1 − its similarity.
-    pub loss: f64,
-}
-
-impl Difference {
-    /// What sums up the differences beyond those that are kept one by one.
-    pub fn rest(count: usize, loss: f64) -> Self {
-        Self {
-            path: String::new(),
-            expected: None,
-            got: None,
-            similarity: 0.0,
-            rule: format!("{count}{REST}").into(),
-            loss,
-        }
-    }
-
-    /// Whether it sums up others.
-    pub fn is_rest(&self) -> bool {
-        self.path.is_empty() && self.rule.ends_with(REST)
-    }
-}
-
-const REST: &str = " smaller differences";
-
 /// A place where points were lost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Loss {
@@ -375,77 +301,6 @@ pub struct SlowerCall {
     pub baseline_ms: f64,
     #[schemars(with = "Option<f64>")]
     pub current_ms: f64,
-}
-
-/// One thing that differs between baseline and run, whether it fails the gate or not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Change {
-    pub kind: ChangeKind,
-    /// The number of the call concerned in the baseline.
-    pub baseline: Option<usize>,
-    /// The number of the call concerned in the run.
-    pub current: Option<usize>,
-    /// The full name of the tool concerned.
-    pub tool: Option<String>,
-    /// What the call is for, where its tool only passes calls on: `everything:echo`; absent for others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
-    /// Where: `arguments/query`, `response/content/0/json/total`, `description`, `inputSchema/properties/limit`; `null` for a call as a whole.
-    pub path: Option<String>,
-    /// What happened there, in words: `changed`, `is new`, `took much longer`.
-    pub what: String,
-    /// What it was, shortened around the difference; `null` where there was nothing.
-    pub was: Option<String>,
-    /// What it is now; `null` where there is nothing.
-    pub now: Option<String>,
-    /// The run failed for it.
-    pub fails: bool,
-}
-
-impl Change {
-    /// Of which nothing is known but what happened; no run failed for it.
-    pub fn new(kind: ChangeKind, what: &str) -> Self {
-        Self {
-            kind,
-            baseline: None,
-            current: None,
-            tool: None,
-            label: None,
-            path: None,
-            what: what.to_owned(),
-            was: None,
-            now: None,
-            fails: false,
-        }
-    }
-}
-
-/// What kind of thing a change is.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum ChangeKind {
-    /// A call was not made, is new, or stands elsewhere.
-    Call,
-    /// A read was asked otherwise.
-    Request,
-    /// An effect was made with something else, or worded otherwise.
-    Effect,
-    /// An answer says something else.
-    Answer,
-    /// An answer says more than it did.
-    Addition,
-    /// An error is worded otherwise, came, or went.
-    Error,
-    /// The tool catalogue drifted.
-    Drift,
-    /// A call took much longer.
-    Slower,
-    /// The model used many more tokens.
-    Tokens,
-    /// A server behind the one under test heard something else.
-    Upstream,
 }
 
 /// Passed or not, and why.
@@ -587,23 +442,6 @@ impl Verdict {
         self.reasons
             .iter()
             .flat_map(|it| std::iter::once(it).chain(&it.follows))
-    }
-}
-
-impl ChangeKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Call => "call",
-            Self::Request => "request",
-            Self::Effect => "effect",
-            Self::Answer => "answer",
-            Self::Addition => "addition",
-            Self::Error => "error",
-            Self::Drift => "drift",
-            Self::Slower => "slower",
-            Self::Tokens => "tokens",
-            Self::Upstream => "upstream",
-        }
     }
 }
 

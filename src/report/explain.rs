@@ -216,7 +216,7 @@ fn explain_change(text: &mut Lines, change: &Change) {
     text.point(format!(
         "change ({}{fails}): {place}: {}",
         change.kind.name(),
-        line(&change.what)
+        line(&change.what.to_string())
     ));
     for (side, value) in [("was", &change.was), ("is", &change.now)] {
         if let Some(value) = value {

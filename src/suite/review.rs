@@ -16,7 +16,7 @@ use super::replay;
 use super::unrun::redacted;
 use crate::agent::Answers;
 use crate::evaluate::Accepted;
-use crate::model::comparison::Change;
+use crate::model::change::Change;
 use crate::model::evaluation::Evaluation;
 use crate::model::learned::Varying;
 use crate::model::pending::{Origin, PendingRun};

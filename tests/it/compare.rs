@@ -38,7 +38,7 @@ fn the_shipped_scenarios_pass_and_are_reported() {
         "{names:?}"
     );
     let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
-    assert_eq!(result["format_version"], 2);
+    assert_eq!(result["format_version"], 3);
     assert_eq!(result["gate"]["exit_code"], 0);
     for scenario in result["scenarios"].as_array().unwrap() {
         assert_eq!(
@@ -152,7 +152,7 @@ fn a_baseline_that_cannot_be_read_says_what_to_do() {
         .says("version control");
     project.file(
         path,
-        whole.replacen("\"format_version\": 2", "\"format_version\": 9", 1),
+        whole.replacen("\"format_version\": 3", "\"format_version\": 9", 1),
     );
     project
         .expect(3, &["compare", "scenarios/flows/ticket.yaml"])

@@ -1,6 +1,7 @@
 //! Worked cases of the scoring rules, one file per question under `tests/fixtures/scoring/`.
 
 use mcp_eval::model::comparison::{Comparison, ReasonKind};
+use mcp_eval::model::response::Difference;
 use mcp_eval::model::rules::{ErrorSign, Rules};
 use mcp_eval::model::trajectory::{Answer, Outcome};
 use mcp_eval::score;
@@ -82,11 +83,8 @@ fn responses() {
         );
         let response = &only_pair(&comparison).response;
         assert_close(response.similarity, &case["similarity"], name(&case));
-        let changes: Vec<&str> = response
-            .contract_changes
-            .iter()
-            .map(|it| it.what.as_str())
-            .collect();
+        let changes = response.differences.iter();
+        let changes: Vec<String> = changes.filter_map(Difference::breach).collect();
         match &case["contract_changes"] {
             Value::Number(number) => {
                 assert_eq!(

@@ -40,7 +40,7 @@ fn what_breaks_no_call_is_shown_all_the_same() {
     let whats = |comparison: &Comparison| -> Vec<String> {
         assert!(comparison.verdict.passed, "{:?}", comparison.verdict);
         let changes = comparison.changes.iter();
-        changes.map(|it| it.what.clone()).collect()
+        changes.map(|it| it.what.to_string()).collect()
     };
     let comparison = drifted(&tools, &now, "t", &Rules::default());
     let told = whats(&comparison).join("; ");
@@ -260,7 +260,7 @@ fn whatever_drift_fails_the_gate_is_marked() {
         let changes = drifted(&before, &after, "find", &rules).changes;
         assert_eq!(changes.len(), 2);
         let failing = changes.into_iter().filter(|it| it.fails);
-        failing.map(|it| it.what).collect()
+        failing.map(|it| it.what.to_string()).collect()
     };
     assert_eq!(failing(Gate::Fail), ["tool `add` is gone"]);
     assert!(failing(Gate::Warn).is_empty());

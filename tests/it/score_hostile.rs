@@ -345,7 +345,7 @@ fn dense_texts_are_compared_as_texts() {
             score::compare(&before, &after, &Rules::default())
         });
         let response = &only_pair(&comparison).response;
-        assert!(response.contract_changes.is_empty(), "{response:?}");
+        assert!(!response.is_broken(), "{response:?}");
         assert!((0.99..1.0).contains(&response.similarity), "{response:?}");
         let same = score::compare(&before, &before, &Rules::default());
         assert!(same.verdict.passed && same.losses.is_empty());

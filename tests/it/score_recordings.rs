@@ -5,6 +5,7 @@ use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::ExecutionStatus;
 use mcp_eval::model::learned::{Learned, Variation, Varying};
 use mcp_eval::model::redaction::Redaction;
+use mcp_eval::model::response::Edit;
 use mcp_eval::model::rules::{Responses, Rules};
 use mcp_eval::model::scenario::{Agent, ExpectedCall, Replaying, Scenario, Timeouts};
 use mcp_eval::model::trajectory::{Ending, Outcome, Step, Trajectory};
@@ -200,7 +201,8 @@ fn a_breach_is_an_error_to_the_comparison_marked_or_not() {
             ExecutionStatus::Failed
         );
         let response = &only_pair(&comparison).response;
-        assert_eq!(response.contract_changes[0].what, "became an error");
+        assert_eq!(response.differences[0].edit, Edit::BecameError);
+        assert!(response.is_broken());
         assert!(
             response.differences[0]
                 .got

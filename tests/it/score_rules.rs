@@ -1,7 +1,9 @@
 //! What a scenario can say about how it is scored.
 
 use mcp_eval::model::catalogue::Catalogue;
+use mcp_eval::model::change::What;
 use mcp_eval::model::comparison::Comparison;
+use mcp_eval::model::response::{Edit, Piece};
 use mcp_eval::model::rules::{
     ArgumentMatch, ArgumentRule, Gate, Preset, ReadRule, Responses, Rules, Slower, Tokens,
 };
@@ -302,8 +304,9 @@ fn an_element_that_moved_hides_no_other_that_is_new() {
     let rows = |rows: Value| json!({"tool": "mcp__p__t", "reads": true, "json": {"rows": rows}});
     let (then, now) = (rows(json!(["a", 1, 2])), rows(json!([1, 2, "a", "a"])));
     let changes = held(&then, &now, &[]).changes;
-    let shown: Vec<&str> = changes.iter().map(|it| it.what.as_str()).collect();
-    assert_eq!(shown, ["stands in another place", "added element"]);
+    let shown: Vec<&What> = changes.iter().map(|it| &it.what).collect();
+    let expected = [Edit::Displaced, Edit::Added(Piece::Element)].map(What::Answer);
+    assert_eq!(shown, expected.iter().collect::<Vec<_>>());
 }
 
 fn strict() -> Rules {

@@ -1,7 +1,9 @@
 //! Whatever differs and passes all the same is reported as a change.
 
 use mcp_eval::model::catalogue::Catalogue;
-use mcp_eval::model::comparison::{ChangeKind, Comparison, NEW_SECRET};
+use mcp_eval::model::change::{ChangeKind, What};
+use mcp_eval::model::comparison::Comparison;
+use mcp_eval::model::response::{Edit, Piece};
 use mcp_eval::model::rules::{Responses, Rules};
 use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, Step, Trajectory};
 use mcp_eval::score;
@@ -22,7 +24,7 @@ fn read(text: &str) -> Value {
 }
 
 /// The one change there is: its kind, its place, and what happened.
-fn only_change(comparison: &Comparison) -> (ChangeKind, &str, &str) {
+fn only_change(comparison: &Comparison) -> (ChangeKind, &str, &What) {
     assert!(comparison.verdict.passed, "{:#?}", comparison.verdict);
     let [change] = comparison.changes.as_slice() else {
         panic!("{:#?}", comparison.changes)
@@ -61,7 +63,7 @@ fn white_space_that_has_a_meaning_fails_and_other_is_shown() {
         let expected = (
             ChangeKind::Answer,
             "response/content/0/text",
-            "white space changed",
+            &What::Answer(Edit::odd("white space changed")),
         );
         assert_eq!(only_change(&comparison), expected, "{was}");
     }
@@ -87,11 +89,7 @@ fn another_answer_while_something_is_waited_for_is_told() {
     let comparison = against_two_takes(&before, &now);
     assert_eq!(
         only_change(&comparison),
-        (
-            ChangeKind::Answer,
-            "response",
-            "was another one while it was asked again and again"
-        )
+        (ChangeKind::Answer, "response", &What::OtherTry)
     );
     assert_eq!(
         comparison.changes[0].now.as_deref(),
@@ -227,7 +225,7 @@ fn an_effect_whose_value_is_written_otherwise_is_told() {
         (
             ChangeKind::Effect,
             "arguments/amount",
-            "the same, written otherwise"
+            &What::WrittenOtherwise
         )
     );
 }
@@ -249,7 +247,7 @@ fn secrets_that_came_to_an_answer_are_shown_once() {
         "{{\"a\": 1, \"b\": [\"{long}\", \"<secret:aws-key>\", \"<secret:token>\"]}}"
     ));
     let secrets = (
-        NEW_SECRET.to_owned(),
+        What::Answer(Edit::NewSecret),
         "response/content/0".to_owned(),
         Some("<secret:aws-key>, <secret:token>".to_owned()),
     );
@@ -262,5 +260,5 @@ fn secrets_that_came_to_an_answer_are_shown_once() {
     let seen = read("{\"a\": 1, \"b\": \"<secret:token>\"}");
     let all = changes(seen, Responses::Stable);
     assert_eq!(all.len(), 1, "{all:?}");
-    assert_eq!(all[0].0, "added key");
+    assert_eq!(all[0].0, What::Answer(Edit::Added(Piece::Member)));
 }

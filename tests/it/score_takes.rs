@@ -1,6 +1,7 @@
 //! What several takes of one scenario show besides what varies: where they disagree, and what one left behind for the next.
 
-use mcp_eval::model::comparison::{Change, ChangeKind, Row};
+use mcp_eval::model::change::{Change, ChangeKind};
+use mcp_eval::model::comparison::Row;
 use mcp_eval::model::learned::{self, Variation};
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, Step, Trajectory};

@@ -1,6 +1,7 @@
 //! What the servers behind the one under test heard, compared: the same call of the agent must become the same calls there.
 
-use mcp_eval::model::comparison::{Band, ChangeKind, Comparison, ReasonKind};
+use mcp_eval::model::change::ChangeKind;
+use mcp_eval::model::comparison::{Band, Comparison, ReasonKind};
 use mcp_eval::model::rules::{Preset, Rules};
 use mcp_eval::model::trajectory::Trajectory;
 use mcp_eval::model::upstream::{PassedOn, VaryingArgument};
@@ -81,7 +82,7 @@ pub(crate) fn reasons(comparison: &Comparison) -> Vec<String> {
 pub(crate) fn told(comparison: &Comparison) -> Vec<(String, bool)> {
     let changes = comparison.changes.iter();
     let upstream = changes.filter(|it| it.kind == ChangeKind::Upstream);
-    upstream.map(|it| (it.what.clone(), it.fails)).collect()
+    upstream.map(|it| (it.what.to_string(), it.fails)).collect()
 }
 
 #[track_caller]
@@ -488,7 +489,7 @@ fn a_lane_on_one_side_is_said_and_not_compared() {
         let [change] = comparison.changes.as_slice() else {
             panic!("{:?}", comparison.changes);
         };
-        assert!(change.what.contains(says), "{}", change.what);
+        assert!(change.what.to_string().contains(says), "{}", change.what);
     }
     let comparison = compare(&without, &without);
     assert!(comparison.changes.is_empty() && comparison.upstream.is_none());

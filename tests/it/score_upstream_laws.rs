@@ -1,6 +1,7 @@
 //! What holds for any two lanes of what the servers behind the one under test heard.
 
-use mcp_eval::model::comparison::{ChangeKind, Comparison};
+use mcp_eval::model::change::ChangeKind;
+use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::trajectory::Trajectory;
 use mcp_eval::score;
@@ -131,8 +132,8 @@ proptest! {
         let mut baseline = takes[0].clone();
         learned.keep_in(&mut baseline);
         let comparison = score::compare(&baseline, &takes[1], &Rules::default());
-        let heard = comparison.changes.iter().filter(|it| it.kind == ChangeKind::Upstream && !it.what.contains("passed on"));
-        let heard: Vec<&str> = heard.map(|it| it.what.as_str()).collect();
+        let heard = comparison.changes.iter().filter(|it| it.kind == ChangeKind::Upstream);
+        let heard: Vec<String> = heard.map(|it| it.what.to_string()).filter(|it| !it.contains("passed on")).collect();
         prop_assert!(heard.is_empty(), "{:?}", heard);
     }
 }

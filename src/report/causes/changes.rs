@@ -29,20 +29,18 @@ impl Gather<'_> {
                 ChangeKind::Addition | ChangeKind::Slower | ChangeKind::Upstream
             );
         let is_told = match change.kind {
-            ChangeKind::Drift => {
-                self.found.drafts().iter().any(|it| {
-                    it.kind == CauseKind::Drift
-                        && (it.was.is_some() || it.now.is_some())
-                        && (&it.was, &it.now) == (&change.was, &change.now)
-                        && (change.fails
-                            || matches!(&it.what, What::Said(said) if *said == change.what))
-                }) || (change.fails
-                    && self
-                        .found
-                        .drafts()
-                        .iter()
-                        .any(|it| it.kind == CauseKind::Drift))
-            }
+            ChangeKind::Drift => self.found.drafts().iter().any(|it| {
+                it.kind == CauseKind::Drift
+                    && (it.was.is_some() || it.now.is_some())
+                    && (&it.was, &it.now) == (&change.was, &change.now)
+                    && (change.fails
+                        || matches!(&it.what, What::Said(said) if *said == change.what.to_string()))
+            }) || (change.fails
+                && self
+                    .found
+                    .drafts()
+                    .iter()
+                    .any(|it| it.kind == CauseKind::Drift)),
             ChangeKind::Tokens => self
                 .found
                 .drafts()

@@ -1,9 +1,10 @@
 //! Where a run ended before it came to all its calls: those are nobody's doing, and follow from what ended it.
 
 use model::call::CallStatus;
-use model::comparison::EXPECTED_AS_CALL;
 use model::published::ending::EndingKind;
-use model::published::result::{Call, CauseCall, Change, Reason, ReasonKind, RowKind, Scenario};
+use model::published::result::{
+    Call, CauseCall, Change, Reason, ReasonKind, RowKind, Scenario, What,
+};
 
 /// The end of a run that a failed call brought about.
 #[derive(Debug)]
@@ -55,10 +56,12 @@ impl Ended {
     }
 }
 
-/// The call that a change says was not made; what is expected has its number in words.
+/// The call that a change says was not made; what is expected has a number of its own.
 pub(super) fn not_made(change: &Change) -> CauseCall {
-    let said = change.what.strip_prefix(EXPECTED_AS_CALL);
-    let expected = said.and_then(|it| it.split(',').next()?.parse().ok());
+    let expected = match change.what {
+        What::Expected(number) => Some(number),
+        _ => None,
+    };
     CauseCall::new(change.baseline.or(expected), change.current)
 }
 

@@ -23,7 +23,7 @@ mod words;
 
 use std::cmp::Reverse;
 
-use model::published::result::{Cause, ResultDocument, Scenario};
+use model::published::result::{Cause, FORMAT_VERSION, ResultDocument, Scenario};
 
 use draft::Draft;
 pub use extent::calls;
@@ -61,11 +61,12 @@ pub fn headline(cause: &Cause) -> &str {
     one.or(several.map(str::trim_end)).unwrap_or(&cause.text)
 }
 
-/// Gives the causes of a result of an earlier program, which told them in one sentence each, everything that is told of them today.
+/// Makes a result of an earlier program one of today: its causes, told in one sentence each, get everything that is told of them now.
 pub fn complete(result: &mut ResultDocument) {
     // Version 1 has no causes, or sentences alone. That a later one has none says that there are none.
     let is_complete = result.format_version > 1 && result.causes.iter().all(|it| it.kind.is_some());
     if !is_complete {
         result.causes = causes(&result.scenarios, &result.command);
     }
+    result.format_version = FORMAT_VERSION;
 }

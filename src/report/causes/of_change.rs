@@ -74,13 +74,13 @@ impl<'a> Context<'a> {
         let path = change.path.as_deref();
         // A change of the catalogue is a sentence that names its place, and is the same wherever it is met.
         let what = match change.kind {
-            ChangeKind::Drift | ChangeKind::Tokens => What::Said(change.what.clone()),
+            ChangeKind::Drift | ChangeKind::Tokens => What::Said(change.what.to_string()),
             _ => What::Place(verb.clone()),
         };
         let key = if change.kind == ChangeKind::Drift {
             Key::drift(
                 change.tool.as_deref().unwrap_or_default(),
-                &change.what,
+                &change.what.to_string(),
                 (&change.was, &change.now),
             )
         } else {

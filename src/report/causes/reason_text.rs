@@ -19,7 +19,7 @@ pub(super) fn change_of<'c>(comparison: &'c Comparison, reason: &Reason) -> Opti
                 )
             }
             ReasonKind::Upstream => {
-                it.kind == ChangeKind::Upstream && reason.text.ends_with(&it.what)
+                it.kind == ChangeKind::Upstream && reason.text.ends_with(&it.what.to_string())
             }
             ReasonKind::Slower => it.kind == ChangeKind::Slower,
             ReasonKind::Tokens => it.kind == ChangeKind::Tokens,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use model::published::result::{Change, ChangeKind};
+use model::published::result::{Change, ChangeKind, What};
+use model::response::{Edit, Piece};
 
 /// A member that went, and the one that came in its place.
 #[derive(Debug)]
@@ -38,7 +39,9 @@ pub(super) fn renamed(changes: &[Change]) -> Vec<Renamed<'_>> {
             (ChangeKind::Answer, Some(_), None) => {
                 objects.entry(siblings()).or_default().gone.push(change);
             }
-            (ChangeKind::Addition, None, Some(_)) if change.what == "added key" => {
+            (ChangeKind::Addition, None, Some(_))
+                if change.what == What::Answer(Edit::Added(Piece::Member)) =>
+            {
                 objects.entry(siblings()).or_default().came.push(change);
             }
             _ => {}
@@ -50,8 +53,8 @@ pub(super) fn renamed(changes: &[Change]) -> Vec<Renamed<'_>> {
 fn of_siblings(mut them: Siblings<'_>) -> Vec<Renamed<'_>> {
     let mut found = Vec::new();
     them.pair_off(&mut found, |gone, came, _| {
-        let said = format!("renamed to {:?}", name(came));
-        (gone.what == said).then_some(true)
+        let renamed = What::Answer(Edit::Renamed(name(came)));
+        (gone.what == renamed).then_some(true)
     });
     them.pair_off(&mut found, |gone, came, siblings| {
         let have = |of: &[&Change]| {

@@ -1,14 +1,13 @@
 //! What happened at a place of a call, in a sentence that names tool and place.
 
-use model::comparison::NEW_SECRET;
-use model::published::result::{Change, ChangeKind};
+use model::published::result::{Change, ChangeKind, What};
+use model::response::Edit;
 
 /// What happened at a place of a call.
 #[derive(Debug, Clone)]
 pub(super) struct Verb {
     kind: ChangeKind,
-    /// What the comparison says of it: `changed`, `missing`, `renamed to "server_id"`.
-    what: String,
+    what: What,
     had: bool,
     has: bool,
     /// It is said of an expectation, and not of an earlier run.
@@ -62,7 +61,7 @@ impl Verb {
             Some(path) if is_medium(path) => self.medium.to_owned(),
             Some(path) => place(path),
         };
-        let what = self.what.as_str();
+        let what = &self.what;
         if let Some(NewName { name, is_equal }) = &self.renamed {
             return if *is_equal {
                 format!("{tools} answers with another name for {place}")
@@ -85,8 +84,10 @@ impl Verb {
                 }
             }
             ChangeKind::Effect => match what {
-                "worded otherwise" => format!("{tools} is called with {place} worded otherwise"),
-                "the same, written otherwise" => {
+                What::WordedOtherwise => {
+                    format!("{tools} is called with {place} worded otherwise")
+                }
+                What::WrittenOtherwise => {
                     format!("{tools} is called with the same {place}, written otherwise")
                 }
                 _ => match (self.had, self.has) {
@@ -95,19 +96,21 @@ impl Verb {
                     _ => format!("{tools} is called with another {place}"),
                 },
             },
-            ChangeKind::Answer => match what {
-                // Nothing came in its place that counts: what may stand there, or not, is no new name.
-                _ if (what.starts_with("missing") || what.starts_with("renamed to"))
-                    && !self.has =>
-                {
-                    format!("{tools} no longer answers with {place}")
+            ChangeKind::Answer => {
+                match what {
+                    // Nothing came in its place that counts: what may stand there, or not, is no new name.
+                    What::Answer(
+                        Edit::Missing(_) | Edit::MissingBesideContent | Edit::Renamed(_),
+                    ) if !self.has => format!("{tools} no longer answers with {place}"),
+                    What::Answer(Edit::Changed) if place == "answer" => {
+                        format!("{tools} gives another answer")
+                    }
+                    What::Answer(Edit::Changed) => format!("{tools} answers with another {place}"),
+                    _ if place == "answer" => format!("{tools} gives another answer: it {what}"),
+                    _ => format!("{tools} answers otherwise: {place} {what}"),
                 }
-                "changed" if place == "answer" => format!("{tools} gives another answer"),
-                "changed" => format!("{tools} answers with another {place}"),
-                _ if place == "answer" => format!("{tools} gives another answer: it {what}"),
-                _ => format!("{tools} answers otherwise: {place} {what}"),
-            },
-            ChangeKind::Addition if what == NEW_SECRET => {
+            }
+            ChangeKind::Addition if *what == What::Answer(Edit::NewSecret) => {
                 let all = place == "answer";
                 let at = if all {
                     String::new()
@@ -119,28 +122,33 @@ impl Verb {
             ChangeKind::Addition if place == "answer" => format!("{tools} answers more"),
             ChangeKind::Addition => format!("{tools} answers with a new {place}"),
             ChangeKind::Error => match what {
-                "no longer an error" => format!("{tools} no longer fails"),
-                "worded otherwise" => format!("{tools} fails with another message"),
-                "became another kind of error" => format!("{tools} fails in another way"),
-                _ if what.starts_with("became an error") => format!("{tools} fails"),
+                What::Answer(Edit::NoLongerError) => format!("{tools} no longer fails"),
+                What::Answer(Edit::OtherMessage) => {
+                    format!("{tools} fails with another message")
+                }
+                What::Answer(Edit::OtherKindOfError) => format!("{tools} fails in another way"),
+                What::Answer(Edit::BecameError | Edit::ErrorInText) => format!("{tools} fails"),
                 _ => format!("{tools} answers otherwise: {place} {what}"),
             },
             ChangeKind::Slower => format!("{tools} takes much longer"),
-            ChangeKind::Upstream => match what.strip_prefix("behind it, ") {
-                Some(heard) => format!("behind {tools}, {heard}"),
-                None => what.to_owned(),
-            },
-            ChangeKind::Drift | ChangeKind::Tokens => what.to_owned(),
+            ChangeKind::Upstream => {
+                let what = what.to_string();
+                match what.strip_prefix("behind it, ") {
+                    Some(heard) => format!("behind {tools}, {heard}"),
+                    None => what,
+                }
+            }
+            ChangeKind::Drift | ChangeKind::Tokens => what.to_string(),
         }
     }
 
     fn call(&self, tools: &str) -> String {
-        match (self.what.as_str(), self.expected) {
-            ("was not made", false) => format!("{tools} is not called any more"),
-            ("was not made", true) => format!("{tools} was expected to be called, and is not"),
-            ("is new", false) => format!("{tools} is called, and was not before"),
-            ("is new", true) => format!("{tools} is called, and was not expected"),
-            ("was made in another place", _) => format!("{tools} is called at another point"),
+        match (&self.what, self.expected) {
+            (What::NotMade, false) => format!("{tools} is not called any more"),
+            (What::NotMade, true) => format!("{tools} was expected to be called, and is not"),
+            (What::New, false) => format!("{tools} is called, and was not before"),
+            (What::New, true) => format!("{tools} is called, and was not expected"),
+            (What::Moved, _) => format!("{tools} is called at another point"),
             (what, _) => format!("{tools} {what}"),
         }
     }
@@ -201,14 +209,14 @@ pub(super) fn starred(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Verb, place, starred};
-    use model::comparison::NEW_SECRET;
-    use model::published::result::ChangeKind;
+    use model::published::result::{ChangeKind, What};
+    use model::response::Edit;
 
     #[test]
     fn a_secret_that_came_is_told_with_its_place() {
         let verb = Verb {
             kind: ChangeKind::Addition,
-            what: NEW_SECRET.to_owned(),
+            what: What::Answer(Edit::NewSecret),
             had: false,
             has: true,
             expected: false,

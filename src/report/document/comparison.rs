@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use model::comparison::{
-    Change, Comparison, Difference, Loss, Pair, ParameterScore, RequestScore, ResponseScore, Row,
-};
+use model::change::{Change, Text};
+use model::comparison::{Comparison, Loss, Pair, ParameterScore, RequestScore, Row};
 use model::label::Labels;
 use model::points;
 use model::points::finite;
 use model::published::result;
+use model::response::ResponseScore;
 use model::trajectory::{Outcome, ToolCall, Trajectory};
 
 use super::shown::{VALUE_DEPTH, outcome, shallow, shallow_object};
@@ -68,9 +68,15 @@ pub(super) fn comparison(
         drift: comparison.drift.clone(),
         slower: comparison.slower.clone(),
         changes: (comparison.changes.iter())
-            .map(|it| Change {
-                label: label(it.baseline, it.current),
-                ..it.clone()
+            .map(|it| {
+                let labelled = Change {
+                    label: label(it.baseline, it.current),
+                    ..it.clone()
+                };
+                Change {
+                    text: Text::of(&labelled),
+                    ..labelled
+                }
             })
             .collect(),
         upstream: None,
@@ -234,13 +240,22 @@ fn response(response: &ResponseScore) -> result::ResponseComparison {
     result::ResponseComparison {
         similarity: response.similarity,
         identical: None,
-        contract_changes: response.contract_changes.clone(),
-        differences: response
-            .differences
-            .iter()
-            .map(|it| Difference {
+        contract_changes: (response.differences.iter())
+            .filter_map(|it| {
+                Some(result::ContractChange {
+                    what: it.breach()?,
+                    path: it.path.clone(),
+                })
+            })
+            .collect(),
+        differences: (response.differences.iter())
+            .map(|it| result::Difference {
+                path: it.path.clone(),
+                expected: it.expected.clone(),
+                got: it.got.clone(),
+                similarity: it.similarity,
+                rule: it.rule(),
                 loss: points::plain(it.loss),
-                ..it.clone()
             })
             .collect(),
     }

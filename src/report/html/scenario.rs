@@ -109,6 +109,7 @@ const FOLLOWS: usize = 5;
 #[template(path = "scenario/change.html")]
 struct ChangeView<'a> {
     change: &'a Change,
+    what: String,
     /// Whether tool and place are shown; changes of the catalogue name them in their own text.
     names_place: bool,
     call: Option<String>,
@@ -422,6 +423,7 @@ impl<'a> ChangeView<'a> {
     fn new(change: &'a Change) -> Self {
         let [was, now] = Excerpt::versus(change.was.as_deref(), change.now.as_deref());
         Self {
+            what: change.what.to_string(),
             change,
             names_place: change.kind != ChangeKind::Drift,
             call: change.call(),

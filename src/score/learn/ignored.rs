@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::by_hand::learned::{NOTHING, place_texts};
 use crate::ids::binding::at;
 use crate::values::path::covers_path;
-use model::comparison::{Change, ChangeKind};
+use model::change::{Change, ChangeKind};
 use model::learned::{Learned, Variation, Varying};
 use model::rules::Rules;
 use model::trajectory::{Answer, Outcome, Trajectory};

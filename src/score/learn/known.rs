@@ -39,8 +39,7 @@ pub fn carry_over(accepted: &Trajectory, recorded: &mut Trajectory, comparison: 
                 continue;
             };
             let own = learned.remove(&pair.current);
-            let answered_the_same =
-                pair.response.differences.is_empty() && pair.response.contract_changes.is_empty();
+            let answered_the_same = pair.response.differences.is_empty();
             let merged = merge(pair.current, (known, was), (own, is), answered_the_same);
             learned.extend(merged.map(|it| (it.call, it)));
         }

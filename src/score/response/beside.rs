@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::text::excerpt;
 use crate::values::path::{Pattern, Place, Step, covers_path};
 use crate::values::same::DEPTH;
-use model::comparison::Difference;
 use model::learned::Learned;
+use model::response::{Difference, Edit};
 use model::trajectory::Answer;
 
 /// The most places of one answer that are told.
@@ -66,16 +66,16 @@ pub(crate) fn differences(
     let differs = |it: &&String| was.get(*it) != is.get(*it) && !varies(it);
     let shown = |value: Option<&&Value>| value.map(|it| excerpt::of(it));
     let differing = places.into_iter().filter(differs).take(PLACES);
-    let differing = differing.map(|it| Difference {
-        path: it.clone(),
-        expected: shown(was.get(it)),
-        got: shown(is.get(it)),
-        similarity: 1.0,
-        rule: match is.get(it) {
-            Some(_) => "is another one beside the content".into(),
-            None => "missing beside the content".into(),
-        },
-        loss: 0.0,
+    let differing = differing.map(|it| {
+        let edit = match is.get(it) {
+            Some(_) => Edit::BesideContent,
+            None => Edit::MissingBesideContent,
+        };
+        Difference {
+            expected: shown(was.get(it)),
+            got: shown(is.get(it)),
+            ..Difference::shown(it.clone(), edit)
+        }
     });
     differing.collect()
 }

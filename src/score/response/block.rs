@@ -7,6 +7,8 @@ use crate::text::words;
 use crate::values::mask;
 use crate::values::path::Step;
 
+use model::response::{Edit, Grade, Steady};
+
 use super::json::{Share, Walk};
 use super::parts::Part;
 
@@ -53,7 +55,7 @@ fn media<'a>(walk: &mut Walk<'a>, b: &'a Value, c: &'a Value, bytes: &'a str, sh
         if walk.is_left_out() {
             return 1.0;
         }
-        walk.note(share, similarity, "bytes", None, || {
+        walk.note(share, similarity, Grade::Bytes, || {
             (Some(shown(b)), Some(shown(c)))
         });
         similarity
@@ -70,12 +72,9 @@ fn resource<'a>(walk: &mut Walk<'a>, b: &'a Value, c: &'a Value, share: Share) -
         (None, None) => media(walk, b, c, "blob", share),
         _ if walk.at(Step::Key("text"), |it| it.is_left_out()) => 1.0,
         (text, _) => {
-            let what = if text.is_some() {
-                "became a blob"
-            } else {
-                "became a text"
-            };
-            walk.note(share, 0.0, "type", Some(what), || {
+            let what = if text.is_some() { "a blob" } else { "a text" };
+            let edit = Edit::Became(what.to_owned());
+            walk.note_whole(share, edit, Some(Steady::Unknown), || {
                 (Some(excerpt::of(b)), Some(excerpt::of(c)))
             });
             0.0
@@ -97,7 +96,7 @@ fn link<'a>(walk: &mut Walk<'a>, b: &'a Value, c: &'a Value, share: Share) -> f6
     let (b, c) = (text(b), text(c));
     let similarity = words::similarity(&mask::text(&b), &mask::text(&c));
     if similarity < 1.0 {
-        walk.note(share, similarity, "words", None, || {
+        walk.note(share, similarity, Grade::Words, || {
             let (b, c) = excerpt::of_texts(&b, &c);
             (Some(b), Some(c))
         });
@@ -116,7 +115,7 @@ fn other_uri<'a>(walk: &mut Walk<'a>, b: &'a Value, c: &'a Value, share: Share) 
         if walk.is_left_out() {
             return None;
         }
-        walk.note(share, 0.0, "uri", None, || {
+        walk.note(share, 0.0, Grade::Uri, || {
             (Some(excerpt::of_text(b)), Some(excerpt::of_text(c)))
         });
         Some(0.0)

@@ -20,8 +20,9 @@ use crate::values::path::{Pattern, Place, Step};
 use crate::values::same::{self, View, same};
 use crate::work::{self, Work};
 use model::Object;
-use model::comparison::Difference;
+
 use model::digits;
+use model::response::{Difference, Edit, Grade, Piece, Steady};
 use model::rules::Responses;
 
 use super::finding::Findings;
@@ -241,27 +242,34 @@ impl<'a> Walk<'a> {
         if same(b, c) || self.is_echo(b, c) {
             return 1.0;
         }
-        let changed_type = || format!("became {}", article(kind(c)));
-        let (similarity, rule, contract) = match (b, c) {
-            (Value::Null, _) | (_, Value::Null) => (0.0, "null", Some(changed_type())),
-            _ if kind(b) != kind(c) => (0.0, "type", Some(changed_type())),
-            _ if self.context.mode == Responses::Shape => return 1.0,
-            (Value::Bool(_), _) => (0.0, "bool", Some(format!("became {c}"))),
-            (Value::Number(b), Value::Number(c)) => {
-                if mask::number(b).is_some() && mask::number(c).is_some() {
-                    return 1.0;
-                }
-                (number::distance(b, c, None), "distance", None)
-            }
-            _ if number::is_number(b) => (number::distance_of(b, c, None), "distance", None),
-            // Only values at the maximum depth get here.
-            _ => (0.0, "depth", None),
-        };
-        self.note(share, similarity, rule, contract.as_deref(), || {
+        let both = || {
             let (b, c) = excerpt::of_values(b, c);
             (Some(b), Some(c))
-        });
-        similarity
+        };
+        let became = match (b, c) {
+            _ if kind(b) != kind(c) => article(kind(c)),
+            _ if self.context.mode == Responses::Shape => return 1.0,
+            (Value::Bool(_), _) => c.to_string(),
+            _ => {
+                let (similarity, grade) = match (b, c) {
+                    (Value::Number(b), Value::Number(c))
+                        if mask::number(b).is_some() && mask::number(c).is_some() =>
+                    {
+                        return 1.0;
+                    }
+                    (Value::Number(b), Value::Number(c)) => {
+                        (number::distance(b, c, None), Grade::Distance)
+                    }
+                    _ if number::is_number(b) => (number::distance_of(b, c, None), Grade::Distance),
+                    // Only values at the maximum depth get here.
+                    _ => (0.0, Grade::Depth),
+                };
+                self.note(share, similarity, grade, both);
+                return similarity;
+            }
+        };
+        self.note_whole(share, Edit::Became(became), Some(Steady::Unknown), both);
+        0.0
     }
 
     /// Compares two texts: as JSON where both hold some, else word by word after masking.
@@ -304,7 +312,7 @@ impl<'a> Walk<'a> {
         plain: Option<Step<'a>>,
     ) -> f64 {
         self.context.work.spend(work::of_text(b) + work::of_text(c));
-        let mut contract = None;
+        let mut is_json_gone = false;
         if self.embeddings < EMBEDDINGS
             && share.depth > 0
             && let Some(b_json) = self.memo.document(b)
@@ -312,21 +320,21 @@ impl<'a> Walk<'a> {
             if let Some(c_json) = self.memo.document(c) {
                 return self.embedded_documents(&b_json, &c_json, share);
             }
-            contract = (!embedded::is_too_dense(c)).then_some("no longer JSON");
+            is_json_gone = !embedded::is_too_dense(c);
         }
         match plain {
-            Some(step) => self.at(step, |walk| walk.plain_texts(b, c, share, contract)),
-            None => self.plain_texts(b, c, share, contract),
+            Some(step) => self.at(step, |walk| walk.plain_texts(b, c, share, is_json_gone)),
+            None => self.plain_texts(b, c, share, is_json_gone),
         }
     }
 
-    fn plain_texts(&mut self, b: &str, c: &str, share: Share, contract: Option<&str>) -> f64 {
+    fn plain_texts(&mut self, b: &str, c: &str, share: Share, is_json_gone: bool) -> f64 {
         if self.is_left_out() {
             return 1.0;
         }
         let (b_masked, c_masked) = (mask::text(b), mask::text(c));
         let shape_only = self.context.mode == Responses::Shape;
-        if b_masked == c_masked || (shape_only && contract.is_none()) {
+        if b_masked == c_masked || (shape_only && !is_json_gone) {
             return 1.0;
         }
         let similarity = match self.context.mode {
@@ -337,12 +345,16 @@ impl<'a> Walk<'a> {
         };
         // The same words with other capitals, signs or blanks between them are not the same text.
         let similarity = similarity.min(ALMOST);
-        let contract = contract.or_else(|| {
-            let is_word = || !b.contains(char::is_whitespace);
-            (self.context.learned && self.place.is_in_document() && is_word())
-                .then_some("changed, though it was the same each time it was recorded")
-        });
-        self.note(share, similarity, "words", contract, || {
+        let is_word = || !b.contains(char::is_whitespace);
+        let (edit, breaks) = if is_json_gone {
+            (Edit::NoLongerJson, Some(Steady::Unknown))
+        } else {
+            let is_steady = self.context.learned && self.place.is_in_document() && is_word();
+            (Edit::Changed, is_steady.then_some(Steady::Always))
+        };
+        let loss = share.weight * (1.0 - similarity);
+        let grade = (edit == Edit::Changed).then_some(Grade::Words);
+        self.note_loss((loss, similarity), grade, edit, breaks, || {
             let (b, c) = excerpt::of_texts(b, c);
             (Some(b), Some(c))
         });
@@ -406,24 +418,28 @@ impl<'a> Walk<'a> {
                     .map(|name| (self.memo.hash(&c_side[*name]), *name))
                     .collect()
             });
-            let (similarity, what) = match names.get(&self.memo.hash(b)) {
-                Some(name) => (0.5, format!("renamed to {name:?}")),
-                None => (0.0, "missing".to_owned()),
+            let (similarity, edit) = match names.get(&self.memo.hash(b)) {
+                Some(name) => (0.5, Edit::Renamed((*name).to_owned())),
+                None => (0.0, Edit::Missing(Piece::Member)),
             };
             sum += similarity;
             let loss = share_here
                 .of(per_key * (1.0 - similarity) + per_name)
                 .weight;
             self.at(Step::Key(key), |it| {
-                it.note_loss(loss, similarity, "key", Some(&what), || {
-                    (Some(excerpt::of(b)), None)
-                });
+                it.note_loss(
+                    (loss, similarity),
+                    None,
+                    edit,
+                    Some(Steady::Unknown),
+                    || (Some(excerpt::of(b)), None),
+                );
             });
         }
         for key in &added {
             let loss = share_here.of(per_name);
             self.at(Step::Key(key), |it| {
-                it.note(loss, 0.0, "added key", None, || {
+                it.note_whole(loss, Edit::Added(Piece::Member), None, || {
                     (None, Some(excerpt::of(&c[*key])))
                 });
             });
@@ -434,7 +450,8 @@ impl<'a> Walk<'a> {
     /// Aligned in order: the sum of the pairs' similarities / longer length.
     fn lists(&mut self, b: &'a [Value], c: &'a [Value], share_here: Share) -> f64 {
         if !b.is_empty() && c.is_empty() {
-            self.note(share_here, 0.0, "list", Some("became empty"), || {
+            let (edit, breaks) = (Edit::BecameEmpty, Some(Steady::Unknown));
+            self.note_whole(share_here, edit, breaks, || {
                 (Some(format!("{} elements", b.len())), Some("[]".to_owned()))
             });
             return 0.0;
@@ -482,50 +499,64 @@ impl<'a> Walk<'a> {
         let alone = share_here.of(counted.alone);
         for at in b_alone {
             let shown = || (Some(excerpt::of(&b[at])), None);
-            let note = |walk: &mut Self| walk.note(alone, 0.0, "missing element", None, shown);
+            let edit = Edit::Missing(Piece::Element);
+            let note = |walk: &mut Self| walk.note_whole(alone, edit, None, shown);
             self.at(Step::Index(at), note);
         }
         for at in c_alone {
             let shown = || (None, Some(excerpt::of(&c[at])));
-            let note = |walk: &mut Self| walk.note(alone, 0.0, "added element", None, shown);
+            let edit = Edit::Added(Piece::Element);
+            let note = |walk: &mut Self| walk.note_whole(alone, edit, None, shown);
             self.at(Step::Index(at), note);
         }
         share(sum, counted.places)
     }
 
+    /// Notes that two values differ, so much.
     pub(super) fn note(
         &mut self,
         share: Share,
         similarity: f64,
-        rule: &'static str,
-        contract: Option<&str>,
+        grade: Grade,
         sides: impl FnOnce() -> (Option<String>, Option<String>),
     ) {
         let loss = share.weight * (1.0 - similarity);
-        self.note_loss(loss, similarity, rule, contract, sides);
+        self.note_loss((loss, similarity), Some(grade), Edit::Changed, None, sides);
+    }
+
+    /// Notes what costs all that it is worth, such as an element without a partner.
+    pub(super) fn note_whole(
+        &mut self,
+        share: Share,
+        edit: Edit,
+        breaks: Option<Steady>,
+        sides: impl FnOnce() -> (Option<String>, Option<String>),
+    ) {
+        self.note_loss((share.weight, 0.0), None, edit, breaks, sides);
     }
 
     fn note_loss(
         &mut self,
-        loss: f64,
-        similarity: f64,
-        rule: &'static str,
-        contract: Option<&str>,
+        (loss, similarity): (f64, f64),
+        grade: Option<Grade>,
+        edit: Edit,
+        breaks: Option<Steady>,
         sides: impl FnOnce() -> (Option<String>, Option<String>),
     ) {
         if let Some(findings) = &mut self.findings
-            && !findings.pass_over(loss, contract.is_some())
+            && !findings.pass_over(loss, breaks.is_some())
         {
             let (expected, got) = sides();
-            let difference = Difference {
+            findings.note(Difference {
                 path: self.place.to_string(),
+                edit,
+                grade,
+                breaks,
                 expected,
                 got,
                 similarity,
-                rule: rule.into(),
                 loss,
-            };
-            findings.note(difference, contract);
+            });
         }
     }
 

@@ -12,8 +12,8 @@ use crate::values::number::{ALMOST, count, share};
 use crate::values::path::Step;
 use crate::values::same::{self, View, same};
 use model::Object;
-use model::comparison::{ContractChange, Difference, ResponseScore, THOUGH_THE_SAME};
 use model::learned::Repeat;
+use model::response::{Difference, Edit, Piece, ResponseScore, Steady};
 use model::rules::Responses;
 use model::trajectory::{Answer, Failure, FailureKind, Outcome};
 
@@ -117,8 +117,8 @@ pub(crate) fn compare<'a>(
     known: Option<Known<'a>>,
 ) -> ResponseScore {
     match (b.is_failure(), c.is_failure()) {
-        (false, true) => return failure_changed(b, c, "became an error"),
-        (true, false) => return failure_changed(b, c, "no longer an error"),
+        (false, true) => return failure_changed(b, c, Edit::BecameError),
+        (true, false) => return failure_changed(b, c, Edit::NoLongerError),
         // Clients refused it before, too.
         (true, true) if b.only_breaks() && c.only_breaks() => {}
         (true, true) => return both_failed(b, c, context.mode, known),
@@ -181,35 +181,32 @@ pub(crate) fn no_longer_repeats(score: &mut ResponseScore, broken: &Broken, take
     } = broken;
     if let Some(recorded) = instead_of {
         score.differences.push(Difference {
-            path: repeat.path.clone(),
             expected: Some(excerpt::of_text(recorded)),
             got: Some(excerpt::of_text(id)),
-            similarity: 1.0,
-            rule: format!("is not new any more, but that of call {}", repeat.call).into(),
-            loss: 0.0,
+            ..Difference::shown(repeat.path.clone(), Edit::NotNew { call: repeat.call })
         });
         return;
     }
-    let what = format!("does not repeat {} of call {}", repeat.from, repeat.call);
+    let edit = Edit::NotRepeated {
+        from: repeat.from.clone(),
+        call: repeat.call,
+    };
     let similarity = score.similarity.min(finding::CAP);
     score.differences.push(Difference {
-        path: repeat.path.clone(),
+        breaks: Some(Steady::Same {
+            agreed: takes,
+            takes,
+        }),
         expected: Some(excerpt::of_text(id)),
-        got: None,
         similarity: 0.0,
-        rule: what.clone().into(),
         loss: score.similarity - similarity,
-    });
-    score.contract_changes.push(ContractChange {
-        path: repeat.path.clone(),
-        what: format!("{what}{THOUGH_THE_SAME}all {takes} times it was recorded"),
+        ..Difference::shown(repeat.path.clone(), edit)
     });
     score.similarity = similarity;
 }
 
 /// Puts an error that the server does not mark as one first among the changes.
 fn in_its_text(score: &mut ResponseScore, expected: String, message: &str) {
-    let what = "became an error, in its text";
     let similarity = score.similarity.min(finding::CAP);
     let scale = (1.0 - similarity) / 2.0;
     let lost: f64 = score.differences.iter().map(|it| it.loss).sum();
@@ -219,47 +216,41 @@ fn in_its_text(score: &mut ResponseScore, expected: String, message: &str) {
     let left: f64 = score.differences.iter().map(|it| it.loss).sum();
     score.similarity = similarity;
     let message = format!("error {}", excerpt::of_text(message));
-    let mut whole = changed_as_a_whole(what, (expected, message), 0.0);
+    let mut whole = changed_as_a_whole(Edit::ErrorInText, (expected, message), 0.0);
     for it in &mut whole.differences {
         it.loss = 1.0 - similarity - left;
     }
     // The error replaces all other changes of the contract, because they only follow from it.
-    score.contract_changes = whole.contract_changes;
+    for it in &mut score.differences {
+        it.breaks = None;
+    }
     score.differences.splice(0..0, whole.differences);
 }
 
 /// Of a tool that was not there yet: its answer is shown, and nothing was lost.
 pub(crate) fn now_there(b: Response<'_>, c: Response<'_>) -> ResponseScore {
-    let mut score = failure_changed(b, c, "no longer an error");
-    (score.similarity, score.contract_changes) = (1.0, Vec::new());
+    let mut score = failure_changed(b, c, Edit::NoLongerError);
+    score.similarity = 1.0;
     for it in &mut score.differences {
-        (it.similarity, it.loss) = (1.0, 0.0);
+        (it.similarity, it.loss, it.breaks) = (1.0, 0.0, None);
     }
     score
 }
 
-fn failure_changed(b: Response<'_>, c: Response<'_>, what: &'static str) -> ResponseScore {
-    changed_as_a_whole(what, (b.summary(), c.summary()), 0.0)
+fn failure_changed(b: Response<'_>, c: Response<'_>, edit: Edit) -> ResponseScore {
+    changed_as_a_whole(edit, (b.summary(), c.summary()), 0.0)
 }
 
-fn changed_as_a_whole(
-    what: &'static str,
-    (was, now): (String, String),
-    similarity: f64,
-) -> ResponseScore {
+fn changed_as_a_whole(edit: Edit, (was, now): (String, String), similarity: f64) -> ResponseScore {
     ResponseScore {
         similarity,
-        contract_changes: vec![ContractChange {
-            path: String::new(),
-            what: what.to_owned(),
-        }],
         differences: vec![Difference {
-            path: String::new(),
+            breaks: Some(Steady::Unknown),
             expected: Some(was),
             got: Some(now),
             similarity,
-            rule: what.into(),
             loss: 1.0 - similarity,
+            ..Difference::shown(String::new(), edit)
         }],
     }
 }
@@ -305,7 +296,7 @@ fn both_failed<'a>(
         let was = named(kind_b, codes.0, &b);
         let now = named(kind_c, codes.1, &c);
         // Clients, and the models behind them, treat it as something else.
-        return changed_as_a_whole("became another kind of error", (was, now), finding::CAP);
+        return changed_as_a_whole(Edit::OtherKindOfError, (was, now), finding::CAP);
     }
     let (b_masked, c_masked) = (mask::text(&b), mask::text(&c));
     let similarity = match mode {
@@ -320,12 +311,11 @@ fn both_failed<'a>(
     if similarity < 1.0 {
         let (expected, got) = excerpt::of_texts(&b, &c);
         differences.push(Difference {
-            path: String::new(),
             expected: Some(expected),
             got: Some(got),
             similarity,
-            rule: "another error".into(),
             loss: 1.0 - similarity,
+            ..Difference::shown(String::new(), Edit::OtherMessage)
         });
     }
     let said = |code: Option<i64>| code.map(|it| it.to_string());
@@ -339,18 +329,14 @@ fn both_failed<'a>(
     ] {
         if was != now && mode != Responses::Ignore {
             differences.push(Difference {
-                path: path.to_owned(),
                 expected: was,
                 got: now,
-                similarity: 1.0,
-                rule: "changed beside the message".into(),
-                loss: 0.0,
+                ..Difference::shown(path.to_owned(), Edit::BesideMessage)
             });
         }
     }
     ResponseScore {
         similarity,
-        contract_changes: Vec::new(),
         differences,
     }
 }
@@ -387,7 +373,8 @@ fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
     if c.is_empty() && b.iter().any(|it| is_counted(walk, it)) {
         let all = Share::whole(1.0, 0);
         return walk.at(Step::Key("content"), |walk| {
-            walk.note(all, 0.0, "list", Some("became empty"), || {
+            let (edit, breaks) = (Edit::BecameEmpty, Some(Steady::Unknown));
+            walk.note_whole(all, edit, breaks, || {
                 (Some(format!("{} blocks", b.len())), Some("[]".to_owned()))
             });
             0.0
@@ -436,15 +423,18 @@ fn alone<'a>(walk: &mut Walk<'a>, part: Part<'a>, weight: f64, is_baseline: bool
     let share = Share::whole(weight, 0);
     let text = part.value().get("text").and_then(Value::as_str);
     let shown = text.map_or_else(|| excerpt::of(part.value()), excerpt::of_text);
-    let is_structured = matches!(part, Part::Structured(_));
+    let piece = match part {
+        Part::Block(..) => Piece::Block,
+        Part::Structured(_) => Piece::Structured,
+    };
     part.at(walk, |walk| {
         if is_baseline {
-            let contract = is_structured.then_some("missing");
-            walk.note(share, 0.0, "missing block", contract, || {
-                (Some(shown), None)
-            });
+            let breaks = (piece == Piece::Structured).then_some(Steady::Unknown);
+            let edit = Edit::Missing(piece);
+            walk.note_whole(share, edit, breaks, || (Some(shown), None));
         } else {
-            walk.note(share, 0.0, "added block", None, || (None, Some(shown)));
+            let edit = Edit::Added(piece);
+            walk.note_whole(share, edit, None, || (None, Some(shown)));
         }
     });
 }

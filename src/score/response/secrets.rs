@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use model::comparison::{Difference, NEW_SECRET};
 use model::placeholder::placeholders;
+use model::response::{Difference, Edit};
 use model::texts;
 use model::trajectory::Outcome;
 
@@ -33,12 +33,8 @@ pub(crate) fn news(b: &Outcome, c: &Outcome, known: &[Difference]) -> Vec<Differ
         }
     }
     let differences = by_place.into_iter().map(|(path, secrets)| Difference {
-        path: path.clone(),
-        expected: None,
         got: Some(secrets.join(", ")),
-        similarity: 1.0,
-        rule: NEW_SECRET.into(),
-        loss: 0.0,
+        ..Difference::shown(path.clone(), Edit::NewSecret)
     });
     differences.collect()
 }

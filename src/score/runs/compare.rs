@@ -21,9 +21,10 @@ use crate::verdict::changes::{self, Found};
 use crate::verdict::evidence::Evidence;
 use crate::verdict::reasons;
 use crate::work::{Cancelled, Work};
+use model::change::{Change, ChangeKind};
 use model::comparison::{
-    Band, Change, ChangeKind, Comparison, ExecutionStatus, Loss, Reason, ReasonKind, RequestScore,
-    Row, Scores, SlowerCall, Verdict,
+    Band, Comparison, ExecutionStatus, Loss, Reason, ReasonKind, RequestScore, Row, Scores,
+    SlowerCall, Verdict,
 };
 use model::rules::{Gate, Preset, Rules, Slower, Tokens};
 use model::text::several;

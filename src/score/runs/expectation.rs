@@ -7,9 +7,8 @@ use crate::text::excerpt;
 use crate::work::Cancelled;
 use model::Object;
 use model::catalogue::Catalogue;
-use model::comparison::{
-    Change, ChangeKind, Comparison, EXPECTED_AS_CALL, Loss, Pair, Reason, ReasonKind, Row,
-};
+use model::change::{Change, ChangeKind, What};
+use model::comparison::{Comparison, Loss, Pair, Reason, ReasonKind, Row};
 use model::digits;
 use model::rules::{Responses, Rules};
 use model::scenario::Scenario;
@@ -67,11 +66,11 @@ fn is_deviation(change: &mut Change) -> bool {
     change.what = match (change.kind, change.baseline, change.current) {
         (ChangeKind::Call, Some(number), None) => {
             change.baseline = None;
-            format!("{EXPECTED_AS_CALL}{number}, and was not made")
+            What::Expected(number)
         }
-        (ChangeKind::Call, None, _) => "is not expected".to_owned(),
-        (ChangeKind::Call, ..) => "was made in another place than expected".to_owned(),
-        (ChangeKind::Request | ChangeKind::Effect, ..) => "is not as expected".to_owned(),
+        (ChangeKind::Call, None, _) => What::Unexpected,
+        (ChangeKind::Call, ..) => What::NotWhereExpected,
+        (ChangeKind::Request | ChangeKind::Effect, ..) => What::NotAsExpected,
         _ => return false,
     };
     true

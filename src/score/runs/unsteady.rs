@@ -1,7 +1,8 @@
 //! Two runs measured by one accepted trajectory: whether what fails the first fails the second one, too.
 
 use crate::learn::learn;
-use model::comparison::{Change, ChangeKind, Comparison, Row};
+use model::change::{Change, ChangeKind};
+use model::comparison::{Comparison, Row};
 use model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
 use model::rules::Rules;
 use model::trajectory::Trajectory;

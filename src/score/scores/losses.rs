@@ -127,7 +127,7 @@ fn of_pair<'a>(calls: &Calls<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>
             ..here(
                 scale * it.loss,
                 format!("response{}", it.path),
-                it.rule.clone(),
+                it.rule().into(),
             )
         });
     }

@@ -96,7 +96,7 @@ impl LookedAt {
                 documents: &documents,
             };
             let score = outcome::compare(response(it), response(live), context, None);
-            (score.similarity, score.contract_changes.is_empty())
+            (score.similarity, !score.is_broken())
         };
         let (last, keeps_contract) = similarity(last);
         let closest = before.iter().map(|it| similarity(it).0);

@@ -2,9 +2,8 @@
 
 use crate::pairing::call::Call;
 use crate::text::excerpt;
-use model::comparison::{
-    ArgumentDifference, Change, ChangeKind, Reason, ReasonKind, UpstreamHeader,
-};
+use model::change::{Change, ChangeKind, What};
+use model::comparison::{ArgumentDifference, Reason, ReasonKind, UpstreamHeader};
 use model::trajectory::ToolCall;
 
 use super::moments::Moment;
@@ -143,7 +142,7 @@ impl Finding {
             was: self.was.clone(),
             now: self.now.clone(),
             fails,
-            ..Change::new(ChangeKind::Upstream, &self.what)
+            ..Change::new(ChangeKind::Upstream, What::Described(self.what.clone()))
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::comparison::{Change, ChangeKind, Reason, ReasonKind, UpstreamComparison, Verdict};
+use model::change::{Change, ChangeKind, What};
+use model::comparison::{Reason, ReasonKind, UpstreamComparison, Verdict};
 
 use super::finding::{Finding, Standing};
 
@@ -59,8 +60,10 @@ impl Heard {
             .collect();
         let mut comparison = self.comparison;
         let mut changes = Vec::with_capacity(self.findings.len());
-        changes
-            .extend((self.warning.as_ref()).map(|it| Change::new(ChangeKind::Upstream, &it.text)));
+        changes.extend(
+            (self.warning.as_ref())
+                .map(|it| Change::new(ChangeKind::Upstream, What::Described(it.text.clone()))),
+        );
         for it in &self.findings {
             let fails = it.fails && failed.contains(&it.numbers());
             changes.push(it.change(fails));

@@ -7,10 +7,11 @@ use crate::pairing::call::asked;
 use crate::pairing::calls::Calls;
 use crate::text::excerpt;
 use crate::values::path::escape;
+use model::change::{Change, ChangeKind, What};
 use model::comparison::{
-    Change, ChangeKind, Difference, Drift, Pair, ParameterScore, Reason, ReasonKind, Row,
-    SlowerCall, Verdict,
+    Drift, Pair, ParameterScore, Reason, ReasonKind, Row, SlowerCall, Verdict,
 };
+use model::response::Difference;
 use model::rules::Rules;
 
 /// The findings that changes are made from.
@@ -38,7 +39,7 @@ pub(crate) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
                     tool: Some(call.full_name()),
                     was: Some(asked(call)),
                     fails: failed.call(Some(*baseline), None),
-                    ..Change::new(ChangeKind::Call, "was not made")
+                    ..Change::new(ChangeKind::Call, What::NotMade)
                 });
             }
             Row::Extra { current, .. } => {
@@ -48,7 +49,7 @@ pub(crate) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
                     tool: Some(call.made.full_name()),
                     now: Some(asked(call.said)),
                     fails: failed.call(None, Some(*current)),
-                    ..Change::new(ChangeKind::Call, "is new")
+                    ..Change::new(ChangeKind::Call, What::New)
                 });
             }
         }
@@ -61,7 +62,7 @@ pub(crate) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
             was: drift.was.clone(),
             now: drift.now.clone(),
             fails: failed.drift(drift),
-            ..Change::new(ChangeKind::Drift, &drift.what)
+            ..Change::new(ChangeKind::Drift, What::Described(drift.what.clone()))
         });
     }
     for it in found.slower {
@@ -72,7 +73,7 @@ pub(crate) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
             was: Some(format!("{:.0} ms", it.baseline_ms)),
             now: Some(format!("{:.0} ms", it.current_ms)),
             fails: failed.kind(ReasonKind::Slower),
-            ..Change::new(ChangeKind::Slower, "took much longer")
+            ..Change::new(ChangeKind::Slower, What::Slower)
         });
     }
     if let Some((before, now)) = found.tokens {
@@ -80,7 +81,7 @@ pub(crate) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
             was: Some(before.to_string()),
             now: Some(now.to_string()),
             fails: failed.kind(ReasonKind::Tokens),
-            ..Change::new(ChangeKind::Tokens, "the model used many more tokens")
+            ..Change::new(ChangeKind::Tokens, What::Tokens)
         });
     }
     changes
@@ -111,7 +112,7 @@ pub(crate) fn fail_all(changes: &mut [Change], rules: &Rules, verdict: &mut Verd
             count => format!(", and {} more changes", count - 1),
         };
         let what = match (call.as_str(), first.kind) {
-            (_, ChangeKind::Drift) => first.what.clone(),
+            (_, ChangeKind::Drift) => first.what.to_string(),
             (_, ChangeKind::Call | ChangeKind::Upstream) => format!("{call}{}", first.what),
             _ => format!("{call}{place}: {}", first.what),
         };
@@ -184,7 +185,7 @@ fn of_pair(calls: &Calls<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
     }
     let (b, c) = (calls.before(pair.baseline), calls.now(pair.current));
     let numbers = (Some(pair.baseline), Some(pair.current));
-    let here = |kind: ChangeKind, what: &str| Change {
+    let here = |kind: ChangeKind, what: What| Change {
         baseline: numbers.0,
         current: numbers.1,
         tool: Some(b.made.full_name()),
@@ -197,7 +198,7 @@ fn of_pair(calls: &Calls<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
             was: Some(format!("call {}", pair.baseline)),
             now: Some(format!("call {}", pair.current)),
             fails: failed.points(),
-            ..here(ChangeKind::Call, "was made in another place")
+            ..here(ChangeKind::Call, What::Moved)
         });
     }
     if pair.effect {
@@ -210,9 +211,9 @@ fn of_pair(calls: &Calls<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
                 ..here(
                     ChangeKind::Effect,
                     if it.worded {
-                        "worded otherwise"
+                        What::WordedOtherwise
                     } else {
-                        "made with another value"
+                        What::MadeOtherwise
                     },
                 )
             });
@@ -235,9 +236,9 @@ fn of_pair(calls: &Calls<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
         );
         // In effects, the same value in another notation, such as a number as text, is no other request.
         let (kind, what) = if pair.effect {
-            (ChangeKind::Effect, "the same, written otherwise")
+            (ChangeKind::Effect, What::WrittenOtherwise)
         } else {
-            (ChangeKind::Request, "asked otherwise")
+            (ChangeKind::Request, What::AskedOtherwise)
         };
         changes.push(Change {
             path: Some(format!("arguments/{}", it.name)),
@@ -252,28 +253,21 @@ fn of_pair(calls: &Calls<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
             path: Some("response".to_owned()),
             was: Some(was),
             now: Some(now),
-            ..here(
-                ChangeKind::Answer,
-                "was another one while it was asked again and again",
-            )
+            ..here(ChangeKind::Answer, What::OtherTry)
         });
     }
-    let breaks = |it: &Difference| {
-        pair.response
-            .contract_changes
-            .iter()
-            .any(|of| of.path == it.path)
-    };
+    let is_broken = pair.response.is_broken();
     let differences = pair.response.differences.iter();
     let is_all_that_costs =
         (differences.filter(|it| it.loss > 0.0)).all(|it| kind_of(it) == ChangeKind::Addition);
     for it in &pair.response.differences {
-        let counts = pair.response.contract_changes.is_empty() || breaks(it);
+        let breaks = it.breaks.is_some();
+        let counts = !is_broken || breaks;
         let costs = failed.points() && it.loss > 0.0;
         let kind = kind_of(it);
         // An addition is tolerated beside what fails the call, unless it is of what had to stay, or nothing else cost points.
         let fails = match kind {
-            ChangeKind::Addition => (answer_fails && breaks(it)) || (costs && is_all_that_costs),
+            ChangeKind::Addition => (answer_fails && breaks) || (costs && is_all_that_costs),
             _ => (answer_fails && counts) || costs,
         };
         changes.push(Change {
@@ -281,29 +275,17 @@ fn of_pair(calls: &Calls<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
             was: it.expected.clone(),
             now: it.got.clone(),
             fails,
-            ..here(kind, what_happened(it))
+            ..here(kind, What::Answer(it.edit.clone()))
         });
     }
 }
 
 fn kind_of(difference: &Difference) -> ChangeKind {
-    if difference.path.is_empty() && difference.rule.contains("error") {
+    if difference.edit.is_of_error() {
         ChangeKind::Error
     } else if difference.expected.is_none() && difference.got.is_some() {
         ChangeKind::Addition
     } else {
         ChangeKind::Answer
-    }
-}
-
-/// What happened, in place of rules that only say how it was graded.
-fn what_happened(difference: &Difference) -> &str {
-    match &*difference.rule {
-        "words" | "distance" | "bool" | "null" | "type" | "depth" | "bytes" | "uri" | "list" => {
-            "changed"
-        }
-        "key" => "missing",
-        "another error" => "worded otherwise",
-        rule => rule,
     }
 }

@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::values::embedded::embedded;
-use model::comparison::{
-    ContractChange, Difference, ELEMENT_OF, ELEMENTS_OF, INSTEAD_OF, ResponseScore,
-    THOUGH_THE_SAME, UNLIKE,
-};
+use model::comparison::{ELEMENT_OF, ELEMENTS_OF, INSTEAD_OF};
+use model::response::{Difference, Edit, ResponseScore};
 use model::trajectory::{Answer, Outcome};
 
 /// What places that differ in nothing but an index have in common.
@@ -34,8 +32,8 @@ enum How {
     Begins(String, String),
     /// What it was, and is now.
     Replaced(String, String),
-    /// What the comparison says of each of them in the same words: `renamed to "endpoint"`.
-    Said(String),
+    /// The same happened to each of them: `renamed to "endpoint"`.
+    Same(Edit),
 }
 
 /// Many places that changed in one way.
@@ -76,19 +74,18 @@ pub(super) fn generalised<'a>(
         return None;
     }
     let example = differences.iter().find(|it| starred(&it.path).0 == path)?;
-    let said = said(&response.contract_changes, &path, places.count);
+    let same = same(differences, &path);
     // That something changed says less than what all became.
-    let rule = &*example.rule;
-    let how = match &said {
-        Some(How::Said(what)) if rule != "changed" && what.starts_with(rule) => said,
-        _ => common(&places).or(said),
+    let how = match &same {
+        Some(How::Same(edit)) if *edit != Edit::Changed && example.grade.is_none() => same,
+        _ => common(&places).or(same),
     }?;
     let total = match baseline {
         Outcome::Answer(answer) => leaves(answer, &path),
         Outcome::Failure(_) => 0,
     };
     // Of many differences the first are kept one by one, and how many places there are in all is not known.
-    let is_all = differences.iter().all(|it| !it.is_rest());
+    let is_all = !(differences.iter()).any(|it| matches!(it.edit, Edit::Rest { .. }));
     let which = match (count >= total, is_all) {
         _ if total == 0 => count.to_string(),
         (true, _) => "every".to_owned(),
@@ -152,17 +149,17 @@ fn named(path: &str, are_several: bool) -> String {
     }
 }
 
-/// What the comparison says of each of them, as a verb of the sentence. How often it was the same while it was recorded, or another, is left
-/// out: the call itself tells that.
-fn said_of(what: &str, are_several: bool) -> String {
-    let what = what.split(THOUGH_THE_SAME).next().unwrap_or(what);
-    let what = what.split(UNLIKE).next().unwrap_or(what);
+/// What happened to each of them, as a verb of the sentence.
+fn said_of(edit: &Edit, are_several: bool) -> String {
     let is = if are_several { "are" } else { "is" };
-    let (verb, rest) = what.split_once(' ').unwrap_or((what, ""));
+    let what = match edit {
+        Edit::Missing(_) => return format!("{is} missing"),
+        Edit::Renamed(_) => return format!("{is} {edit}"),
+        _ => edit.to_string(),
+    };
+    let (verb, rest) = what.split_once(' ').unwrap_or((&what, ""));
     let verb = match verb {
-        "missing" => return format!("{is} missing"),
-        "renamed" => return format!("{is} {what}"),
-        _ if !are_several => return what.to_owned(),
+        _ if !are_several => return what,
         "is" => "are",
         "was" => "were",
         "has" => "have",
@@ -177,7 +174,7 @@ fn said_of(what: &str, are_several: bool) -> String {
 fn other(differences: &[Difference], path: &str) -> String {
     let is_other = |it: &&Difference| starred(&it.path).0 != path && it.expected.is_some();
     match differences.iter().find(is_other) {
-        Some(it) if it.rule.starts_with("missing") => {
+        Some(it) if matches!(it.edit, Edit::Missing(_)) => {
             let was = it.expected.as_deref().unwrap_or_default();
             format!(", and `{}` ({was}) is missing", shown(&it.path))
         }
@@ -206,12 +203,12 @@ fn common(places: &Places<'_>) -> Option<How> {
         .find(|how| pairs.iter().all(|(then, now)| how.fits(then, now)))
 }
 
-/// What is said of every one of the places.
-fn said(changes: &[ContractChange], path: &str, count: usize) -> Option<How> {
-    let mut here = changes.iter().filter(|it| starred(&it.path).0 == path);
+/// What happened to every one of the places, where that broke them.
+fn same(differences: &[Difference], path: &str) -> Option<How> {
+    let mut here = differences.iter().filter(|it| starred(&it.path).0 == path);
     let first = here.next()?;
-    let same = here.filter(|it| it.what == first.what).count() + 1;
-    (same == count).then(|| How::Said(first.what.clone()))
+    let is_same = |it: &Difference| (&it.edit, it.breaks) == (&first.edit, first.breaks);
+    (first.breaks.is_some() && here.all(is_same)).then(|| How::Same(first.edit.clone()))
 }
 
 fn candidates(then: &str, now: &str) -> Vec<How> {
@@ -245,7 +242,7 @@ impl How {
                 let rest = then.strip_prefix(was.as_str());
                 rest.is_some() && rest == now.strip_prefix(is.as_str())
             }
-            Self::Replaced(..) | Self::Said(_) => false,
+            Self::Replaced(..) | Self::Same(_) => false,
         }
     }
 
@@ -264,7 +261,7 @@ impl How {
                 let is = if are_several { "are" } else { "is" };
                 format!("{is} {now}{INSTEAD_OF}{was}")
             }
-            Self::Said(what) => said_of(what, are_several),
+            Self::Same(edit) => said_of(edit, are_several),
         }
     }
 }

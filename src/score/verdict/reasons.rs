@@ -9,10 +9,11 @@ use crate::catalogue::drift::{self, Finding};
 use crate::pairing::call::{Call, asked};
 use crate::text::excerpt;
 use model::comparison::{
-    ANSWERED_OTHERWISE, ContractChange, Difference, FAILED, HAD_ANOTHER_RESULT, Loss, Pair,
-    ParameterScore, Reason, ReasonKind, Row, SlowerCall, Verdict,
+    ANSWERED_OTHERWISE, FAILED, HAD_ANOTHER_RESULT, Loss, Pair, ParameterScore, Reason, ReasonKind,
+    Row, SlowerCall, Verdict,
 };
 use model::number::fixed;
+use model::response::{Difference, Edit};
 use model::rules::Gate;
 use model::text::several;
 
@@ -292,8 +293,8 @@ fn also(more: usize) -> String {
     }
 }
 
-/// The difference that a reason quotes – of the first change of the contract, else the first of those that cost most –, and the gravest
-/// change of an answer in words.
+/// The difference that a reason quotes – the first that breaks something, else the first of those that cost most –, and the gravest change
+/// of an answer in words.
 fn answer_change<'p>(
     evidence: &Evidence<'_, '_>,
     pair: &'p Pair,
@@ -304,14 +305,15 @@ fn answer_change<'p>(
         return (Some(many.example), many.sentence);
     }
     let differences = &response.differences;
-    let quoted = |change: &ContractChange| differences.iter().find(|it| it.path == change.path);
     let most = || {
         let by_loss = |a: &&Difference, b: &&Difference| a.loss.total_cmp(&b.loss);
         differences.iter().rev().max_by(by_loss)
     };
-    let changes = response.contract_changes.as_slice();
-    let difference = changes.first().and_then(quoted).or_else(most);
-    let sentence = match (changes, difference) {
+    let broken: Vec<&Difference> = (differences.iter())
+        .filter(|it| it.breaks.is_some())
+        .collect();
+    let difference = broken.first().copied().or_else(most);
+    let sentence = match (broken.as_slice(), difference) {
         ([], None) => "it differs".to_owned(),
         ([], Some(it)) => format!("{} differs", place(&it.path)),
         ([only], _) => change(only),
@@ -327,12 +329,12 @@ fn answer_change<'p>(
     (difference, sentence)
 }
 
-fn change(change: &ContractChange) -> String {
-    let what = change.what.as_str();
+fn change(difference: &Difference) -> String {
+    let what = difference.breach().unwrap_or_default();
     // Without a place, what happened to the answer as a whole: "became an error", "no longer an error".
-    match (change.path.as_str(), what.starts_with("no longer")) {
-        ("", true) => format!("it is {what}"),
-        ("", false) => format!("it {what}"),
+    match (difference.path.as_str(), &difference.edit) {
+        ("", Edit::NoLongerError) => format!("it is {what}"),
+        ("", _) => format!("it {what}"),
         (path, _) => format!("{path} {what}"),
     }
 }

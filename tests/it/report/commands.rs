@@ -6,7 +6,7 @@ use mcp_eval::model::redacted::Redacted;
 use mcp_eval::model::stamp::Servers;
 use mcp_eval::model::suite::{ScenarioResult, Status, SuiteResult};
 use mcp_eval::model::trajectory::Trajectory;
-use mcp_eval::published::result::{Link, Selection};
+use mcp_eval::published::result::{Link, Selection, What};
 use mcp_eval::report::html;
 use mcp_eval::report::markdown::markdown;
 
@@ -201,7 +201,7 @@ fn prose_is_ours_alone() {
         }
         let comparison = scenario.comparison.iter_mut();
         for change in comparison.flat_map(|it| &mut it.changes) {
-            said.clone_into(&mut change.what);
+            change.what = What::Described(said.to_owned());
         }
     }
     document.links = vec![

@@ -51,7 +51,7 @@ fn the_document_fits_its_own_schema() {
         value["scenarios"][0]["status"] = json!("fine");
         assert!(!validator.is_valid(&value), "an unknown status fits");
         value["scenarios"][0]["status"] = json!("passed");
-        value["format_version"] = json!(3);
+        value["format_version"] = json!(2);
         assert!(!validator.is_valid(&value), "another version fits");
     }
 }
@@ -144,7 +144,7 @@ fn what_cannot_be_read_is_said_clearly() {
     assert!(error("{}").contains("no `format_version`"));
     assert_eq!(
         error(r#"{"format_version": 7, "mcp_eval": "4.2.0"}"#),
-        "format version 7 is not known here: this mcp-eval reads versions 1 to 2; mcp-eval 4.2.0 wrote it and can read it"
+        "format version 7 is not known here: this mcp-eval reads versions 1 to 3; mcp-eval 4.2.0 wrote it and can read it"
     );
     assert!(error(r#"{"format_version": 7}"#).ends_with("a newer mcp-eval may read it"));
     assert!(error(r#"{"format_version": 1}"#).contains("missing field"));
@@ -199,7 +199,8 @@ fn changes_are_published_with_what_was_and_what_is() {
         changes[0],
         json!({
             "kind": "answer", "baseline": 2, "current": 2, "tool": "mcp__shop__get_price",
-            "path": "response/content/0/json/rows/1/price", "what": "changed", "was": "1.99", "now": "1.95", "fails": false,
+            "path": "response/content/0/json/rows/1/price", "what": {"answer": "changed"},
+            "text": "call 2 mcp__shop__get_price response/content/0/json/rows/1/price changed: 1.99 → 1.95", "was": "1.99", "now": "1.95", "fails": false,
         })
     );
     assert_eq!(changes[14]["kind"], "drift");

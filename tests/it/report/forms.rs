@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use mcp_eval::published::result::{ResultDocument, Scenario, Status};
+use mcp_eval::published::result::{ResultDocument, Scenario, Status, What};
 use mcp_eval::report::attention::{self, Attention, attention};
 use mcp_eval::report::ctrf::ctrf;
 use mcp_eval::report::github::github;
@@ -75,7 +75,7 @@ fn harm(scenario: &mut Scenario, at: usize) {
         .iter_mut()
         .flat_map(|it| &mut it.changes)
     {
-        change.what = text(8);
+        change.what = What::Described(text(8));
         change.now = Some(text(0));
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use mcp_eval::model::comparison::{ChangeKind, Row};
+use mcp_eval::model::change::ChangeKind;
+use mcp_eval::model::comparison::Row;
 use mcp_eval::model::points;
 use mcp_eval::model::stamp::Servers;
 use mcp_eval::model::trajectory::Ending;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::cli::console::Console;
-use crate::model::comparison::Change;
+use crate::model::change::Change;
 use crate::model::learned::{Variation, Varying};
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;

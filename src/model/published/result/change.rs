@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::comparison::{Change, ChangeKind};
+use crate::change::{Change, ChangeKind};
 use crate::label::labelled;
 use crate::text::shorten;
 use crate::text::word_diff::around_difference;
@@ -51,9 +51,10 @@ impl fmt::Display for Change {
         if !subject.is_empty() {
             write!(f, "{subject} ")?;
         }
-        f.write_str(&self.what)?;
+        let what = self.what.to_string();
+        f.write_str(&what)?;
         let (was, now) = (self.was.as_deref(), self.now.as_deref());
-        if self.kind == ChangeKind::Drift && names_values(&self.what, was, now) {
+        if self.kind == ChangeKind::Drift && names_values(&what, was, now) {
             return Ok(());
         }
         let short = |text: &str| shorten(text, VALUE_CHARS).into_owned();
@@ -85,6 +86,7 @@ pub fn names_values(sentence: &str, was: Option<&str>, now: Option<&str>) -> boo
 #[cfg(test)]
 mod tests {
     use super::{Change, ChangeKind, names_values};
+    use crate::change::What;
 
     #[test]
     fn a_sentence_about_the_catalogue_does_not_say_its_values_twice() {
@@ -107,7 +109,7 @@ mod tests {
             let change = Change {
                 was: was.map(str::to_owned),
                 now: now.map(str::to_owned),
-                ..Change::new(ChangeKind::Drift, sentence)
+                ..Change::new(ChangeKind::Drift, What::Described(sentence.to_owned()))
             };
             assert_eq!(change.to_string(), format!("catalogue: {sentence}"));
         }

@@ -1,5 +1,9 @@
 //! What results of earlier programs say in sentences alone, as values. Nothing else reads those sentences.
 
+use serde_json::Value;
+
+use crate::change::What;
+use crate::response::{Edit, Piece};
 use crate::status::{NotRun, Status};
 use crate::suite::Problem;
 
@@ -34,11 +38,125 @@ pub(super) fn is_unchanged(in_words: &str) -> bool {
     in_words.starts_with("Unchanged: ")
 }
 
+/// A document of version 1 or 2 in the form of version 3, whose changes say what happened as a value.
+pub(super) fn upgraded(mut document: Value) -> Value {
+    let scenarios = document.get_mut("scenarios").and_then(Value::as_array_mut);
+    for scenario in scenarios.into_iter().flatten() {
+        let changes = scenario.pointer_mut("/comparison/changes");
+        for change in changes.and_then(Value::as_array_mut).into_iter().flatten() {
+            let is_effect = change["kind"] == "effect";
+            let said = change["what"].take();
+            let what = what(said.as_str().unwrap_or_default(), is_effect);
+            change["what"] = serde_json::to_value(what).unwrap_or_default();
+            change["text"] = said;
+        }
+    }
+    document
+}
+
+/// What happened, by the sentence on it.
+fn what(said: &str, is_effect: bool) -> What {
+    use Piece::{Block, Element, Line, Member, Structured};
+    let edits = [
+        Edit::Changed,
+        Edit::BecameEmpty,
+        Edit::WasEmpty,
+        Edit::NoLongerJson,
+        Edit::Displaced,
+        Edit::BecameError,
+        Edit::ErrorInText,
+        Edit::NoLongerError,
+        Edit::OtherKindOfError,
+        Edit::OtherMessage,
+        Edit::BesideMessage,
+        Edit::BesideContent,
+        Edit::MissingBesideContent,
+        Edit::NewSecret,
+    ];
+    let pieces = [Member, Element, Line, Block, Structured].into_iter();
+    let pieces = pieces.flat_map(|it| [Edit::Missing(it), Edit::Added(it)]);
+    let whole = [
+        What::NotMade,
+        What::New,
+        What::Moved,
+        What::Unexpected,
+        What::NotWhereExpected,
+        What::NotAsExpected,
+        What::AskedOtherwise,
+        What::MadeOtherwise,
+        What::WrittenOtherwise,
+        What::OtherTry,
+        What::Slower,
+        What::Tokens,
+    ];
+    let worded = is_effect.then_some(What::WordedOtherwise);
+    let of_answer = edits.into_iter().chain(pieces).map(What::Answer);
+    let mut known = worded.into_iter().chain(whole).chain(of_answer);
+    if let Some(known) = known.find(|it| it.to_string() == said) {
+        return known;
+    }
+    let renamed = said.strip_prefix("renamed to ");
+    if let Some(name) = renamed.and_then(|it| serde_json::from_str(it).ok()) {
+        return What::Answer(Edit::Renamed(name));
+    }
+    if let Some(now) = said.strip_prefix("became ") {
+        return What::Answer(Edit::Became(now.to_owned()));
+    }
+    let expected = said.strip_prefix("is expected as call ");
+    let number = expected.and_then(|it| it.split(',').next()?.parse().ok());
+    number.map_or_else(|| What::Described(said.to_owned()), What::Expected)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::why_not_run;
+    use serde_json::json;
+
+    use super::{upgraded, why_not_run};
     use crate::status::{NotRun, Status};
     use crate::suite::Problem;
+
+    #[test]
+    fn sentences_of_earlier_programs_say_what_happened() {
+        for (kind, said, what) in [
+            ("call", "was not made", json!("not_made")),
+            (
+                "call",
+                "is expected as call 12, and was not made",
+                json!({"expected": 12}),
+            ),
+            ("effect", "worded otherwise", json!("worded_otherwise")),
+            (
+                "error",
+                "worded otherwise",
+                json!({"answer": "other_message"}),
+            ),
+            (
+                "answer",
+                "missing element",
+                json!({"answer": {"missing": "element"}}),
+            ),
+            (
+                "answer",
+                "renamed to \"b\"",
+                json!({"answer": {"renamed": "b"}}),
+            ),
+            (
+                "answer",
+                "became a string",
+                json!({"answer": {"became": "a string"}}),
+            ),
+            (
+                "drift",
+                "tool `a` is new",
+                json!({"described": "tool `a` is new"}),
+            ),
+        ] {
+            let of = |change| json!({"scenarios": [{"comparison": {"changes": [change]}}, {}]});
+            let old = of(json!({"kind": kind, "what": said}));
+            let new = of(json!({"kind": kind, "what": what, "text": said}));
+            assert_eq!(upgraded(old), new, "{said}");
+        }
+    }
 
     #[test]
     fn sentences_of_earlier_programs_say_why_a_scenario_was_not_run() {

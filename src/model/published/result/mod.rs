@@ -30,9 +30,10 @@ mod usage;
 
 pub use crate::called::{Called, CalledOption, Selection};
 pub use crate::cell::{Cell, Setting};
+pub use crate::change::{Change, ChangeKind, Text, What};
 pub use crate::comparison::{
-    ArgumentDifference, Band, Bound, Change, ChangeKind, ContractChange, Difference, Drift,
-    ExecutionStatus, Loss, Polled, Reason, ReasonKind, Scores, SlowerCall, UpstreamHeader,
+    ArgumentDifference, Band, Bound, Drift, ExecutionStatus, Loss, Polled, Reason, ReasonKind,
+    Scores, SlowerCall, UpstreamHeader,
 };
 pub use crate::direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 pub use crate::evaluation::{Evaluation, EvaluationStatus};
@@ -52,7 +53,10 @@ pub use dataset::Dataset;
 pub use evaluation::EvaluationSummary;
 pub use link::Link;
 pub use matrix::{Matrix, MatrixCell, MatrixPair};
-pub use row::{Call, Parameter, RequestComparison, ResponseComparison, Row, RowKind};
+pub use row::{
+    Call, ContractChange, Difference, Parameter, RequestComparison, ResponseComparison, Row,
+    RowKind,
+};
 pub use scenario::Scenario;
 pub use shard::{Merged, MergedShard, PlannedScenario, Shard, ShardPlan};
 pub use side::{BindingSummary, CallLabel, LearnedSummary, ServerSummary, Side, SideStamp};
@@ -70,14 +74,14 @@ use crate::json::{self, JsonError};
 use crate::stamp::Git;
 
 /// The version this program writes; it reads the earlier ones, too.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// The outcome of one `record`, `compare`, `run` or `bisect`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "mcp-eval result")]
 pub struct ResultDocument {
     /// The version of this format.
-    #[schemars(extend("const" = 2))]
+    #[schemars(extend("const" = 3))]
     pub format_version: u32,
     /// The version of mcp-eval that wrote the document.
     pub mcp_eval: String,
@@ -263,7 +267,14 @@ pub fn part<T: DeserializeOwned>(text: &str) -> Result<T, DocumentError> {
     match head.format_version {
         None => Err(DocumentError::NoVersion),
         Some(version) if (1..=u64::from(FORMAT_VERSION)).contains(&version) => {
-            json::read(text.as_bytes()).map_err(|error| DocumentError::Shape { version, error })
+            let read = if version < u64::from(FORMAT_VERSION) {
+                json::read(text.as_bytes()).and_then(|it| {
+                    serde_json::from_value(earlier::upgraded(it)).map_err(JsonError::Other)
+                })
+            } else {
+                json::read(text.as_bytes())
+            };
+            read.map_err(|error| DocumentError::Shape { version, error })
         }
         Some(found) => Err(DocumentError::UnknownVersion {
             found,

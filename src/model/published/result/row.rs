@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::call::CallStatus;
-use crate::comparison::{Bound, ContractChange, Difference, Polled};
+use crate::comparison::{Bound, Polled};
 use crate::label::labelled;
 
 /// One line of the alignment.
@@ -153,4 +153,30 @@ impl Row {
             (None, None) => "none".to_owned(),
         }
     }
+}
+
+/// A change that a consumer of the answer would trip over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ContractChange {
+    /// Where in the answer, as a path like `/content/0/json/servers/3/id`.
+    pub path: String,
+    /// What happened, in words: `became an error`, `missing`, `renamed to "server_id"`.
+    pub what: String,
+}
+
+/// One place where two answers differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// Where in the answer, as a path like `/content/0/json/servers/3/id`.
+    pub path: String,
+    /// What the baseline has there, shortened for reading; `null` where it has nothing.
+    pub expected: Option<String>,
+    /// What the run has there, shortened for reading; `null` where it has nothing.
+    pub got: Option<String>,
+    /// 0 to 1.
+    pub similarity: f64,
+    /// The rule that decided, in words.
+    pub rule: String,
+    /// The share of the response's similarity lost here; the shares of one response add up to 1 − its similarity.
+    pub loss: f64,
 }

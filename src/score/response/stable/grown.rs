@@ -8,6 +8,7 @@ use crate::text::excerpt;
 use crate::text::variation::{self, How, What};
 use crate::values::number;
 use model::learned::{Variation, VaryingToken};
+use model::response::{Edit, Piece};
 
 use super::Walk;
 use super::spot::At;
@@ -20,7 +21,7 @@ impl<'a> Walk<'a> {
             _ => false,
         };
         if is_less {
-            self.never("is less", b, c);
+            self.never(Edit::odd("is less"), b, c);
         }
     }
 
@@ -32,7 +33,7 @@ impl<'a> Walk<'a> {
             let under = Tree::under_index(at, index);
             if !line.trim().is_empty() && !rest.any(|it| self.is_line(line, it, &under)) {
                 let shown = || excerpt::of_text(line);
-                return self.notes.missing(&self.spot, "line", shown);
+                return self.notes.missing(&self.spot, Piece::Line, shown);
             }
         }
     }

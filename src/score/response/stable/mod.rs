@@ -36,6 +36,7 @@ use crate::values::same::{self, View, same};
 use model::Object;
 use model::digits;
 use model::learned::{Variation, VaryingToken};
+use model::response::{Edit, Piece};
 use model::trajectory::Answer;
 
 use self::elements::CELLS;
@@ -53,7 +54,10 @@ pub(crate) use self::spot::{Known, Terms};
 const EMBEDDINGS: usize = 4;
 
 /// Of a place where a few takes had another kind of thing, and this answer has it again.
-const TWO_WAYS: &str = "answers in two ways";
+const TWO_WAYS: Edit = Edit::odd("answers in two ways");
+
+/// Where keys are generated and this answer has none of them.
+const NO_KEYS: Edit = Edit::odd("has none of the keys that vary");
 
 /// The fewest generated keys for which the keys of an object count as generated; a single key may look so by chance.
 const FEW_KEYS: usize = 2;
@@ -113,7 +117,7 @@ impl<'a> Walk<'a> {
         let is_emptied = c.content.is_empty() && !b.content.is_empty();
         if is_emptied && Tree::any(&content).is_some_and(|it| it.by == Variation::Anything) {
             let both = (shown(&b.content[0]), "nothing".to_owned());
-            self.notes.never(&self.spot, "has no content", both);
+            (self.notes).never(&self.spot, Edit::odd("has no content"), both);
         }
         if is_emptied && self.spot.was_odd("/content", Value::is_null) {
             let both = (shown(&b.content[0]), "nothing".to_owned());
@@ -129,20 +133,24 @@ impl<'a> Walk<'a> {
             self.parts(b_parts[i], c_parts[j], &at);
         }
         for (part, _) in b_parts.iter().zip(paired_b).filter(|(_, paired)| !paired) {
-            let at = under(part);
-            self.at_part(*part, |walk| {
-                walk.missing(&at, "block", || shown(part.value()));
-            });
-        }
-        for (part, _) in c_parts.iter().zip(paired_c).filter(|(_, paired)| !paired) {
-            let what = match part {
-                Part::Block(..) if may_grow(&content) => continue,
-                Part::Block(..) => "added block",
-                Part::Structured(_) => "added structured content",
+            let missing = match part {
+                Part::Block(..) => Piece::Block,
+                Part::Structured(_) => Piece::Structured,
             };
             let at = under(part);
             self.at_part(*part, |walk| {
-                (walk.notes).added(&walk.spot, &at, what, || shown(part.value()));
+                walk.missing(&at, missing, || shown(part.value()));
+            });
+        }
+        for (part, _) in c_parts.iter().zip(paired_c).filter(|(_, paired)| !paired) {
+            let added = match part {
+                Part::Block(..) if may_grow(&content) => continue,
+                Part::Block(..) => Piece::Block,
+                Part::Structured(_) => Piece::Structured,
+            };
+            let at = under(part);
+            self.at_part(*part, |walk| {
+                (walk.notes).added(&walk.spot, &at, added, || shown(part.value()));
             });
         }
     }
@@ -283,8 +291,8 @@ impl<'a> Walk<'a> {
                 }
             }
             _ if same(b, c) => {}
-            _ if kind(b) != kind(c) => self.changed(&format!("became {}", article(kind(c))), b, c),
-            _ => self.changed("changed", b, c),
+            _ if kind(b) != kind(c) => self.changed(Edit::Became(article(kind(c))), b, c),
+            _ => self.changed(Edit::Changed, b, c),
         }
     }
 
@@ -292,20 +300,20 @@ impl<'a> Walk<'a> {
         let clock = self.spot.known.clock;
         match clock.judge_number(x, y, key) {
             Moved::Quiet => {}
-            Moved::WithTheClock => self.tolerated("moved with the clock", b, c),
-            Moved::Otherwise => self.tolerated("another moment", b, c),
+            Moved::WithTheClock => self.tolerated(Edit::odd("moved with the clock"), b, c),
+            Moved::Otherwise => self.tolerated(Edit::odd("another moment"), b, c),
             Moved::No if key::is_age(key) && clock.is_number_after_recording(y) => {
-                self.tolerated("a time that went on", b, c);
+                self.tolerated(Edit::odd("a time that went on"), b, c);
             }
-            Moved::No if key::is_left(key) => self.tolerated("how long is left", b, c),
+            Moved::No if key::is_left(key) => self.tolerated(Edit::odd("how long is left"), b, c),
             Moved::No if key::is_duration(key) && watch::epoch(y, clock.now()).is_none() => {
                 self.watched(watch::lasting(key, (x, y), None, clock.passed()), b, c);
             }
             Moved::No if key::unit(key).is_some_and(|it| clock.counted(x, y, it)) => {
-                self.tolerated("moved with the clock", b, c);
+                self.tolerated(Edit::odd("moved with the clock"), b, c);
             }
             // Long integers differ in digits that floating point lacks.
-            Moved::Same | Moved::No => self.changed("changed", b, c),
+            Moved::Same | Moved::No => self.changed(Edit::Changed, b, c),
         }
     }
 
@@ -324,7 +332,7 @@ impl<'a> Walk<'a> {
             if is_too_dense(c) {
                 return false;
             }
-            self.changed("is no longer JSON", &Value::from(b), &Value::from(c));
+            self.changed(Edit::NoLongerJson, &Value::from(b), &Value::from(c));
             return true;
         };
         // The documents live shorter than the walk, so a walk of their own is made for them.
@@ -372,16 +380,16 @@ impl<'a> Walk<'a> {
             key::is_duration(key) && key::is_duration_text(b) && key::is_duration_text(c);
         for it in found {
             let shown = || excerpt::around((b, it.b), (c, it.c));
-            let (what, is_change) = match it.what {
+            let (edit, is_change) = match it.what {
                 What::Changed if is_excused => continue,
                 What::Never(what) => {
-                    self.notes.never(&self.spot, what, shown());
+                    self.notes.never(&self.spot, Edit::odd(what), shown());
                     continue;
                 }
-                What::Changed => ("changed", true),
-                What::Shown(what) | What::Moved(what) => (what, self.spot.known.exact),
+                What::Changed => (Edit::Changed, true),
+                What::Shown(what) | What::Moved(what) => (Edit::odd(what), self.spot.known.exact),
             };
-            self.told(what, is_change, shown);
+            self.told(edit, is_change, shown);
         }
     }
 
@@ -401,10 +409,10 @@ impl<'a> Walk<'a> {
             });
             self.at(Step::Key(key), |walk| match renamed {
                 Some(name) if !walk.spot.may_be_missing(&under) => {
-                    let what = format!("renamed to {name:?}");
-                    (walk.notes).change(&walk.spot, &what, || (Some(shown(of_b)), None));
+                    let edit = Edit::Renamed((*name).clone());
+                    (walk.notes).change(&walk.spot, edit, || (Some(shown(of_b)), None));
                 }
-                _ => walk.missing(&under, "", || shown(of_b)),
+                _ => walk.missing(&under, Piece::Member, || shown(of_b)),
             });
         }
         let is_free = |it: &&String| {
@@ -416,7 +424,7 @@ impl<'a> Walk<'a> {
         let are_made_up = b.keys().filter(is_free).count() >= FEW_KEYS;
         if are_made_up && !c.keys().any(|it| made_up_keys::is_made_up(it)) {
             let both = (excerpt::of_keys(b), excerpt::of_keys(c));
-            (self.notes).never(&self.spot, "has none of the keys that vary", both);
+            self.notes.never(&self.spot, NO_KEYS, both);
         }
         for key in added {
             if are_made_up && made_up_keys::is_made_up(key) {
@@ -424,7 +432,8 @@ impl<'a> Walk<'a> {
             }
             let under = Tree::under(at, key);
             self.at(Step::Key(key), |walk| {
-                (walk.notes).added(&walk.spot, &under, "added key", || shown(&c[key]));
+                let added = Piece::Member;
+                (walk.notes).added(&walk.spot, &under, added, || shown(&c[key]));
             });
         }
     }
@@ -433,12 +442,12 @@ impl<'a> Walk<'a> {
         if !b.is_empty() && c.is_empty() {
             let count = || Some(format!("{} elements", b.len()));
             let shown = || (count(), Some("[]".to_owned()));
-            return self.notes.change(&self.spot, "became empty", shown);
+            return self.notes.change(&self.spot, Edit::BecameEmpty, shown);
         }
         if b.is_empty() && !c.is_empty() {
             let count = || Some(format!("{} elements", c.len()));
             let shown = || (Some("[]".to_owned()), count());
-            return self.notes.change(&self.spot, "was empty", shown);
+            return self.notes.change(&self.spot, Edit::WasEmpty, shown);
         }
         let paired = elements::in_order(&mut self.hashes, &mut self.spot, (b, c), at, key);
         let (b_alone, c_alone) = leftover::unpaired(&paired.pairs, b.len(), c.len());
@@ -469,9 +478,9 @@ impl<'a> Walk<'a> {
                 Some(place) if !walk.spot.is_left_out() => {
                     let at = |place| Some(format!("{} as element {}", shown(&b[it]), place + 1));
                     let shown = || (at(it), at(place));
-                    (walk.notes).change(&walk.spot, "stands in another place", shown);
+                    (walk.notes).change(&walk.spot, Edit::Displaced, shown);
                 }
-                _ => walk.missing(&under, "element", || shown(&b[it])),
+                _ => walk.missing(&under, Piece::Element, || shown(&b[it])),
             });
         }
         let mut new = c_alone;
@@ -500,7 +509,8 @@ impl<'a> Walk<'a> {
         for it in new.into_iter().skip(known) {
             self.at(Step::Index(it), |walk| {
                 let none = Vec::new();
-                (walk.notes).added(&walk.spot, &none, "added element", || shown(&c[it]));
+                let added = Piece::Element;
+                (walk.notes).added(&walk.spot, &none, added, || shown(&c[it]));
             });
         }
     }
@@ -531,39 +541,39 @@ impl<'a> Walk<'a> {
         }
         for i in b_alone {
             self.at(Step::Index(i), |walk| {
-                walk.missing(&none, "element", || shown(&b[i]));
+                walk.missing(&none, Piece::Element, || shown(&b[i]));
             });
         }
         self.added_elements(c_alone, (b.len(), c), at);
     }
 
-    fn missing(&mut self, at: &At<'a>, what: &str, shown: impl FnOnce() -> String) {
+    fn missing(&mut self, at: &At<'a>, part: Piece, shown: impl FnOnce() -> String) {
         if self.spot.was_odd("", Value::is_null) {
             let both = (shown(), "nothing".to_owned());
             self.notes.tolerate(&self.spot, TWO_WAYS, both);
         } else if !self.spot.may_be_missing(at) {
-            self.notes.missing(&self.spot, what, shown);
+            self.notes.missing(&self.spot, part, shown);
         }
     }
 
     /// Notes what is shown and passes, unless nothing may differ.
-    fn tolerated(&mut self, rule: &str, b: &Value, c: &Value) {
+    fn tolerated(&mut self, edit: Edit, b: &Value, c: &Value) {
         let is_change = self.spot.known.exact;
-        self.told(rule, is_change, || excerpt::of_values(b, c));
+        self.told(edit, is_change, || excerpt::of_values(b, c));
     }
 
-    fn changed(&mut self, what: &str, b: &Value, c: &Value) {
-        self.told(what, true, || excerpt::of_values(b, c));
+    fn changed(&mut self, edit: Edit, b: &Value, c: &Value) {
+        self.told(edit, true, || excerpt::of_values(b, c));
     }
 
-    fn told(&mut self, what: &str, is_change: bool, both: impl FnOnce() -> (String, String)) {
+    fn told(&mut self, edit: Edit, is_change: bool, both: impl FnOnce() -> (String, String)) {
         if is_change {
-            self.notes.change(&self.spot, what, || {
+            self.notes.change(&self.spot, edit, || {
                 let (b, c) = both();
                 (Some(b), Some(c))
             });
         } else {
-            self.notes.tolerate(&self.spot, what, both());
+            self.notes.tolerate(&self.spot, edit, both());
         }
     }
 
@@ -571,14 +581,14 @@ impl<'a> Walk<'a> {
     fn watched(&mut self, found: Option<Watched>, b: &Value, c: &Value) {
         match found {
             None => {}
-            Some(Watched::Never(what)) => self.never(what, b, c),
-            Some(Watched::Shown(what)) => self.tolerated(what, b, c),
+            Some(Watched::Never(what)) => self.never(Edit::odd(what), b, c),
+            Some(Watched::Shown(what)) => self.tolerated(Edit::odd(what), b, c),
         }
     }
 
-    fn never(&mut self, what: &str, b: &Value, c: &Value) {
+    fn never(&mut self, edit: Edit, b: &Value, c: &Value) {
         let both = excerpt::of_values(b, c);
-        self.notes.never(&self.spot, what, both);
+        self.notes.never(&self.spot, edit, both);
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::text::clock::Moved;
 use crate::text::excerpt;
+use model::response::Edit;
 
 use super::Walk;
 
@@ -43,17 +44,17 @@ impl<'a> Walk<'a> {
             else {
                 continue;
             };
-            let what = match self.spot.known.clock.judge_all(&texts, key) {
+            let edit = match self.spot.known.clock.judge_all(&texts, key) {
                 None | Some(Moved::No) => continue,
                 Some(Moved::Same | Moved::Quiet) => None,
-                Some(Moved::WithTheClock) => Some("moved with the clock"),
-                Some(Moved::Otherwise) => Some("another moment"),
+                Some(Moved::WithTheClock) => Some(Edit::odd("moved with the clock")),
+                Some(Moved::Otherwise) => Some(Edit::odd("another moment")),
             };
             self.excused
                 .extend(times.iter().map(|(_, is)| std::ptr::from_ref::<Value>(is)));
-            if let Some(what) = what {
+            if let Some(edit) = edit {
                 let both = excerpt::of_texts(texts[0].0, texts[0].1);
-                self.notes.tolerate(&self.spot, what, both);
+                self.notes.tolerate(&self.spot, edit, both);
             }
         }
     }

@@ -11,9 +11,10 @@ use crate::values::kind::{article, has_other_kinds, is_empty, is_of_kind, kind};
 use crate::values::number;
 use crate::values::path::Step;
 use model::learned::{TokenKind, Variation, Varying};
+use model::response::Edit;
 
-use super::Walk;
 use super::spot::At;
+use super::{NO_KEYS, Walk};
 
 impl<'a> Walk<'a> {
     /// Compares two values of a place that varies; false where they are to be compared as others are.
@@ -40,14 +41,14 @@ impl<'a> Walk<'a> {
             (Variation::AnyElements, Value::Array(of_b), Value::Array(of_c)) => {
                 let had_one_length = varying.seen.windows(2).all(|it| it[0] == it[1]);
                 if of_c.is_empty() && !of_b.is_empty() && had_one_length {
-                    self.never("became empty", b, c);
+                    self.never(Edit::BecameEmpty, b, c);
                 } else if of_c.is_empty()
                     && !of_b.is_empty()
                     && !varying.seen.iter().any(|it| *it == 0)
                 {
-                    self.tolerated("became empty", b, c);
+                    self.tolerated(Edit::BecameEmpty, b, c);
                 } else if varying.seen.is_empty() && has_other_kinds(b, c) {
-                    self.never("has elements of another kind", b, c);
+                    self.never(Edit::odd("has elements of another kind"), b, c);
                 }
                 let under = Tree::under(at, "*");
                 for (index, it) in of_c.iter().enumerate() {
@@ -57,11 +58,11 @@ impl<'a> Walk<'a> {
             (Variation::AnyElements, Value::Object(of_b), Value::Object(of_c)) => {
                 let is_made_up = |it: &String| made_up_keys::is_made_up(it);
                 if of_c.is_empty() && !of_b.is_empty() {
-                    self.never("became empty", b, c);
+                    self.never(Edit::BecameEmpty, b, c);
                     return true;
                 }
                 if !of_b.is_empty() && of_b.keys().all(is_made_up) && !of_c.keys().any(is_made_up) {
-                    self.never("has none of the keys that vary", b, c);
+                    self.never(NO_KEYS, b, c);
                     return true;
                 }
                 let under = Tree::under(at, "*");
@@ -78,12 +79,12 @@ impl<'a> Walk<'a> {
     }
 
     fn became(&mut self, b: &Value, c: &Value) {
-        let what = if kind(b) == kind(c) && is_empty(c) {
-            "became empty".to_owned()
+        let edit = if kind(b) == kind(c) && is_empty(c) {
+            Edit::BecameEmpty
         } else {
-            format!("became {}", article(kind(c)))
+            Edit::Became(article(kind(c)))
         };
-        self.never(&what, b, c);
+        self.never(edit, b, c);
     }
 
     /// A value that was another one in each take, or of another kind.
@@ -115,7 +116,7 @@ impl<'a> Walk<'a> {
         let seen = varying.into_iter().flat_map(|it| &it.seen);
         let seen: Vec<&str> = seen.filter_map(Value::as_str).chain([b]).collect();
         if let Some(Watched::Never(what)) = watch::lacks(&seen, c) {
-            return self.never_texts(what, b, c);
+            return self.never_texts(Edit::odd(what), b, c);
         }
         match varying.map(|it| (it, &it.by)) {
             Some((it, Variation::AnyOrder | Variation::AnyElements)) => self.lines(it, b, c),
@@ -124,20 +125,20 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn never_texts(&mut self, what: &str, b: &str, c: &str) {
-        self.notes.never(&self.spot, what, excerpt::of_texts(b, c));
+    fn never_texts(&mut self, edit: Edit, b: &str, c: &str) {
+        self.notes.never(&self.spot, edit, excerpt::of_texts(b, c));
     }
 
     /// A text that varies as a whole.
     fn varied_text(&mut self, varying: &Varying, b: &str, c: &str) {
         let seen: Vec<&str> = varying.seen.iter().filter_map(Value::as_str).collect();
         if let Some(Watched::Never(what)) = watch::run(&seen, c) {
-            return self.never_texts(what, b, c);
+            return self.never_texts(Edit::odd(what), b, c);
         }
         let is_emptied = c.trim().is_empty() && !b.trim().is_empty();
         let was_empty = |it: &Value| it.as_str().is_some_and(|it| it.trim().is_empty());
         if is_emptied && !varying.seen.iter().any(was_empty) {
-            self.never_texts("became empty", b, c);
+            self.never_texts(Edit::BecameEmpty, b, c);
         }
     }
 
@@ -148,10 +149,10 @@ impl<'a> Walk<'a> {
             lines.map(str::to_owned).collect()
         };
         let (of_b, of_c) = (lines(b), lines(c));
-        let what = if of_c.is_empty() && !of_b.is_empty() {
-            "became empty"
+        let edit = if of_c.is_empty() && !of_b.is_empty() {
+            Edit::BecameEmpty
         } else if of_c.len() == 1 && of_b.len() > 1 {
-            "has just one line"
+            Edit::odd("has just one line")
         } else {
             let (mut sorted, mut now) = (of_b, of_c);
             sorted.sort_unstable();
@@ -159,9 +160,9 @@ impl<'a> Walk<'a> {
             if varying.by == Variation::AnyElements || sorted == now {
                 return;
             }
-            "has other lines"
+            Edit::odd("has other lines")
         };
-        self.never_texts(what, b, c);
+        self.never_texts(edit, b, c);
     }
 
     /// A list that keeps its length and the order of what is in it; null stands for any kind.
@@ -180,7 +181,7 @@ impl<'a> Walk<'a> {
 
     fn another_length(&mut self, was: usize, is: usize) {
         let both = (format!("{was} elements"), format!("{is} elements"));
-        self.notes.never(&self.spot, "has another length", both);
+        (self.notes).never(&self.spot, Edit::odd("has another length"), both);
     }
 
     /// An element that has no partner in the recorded answer: it has the members that all had, each of a kind that it had.
@@ -242,8 +243,8 @@ impl<'a> Walk<'a> {
                 None if Tree::varying(&under).is_some_and(|it| it.by == Variation::Anything) => {}
                 None => {
                     let all = excerpt::of_keys(members);
-                    let what = "lacks a member that all elements had";
-                    (self.notes).never(&self.spot, what, (format!("`{name}`"), all));
+                    let edit = Edit::odd("lacks a member that all elements had");
+                    (self.notes).never(&self.spot, edit, (format!("`{name}`"), all));
                 }
             }
         }

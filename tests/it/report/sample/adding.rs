@@ -1,10 +1,11 @@
 //! The scenario that fails in every way a comparison can: other arguments, other answers, missing and extra calls.
 
 use mcp_eval::model::comparison::{
-    Band, Comparison, ContractChange, Difference, Drift, ExecutionStatus, Loss, ParameterScore,
-    Reason, ReasonKind, ResponseScore, Row, SlowerCall, Verdict,
+    Band, Comparison, Drift, ExecutionStatus, Loss, ParameterScore, Reason, ReasonKind, Row,
+    SlowerCall, Verdict,
 };
 use mcp_eval::model::experiment::{ExperimentChange, ExperimentPart};
+use mcp_eval::model::response::{Difference, Edit, ResponseScore, Steady};
 use mcp_eval::model::stamp::Stamp;
 use mcp_eval::model::suite::{ScenarioResult, Status};
 use mcp_eval::model::trajectory::{
@@ -295,17 +296,15 @@ pub(crate) fn adding_now() -> Trajectory {
 pub(crate) fn renamed_response() -> ResponseScore {
     ResponseScore {
         similarity: 0.45,
-        contract_changes: vec![ContractChange {
-            path: "/content/0/json/id".to_owned(),
-            what: "renamed to \"server_id\"".to_owned(),
-        }],
         differences: vec![Difference {
-            path: "/content/0/json/id".to_owned(),
+            breaks: Some(Steady::Unknown),
             expected: Some("\"weather\"".to_owned()),
-            got: None,
             similarity: 0.5,
-            rule: "renamed key".into(),
             loss: 0.55,
+            ..Difference::shown(
+                "/content/0/json/id".to_owned(),
+                Edit::Renamed("server_id".to_owned()),
+            )
         }],
     }
 }
@@ -313,17 +312,13 @@ pub(crate) fn renamed_response() -> ResponseScore {
 pub(crate) fn error_response() -> ResponseScore {
     ResponseScore {
         similarity: 0.0,
-        contract_changes: vec![ContractChange {
-            path: String::new(),
-            what: "became an error".to_owned(),
-        }],
         differences: vec![Difference {
-            path: String::new(),
+            breaks: Some(Steady::Unknown),
             expected: Some("an answer".to_owned()),
             got: Some("JSON-RPC error -32602".to_owned()),
             similarity: 0.0,
-            rule: "an error is another answer".into(),
             loss: 1.0,
+            ..Difference::shown(String::new(), Edit::BecameError)
         }],
     }
 }

@@ -1,9 +1,10 @@
 //! A proxy seen from both of its sides: what the servers behind it heard, in all the ways that it can differ.
 
 use mcp_eval::model::catalogue::Catalogue;
+use mcp_eval::model::change::{Change, ChangeKind, Text, What};
 use mcp_eval::model::comparison::{
-    ArgumentDifference, Band, Change, ChangeKind, Comparison, Reason, ReasonKind,
-    UpstreamComparison, UpstreamHeader, UpstreamRow, Verdict,
+    ArgumentDifference, Band, Comparison, Reason, ReasonKind, UpstreamComparison, UpstreamHeader,
+    UpstreamRow, Verdict,
 };
 use mcp_eval::model::suite::{ScenarioResult, Status, SuiteResult};
 use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, ToolCall, Trajectory};
@@ -405,7 +406,8 @@ fn change(call: usize, what: &str, fails: bool) -> Change {
         tool: Some("mcp__proxy__call_tool_write".to_owned()),
         label: None,
         path: None,
-        what: what.to_owned(),
+        what: What::Described(what.to_owned()),
+        text: Text::default(),
         was: None,
         now: None,
         fails,

@@ -1,8 +1,10 @@
 //! The scenario that passes, and in which nearly everything that a gate tolerates has changed.
 
+use mcp_eval::model::change::{Change, ChangeKind, Text, What};
 use mcp_eval::model::comparison::{
-    Band, Change, ChangeKind, Comparison, Drift, ExecutionStatus, Row, SlowerCall, Verdict,
+    Band, Comparison, Drift, ExecutionStatus, Row, SlowerCall, Verdict,
 };
+use mcp_eval::model::response::{Edit, Piece};
 use mcp_eval::model::suite::{ScenarioResult, Status};
 use mcp_eval::model::trajectory::Trajectory;
 use serde_json::{Value, json};
@@ -63,19 +65,23 @@ fn changes(answers: usize) -> Vec<Change> {
         path: Some(format!("response/content/0/json/rows/{number}/price")),
         was: Some(format!("{number}.99")),
         now: Some(format!("{number}.95")),
-        ..change(ChangeKind::Answer, Some(2), "changed")
+        ..change(ChangeKind::Answer, Some(2), What::Answer(Edit::Changed))
     };
     let mut changes: Vec<Change> = (1..=answers).map(answer).collect();
     changes.extend([
         Change {
             path: Some("response/content/0/json/note".to_owned()),
             now: Some(format!("{SCRIPT} {ESCAPES} {OVERRIDE}")),
-            ..change(ChangeKind::Addition, Some(1), "is new")
+            ..change(
+                ChangeKind::Addition,
+                Some(1),
+                What::Answer(Edit::Added(Piece::Member)),
+            )
         },
         Change {
             was: Some("40 ms".to_owned()),
             now: Some("1.1 s".to_owned()),
-            ..change(ChangeKind::Slower, Some(1), "took much longer")
+            ..change(ChangeKind::Slower, Some(1), What::Slower)
         },
         Change {
             path: Some("description".to_owned()),
@@ -84,14 +90,14 @@ fn changes(answers: usize) -> Vec<Change> {
             ..change(
                 ChangeKind::Drift,
                 None,
-                "description of `get_price` changed",
+                What::Described("description of `get_price` changed".to_owned()),
             )
         },
     ]);
     changes
 }
 
-fn change(kind: ChangeKind, call: Option<usize>, what: &str) -> Change {
+fn change(kind: ChangeKind, call: Option<usize>, what: What) -> Change {
     Change {
         kind,
         baseline: call,
@@ -99,7 +105,8 @@ fn change(kind: ChangeKind, call: Option<usize>, what: &str) -> Change {
         tool: Some("mcp__shop__get_price".to_owned()),
         label: None,
         path: None,
-        what: what.to_owned(),
+        what,
+        text: Text::default(),
         was: None,
         now: None,
         fails: false,

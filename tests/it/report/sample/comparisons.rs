@@ -3,8 +3,9 @@
 use mcp_eval::model::binding::Source;
 use mcp_eval::model::comparison::{
     Band, Bound, Comparison, ExecutionStatus, Loss, Pair, ParameterScore, Polled, Reason,
-    ReasonKind, RequestScore, ResponseScore, Row, Scores, Verdict,
+    ReasonKind, RequestScore, Row, Scores, Verdict,
 };
+use mcp_eval::model::response::ResponseScore;
 use mcp_eval::model::suite::{Check, CheckState};
 use serde_json::json;
 
@@ -109,11 +110,7 @@ pub(crate) fn scored(name: &str, similarity: f64, method: &'static str) -> Param
 }
 
 pub(crate) fn same_response() -> ResponseScore {
-    ResponseScore {
-        similarity: 1.0,
-        contract_changes: Vec::new(),
-        differences: Vec::new(),
-    }
+    ResponseScore::equal()
 }
 
 pub(crate) fn loss(points: f64, call: usize, path: &str, rule: &'static str) -> Loss {

@@ -1,9 +1,8 @@
 //! A server, a model and a scenario author who all mean harm.
 
-use mcp_eval::model::comparison::{
-    Band, Comparison, ContractChange, Difference, Drift, Reason, ReasonKind, ResponseScore, Verdict,
-};
+use mcp_eval::model::comparison::{Band, Comparison, Drift, Reason, ReasonKind, Verdict};
 use mcp_eval::model::experiment::{ExperimentChange, ExperimentPart};
+use mcp_eval::model::response::{Difference, Edit, ResponseScore, Steady};
 use mcp_eval::model::suite::{ScenarioResult, Status};
 use mcp_eval::model::trajectory::Trajectory;
 use serde_json::json;
@@ -58,17 +57,16 @@ pub(crate) fn hostile() -> ScenarioResult {
                 request(1.0, vec![parameter(SCRIPT)]),
                 ResponseScore {
                     similarity: 0.5,
-                    contract_changes: vec![ContractChange {
-                        path: format!("/content/0/{SCRIPT}"),
-                        what: ESCAPES.to_owned(),
-                    }],
                     differences: vec![Difference {
-                        path: SCRIPT.to_owned(),
+                        breaks: Some(Steady::Unknown),
                         expected: Some(answer.clone()),
                         got: Some(OVERRIDE.to_owned()),
                         similarity: 0.0,
-                        rule: SCRIPT.into(),
                         loss: 0.5,
+                        ..Difference::shown(
+                            format!("/content/0/{SCRIPT}"),
+                            Edit::Renamed(ESCAPES.to_owned()),
+                        )
                     }],
                 },
                 0.5,

@@ -1,0 +1,170 @@
+//! What differs between baseline and run: a value for each thing that happened.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::response::Edit;
+
+/// One thing that differs between baseline and run, whether it fails the gate or not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Change {
+    pub kind: ChangeKind,
+    /// The number of the call concerned in the baseline.
+    pub baseline: Option<usize>,
+    /// The number of the call concerned in the run.
+    pub current: Option<usize>,
+    /// The full name of the tool concerned.
+    pub tool: Option<String>,
+    /// What the call is for, where its tool only passes calls on: `everything:echo`; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Where: `arguments/query`, `response/content/0/json/total`, `description`, `inputSchema/properties/limit`; `null` for a call as a whole.
+    pub path: Option<String>,
+    pub what: What,
+    /// All of it in one sentence, for those who read the document.
+    #[serde(default)]
+    pub text: Text,
+    /// What it was, shortened around the difference; `null` where there was nothing.
+    pub was: Option<String>,
+    /// What it is now; `null` where there is nothing.
+    pub now: Option<String>,
+    /// The run failed for it.
+    pub fails: bool,
+}
+
+impl Change {
+    /// Of which nothing is known but what happened; no run failed for it.
+    pub fn new(kind: ChangeKind, what: What) -> Self {
+        Self {
+            kind,
+            baseline: None,
+            current: None,
+            tool: None,
+            label: None,
+            path: None,
+            what,
+            text: Text::default(),
+            was: None,
+            now: None,
+            fails: false,
+        }
+    }
+}
+
+/// What kind of thing a change is.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    /// A call was not made, is new, or stands elsewhere.
+    Call,
+    /// A read was asked otherwise.
+    Request,
+    /// An effect was made with something else, or worded otherwise.
+    Effect,
+    /// An answer says something else.
+    Answer,
+    /// An answer says more than it did.
+    Addition,
+    /// An error is worded otherwise, came, or went.
+    Error,
+    /// The tool catalogue drifted.
+    Drift,
+    /// A call took much longer.
+    Slower,
+    /// The model used many more tokens.
+    Tokens,
+    /// A server behind the one under test heard something else.
+    Upstream,
+}
+
+/// What happened at the place of a change.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    NotMade,
+    New,
+    /// An equal read was made elsewhere among the calls.
+    Moved,
+    /// It is expected as the call of this number, and was not made.
+    Expected(usize),
+    Unexpected,
+    NotWhereExpected,
+    NotAsExpected,
+    AskedOtherwise,
+    MadeOtherwise,
+    WordedOtherwise,
+    /// The same value in another notation, such as a number as text.
+    WrittenOtherwise,
+    /// An answer before the last one of a call that was asked again and again.
+    OtherTry,
+    Answer(Edit),
+    Slower,
+    Tokens,
+    /// In words: of the catalogue, of what is heard behind a server, and of results of earlier programs.
+    Described(String),
+}
+
+/// The sentence beside a fact, for those who read the document. Nothing reads it back, so all are equal.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Text(String);
+
+impl Text {
+    pub fn of(fact: &impl fmt::Display) -> Self {
+        Self(fact.to_string())
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Text {}
+
+impl ChangeKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Request => "request",
+            Self::Effect => "effect",
+            Self::Answer => "answer",
+            Self::Addition => "addition",
+            Self::Error => "error",
+            Self::Drift => "drift",
+            Self::Slower => "slower",
+            Self::Tokens => "tokens",
+            Self::Upstream => "upstream",
+        }
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotMade => "was not made",
+            Self::New => "is new",
+            Self::Moved => "was made in another place",
+            Self::Expected(number) => {
+                return write!(f, "is expected as call {number}, and was not made");
+            }
+            Self::Unexpected => "is not expected",
+            Self::NotWhereExpected => "was made in another place than expected",
+            Self::NotAsExpected => "is not as expected",
+            Self::AskedOtherwise => "asked otherwise",
+            Self::MadeOtherwise => "made with another value",
+            Self::WordedOtherwise => "worded otherwise",
+            Self::WrittenOtherwise => "the same, written otherwise",
+            Self::OtherTry => "was another one while it was asked again and again",
+            Self::Answer(edit) => return edit.fmt(f),
+            Self::Slower => "took much longer",
+            Self::Tokens => "the model used many more tokens",
+            Self::Described(said) => said,
+        })
+    }
+}
