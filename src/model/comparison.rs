@@ -9,19 +9,10 @@ use serde_json::Value;
 
 use crate::binding::Source;
 use crate::change::Change;
+use crate::label::Labels;
+use crate::reason::Reason;
 use crate::response::ResponseScore;
-
-/// How a reason goes on behind the name of its call, before what the server said: it failed now.
-pub const FAILED: &str = "failed: ";
-/// The same question had another answer.
-pub const ANSWERED_OTHERWISE: &str = "asked the same and got another answer: ";
-/// What stands between what many places are now and what they were.
-pub const INSTEAD_OF: &str = " instead of ";
-/// What stands before the name of a list where its elements are meant: each of them, or some.
-pub const ELEMENT_OF: &str = "element of";
-pub const ELEMENTS_OF: &str = "elements of";
-/// The same effect had another result.
-pub const HAD_ANOTHER_RESULT: &str = "changes something and had another result: ";
+use crate::trajectory::{ToolCall, Trajectory};
 
 /// A baseline and a run, side by side.
 ///
@@ -313,83 +304,6 @@ pub struct Verdict {
     pub warnings: Vec<Reason>,
 }
 
-/// One condition that failed or is worth a warning, in words.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Reason {
-    pub kind: ReasonKind,
-    /// The number of the call concerned in the baseline.
-    pub baseline: Option<usize>,
-    /// The number of the call concerned in the run.
-    pub current: Option<usize>,
-    /// The line of the scenario's file that says to make, or to expect, the call concerned; absent where none does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<usize>,
-    /// The whole sentence, tool included.
-    pub text: String,
-    pub expected: Option<String>,
-    pub got: Option<String>,
-    /// What explains it, where the tool catalogue does.
-    pub cause: Option<String>,
-    /// What else failed because of this; none of them has such itself.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub follows: Vec<Self>,
-}
-
-/// Which condition failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReasonKind {
-    /// The overall score is below the threshold.
-    Threshold,
-    /// The same question got another answer.
-    ServerRegression,
-    /// An effect differs, is missing or is new.
-    EffectChange,
-    /// The tool catalogue changed in a way that breaks clients.
-    Drift,
-    /// A call became slower.
-    Slower,
-    /// The model used many more tokens.
-    Tokens,
-    /// A match mode that is all or nothing does not hold.
-    Match,
-    /// An expectation of the scenario is not met.
-    Expectation,
-    /// Something changed, and nothing may.
-    Strict,
-    /// The same call of the agent became other calls behind the server under test.
-    Upstream,
-}
-
-impl Reason {
-    /// A sentence alone.
-    pub fn new(kind: ReasonKind, text: impl Into<String>) -> Self {
-        Self {
-            kind,
-            baseline: None,
-            current: None,
-            line: None,
-            text: text.into(),
-            expected: None,
-            got: None,
-            cause: None,
-            follows: Vec::new(),
-        }
-    }
-
-    /// The sentence with all that was expected and got, however long.
-    pub fn whole(&self) -> String {
-        let values = match (&self.expected, &self.got) {
-            (Some(expected), Some(got)) => format!(": expected {expected}, got {got}"),
-            (Some(expected), None) => format!(": expected {expected}, got nothing"),
-            (None, Some(got)) => format!(": got {got}"),
-            (None, None) => String::new(),
-        };
-        let cause = self.cause.as_ref().map(|it| format!(" ({it})"));
-        format!("{}{values}{}", self.text, cause.unwrap_or_default())
-    }
-}
-
 impl Band {
     /// The band an overall score falls into.
     pub fn of(overall: f64) -> Self {
@@ -437,6 +351,24 @@ impl Band {
 }
 
 impl Verdict {
+    /// Gives reasons the labels of the calls that they are about.
+    pub fn label(&mut self, labels: &Labels, baseline: &Trajectory, current: &Trajectory) {
+        let before: Vec<&ToolCall> = baseline.calls().collect();
+        let now: Vec<&ToolCall> = current.calls().collect();
+        let label = |reason: &mut Reason| {
+            let call = match (reason.baseline, reason.current) {
+                (Some(number), _) => before.get(number.wrapping_sub(1)),
+                (None, Some(number)) => now.get(number.wrapping_sub(1)),
+                (None, None) => None,
+            };
+            reason.label = call.and_then(|it| labels.of(it));
+        };
+        for reason in self.reasons.iter_mut().chain(&mut self.warnings) {
+            label(reason);
+            reason.follows.iter_mut().for_each(label);
+        }
+    }
+
     /// Every failed condition, the causes and what follows from them.
     pub fn all_reasons(&self) -> impl Iterator<Item = &Reason> {
         self.reasons

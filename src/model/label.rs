@@ -4,9 +4,8 @@
 
 use serde_json::Value;
 
-use crate::comparison::{Reason, ReasonKind, Verdict};
 use crate::text::beginning;
-use crate::trajectory::{ToolCall, Trajectory};
+use crate::trajectory::ToolCall;
 
 /// The longest label, in characters.
 const LONGEST: usize = 60;
@@ -49,33 +48,6 @@ impl Labels {
         let label = label.trim();
         (!label.is_empty()).then(|| beginning(label, LONGEST).into_owned())
     }
-
-    /// Adds the labels of the calls that the sentences of a verdict are about.
-    pub fn in_verdict(&self, verdict: &mut Verdict, baseline: &Trajectory, current: &Trajectory) {
-        let before: Vec<&ToolCall> = baseline.calls().collect();
-        let now: Vec<&ToolCall> = current.calls().collect();
-        let of = |reason: &Reason| {
-            let call = match (reason.baseline, reason.current) {
-                (Some(number), _) => before.get(number.checked_sub(1)?)?,
-                (None, number) => now.get(number?.checked_sub(1)?)?,
-            };
-            Some((call, self.of(call)?))
-        };
-        let name = |reason: &mut Reason| {
-            let Some((call, label)) = of(reason) else {
-                return;
-            };
-            if reason.kind == ReasonKind::Upstream {
-                insert_short(&mut reason.text, &call.tool, &label);
-            } else {
-                insert(&mut reason.text, &call.full_name(), &label);
-            }
-        };
-        for reason in verdict.reasons.iter_mut().chain(&mut verdict.warnings) {
-            name(reason);
-            reason.follows.iter_mut().for_each(name);
-        }
-    }
 }
 
 fn usual(call: &ToolCall) -> Option<String> {
@@ -105,27 +77,6 @@ fn at<'c>(call: &'c ToolCall, way: &[String]) -> Option<&'c str> {
     value.as_str()
 }
 
-/// Puts a label behind the first mention of a tool.
-fn insert(text: &mut String, tool: &str, label: &str) {
-    let is_of_name = |it: char| it.is_alphanumeric() || "_-.".contains(it);
-    let mention = text.match_indices(tool).find(|(at, _)| {
-        let before = text[..*at].chars().next_back();
-        let after = text[at + tool.len()..].chars().next();
-        !before.is_some_and(is_of_name) && !after.is_some_and(is_of_name)
-    });
-    if let Some((at, _)) = mention {
-        text.insert_str(at + tool.len(), &format!(" → {label}"));
-    }
-}
-
-/// The same in a sentence about what was heard behind a call, which begins with the call by its short name: ``call 3 `read`: behind it, …``.
-fn insert_short(text: &mut String, tool: &str, label: &str) {
-    let mention = format!("`{tool}`: ");
-    if let Some(at) = text.find(&mention) {
-        text.insert_str(at + 1 + tool.len(), &format!(" → {label}"));
-    }
-}
-
 /// A tool with its label, for people: `call_tool_read → everything:echo`.
 pub fn labelled(tool: &str, label: Option<&str>) -> String {
     match label {
@@ -138,7 +89,7 @@ pub fn labelled(tool: &str, label: Option<&str>) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::{Labels, insert, insert_short};
+    use super::Labels;
     use crate::Object;
     use crate::trajectory::{Answer, Outcome, ToolCall};
 
@@ -199,41 +150,5 @@ mod tests {
             label.chars().count() <= 61 && label.ends_with('…'),
             "{label}"
         );
-    }
-
-    #[test]
-    fn a_label_stands_behind_the_name_itself() {
-        for (text, expected) in [
-            (
-                "call 3, mcp__p__call, asked",
-                "call 3, mcp__p__call → l, asked",
-            ),
-            (
-                "`mcp__p__call_all` and `mcp__p__call`",
-                "`mcp__p__call_all` and `mcp__p__call → l`",
-            ),
-            ("nothing", "nothing"),
-        ] {
-            let mut text = text.to_owned();
-            insert(&mut text, "mcp__p__call", "l");
-            assert_eq!(text, expected);
-        }
-    }
-    #[test]
-    fn behind_a_call_the_short_name_is_the_calls_own_alone() {
-        for (text, expected) in [
-            (
-                "call 1 (now 2) `read`: behind it, `files` heard `read` twice",
-                "call 1 (now 2) `read → l`: behind it, `files` heard `read` twice",
-            ),
-            (
-                "before the first call, `files` heard `read`",
-                "before the first call, `files` heard `read`",
-            ),
-        ] {
-            let mut text = text.to_owned();
-            insert_short(&mut text, "read", "l");
-            assert_eq!(text, expected);
-        }
     }
 }

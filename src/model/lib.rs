@@ -30,6 +30,7 @@ pub mod placeholder;
 pub mod points;
 pub mod published;
 pub mod ready;
+pub mod reason;
 pub mod redacted;
 pub mod redaction;
 pub mod reference;

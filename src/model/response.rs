@@ -102,7 +102,8 @@ pub enum Grade {
 }
 
 /// How steady a place had been before it changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Steady {
     /// Nothing is known, as the answer was received once.
     Unknown,

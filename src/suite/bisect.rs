@@ -20,7 +20,7 @@ use super::settings::Settings;
 use super::source;
 use super::versions::{Against, LaidOut, Versions};
 use crate::git::{self, Commit};
-use crate::model::comparison::Reason;
+use crate::model::reason::Reason;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status};

@@ -121,7 +121,7 @@ impl Attempt for Expecting<'_> {
         };
         if let (Some(expectation), Some(comparison)) = (&expectation, &mut comparison) {
             let labels = &redacted.labels;
-            labels.in_verdict(&mut comparison.verdict, expectation, &trajectory);
+            (comparison.verdict).label(labels, expectation, &trajectory);
         }
         let passed = !checks.iter().any(Check::fails)
             && overall.is_none_or(|it| it.gate != Gate::Fails)

@@ -39,7 +39,7 @@ pub(crate) fn judge(
     };
     let baseline = accepted.get(comparison.variant.checked_sub(1)?)?;
     let labels = &result.labels;
-    labels.in_verdict(&mut comparison.verdict, baseline, &current);
+    comparison.verdict.label(labels, baseline, &current);
     let mut notes = result.notes;
     if baseline.scenario != result.id {
         notes.push(format!(

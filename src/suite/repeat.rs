@@ -1,10 +1,10 @@
 //! Several runs of one scenario, one after another, and one result of them all.
 
 use crate::evaluate::{self, CallTimes, Subject};
-use crate::model::comparison::Reason;
 use crate::model::evaluation::Gate;
 use crate::model::evaluator::{Evaluator, EvaluatorKind};
 use crate::model::points::finite;
+use crate::model::reason::Reason;
 use crate::model::repeated::{self, Tally};
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, Retried, ScenarioResult, Status};

@@ -152,7 +152,7 @@ fn a_baseline_that_cannot_be_read_says_what_to_do() {
         .says("version control");
     project.file(
         path,
-        whole.replacen("\"format_version\": 3", "\"format_version\": 9", 1),
+        whole.replacen("\"format_version\": 2", "\"format_version\": 9", 1),
     );
     project
         .expect(3, &["compare", "scenarios/flows/ticket.yaml"])

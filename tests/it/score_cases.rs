@@ -1,6 +1,7 @@
 //! Worked cases of the scoring rules, one file per question under `tests/fixtures/scoring/`.
 
-use mcp_eval::model::comparison::{Comparison, ReasonKind};
+use mcp_eval::model::comparison::Comparison;
+use mcp_eval::model::reason::ReasonKind;
 use mcp_eval::model::response::Difference;
 use mcp_eval::model::rules::{ErrorSign, Rules};
 use mcp_eval::model::trajectory::{Answer, Outcome};
@@ -181,7 +182,7 @@ fn a_reason_quotes_the_place_it_names() {
     let quoted = |before: Value, now: Value| {
         let comparison = compare(&[call(before)], &[call(now)], &Rules::default());
         let reason = comparison.verdict.reasons[0].clone();
-        (reason.text, reason.expected)
+        (reason.sentence(), reason.expected)
     };
     let (text, expected) = quoted(
         json!([{"url": "https://a"}, {"url": "https://b"}]),

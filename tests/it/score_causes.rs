@@ -1,7 +1,8 @@
 //! What failed for one cause stands under one heading.
 
 use mcp_eval::model::binding::{Binding, Source};
-use mcp_eval::model::comparison::{Band, Comparison, Reason, ReasonKind};
+use mcp_eval::model::comparison::{Band, Comparison};
+use mcp_eval::model::reason::{Reason, ReasonKind};
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::trajectory::{Ending, Trajectory};
 use mcp_eval::score;
@@ -81,7 +82,7 @@ fn a_prefix_that_all_tools_changed_is_one_cause() {
     let comparison = score::compare(&side("ev"), &side("everything"), &Rules::default());
     let root = only(&comparison);
     assert_eq!(
-        root.text,
+        root.sentence(),
         "the prefix `ev__` of all 7 tools became `everything__`"
     );
     // Each call that is not made any more, each that is new, and the score.
@@ -109,10 +110,10 @@ fn a_tool_that_was_renamed_is_one_cause_and_a_new_optional_parameter_is_none() {
     let comparison = score::compare(&before, &after, &Rules::default());
     let root = only(&comparison);
     assert_eq!(
-        root.text,
+        root.sentence(),
         "tool `create_order` was renamed to `place_order`"
     );
-    let follows: Vec<&str> = root.follows.iter().map(|it| it.text.as_str()).collect();
+    let follows: Vec<String> = root.follows.iter().map(Reason::sentence).collect();
     assert_eq!(
         follows,
         [
@@ -136,7 +137,7 @@ fn names_written_otherwise_and_a_server_without_tools_are_one_cause_each() {
     let heading = |then: &[&'static str], now: &[&'static str]| {
         let before = listed(&calls(&then[..1]), &tools(then));
         let comparison = score::compare(&before, &listed(&[], &tools(now)), &Rules::default());
-        only(&comparison).text.clone()
+        only(&comparison).sentence()
     };
     assert_eq!(
         heading(&["getSum", "printEnv"], &["get_sum", "print_env"]),
@@ -169,9 +170,9 @@ fn one_changed_answer_has_one_heading_and_is_degraded_at_best() {
     assert!(comparison.scores.overall >= 0.8);
     assert_eq!(comparison.band, Band::Degraded);
     assert!(
-        root.text.starts_with("call 8, mcp__p__buy, "),
+        root.sentence().starts_with("call 8, mcp__p__buy, "),
         "{}",
-        root.text
+        root.sentence()
     );
     assert_each_call_once(&comparison);
 }
@@ -196,7 +197,7 @@ fn an_error_heads_with_its_message_be_it_in_the_answer() {
     ] {
         let comparison = compare(&call(&good), &call(&bad), &Rules::default());
         assert_eq!(
-            only(&comparison).text,
+            only(&comparison).sentence(),
             format!("call 1, mcp__p__find, failed: {said}")
         );
     }
@@ -234,7 +235,10 @@ fn what_needs_a_value_of_a_call_that_failed_follows_from_it() {
         &Rules::default(),
     );
     let root = only(&comparison);
-    assert_eq!(root.text, "call 1, mcp__p__order, failed: out of stock");
+    assert_eq!(
+        root.sentence(),
+        "call 1, mcp__p__order, failed: out of stock"
+    );
     let follows: Vec<Option<usize>> = root.follows.iter().map(|it| it.baseline).collect();
     assert_eq!(follows[..2], [Some(2), Some(3)]);
     assert_each_call_once(&comparison);
@@ -253,7 +257,7 @@ fn what_was_not_reached_follows_from_the_call_that_ended_the_run() {
     let before = listed(&made, &[("a", ""), ("b", ""), ("c", ""), ("d", "")]);
     let comparison = score::compare(&before, &current, &Rules::default());
     let root = only(&comparison);
-    assert_eq!(root.text, "call 2, mcp__p__b, failed: no licence");
+    assert_eq!(root.sentence(), "call 2, mcp__p__b, failed: no licence");
     assert_eq!(
         root.follows
             .iter()
@@ -302,7 +306,7 @@ fn many_places_that_changed_in_one_way_are_one_line() {
             ..Rules::default()
         };
         let comparison = compare(&list(then.0, then.1), &list(now.0, now.1), &exact);
-        only(&comparison).text.replace(
+        only(&comparison).sentence().replace(
             "call 1, mcp__p__retrieve_tools, asked the same and got another answer: ",
             "",
         )

@@ -1,7 +1,8 @@
 //! What changed in the tool catalogue, in words, and what that means for the verdict.
 
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use mcp_eval::model::comparison::{Comparison, ReasonKind};
+use mcp_eval::model::comparison::Comparison;
+use mcp_eval::model::reason::ReasonKind;
 use mcp_eval::model::rules::{Gate, Rules};
 use mcp_eval::score;
 use serde_json::{Value, json};
@@ -102,7 +103,7 @@ fn changes_in_words() {
         let verdict = &comparison.verdict;
         let narrower = |what: &str| {
             let mut named = verdict.reasons.iter().chain(&verdict.warnings);
-            named.any(|it| it.text == what)
+            named.any(|it| it.sentence() == what)
         };
         let found: Vec<Value> = (comparison.drift.iter())
             .map(|it| json!([it.what, narrower(&it.what)]))
@@ -155,9 +156,9 @@ fn drift_fails_only_where_a_recorded_call_would_be_refused() {
         }
         for reason in &comparison.verdict.reasons {
             let cause = case.get("cause").and_then(Value::as_str);
-            let sentence = reason.text.replace(" of `t`", "").replace('`', "\"");
+            let sentence = reason.sentence().replace(" of `t`", "").replace('`', "\"");
             if cause.is_some_and(|it| it.replace('`', "\"") != sentence) {
-                wrong.push(format!("{name}: {}", reason.text));
+                wrong.push(format!("{name}: {}", reason.sentence()));
             }
         }
         for it in &comparison.drift {
@@ -329,11 +330,14 @@ fn drift_explains_what_it_caused() {
     let [root] = comparison.verdict.reasons.as_slice() else {
         panic!("one cause has several headings: {:?}", comparison.verdict)
     };
-    assert_eq!(root.text, "parameter `limit` of `find` became a string");
+    assert_eq!(
+        root.sentence(),
+        "parameter `limit` of `find` became a string"
+    );
     let regression = &root.follows[0];
     assert_eq!(regression.kind, ReasonKind::ServerRegression);
     assert_eq!(
-        regression.text,
+        regression.sentence(),
         "call 1, mcp__p__find, failed: limit must be a string"
     );
     assert_eq!(
@@ -353,7 +357,7 @@ fn drift_explains_what_it_caused() {
         panic!("one cause has several headings: {:?}", gone.verdict)
     };
     assert_eq!(
-        root.text,
+        root.sentence(),
         "tool `add_server` is gone; nearest: `upstream_add`"
     );
     assert_eq!(root.follows[0].kind, ReasonKind::EffectChange);

@@ -286,7 +286,7 @@ fn many_rows_in_another_order_are_no_more_work_where_they_were_heard_twice() {
     let (was, now) = (reason.expected.as_deref(), reason.got.as_deref());
     assert!(
         reason
-            .text
+            .sentence()
             .contains("at least 100 of 5000 `*/name` changed"),
         "{reason:?}"
     );

@@ -1,6 +1,7 @@
 //! The ways to match calls, at the edges where the tools they come from are known to decide.
 
-use mcp_eval::model::comparison::{ReasonKind, Row};
+use mcp_eval::model::comparison::Row;
+use mcp_eval::model::reason::ReasonKind;
 use mcp_eval::model::rules::{Match, Responses, Rules};
 use serde_json::{Value, json};
 
@@ -222,7 +223,11 @@ fn a_mode_that_does_not_hold_names_the_call() {
         .find(|it| it.kind == ReasonKind::Match)
         .unwrap();
     assert_eq!((reason.baseline, reason.current), (Some(1), Some(1)));
-    assert!(reason.text.contains("call 1"), "{}", reason.text);
+    assert!(
+        reason.sentence().contains("call 1"),
+        "{}",
+        reason.sentence()
+    );
     assert_eq!(reason.expected.as_deref(), Some("find(q: \"A\")"));
 }
 

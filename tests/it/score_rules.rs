@@ -330,7 +330,7 @@ fn where_nothing_may_change_whatever_changes_fails() {
     assert_eq!(strictly.verdict.reasons.len(), 1, "{:?}", strictly.verdict);
     assert!(
         strictly.verdict.reasons[0]
-            .text
+            .sentence()
             .ends_with("was made in another place"),
         "{:?}",
         strictly.verdict
@@ -531,7 +531,7 @@ fn the_classic_preset_says_what_it_does_not_look_at() {
     assert!(comparison.verdict.passed, "{:?}", comparison.verdict);
     let warning = comparison.verdict.warnings.last().unwrap();
     assert_eq!(
-        warning.text,
+        warning.sentence(),
         "scored by the preset `classic`, on arguments and failed calls alone: 0.8 × 1.000 + 0.2, as no call failed in either run; what it \
          does not look at: answers (1 differs), what effects are made with (none differs), the tool catalogue (1 differs)"
     );

@@ -124,7 +124,7 @@ fn an_error_of_another_kind_or_code_is_another_answer_unless_a_revision_moved_it
     assert!(!comparison.verdict.passed);
     let reason = &comparison.verdict.reasons[0];
     assert!(
-        reason.text.contains("became another kind of error"),
+        reason.sentence().contains("became another kind of error"),
         "{reason:?}"
     );
     let got = "JSON-RPC error -32602: \"not found\"";
@@ -135,7 +135,7 @@ fn an_error_of_another_kind_or_code_is_another_answer_unless_a_revision_moved_it
     assert!(!comparison.verdict.passed);
     let reason = &comparison.verdict.reasons[0];
     assert!(
-        reason.text.contains("became another kind of error"),
+        reason.sentence().contains("became another kind of error"),
         "{reason:?}"
     );
 

@@ -1,7 +1,8 @@
 //! What the servers behind the one under test heard, compared: the same call of the agent must become the same calls there.
 
 use mcp_eval::model::change::ChangeKind;
-use mcp_eval::model::comparison::{Band, Comparison, ReasonKind};
+use mcp_eval::model::comparison::{Band, Comparison};
+use mcp_eval::model::reason::ReasonKind;
 use mcp_eval::model::rules::{Preset, Rules};
 use mcp_eval::model::trajectory::Trajectory;
 use mcp_eval::model::upstream::{PassedOn, VaryingArgument};
@@ -73,8 +74,8 @@ fn heard(now: &[Value]) -> Comparison {
 pub(crate) fn reasons(comparison: &Comparison) -> Vec<String> {
     let mut shown = Vec::new();
     for it in &comparison.verdict.reasons {
-        shown.push(it.text.clone());
-        shown.extend(it.follows.iter().map(|it| format!("  {}", it.text)));
+        shown.push(it.sentence());
+        shown.extend(it.follows.iter().map(|it| format!("  {}", it.sentence())));
     }
     shown
 }
@@ -523,7 +524,7 @@ fn strict_makes_every_change_fail_and_classic_none() {
     let warnings = &comparison.verdict.warnings;
     assert!(
         warnings[0]
-            .text
+            .sentence()
             .contains("what is heard behind the server (1 differs)")
     );
 }

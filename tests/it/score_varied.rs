@@ -2,6 +2,7 @@
 
 use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
+use mcp_eval::model::reason::Reason;
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::trajectory::Trajectory;
 use mcp_eval::score;
@@ -361,7 +362,8 @@ fn what_is_said_of_an_odd_take_is_true() {
     let said = |takes: &[Value], current: &Value| {
         let comparison = against(takes, current);
         assert!(!comparison.verdict.passed);
-        format!("{:?}", comparison.verdict)
+        let reasons = comparison.verdict.all_reasons();
+        reasons.map(Reason::sentence).collect::<Vec<_>>().join("; ")
     };
     let with = json!({"a": 1, "cached": true});
     let without = json!({"a": 1});
@@ -467,7 +469,7 @@ fn places_that_differ_for_one_reason_are_told_by_it() {
         ),
     ] {
         let comparison = against(&takes, &current);
-        let text = &comparison.verdict.reasons[0].text;
+        let text = comparison.verdict.reasons[0].sentence();
         assert!(text.ends_with(&format!(": {expected}")), "{text}");
     }
 }

@@ -15,7 +15,7 @@ mod key;
 mod no_baseline;
 mod of_change;
 mod of_each;
-mod reason_text;
+mod of_reason;
 mod reasons;
 mod renamed;
 mod score;

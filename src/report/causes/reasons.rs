@@ -12,7 +12,7 @@ use super::ended;
 use super::gather::{Gather, NotMade};
 use super::key::Key;
 use super::of_change::calls_of;
-use super::reason_text::{Better, change_of, refused, said_better, without_number};
+use super::of_reason::{Better, change_of, drifted, refused, said_better};
 use super::words;
 
 impl Gather<'_> {
@@ -196,13 +196,13 @@ impl Gather<'_> {
     fn drift(&self, comparison: &Comparison, reason: &Reason) -> Draft {
         let draft = self
             .context
-            .draft(CauseKind::Drift, Whose::Catalogue, reason.text.clone());
+            .draft(CauseKind::Drift, Whose::Catalogue, reason.sentence());
+        let (said, tools) = drifted(reason);
         let known = comparison.drift.iter();
-        let known = known.clone().find(|it| it.what == reason.text).or_else(|| {
+        let known = known.clone().find(|it| it.what == said).or_else(|| {
             // One heading may stand for the same change of several tools.
-            known.clone().find(|it| {
-                reason.text.contains(&format!("`{}`", it.tool)) && it.was == reason.expected
-            })
+            let mut known = known.clone();
+            known.find(|it| tools.contains(&it.tool) && it.was == reason.expected)
         });
         let is_named = reason.expected.is_none() && reason.got.is_none();
         let (was, now) = match known {
@@ -220,9 +220,9 @@ impl Gather<'_> {
                 _ => draft.key,
             },
             what: if is_named {
-                What::Whole(reason.text.clone())
+                What::Whole(reason.sentence())
             } else {
-                What::Said(reason.text.clone())
+                What::Said(reason.sentence())
             },
             tool,
             path: known.map(|it| it.path.clone()).filter(|it| !it.is_empty()),
@@ -251,10 +251,11 @@ impl Gather<'_> {
             CauseKind::Effect | CauseKind::Call | CauseKind::Tokens => Some(Whose::Agent),
             _ => None,
         };
-        let draft = self
-            .context
-            .draft(kind, whose, without_number(&reason.text, row));
+        let name = row.map(Row::tool_name);
+        let said = reason.without_number(name.as_deref());
+        let draft = self.context.draft(kind, whose, said);
         Draft {
+            tools: name.into_iter().collect(),
             tool: row.and_then(|it| Some(full_name(Some(it.server.as_ref()?), it.tool.as_ref()?))),
             label: row.and_then(|it| it.label.clone()),
             was: reason.expected.clone(),

@@ -8,6 +8,7 @@ use model::label::Labels;
 use model::points;
 use model::points::finite;
 use model::published::result;
+use model::reason::Reason;
 use model::response::ResponseScore;
 use model::trajectory::{Outcome, ToolCall, Trajectory};
 
@@ -42,8 +43,8 @@ pub(super) fn comparison(
         current_status: comparison.current_status,
         improved: comparison.improved,
         variant: comparison.variant,
-        reasons: comparison.verdict.reasons.clone(),
-        warnings: comparison.verdict.warnings.clone(),
+        reasons: comparison.verdict.reasons.iter().map(told).collect(),
+        warnings: comparison.verdict.warnings.iter().map(told).collect(),
         rows: comparison
             .rows
             .iter()
@@ -88,6 +89,15 @@ pub(super) fn comparison(
         document.upstream = Some(upstream);
     }
     document
+}
+
+/// A reason with its sentence, and what follows from it with theirs.
+fn told(reason: &Reason) -> Reason {
+    Reason {
+        text: Text::of(&reason.sentence()),
+        follows: reason.follows.iter().map(told).collect(),
+        ..reason.clone()
+    }
 }
 
 fn row(row: &Row, before: &[&ToolCall], now: &[&ToolCall]) -> result::Row {

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 use crate::lists::align::Pairs;
 use crate::lists::assign;
-use model::comparison::{Reason, ReasonKind, Row};
+use model::comparison::Row;
+use model::reason::{Reason, ReasonKind, Why};
 use model::rules::Match;
 
 use super::call::asked;
@@ -195,17 +196,15 @@ pub(crate) fn unmatched(
         Some(Row::Extra { current, .. }) => (None, Some(*current)),
         None => (None, None),
     };
-    let call = match (baseline, current) {
-        (Some(it), _) => format!("call {it}"),
-        (None, Some(it)) => format!("new call {it}"),
-        (None, None) => "the order of the calls".to_owned(),
+    let why = Why::Unfit {
+        demand: demand.to_owned(),
+        of_expected: false,
     };
-    let text = format!("the scenario demands {demand}, and {call} does not fit");
     Some(Reason {
         baseline,
         current,
         expected: baseline.map(|it| asked(calls.before(it).made)),
         got: current.map(|it| asked(calls.now(it).said)),
-        ..Reason::new(ReasonKind::Match, text)
+        ..Reason::new(ReasonKind::Match, why)
     })
 }

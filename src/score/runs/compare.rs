@@ -23,9 +23,9 @@ use crate::verdict::reasons;
 use crate::work::{Cancelled, Work};
 use model::change::{Change, ChangeKind};
 use model::comparison::{
-    Band, Comparison, ExecutionStatus, Loss, Reason, ReasonKind, RequestScore, Row, Scores,
-    SlowerCall, Verdict,
+    Band, Comparison, ExecutionStatus, Loss, RequestScore, Row, Scores, SlowerCall, Verdict,
 };
+use model::reason::{Reason, ReasonKind, Why};
 use model::rules::{Gate, Preset, Rules, Slower, Tokens};
 use model::text::several;
 use model::trajectory::Trajectory;
@@ -344,13 +344,13 @@ fn not_looked_at(
     };
     Reason::new(
         ReasonKind::Threshold,
-        format!(
+        Why::Described(format!(
             "scored by the preset `classic`, on arguments and failed calls alone: {formula}; what it does not look at: answers ({}), what \
              effects are made with ({}), the tool catalogue ({}){behind}",
             number(&[ChangeKind::Answer, ChangeKind::Addition, ChangeKind::Error]),
             number(&[ChangeKind::Effect]),
             number(&[ChangeKind::Drift])
-        ),
+        )),
     )
 }
 

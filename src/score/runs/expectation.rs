@@ -8,8 +8,9 @@ use crate::work::Cancelled;
 use model::Object;
 use model::catalogue::Catalogue;
 use model::change::{Change, ChangeKind, What};
-use model::comparison::{Comparison, Loss, Pair, Reason, ReasonKind, Row};
+use model::comparison::{Comparison, Loss, Pair, Row};
 use model::digits;
+use model::reason::{Reason, ReasonKind, Why};
 use model::rules::{Responses, Rules};
 use model::scenario::Scenario;
 use model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
@@ -109,14 +110,12 @@ fn reasons(expected: &Trajectory, current: &Trajectory, comparison: &Comparison)
         .filter_map(|row| of_row(row, expected, current))
         .collect();
     let left = of_rows.len().saturating_sub(NAMED);
-    let more = (left > 0).then(|| {
-        let text = format!("{left} more calls are not as expected");
-        Reason::new(ReasonKind::Expectation, text)
-    });
+    let more = (left > 0).then(|| Reason::new(ReasonKind::Expectation, Why::MoreNotExpected(left)));
     let others = comparison.verdict.reasons.iter();
     let others = others.filter_map(|it| match it.kind {
         ReasonKind::Threshold => Some(Reason {
-            text: "the calls are too unlike the expected ones".to_owned(),
+            why: Why::TooUnlike,
+            tool: None,
             baseline: None,
             current: None,
             cause: None,
@@ -124,7 +123,13 @@ fn reasons(expected: &Trajectory, current: &Trajectory, comparison: &Comparison)
             ..it.clone()
         }),
         ReasonKind::Match => Some(Reason {
-            text: it.text.replace("new call", "call"),
+            why: match &it.why {
+                Why::Unfit { demand, .. } => Why::Unfit {
+                    demand: demand.clone(),
+                    of_expected: true,
+                },
+                why => why.clone(),
+            },
             cause: None,
             follows: Vec::new(),
             ..it.clone()
@@ -140,30 +145,27 @@ fn reasons(expected: &Trajectory, current: &Trajectory, comparison: &Comparison)
 }
 
 fn of_row(row: &Row, expected: &Trajectory, current: &Trajectory) -> Option<Reason> {
-    let (number, text, expected_call, current_call) = match row {
+    let (number, why, expected_call, current_call) = match row {
         Row::Missing { baseline, .. } => {
             let call = at(expected, *baseline)?;
-            let text = format!("expected call {baseline}, {}, was not made", name(call));
-            ((Some(*baseline), None), text, Some(call), None)
+            let number = (Some(*baseline), None);
+            (number, Why::ExpectedNotMade, Some(call), None)
         }
         Row::Extra {
             current: number, ..
         } => {
             let call = at(current, *number)?;
-            let text = format!(
-                "call {number}, {}, was made and is not expected",
-                name(call)
-            );
-            ((None, Some(*number)), text, None, Some(call))
+            ((None, Some(*number)), Why::NotExpected, None, Some(call))
         }
         Row::Pair(pair) => return of_pair(pair, expected, current),
     };
     Some(Reason {
         baseline: number.0,
         current: number.1,
+        tool: expected_call.or(current_call).map(name),
         expected: expected_call.map(asked),
         got: current_call.map(asked),
-        ..Reason::new(ReasonKind::Expectation, text)
+        ..Reason::new(ReasonKind::Expectation, why)
     })
 }
 
@@ -178,18 +180,16 @@ fn of_pair(pair: &Pair, expected: &Trajectory, current: &Trajectory) -> Option<R
         before.arguments.get(&worst.name),
         now.arguments.get(&worst.name),
     );
-    let text = format!(
-        "call {}, {}, was made otherwise than expected: argument `{}`",
-        pair.current,
-        name(now),
-        worst.name
-    );
     Some(Reason {
         baseline: Some(pair.baseline),
         current: Some(pair.current),
+        tool: Some(name(now)),
         expected,
         got,
-        ..Reason::new(ReasonKind::Expectation, text)
+        ..Reason::new(
+            ReasonKind::Expectation,
+            Why::OtherArgument(worst.name.clone()),
+        )
     })
 }
 

@@ -7,7 +7,8 @@ use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
 use crate::values::same;
 use crate::work::Work;
-use model::comparison::{Reason, ReasonKind, Row};
+use model::comparison::Row;
+use model::reason::{Reason, ReasonKind, Why};
 use model::rules::Rules;
 use model::trajectory::Trajectory;
 use model::upstream::{IrregularTool, UpstreamLane};
@@ -65,7 +66,10 @@ pub(crate) fn compare(
 
 fn not_compared(why: &str) -> Heard {
     Heard {
-        warning: Some(Reason::new(ReasonKind::Upstream, why.to_owned())),
+        warning: Some(Reason::new(
+            ReasonKind::Upstream,
+            Why::Described(why.to_owned()),
+        )),
         ..Heard::default()
     }
 }

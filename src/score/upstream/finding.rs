@@ -3,7 +3,8 @@
 use crate::pairing::call::Call;
 use crate::text::excerpt;
 use model::change::{Change, ChangeKind, What};
-use model::comparison::{ArgumentDifference, Reason, ReasonKind, UpstreamHeader};
+use model::comparison::{ArgumentDifference, UpstreamHeader};
+use model::reason::{Reason, ReasonKind, Why};
 use model::trajectory::ToolCall;
 
 use super::moments::Moment;
@@ -14,8 +15,8 @@ pub(crate) struct Finding {
     baseline: Option<usize>,
     current: Option<usize>,
     tool: Option<String>,
-    /// The whole sentence.
-    text: String,
+    /// The tool's bare name, where the agent's call is told with what happened.
+    named: Option<String>,
     /// What happened, without the agent's call.
     what: String,
     pub(super) was: Option<String>,
@@ -41,22 +42,28 @@ pub(crate) enum Standing {
 impl Finding {
     /// What the servers behind heard, such as `` `files` heard `find` without `limit` ``.
     pub(super) fn heard(moment: &Moment<'_, '_>, clause: &str) -> Self {
-        if let Some(call) = moment.name() {
-            let what = format!("behind it, {clause}");
-            Self::of(moment, format!("{call}: {what}"), what)
-        } else {
-            let what = format!("before the first call, {clause}");
-            Self::of(moment, what.clone(), what)
-        }
+        let when = match moment.call() {
+            Some(_) => "behind it",
+            None => "before the first call",
+        };
+        Self::said(moment, format!("{when}, {clause}"))
     }
 
     /// What is said of a call as a whole, such as `` `authorization` is passed on to `files` now ``.
     pub(super) fn said(moment: &Moment<'_, '_>, what: String) -> Self {
-        let text = match moment.name() {
-            Some(call) => format!("{call}: {what}"),
-            None => what.clone(),
-        };
-        Self::of(moment, text, what)
+        let (baseline, current) = moment.numbers();
+        Self {
+            baseline,
+            current,
+            tool: moment.call().map(ToolCall::full_name),
+            named: moment.call().map(|it| it.tool.clone()),
+            what,
+            was: None,
+            now: None,
+            fails: false,
+            standing: Standing::Cause,
+            rows: Vec::new(),
+        }
     }
 
     /// A place where the arguments of a call differ, given `` `files` heard `find` ``.
@@ -97,22 +104,6 @@ impl Finding {
         }
     }
 
-    fn of(moment: &Moment<'_, '_>, text: String, what: String) -> Self {
-        let (baseline, current) = moment.numbers();
-        Self {
-            baseline,
-            current,
-            tool: moment.call().map(ToolCall::full_name),
-            text,
-            what,
-            was: None,
-            now: None,
-            fails: false,
-            standing: Standing::Cause,
-            rows: Vec::new(),
-        }
-    }
-
     /// Where it stands among the rows; what concerns none comes last.
     pub(super) fn first_row(&self) -> usize {
         self.rows.first().copied().unwrap_or(usize::MAX)
@@ -127,9 +118,16 @@ impl Finding {
         Reason {
             baseline: self.baseline,
             current: self.current,
+            tool: self.tool.clone(),
             expected: self.was.clone(),
             got: self.now.clone(),
-            ..Reason::new(ReasonKind::Upstream, self.text.clone())
+            ..Reason::new(
+                ReasonKind::Upstream,
+                Why::Heard {
+                    tool: self.named.clone(),
+                    said: self.what.clone(),
+                },
+            )
         }
     }
 

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use model::change::{Change, ChangeKind, What};
-use model::comparison::{Reason, ReasonKind, UpstreamComparison, Verdict};
+use model::comparison::{UpstreamComparison, Verdict};
+use model::reason::{Reason, ReasonKind};
 
 use super::finding::{Finding, Standing};
 
@@ -62,7 +63,7 @@ impl Heard {
         let mut changes = Vec::with_capacity(self.findings.len());
         changes.extend(
             (self.warning.as_ref())
-                .map(|it| Change::new(ChangeKind::Upstream, What::Described(it.text.clone()))),
+                .map(|it| Change::new(ChangeKind::Upstream, What::Described(it.sentence()))),
         );
         for it in &self.findings {
             let fails = it.fails && failed.contains(&it.numbers());

@@ -11,7 +11,8 @@ use crate::catalogue::drift::Finding;
 use crate::text::excerpt;
 use crate::upstream::finding::Standing;
 use model::binding::Binding;
-use model::comparison::{Pair, Reason, ReasonKind, Row};
+use model::comparison::{Pair, Row};
+use model::reason::{Reason, ReasonKind, Why};
 use model::text::few;
 use model::trajectory::{FailureKind, Outcome, ToolCall};
 
@@ -172,10 +173,11 @@ impl<'e, 'a> Groups<'e, 'a> {
                 let renamed = it.renamed.iter().map(|(_, now)| now);
                 renamed.chain(&it.nearest).cloned()
             });
-            let text = match findings.len() {
+            let said = match findings.len() {
                 1 => one.drift.what.clone(),
                 _ => of_several(&findings),
             };
+            let tools = findings.iter().map(|it| it.drift.tool.clone()).collect();
             let numbers: BTreeSet<usize> = findings
                 .iter()
                 .flat_map(|it| it.drift.refused.iter().copied())
@@ -186,7 +188,7 @@ impl<'e, 'a> Groups<'e, 'a> {
                     baseline: numbers.first().copied().filter(|_| numbers.len() == 1),
                     expected: one.drift.was.clone().filter(|_| !one.is_gone),
                     got: one.drift.now.clone().filter(|_| !one.is_gone),
-                    ..Reason::new(ReasonKind::Drift, text)
+                    ..Reason::new(ReasonKind::Drift, Why::Drifted { said, tools })
                 },
                 is_call: false,
                 server: one.drift.server.clone(),
@@ -299,12 +301,8 @@ impl<'e, 'a> Groups<'e, 'a> {
 
     /// What two calls have in common that failed for one cause: the server and its message, or the tool and the change of its answer.
     fn sign(&self, it: &Reason) -> String {
-        if it.kind == ReasonKind::Upstream {
-            let what = it
-                .text
-                .split_once("`: ")
-                .map_or(&*it.text, |(_, what)| what);
-            return format!("upstream {}", without_numbers(what));
+        if let Why::Heard { said, .. } = &it.why {
+            return format!("upstream {}", without_numbers(said));
         }
         let pair = it
             .baseline
@@ -315,11 +313,10 @@ impl<'e, 'a> Groups<'e, 'a> {
         };
         let call = self.evidence.calls.now(pair.current).said;
         let server = call.server.as_deref().unwrap_or_default();
-        match self.evidence.failed_now(pair) {
-            Some(_) if is_unreachable(call) => format!("unreachable {server}"),
-            Some(message) => format!("{server} {}", without_numbers(&message)),
-            None if it.kind == ReasonKind::ServerRegression => {
-                let what = it.text.split_once(": ").map_or("", |(_, what)| what);
+        match (self.evidence.failed_now(pair), &it.why) {
+            (Some(_), _) if is_unreachable(call) => format!("unreachable {server}"),
+            (Some(message), _) => format!("{server} {}", without_numbers(&message)),
+            (None, Why::AnsweredOtherwise(what)) => {
                 let or_none = |it: &Option<String>| it.clone().unwrap_or_default();
                 format!(
                     "{server} {} {what} {} {}",
@@ -328,7 +325,7 @@ impl<'e, 'a> Groups<'e, 'a> {
                     or_none(&it.got)
                 )
             }
-            None => unlike(it),
+            (None, _) => unlike(it),
         }
     }
 
@@ -339,13 +336,16 @@ impl<'e, 'a> Groups<'e, 'a> {
         match known.copied() {
             _ if it.kind == ReasonKind::Threshold && !self.found.is_empty() => {
                 // The places of lost points are cut off, because the causes name them.
-                let text = it.text.split(';').next().unwrap_or_default().to_owned();
                 self.found[0].root.follows.push(Reason {
                     baseline: None,
                     current: None,
+                    tool: None,
                     cause: None,
                     follows: Vec::new(),
-                    text,
+                    why: match it.why {
+                        Why::BelowThreshold(_) => Why::BelowThreshold(None),
+                        why => why,
+                    },
                     ..it
                 });
             }

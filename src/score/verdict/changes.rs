@@ -8,9 +8,8 @@ use crate::pairing::calls::Calls;
 use crate::text::excerpt;
 use crate::values::path::escape;
 use model::change::{Change, ChangeKind, What};
-use model::comparison::{
-    Drift, Pair, ParameterScore, Reason, ReasonKind, Row, SlowerCall, Verdict,
-};
+use model::comparison::{Drift, Pair, ParameterScore, Row, SlowerCall, Verdict};
+use model::reason::{Reason, ReasonKind, Why};
 use model::response::Difference;
 use model::rules::Rules;
 
@@ -101,28 +100,19 @@ pub(crate) fn fail_all(changes: &mut [Change], rules: &Rules, verdict: &mut Verd
     }
     for of_call in open.chunk_by(|a, b| (a.baseline, a.current) == (b.baseline, b.current)) {
         let first = &of_call[0];
-        let call = match (first.baseline.or(first.current), &first.tool) {
-            (Some(number), Some(tool)) => format!("call {number}, {tool}, "),
-            _ => String::new(),
+        let why = Why::Strict {
+            change: first.kind,
+            what: first.what.clone(),
+            path: first.path.clone(),
+            more: of_call.len() - 1,
         };
-        let place = first.path.as_deref().unwrap_or("it");
-        let more = match of_call.len() {
-            1 => String::new(),
-            2 => ", and 1 more change".to_owned(),
-            count => format!(", and {} more changes", count - 1),
-        };
-        let what = match (call.as_str(), first.kind) {
-            (_, ChangeKind::Drift) => first.what.to_string(),
-            (_, ChangeKind::Call | ChangeKind::Upstream) => format!("{call}{}", first.what),
-            _ => format!("{call}{place}: {}", first.what),
-        };
-        let text = format!("nothing may change: {what}{more}");
         verdict.reasons.push(Reason {
             baseline: first.baseline,
             current: first.current,
+            tool: first.tool.clone(),
             expected: first.was.clone(),
             got: first.now.clone(),
-            ..Reason::new(ReasonKind::Strict, text)
+            ..Reason::new(ReasonKind::Strict, why)
         });
     }
     verdict.passed = verdict.reasons.is_empty();
@@ -133,7 +123,7 @@ struct Failed<'v> {
     kinds: HashSet<ReasonKind>,
     /// The same with the calls.
     at: HashSet<(ReasonKind, Option<usize>, Option<usize>)>,
-    /// The texts of reasons about the catalogue.
+    /// What reasons about the catalogue say.
     drift: HashSet<&'v str>,
 }
 
@@ -144,8 +134,10 @@ impl<'v> Failed<'v> {
             kinds: all().map(|it| it.kind).collect(),
             at: all().map(|it| (it.kind, it.baseline, it.current)).collect(),
             drift: all()
-                .filter(|it| it.kind == ReasonKind::Drift)
-                .map(|it| it.text.as_str())
+                .filter_map(|it| match &it.why {
+                    Why::Drifted { said, .. } => Some(said.as_str()),
+                    _ => None,
+                })
                 .collect(),
         }
     }

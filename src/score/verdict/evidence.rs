@@ -5,7 +5,8 @@ use crate::pairing::calls::Calls;
 use crate::text::excerpt;
 use crate::upstream::heard::Heard;
 use model::binding::Binding;
-use model::comparison::{Loss, Pair, Reason, Row, Scores, SlowerCall};
+use model::comparison::{Loss, Pair, Row, Scores, SlowerCall};
+use model::reason::Reason;
 use model::rules::Rules;
 
 /// What a verdict looks at.

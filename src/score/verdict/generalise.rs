@@ -1,11 +1,11 @@
-//! Many places of one answer that changed in one way, as one sentence.
+//! Many places of one answer that changed in one way, as one change.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::values::embedded::embedded;
-use model::comparison::{ELEMENT_OF, ELEMENTS_OF, INSTEAD_OF};
+use model::reason::Answered;
 use model::response::{Difference, Edit, ResponseScore};
 use model::trajectory::{Answer, Outcome};
 
@@ -14,8 +14,6 @@ use model::trajectory::{Answer, Outcome};
 struct Places<'a> {
     then: Vec<&'a str>,
     now: Vec<&'a str>,
-    /// How many places differ.
-    count: usize,
     /// Every place has a value on both sides, in this order.
     paired: bool,
 }
@@ -36,18 +34,12 @@ enum How {
     Same(Edit),
 }
 
-/// Many places that changed in one way.
-pub(super) struct Generalised<'a> {
-    pub(super) sentence: String,
-    /// One of the places.
-    pub(super) example: &'a Difference,
-}
-
-/// ``every `tools/*/name` gained `everything:` ``: where two places or more changed in one way, and nothing or little else did.
+/// ``every `tools/*/name` gained `everything:` ``: where two places or more changed in one way, and nothing or little else did. With one of
+/// the places.
 pub(super) fn generalised<'a>(
     baseline: &Outcome,
     response: &'a ResponseScore,
-) -> Option<Generalised<'a>> {
+) -> Option<(&'a Difference, Answered)> {
     let differences = &response.differences;
     let mut groups: BTreeMap<String, Places<'_>> = BTreeMap::new();
     for it in differences {
@@ -59,7 +51,6 @@ pub(super) fn generalised<'a>(
             paired: true,
             ..Places::default()
         });
-        group.count += 1;
         group.paired &= it.expected.is_some() && it.got.is_some();
         group.then.extend(it.expected.as_deref());
         group.now.extend(it.got.as_deref());
@@ -101,14 +92,12 @@ pub(super) fn generalised<'a>(
         _ => format!(", and {others} other places differ"),
     };
     let are_several = total == 0 || count < total;
-    Some(Generalised {
-        sentence: format!(
-            "{which} {} {}{rest}",
-            named(shown(&path), are_several),
-            how.describe(are_several)
-        ),
-        example,
-    })
+    let many = Answered::Many {
+        places: format!("{which} {}", named(shown(&path), are_several)),
+        became: format!("{}{rest}", how.describe(are_several)),
+        has_values: matches!(how, How::Begins(..) | How::Replaced(..)),
+    };
+    Some((example, many))
 }
 
 /// A path with a star for each index of a list, and whether it has any.
@@ -141,7 +130,11 @@ fn shown(path: &str) -> &str {
 
 /// A place for people; of a list itself, they know the elements: ``element of `rows` ``.
 fn named(path: &str, are_several: bool) -> String {
-    let element = if are_several { ELEMENTS_OF } else { ELEMENT_OF };
+    let element = if are_several {
+        "elements of"
+    } else {
+        "element of"
+    };
     match path.strip_suffix('*').map(|it| it.trim_end_matches('/')) {
         Some("") => format!("{element} the `list`"),
         Some(list) => format!("{element} `{list}`"),
@@ -255,11 +248,11 @@ impl How {
             Self::LostAfter(after) => format!("lost `{after}` at its end"),
             Self::Begins(was, now) => {
                 let begin = if are_several { "begin" } else { "begins" };
-                format!("{begin} with `{now}`{INSTEAD_OF}`{was}`")
+                format!("{begin} with `{now}` instead of `{was}`")
             }
             Self::Replaced(was, now) => {
                 let is = if are_several { "are" } else { "is" };
-                format!("{is} {now}{INSTEAD_OF}{was}")
+                format!("{is} {now} instead of {was}")
             }
             Self::Same(edit) => said_of(edit, are_several),
         }

@@ -1,4 +1,4 @@
-//! Passed or not, and why: one reason in words for each condition that failed.
+//! Passed or not, and why: one reason for each condition that failed.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -8,14 +8,11 @@ use serde_json::Value;
 use crate::catalogue::drift::{self, Finding};
 use crate::pairing::call::{Call, asked};
 use crate::text::excerpt;
-use model::comparison::{
-    ANSWERED_OTHERWISE, FAILED, HAD_ANOTHER_RESULT, Loss, Pair, ParameterScore, Reason, ReasonKind,
-    Row, SlowerCall, Verdict,
-};
+use model::comparison::{Loss, Pair, ParameterScore, Row, SlowerCall, Verdict};
 use model::number::fixed;
-use model::response::{Difference, Edit};
+use model::reason::{Answered, Reason, ReasonKind, Why};
+use model::response::Difference;
 use model::rules::Gate;
-use model::text::several;
 
 use super::causes;
 use super::evidence::Evidence;
@@ -82,7 +79,7 @@ pub(crate) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
         let it = Reason {
             expected: Some(format!("about {before}")),
             got: Some(now.to_string()),
-            ..Reason::new(ReasonKind::Tokens, "the model used many more tokens")
+            ..Reason::new(ReasonKind::Tokens, Why::Tokens)
         };
         match evidence.rules.tokens.gate {
             Gate::Ignore => {}
@@ -118,7 +115,13 @@ fn drifted(finding: &Finding) -> Reason {
     Reason {
         expected: finding.drift.was.clone(),
         got: finding.drift.now.clone(),
-        ..Reason::new(ReasonKind::Drift, finding.drift.what.clone())
+        ..Reason::new(
+            ReasonKind::Drift,
+            Why::Drifted {
+                said: finding.drift.what.clone(),
+                tools: vec![finding.drift.tool.clone()],
+            },
+        )
     }
 }
 
@@ -136,7 +139,9 @@ fn narrower(harmless: &[&Finding]) -> Vec<Reason> {
         tools.len(),
         harmless[0].drift.what
     );
-    vec![Reason::new(ReasonKind::Drift, text)]
+    let tools = tools.into_iter().map(|(_, tool)| tool.to_owned()).collect();
+    let why = Why::Drifted { said: text, tools };
+    vec![Reason::new(ReasonKind::Drift, why)]
 }
 
 /// The score itself, with the place that cost most.
@@ -149,28 +154,19 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
         // Of equal losses the first.
         a.points.total_cmp(&b.points).then(Ordering::Greater)
     });
-    let at = most.map(|it| match (&it.tool, it.baseline.or(it.current)) {
-        (Some(tool), Some(number)) => {
-            let side = if it.baseline.is_some() {
-                "call"
-            } else {
-                "new call"
-            };
-            format!("; most was lost at {side} {number}, {tool}: {}", it.rule)
-        }
-        _ => format!("; most was lost because {}", it.rule),
-    });
-    let at = at.unwrap_or_default();
-    let text = format!("the overall score is below the threshold{at}");
     let cause = most.and_then(|it| drift::cause(evidence.drift, it.baseline?));
     Some(Reason {
         baseline: most.and_then(|it| it.baseline),
         current: most.and_then(|it| it.current),
+        tool: most.and_then(|it| it.tool.clone()),
         expected: Some(format!("at least {}", fixed(threshold, 3))),
         got: Some(fixed(overall, 3)),
         cause,
         follows: lost_at(evidence.losses),
-        ..Reason::new(ReasonKind::Threshold, text)
+        ..Reason::new(
+            ReasonKind::Threshold,
+            Why::BelowThreshold(most.map(|it| it.rule.to_string())),
+        )
     })
 }
 
@@ -179,32 +175,20 @@ fn lost_at(losses: &[Loss]) -> Vec<Reason> {
     let mut losses: Vec<&Loss> = losses.iter().collect();
     losses.sort_by(|a, b| b.points.total_cmp(&a.points));
     let reasons = losses.into_iter().take(LOST_AT).map(|it| {
-        let call = match (it.baseline, it.current, &it.tool) {
-            (Some(number), _, Some(tool)) => format!(" at call {number}, {tool}"),
-            (None, Some(number), Some(tool)) => format!(" at new call {number}, {tool}"),
-            _ => format!(" because {}", it.rule),
+        let at = match (&it.tool, &it.path) {
+            (None, _) => it.rule.to_string(),
+            (Some(_), path) => path.clone().unwrap_or_default(),
         };
-        let place = (it.path.as_ref()).map_or_else(String::new, |it| format!(", {it}"));
-        let text = format!("{} lost{call}{place}", fixed(it.points, 3));
         Reason {
             baseline: it.baseline,
             current: it.current,
+            tool: it.tool.clone(),
             expected: it.expected.clone(),
             got: it.got.clone(),
-            ..Reason::new(ReasonKind::Threshold, text)
+            ..Reason::new(ReasonKind::Threshold, Why::lost(it.points, at))
         }
     });
     reasons.collect()
-}
-
-/// A call with its number and tool, as reasons name it.
-fn name_of(evidence: &Evidence<'_, '_>, baseline: usize, current: usize) -> String {
-    let tool = evidence.calls.before(baseline).made.full_name();
-    if baseline == current {
-        format!("call {baseline}, {tool},")
-    } else {
-        format!("call {baseline} (now {current}), {tool},")
-    }
 }
 
 /// The value of an argument in a call.
@@ -222,157 +206,113 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
     }
     let call = evidence.calls.before(pair.baseline);
     let current_call = evidence.calls.now(pair.current);
-    let name = name_of(evidence, pair.baseline, pair.current);
     let changed = |it: &&ParameterScore| it.loss > 0.0;
     let parameter =
         (pair.request.parameters.iter().filter(changed)).max_by(|a, b| a.loss.total_cmp(&b.loss));
     let cause = drift::cause(evidence.drift, pair.baseline);
-    let at_pair = |kind: ReasonKind, text: String| Reason {
+    let at_pair = |kind: ReasonKind, why: Why| Reason {
         baseline: Some(pair.baseline),
         current: Some(pair.current),
+        tool: Some(call.made.full_name()),
         cause: cause.clone(),
-        ..Reason::new(kind, text)
+        ..Reason::new(kind, why)
     };
-    let (difference, answer_change) = answer_change(evidence, pair);
+    let (difference, answered) = answered(evidence, pair);
     let (expected, got) =
         difference.map_or((None, None), |it| (it.expected.clone(), it.got.clone()));
     let mut reasons = Vec::new();
     if regression {
-        let text = match evidence.failed_now(pair) {
-            // A reason about an error begins with its message.
-            Some(message) => format!("{name} {FAILED}{message}"),
-            None => format!("{name} {ANSWERED_OTHERWISE}{answer_change}"),
+        let why = match evidence.failed_now(pair) {
+            Some(message) => Why::Failed(message),
+            None => Why::AnsweredOtherwise(answered.clone()),
         };
         reasons.push(Reason {
             expected: expected.clone(),
             got: got.clone(),
-            ..at_pair(ReasonKind::ServerRegression, text)
+            ..at_pair(ReasonKind::ServerRegression, why)
         });
     }
     if other_effect {
         // The greater loss decides whether request or response is the cause.
         let by_request =
             parameter.filter(|it| it.loss > 0.0 && pair.request.similarity < SAME_QUESTION);
-        let ((expected, got), text) = match (made_with, by_request) {
+        let ((expected, got), why) = match (made_with, by_request) {
             (Some(it), _) => {
                 let differences = pair.request.differences.iter();
-                let more = also(differences.filter(|it| !it.worded).count() - 1);
-                let text = format!(
-                    "{name} changes something and was made with another value of arguments{}{more}",
-                    it.path
-                );
-                ((it.was.clone(), it.now.clone()), text)
+                let why = Why::MadeOtherwise {
+                    path: it.path.clone(),
+                    more: differences.filter(|it| !it.worded).count() - 1,
+                };
+                ((it.was.clone(), it.now.clone()), why)
             }
             (None, Some(it)) => {
-                let text = format!(
-                    "{name} changes something and was called differently: argument {:?}",
-                    it.name
-                );
                 let given = excerpt::of_both(given(call, it), given(current_call, it));
-                (given, text)
+                (given, Why::CalledOtherwise(it.name.clone()))
             }
-            (None, None) => {
-                let text = format!("{name} {HAD_ANOTHER_RESULT}{answer_change}");
-                ((expected, got), text)
-            }
+            (None, None) => ((expected, got), Why::OtherResult(answered)),
         };
         reasons.push(Reason {
             expected,
             got,
-            ..at_pair(ReasonKind::EffectChange, text)
+            ..at_pair(ReasonKind::EffectChange, why)
         });
     }
     reasons
 }
 
-/// How many more there are, in words.
-fn also(more: usize) -> String {
-    match more {
-        0 => String::new(),
-        _ => format!(", and of {more} more"),
-    }
-}
-
 /// The difference that a reason quotes – the first that breaks something, else the first of those that cost most –, and the gravest change
-/// of an answer in words.
-fn answer_change<'p>(
-    evidence: &Evidence<'_, '_>,
-    pair: &'p Pair,
-) -> (Option<&'p Difference>, String) {
-    let response = &pair.response;
+/// of an answer.
+fn answered<'p>(evidence: &Evidence<'_, '_>, pair: &'p Pair) -> (Option<&'p Difference>, Answered) {
     let recorded = &evidence.calls.before(pair.baseline).made.outcome;
-    if let Some(many) = generalised(recorded, response) {
-        return (Some(many.example), many.sentence);
+    if let Some((example, many)) = generalised(recorded, &pair.response) {
+        return (Some(example), many);
     }
-    let differences = &response.differences;
-    let most = || {
-        let by_loss = |a: &&Difference, b: &&Difference| a.loss.total_cmp(&b.loss);
-        differences.iter().rev().max_by(by_loss)
-    };
-    let broken: Vec<&Difference> = (differences.iter())
-        .filter(|it| it.breaks.is_some())
-        .collect();
-    let difference = broken.first().copied().or_else(most);
-    let sentence = match (broken.as_slice(), difference) {
-        ([], None) => "it differs".to_owned(),
-        ([], Some(it)) => format!("{} differs", place(&it.path)),
-        ([only], _) => change(only),
-        ([first, more @ ..], _) => {
-            let others = several(
-                more.len(),
-                "more place of the answer differs",
-                "more places of the answer differ",
-            );
-            format!("{}, and {others}", change(first))
-        }
-    };
-    (difference, sentence)
-}
-
-fn change(difference: &Difference) -> String {
-    let what = difference.breach().unwrap_or_default();
-    // Without a place, what happened to the answer as a whole: "became an error", "no longer an error".
-    match (difference.path.as_str(), &difference.edit) {
-        ("", Edit::NoLongerError) => format!("it is {what}"),
-        ("", _) => format!("it {what}"),
-        (path, _) => format!("{path} {what}"),
+    let differences = &pair.response.differences;
+    let mut broken = differences.iter().filter(|it| it.breaks.is_some());
+    if let Some((first, steady)) = broken.next().and_then(|it| Some((it, it.breaks?))) {
+        let answered = Answered::Broke {
+            path: first.path.clone(),
+            edit: first.edit.clone(),
+            steady,
+            more: broken.count(),
+        };
+        return (Some(first), answered);
     }
-}
-
-fn place(path: &str) -> &str {
-    if path.is_empty() { "it" } else { path }
+    let by_loss = |a: &&Difference, b: &&Difference| a.loss.total_cmp(&b.loss);
+    let most = differences.iter().rev().max_by(by_loss);
+    let at = most.map_or(Answered::Somehow, |it| Answered::At(it.path.clone()));
+    (most, at)
 }
 
 fn missing_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
     let call = evidence.calls.before(number);
-    let name = call.made.full_name();
-    let text = format!("call {number}, {name}, changes something and was not made");
     Reason {
         baseline: Some(number),
+        tool: Some(call.made.full_name()),
         expected: Some(asked(call.made)),
         cause: drift::cause(evidence.drift, number),
-        ..Reason::new(ReasonKind::EffectChange, text)
+        ..Reason::new(ReasonKind::EffectChange, Why::EffectNotMade)
     }
 }
 
 fn new_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
     let call = evidence.calls.now(number);
-    let name = call.made.full_name();
-    let text = format!("new call {number}, {name}, changes something and is not in the baseline");
     Reason {
         current: Some(number),
+        tool: Some(call.made.full_name()),
         got: Some(asked(call.said)),
-        ..Reason::new(ReasonKind::EffectChange, text)
+        ..Reason::new(ReasonKind::EffectChange, Why::EffectNew)
     }
 }
 
 fn slow(evidence: &Evidence<'_, '_>, slower: &SlowerCall) -> Reason {
-    let name = name_of(evidence, slower.baseline, slower.current);
+    let call = evidence.calls.before(slower.baseline);
     Reason {
         baseline: Some(slower.baseline),
         current: Some(slower.current),
+        tool: Some(call.made.full_name()),
         expected: Some(format!("about {:.0} ms", slower.baseline_ms)),
         got: Some(format!("{:.0} ms", slower.current_ms)),
-        ..Reason::new(ReasonKind::Slower, format!("{name} took much longer"))
+        ..Reason::new(ReasonKind::Slower, Why::Slower)
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use mcp_eval::published::result::{ResultDocument, Scenario, Status, What};
+use mcp_eval::published::result::{ResultDocument, Scenario, Status, What, Why};
 use mcp_eval::report::attention::{self, Attention, attention};
 use mcp_eval::report::ctrf::ctrf;
 use mcp_eval::report::github::github;
@@ -67,7 +67,7 @@ fn harm(scenario: &mut Scenario, at: usize) {
         .iter_mut()
         .flat_map(|it| &mut it.reasons)
     {
-        reason.text = text(6);
+        reason.why = Why::Described(text(6));
         reason.got = Some(text(7));
     }
     for change in scenario
@@ -277,7 +277,7 @@ fn huge(count: usize, text: &str) -> ResultDocument {
             .iter_mut()
             .flat_map(|it| &mut it.reasons)
         {
-            reason.text.clone_from(&long);
+            reason.why = Why::Described(long.clone());
         }
         document.scenarios.push(scenario);
         let mut cause = cause.clone();

@@ -11,8 +11,6 @@ use super::{
 };
 use crate::label::labelled;
 use crate::points;
-use crate::text::shorten;
-use crate::text::word_diff::around_difference;
 
 /// A baseline and a run, side by side. Calls are numbered from 1 among the scored calls of their own side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,40 +44,6 @@ pub struct Comparison {
     /// What the servers behind the one under test heard; absent where nobody listened there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream: Option<Upstream>,
-}
-
-/// The longest expected or got value in a sentence; the document holds what there is.
-const VALUE_CHARS: usize = 160;
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)?;
-        let short = |text: &str| shorten(text, VALUE_CHARS).into_owned();
-        match (&self.expected, &self.got) {
-            (Some(expected), Some(got)) => {
-                let [expected, got] = around_difference(expected, got, VALUE_CHARS);
-                write!(f, ": expected {expected}, got {got}")?;
-            }
-            (Some(expected), None) => write!(f, ": expected {}, got nothing", short(expected))?,
-            (None, Some(got)) => write!(f, ": got {}", short(got))?,
-            (None, None) => {}
-        }
-        match &self.cause {
-            Some(cause) => write!(f, " ({cause})"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Reason {
-    /// The sentence, and how much follows from it.
-    pub fn headline(&self) -> String {
-        match self.follows.len() {
-            0 => self.to_string(),
-            1 => format!("{self}, and one more follows from it"),
-            more => format!("{self}, and {more} more follow from it"),
-        }
-    }
 }
 
 impl Comparison {

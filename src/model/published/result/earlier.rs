@@ -1,6 +1,6 @@
 //! What results of earlier programs say in sentences alone, as values. Nothing else reads those sentences.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::change::What;
 use crate::response::{Edit, Piece};
@@ -38,20 +38,50 @@ pub(super) fn is_unchanged(in_words: &str) -> bool {
     in_words.starts_with("Unchanged: ")
 }
 
-/// A document of version 1 or 2 in the form of version 3, whose changes say what happened as a value.
+/// A document of version 1 or 2 in the form of version 3, whose changes and reasons say what happened as a value.
 pub(super) fn upgraded(mut document: Value) -> Value {
     let scenarios = document.get_mut("scenarios").and_then(Value::as_array_mut);
     for scenario in scenarios.into_iter().flatten() {
         let changes = scenario.pointer_mut("/comparison/changes");
-        for change in changes.and_then(Value::as_array_mut).into_iter().flatten() {
-            let is_effect = change["kind"] == "effect";
-            let said = change["what"].take();
+        let changes = changes.and_then(Value::as_array_mut).into_iter().flatten();
+        for change in changes.filter_map(Value::as_object_mut) {
+            let is_effect = change.get("kind").is_some_and(|it| it == "effect");
+            let said = change.remove("what").unwrap_or_default();
             let what = what(said.as_str().unwrap_or_default(), is_effect);
-            change["what"] = serde_json::to_value(what).unwrap_or_default();
-            change["text"] = said;
+            change.insert("what".to_owned(), json!(what));
+            change.insert("text".to_owned(), said);
+        }
+        for list in ["/comparison/reasons", "/comparison/warnings"] {
+            let reasons = scenario.pointer_mut(list).and_then(Value::as_array_mut);
+            reasons.into_iter().flatten().for_each(describe);
         }
     }
     document
+}
+
+/// The tool, and what is said of it, where a sentence begins with a call of the baseline: `call 3 (now 4), mcp__shop__order, …`.
+fn of_call(said: &str) -> Option<(&str, &str)> {
+    let (call, rest) = said.split_once(", ")?;
+    let number = call.strip_prefix("call ")?;
+    let (tool, said) = rest.split_once(", ").or_else(|| rest.split_once(' '))?;
+    number
+        .starts_with(|it: char| it.is_ascii_digit())
+        .then_some((tool, said))
+}
+
+/// Gives a reason, and what follows from it, its sentence as all that is known.
+fn describe(reason: &mut Value) {
+    let Some(reason) = reason.as_object_mut() else {
+        return;
+    };
+    let said = reason.get("text").and_then(Value::as_str);
+    let said = said.unwrap_or_default().to_owned();
+    let of_call = of_call(&said).map(|(tool, said)| (tool.to_owned(), said.to_owned()));
+    let (tool, said) = of_call.map_or((None, said), |(tool, said)| (Some(tool), said));
+    reason.insert("tool".to_owned(), json!(tool));
+    reason.insert("why".to_owned(), json!({ "described": said }));
+    let follows = reason.get_mut("follows").and_then(Value::as_array_mut);
+    follows.into_iter().flatten().for_each(describe);
 }
 
 /// What happened, by the sentence on it.

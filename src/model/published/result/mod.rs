@@ -32,14 +32,15 @@ pub use crate::called::{Called, CalledOption, Selection};
 pub use crate::cell::{Cell, Setting};
 pub use crate::change::{Change, ChangeKind, Text, What};
 pub use crate::comparison::{
-    ArgumentDifference, Band, Bound, Drift, ExecutionStatus, Loss, Polled, Reason, ReasonKind,
-    Scores, SlowerCall, UpstreamHeader,
+    ArgumentDifference, Band, Bound, Drift, ExecutionStatus, Loss, Polled, Scores, SlowerCall,
+    UpstreamHeader,
 };
 pub use crate::direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 pub use crate::evaluation::{Evaluation, EvaluationStatus};
 pub use crate::evaluator::Role;
 pub use crate::experiment::{CauseCall, ExperimentPart};
 pub use crate::interval::Interval;
+pub use crate::reason::{Answered, Reason, ReasonKind, Why};
 pub use crate::repeated::{PassRate, Repeated};
 pub use crate::ruling::Judge;
 pub use crate::status::{NotRun, Status};

@@ -1,10 +1,10 @@
 //! The scenario that fails in every way a comparison can: other arguments, other answers, missing and extra calls.
 
 use mcp_eval::model::comparison::{
-    Band, Comparison, Drift, ExecutionStatus, Loss, ParameterScore, Reason, ReasonKind, Row,
-    SlowerCall, Verdict,
+    Band, Comparison, Drift, ExecutionStatus, Loss, ParameterScore, Row, SlowerCall, Verdict,
 };
 use mcp_eval::model::experiment::{ExperimentChange, ExperimentPart};
+use mcp_eval::model::reason::{Answered, Reason, ReasonKind, Why};
 use mcp_eval::model::response::{Difference, Edit, ResponseScore, Steady};
 use mcp_eval::model::stamp::Stamp;
 use mcp_eval::model::suite::{ScenarioResult, Status};
@@ -145,49 +145,48 @@ pub(crate) fn adding() -> Comparison {
             passed: false,
             reasons: vec![
                 Reason {
+                    tool: Some("mcp__proxy__add_server".to_owned()),
                     expected: Some(r#"{"added":true,"id":"weather"}"#.to_owned()),
                     got: Some(r#"{"added":true,"server_id":"weather"}"#.to_owned()),
                     ..reason(
                         ReasonKind::ServerRegression,
                         Some(1),
                         Some(1),
-                        "call 1 (`mcp__proxy__add_server`) got another answer to the same question",
+                        Why::AnsweredOtherwise(Answered::Broke {
+                            path: "/content/0/json/id".to_owned(),
+                            edit: Edit::Renamed("server_id".to_owned()),
+                            steady: Steady::Unknown,
+                            more: 0,
+                        }),
                     )
                 },
                 Reason {
+                    tool: Some("mcp__proxy__list_servers".to_owned()),
                     cause: Some("parameter `limit` of `list_servers` became a string".to_owned()),
                     follows: (1..=7)
                         .map(|it| {
-                            let text = format!("what follows, number {it}");
-                            reason(ReasonKind::ServerRegression, Some(2), Some(2), &text)
+                            let said = format!("what follows, number {it}");
+                            let why = Why::Described(said);
+                            reason(ReasonKind::ServerRegression, Some(2), Some(2), why)
                         })
                         .collect(),
                     ..reason(
                         ReasonKind::ServerRegression,
                         Some(2),
                         Some(2),
-                        "call 2 (`mcp__proxy__list_servers`) became an error",
+                        Why::Failed("index is not ready".to_owned()),
                     )
                 },
-                reason(
-                    ReasonKind::EffectChange,
-                    Some(3),
-                    None,
-                    "call 3 (`mcp__proxy__enable_server`) is an effect and was not made any more",
-                ),
-                reason(
-                    ReasonKind::Threshold,
-                    None,
-                    None,
-                    "the overall score 0.17 is below the threshold 0.80",
-                ),
+                Reason {
+                    tool: Some("mcp__proxy__enable_server".to_owned()),
+                    ..reason(ReasonKind::EffectChange, Some(3), None, Why::EffectNotMade)
+                },
+                reason(ReasonKind::Threshold, None, None, Why::BelowThreshold(None)),
             ],
-            warnings: vec![reason(
-                ReasonKind::Slower,
-                Some(1),
-                Some(1),
-                "call 1 (`mcp__proxy__add_server`) took 1.2 s instead of 40 ms",
-            )],
+            warnings: vec![Reason {
+                tool: Some("mcp__proxy__add_server".to_owned()),
+                ..reason(ReasonKind::Slower, Some(1), Some(1), Why::Slower)
+            }],
         },
         variant: 2,
         ..comparison(0.168, Band::Broken)

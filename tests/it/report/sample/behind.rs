@@ -3,9 +3,9 @@
 use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::change::{Change, ChangeKind, Text, What};
 use mcp_eval::model::comparison::{
-    ArgumentDifference, Band, Comparison, Reason, ReasonKind, UpstreamComparison, UpstreamHeader,
-    UpstreamRow, Verdict,
+    ArgumentDifference, Band, Comparison, UpstreamComparison, UpstreamHeader, UpstreamRow, Verdict,
 };
+use mcp_eval::model::reason::{Reason, ReasonKind, Why};
 use mcp_eval::model::suite::{ScenarioResult, Status, SuiteResult};
 use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, ToolCall, Trajectory};
 use mcp_eval::model::upstream::{Header, PassedOn, UpstreamCall, UpstreamLane};
@@ -390,11 +390,14 @@ fn header(name: &str, was: Option<&str>, now: Option<&str>) -> UpstreamHeader {
 }
 
 fn upstream_reason(call: usize, what: &str, values: Option<(&str, &str)>) -> Reason {
-    let text = format!("call {call} `call_tool_write`: {what}");
+    let why = Why::Heard {
+        tool: Some("call_tool_write".to_owned()),
+        said: what.to_owned(),
+    };
     Reason {
         expected: values.map(|(was, _)| was.to_owned()),
         got: values.map(|(_, now)| now.to_owned()),
-        ..reason(ReasonKind::Upstream, Some(call), Some(call), &text)
+        ..reason(ReasonKind::Upstream, Some(call), Some(call), why)
     }
 }
 

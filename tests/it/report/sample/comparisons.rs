@@ -2,9 +2,10 @@
 
 use mcp_eval::model::binding::Source;
 use mcp_eval::model::comparison::{
-    Band, Bound, Comparison, ExecutionStatus, Loss, Pair, ParameterScore, Polled, Reason,
-    ReasonKind, RequestScore, Row, Scores, Verdict,
+    Band, Bound, Comparison, ExecutionStatus, Loss, Pair, ParameterScore, Polled, RequestScore,
+    Row, Scores, Verdict,
 };
+use mcp_eval::model::reason::{Reason, ReasonKind, Why};
 use mcp_eval::model::response::ResponseScore;
 use mcp_eval::model::suite::{Check, CheckState};
 use serde_json::json;
@@ -131,18 +132,12 @@ pub(crate) fn reason(
     kind: ReasonKind,
     baseline: Option<usize>,
     current: Option<usize>,
-    text: &str,
+    why: Why,
 ) -> Reason {
     Reason {
-        kind,
         baseline,
         current,
-        line: None,
-        text: text.to_owned(),
-        expected: None,
-        got: None,
-        cause: None,
-        follows: Vec::new(),
+        ..Reason::new(kind, why)
     }
 }
 

@@ -1,7 +1,8 @@
 //! A server, a model and a scenario author who all mean harm.
 
-use mcp_eval::model::comparison::{Band, Comparison, Drift, Reason, ReasonKind, Verdict};
+use mcp_eval::model::comparison::{Band, Comparison, Drift, Verdict};
 use mcp_eval::model::experiment::{ExperimentChange, ExperimentPart};
+use mcp_eval::model::reason::{Reason, ReasonKind, Why};
 use mcp_eval::model::response::{Difference, Edit, ResponseScore, Steady};
 use mcp_eval::model::suite::{ScenarioResult, Status};
 use mcp_eval::model::trajectory::Trajectory;
@@ -89,9 +90,19 @@ pub(crate) fn hostile() -> ScenarioResult {
                     expected: Some(ESCAPES.to_owned()),
                     got: Some(SCRIPT.to_owned()),
                     cause: Some(OVERRIDE.to_owned()),
-                    ..reason(ReasonKind::EffectChange, Some(1), Some(1), &answer)
+                    ..reason(
+                        ReasonKind::EffectChange,
+                        Some(1),
+                        Some(1),
+                        Why::Described(answer),
+                    )
                 }],
-                warnings: vec![reason(ReasonKind::Drift, None, None, SCRIPT)],
+                warnings: vec![reason(
+                    ReasonKind::Drift,
+                    None,
+                    None,
+                    Why::Described(SCRIPT.to_owned()),
+                )],
             },
             upstream: Some(hostile_comparison()),
             ..comparison(0.5, Band::Degraded)
