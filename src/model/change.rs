@@ -22,9 +22,11 @@ pub struct Change {
     pub label: Option<String>,
     /// Where: `arguments/query`, `response/content/0/json/total`, `description`, `inputSchema/properties/limit`; `null` for a call as a whole.
     pub path: Option<String>,
+    /// What happened there.
+    #[serde(rename = "code")]
     pub what: What,
-    /// All of it in one sentence, for those who read the document.
-    #[serde(default)]
+    /// The same in words, for those who read the document.
+    #[serde(rename = "what", default)]
     pub text: Text,
     /// What it was, shortened around the difference; `null` where there was nothing.
     pub was: Option<String>,
@@ -32,6 +34,29 @@ pub struct Change {
     pub now: Option<String>,
     /// The run failed for it.
     pub fails: bool,
+    /// The earlier change that it follows from; absent where it is one by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<Follows>,
+}
+
+/// The change that another one follows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Follows {
+    /// Its place in the list of changes, from 0.
+    pub change: usize,
+    pub how: How,
+}
+
+/// How one change follows from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// The same value became the same other one.
+    SameValue,
+    /// A number changed by the same factor.
+    Derived,
+    /// It is what an effect had brought about that failed now.
+    AfterFailed,
 }
 
 impl Change {
@@ -49,8 +74,20 @@ impl Change {
             was: None,
             now: None,
             fails: false,
+            follows: None,
         }
     }
+}
+
+/// A path with a star for each index of a list. The number of a content block stays, because people do not see blocks as a list.
+pub fn starred(path: &str) -> String {
+    let mut steps: Vec<&str> = Vec::new();
+    for (at, step) in path.split('/').enumerate() {
+        let is_block = at == 2 && steps.get(1) == Some(&"content");
+        let is_index = !step.is_empty() && step.bytes().all(|it| it.is_ascii_digit());
+        steps.push(if is_index && !is_block { "*" } else { step });
+    }
+    steps.join("/")
 }
 
 /// What kind of thing a change is.
@@ -165,6 +202,16 @@ impl fmt::Display for What {
             Self::Slower => "took much longer",
             Self::Tokens => "the model used many more tokens",
             Self::Described(said) => said,
+        })
+    }
+}
+
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SameValue => "the same value",
+            Self::Derived => "computed from it",
+            Self::AfterFailed => "after it failed",
         })
     }
 }

@@ -192,6 +192,9 @@ pub(super) fn blame_nobody(result: &mut ScenarioResult, unsteady: Unsteady) {
     });
     if let Some(comparison) = &mut result.comparison {
         comparison.changes.retain(|it| !it.fails);
+        for it in &mut comparison.changes {
+            it.follows = None;
+        }
         comparison.verdict.reasons.clear();
     }
     result.unsteady = Some(Box::new(unsteady));

@@ -1,6 +1,7 @@
 //! What failed for one cause stands under one heading.
 
 use mcp_eval::model::binding::{Binding, Source};
+use mcp_eval::model::change::How;
 use mcp_eval::model::comparison::{Band, Comparison};
 use mcp_eval::model::reason::{Reason, ReasonKind};
 use mcp_eval::model::rules::Rules;
@@ -335,4 +336,117 @@ fn many_places_that_changed_in_one_way_are_one_line() {
     ] {
         assert_eq!(line(then, now), expected);
     }
+}
+
+/// What the changes of a run follow from: the place of the change in the list, and how.
+fn followed(before: &[Value], now: &[Value]) -> Vec<Option<(usize, How)>> {
+    let changes = compare(before, now, &Rules::default()).changes;
+    let follows = changes
+        .iter()
+        .map(|it| it.follows.map(|it| (it.change, it.how)));
+    follows.collect()
+}
+
+#[test]
+fn what_follows_from_an_earlier_change_is_known() {
+    let read = |tool: &str, answer: Value| json!({"tool": format!("mcp__p__{tool}"), "reads": true, "json": answer});
+    let two = |was: [Value; 2], now: [Value; 2]| {
+        let side = |[first, second]: [Value; 2]| [read("a", first), read("b", second)];
+        followed(&side(was), &side(now))[1..].to_vec()
+    };
+    let price = |it: f64| json!({ "price": it });
+    let total = |it: f64| json!({ "total": it });
+    for (was, now, expected) in [
+        // The same value, and one that is computed from it.
+        (
+            [price(19.99), total(19.99)],
+            [price(24.99), total(24.99)],
+            Some(How::SameValue),
+        ),
+        (
+            [price(19.99), total(39.98)],
+            [price(24.99), total(49.98)],
+            Some(How::Derived),
+        ),
+        (
+            [price(20.0), total(40.0)],
+            [price(25.0), total(50.0)],
+            Some(How::Derived),
+        ),
+        (
+            [price(19.99), total(39.98)],
+            [price(24.99), total(51.0)],
+            None,
+        ),
+        // Small numbers, and those that have come to be one more, do so by chance.
+        ([price(1.0), total(1.0)], [price(2.0), total(2.0)], None),
+        ([price(2.0), total(4.0)], [price(4.0), total(8.0)], None),
+        (
+            [price(1000.0), total(2000.0)],
+            [price(1001.0), total(2001.0)],
+            None,
+        ),
+        (
+            [json!({"a": true}), json!({"b": true})],
+            [json!({"a": false}), json!({"b": false})],
+            None,
+        ),
+        (
+            [json!({"a": "eu"}), json!({"b": "eu"})],
+            [json!({"a": "us"}), json!({"b": "us"})],
+            None,
+        ),
+        (
+            [json!({"a": "basic"}), json!({"b": "basic"})],
+            [json!({"a": "gold"}), json!({"b": "gold"})],
+            Some(How::SameValue),
+        ),
+        (
+            [json!({"a": "basic"}), json!({"b": "basic"})],
+            [json!({"a": "gold"}), json!({"b": "free"})],
+            None,
+        ),
+    ] {
+        let told = two(was.clone(), now.clone());
+        let expected = expected.map(|how| (0, how));
+        assert_eq!(told, [expected], "{was:?} {now:?}");
+    }
+}
+
+#[test]
+fn what_an_effect_had_brought_about_is_missing_after_it_failed() {
+    let write = |fails: bool| {
+        let answer = if fails {
+            json!("no space left")
+        } else {
+            json!({"file": "notes.txt"}).to_string().into()
+        };
+        json!({"tool": "mcp__p__write", "args": {"to": "draft"}, "text": answer, "is_error": fails})
+    };
+    let list = |files: Value| json!({"tool": "mcp__p__list", "reads": true, "json": files});
+    let other = |size: u32| json!({"tool": "mcp__p__size", "reads": true, "json": {"size": size}});
+    let told = |before: &[Value], now: &[Value]| followed(before, now);
+    let all = json!(["a.txt", "notes.txt", {"name": "draft"}]);
+    assert_eq!(
+        told(
+            &[other(5), write(false), list(all.clone()), other(5)],
+            &[other(6), write(true), list(json!(["a.txt"])), other(6)]
+        ),
+        [
+            None,
+            None,
+            Some((1, How::AfterFailed)),
+            Some((1, How::AfterFailed)),
+            // It was so before, too.
+            None,
+        ]
+    );
+    // One that had always failed is no reason.
+    assert_eq!(
+        told(
+            &[write(true), list(all)],
+            &[write(true), list(json!(["a.txt"]))]
+        ),
+        [None, None]
+    );
 }

@@ -71,6 +71,120 @@ fn equal_causes_stand_together_at_the_end() {
     assert!(index[why..].contains("2 scenarios, 2 calls"));
 }
 
+/// A scenario of an order system: a lamp or a desk is looked up, ordered, looked at, cancelled.
+fn order(number: usize, with_bugs: bool) -> Value {
+    let (sku, price) = match (number.is_multiple_of(2), with_bugs) {
+        (false, _) => ("desk", 120.0),
+        (true, false) => ("lamp", 19.99),
+        (true, true) => ("lamp", 24.99),
+    };
+    let quantity = number % 3 + 1;
+    let total = price * f64::from(u32::try_from(quantity).unwrap());
+    let order = |status: &str| json!({ "order_id": "ord-4711", "unit_price": price, "total": total, "status": status });
+    let seen = |status: &str| {
+        let mut seen = order(status);
+        if !with_bugs {
+            seen["eta"] = json!("three days");
+        }
+        json!({ "content": [{ "json": seen }] })
+    };
+    let cancelled = if with_bugs { "open" } else { "cancelled" };
+    let search = if with_bugs {
+        "find_products"
+    } else {
+        "search_products"
+    };
+    let reads = json!({ "read_only_hint": true });
+    let mut first = seen("open");
+    first["times"] = json!(1);
+    let tools = json!([
+        { "name": search, "description": "Searches products by words.", "annotations": reads, "responses": [{ "content": [{ "json": [sku] }] }] },
+        { "name": "get_product", "annotations": reads, "responses": [{ "content": [{ "json": { "price": price } }] }] },
+        { "name": "create_order", "responses": [{ "content": [{ "json": order("open") }] }] },
+        { "name": "get_order", "annotations": reads, "responses": [first, seen(cancelled)] },
+        { "name": "cancel_order", "responses": [
+            if with_bugs {
+                json!({ "content": "internal error", "is_error": true })
+            } else {
+                json!({ "content": [{ "json": { "status": "cancelled" } }] })
+            }
+        ] },
+    ]);
+    let all = [
+        "search_products",
+        "get_product",
+        "create_order",
+        "get_order",
+        "cancel_order",
+        "get_order",
+    ];
+    let made = match number % 5 {
+        0 => &all[..1],
+        1 => &all[1..2],
+        2 => &all[2..4],
+        3 => &all[1..6],
+        _ => &all[..6],
+    };
+    let calls: Vec<Value> = made
+        .iter()
+        .map(|it| json!({ "tool": it, "args": {} }))
+        .collect();
+    json!({
+        "name": format!("Order {number}"),
+        "user_intent": "Order something.",
+        "servers": { "shop": { "type": "mock" } },
+        "expected_trajectory": calls,
+        "mcp_interactions": { "shop": { "tools": tools } },
+    })
+}
+
+#[test]
+fn four_bugs_in_many_scenarios_are_four_causes() {
+    let project = Project::new();
+    let write = |with_bugs| {
+        for number in 0..20 {
+            project.file(
+                &format!("scenarios/s{number:02}.yaml"),
+                order(number, with_bugs).to_string(),
+            );
+        }
+    };
+    write(false);
+    project.expect(0, &["record"]);
+    write(true);
+    let ran = project.expect(1, &["compare"]);
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    let causes = result["causes"].as_array().unwrap();
+    let told: Vec<&str> = causes.iter().filter_map(|it| it["text"].as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "tool `search_products` was renamed to `find_products`",
+            "`get_order` no longer answers with `eta`: \"three days\" → nothing",
+            "`get_product` answers with another `price`: 19.99 → 24.99",
+            "`cancel_order` failed: internal error",
+        ],
+        "{ran:#?}"
+    );
+    let beneath = |cause: usize| causes[cause]["follows"].to_string();
+    assert!(
+        beneath(2).contains("`unit_price`: 19.99 → 24.99 (the same value)"),
+        "{}",
+        beneath(2)
+    );
+    assert!(
+        beneath(2).contains("`total`: 39.98 → 49.98 (computed from it)"),
+        "{}",
+        beneath(2)
+    );
+    assert!(beneath(3).contains("(after it failed)"), "{}", beneath(3));
+    // Every scenario that fails for one of them is named there, those too that never ask for the price.
+    assert_eq!(
+        causes[2]["scenarios"],
+        json!(["s02", "s04", "s06", "s08", "s12", "s14", "s16", "s18"])
+    );
+}
+
 #[test]
 fn a_classic_score_passes_with_what_it_does_not_look_at_and_fails_with_failed_calls() {
     let project = Project::new();

@@ -12,7 +12,7 @@ const PLACES: usize = 4;
 
 impl Gather<'_> {
     /// A change that no cause is about yet.
-    pub(super) fn change(&mut self, change: &Change) {
+    pub(super) fn change(&mut self, index: usize, change: &Change) {
         if self.context.is_new_name(change) {
             return;
         }
@@ -60,6 +60,11 @@ impl Gather<'_> {
         );
         let mut draft = self.context.of_change(change, row);
         draft.fails = change.fails && !self.context.scenario.status.is_fine();
+        if let Some(at) = self.followed(change) {
+            self.put_beneath(at, change, draft, vec![call]);
+            self.told.insert(index, at);
+            return;
+        }
         if let Some(at) = self.by_script(&draft, call) {
             let asks = |it: &&Change| {
                 let kinds = [ChangeKind::Call, ChangeKind::Request, ChangeKind::Effect];
@@ -98,7 +103,8 @@ impl Gather<'_> {
                 return;
             }
         }
-        self.found.add(draft);
+        let at = self.found.add(draft);
+        self.told.insert(index, at);
     }
 
     /// Notes a call that the run did not come to; whether it is one.

@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
+use model::change::How;
+use model::change::starred;
 use model::published::result::{Cause, CauseCall, CauseKind, CausePlace, Whose, names_values};
 use model::text::shorten;
 use model::text::word_diff::around_difference;
@@ -52,6 +54,8 @@ pub(super) struct Draft {
     /// How many places of one call are concerned, at most.
     pub(super) of_call: usize,
     pub(super) follows: Vec<String>,
+    /// What would be a cause by itself, and is the same value in a later call.
+    pub(super) same: HashSet<Key>,
     pub(super) hint: Option<String>,
     /// What to do about the other scenarios, where that is not the same.
     pub(super) other_hints: Vec<String>,
@@ -101,6 +105,7 @@ impl Draft {
             }],
             of_call: 1,
             follows: Vec::new(),
+            same: HashSet::new(),
             hint: None,
             other_hints: Vec::new(),
             known_calls: HashSet::new(),
@@ -156,7 +161,7 @@ impl Draft {
         if self.path != other.path
             && let Some(path) = &self.path
         {
-            self.path = Some(words::starred(path));
+            self.path = Some(starred(path));
         }
         for place in other.places {
             if self.places.last().map(|it| &it.scenario) == Some(&place.scenario) {
@@ -170,11 +175,42 @@ impl Draft {
             }
         }
         self.add_follows(other.follows);
+        self.same.extend(other.same);
         if matches!(self.key, Key::NoBaseline) {
             self.other_hints.extend(other.hint);
         } else {
             self.hint = self.hint.take().or(other.hint);
         }
+    }
+
+    /// Whether another cause is the same value in scenarios that do not come to this one.
+    pub(super) fn has_same(&self, other: &Self) -> bool {
+        let are_one = !self.values_differ && !other.values_differ;
+        are_one
+            && self.same.contains(&other.key)
+            && (&self.was, &self.now) == (&other.was, &other.now)
+    }
+
+    /// Puts a cause of other scenarios beneath.
+    pub(super) fn take_in(&mut self, other: Self) {
+        self.fails |= other.fails;
+        self.add_follows(std::iter::once(format!(
+            "{} ({})",
+            other.text(),
+            How::SameValue
+        )));
+        self.add_follows(other.follows);
+        for place in other.places {
+            match self
+                .places
+                .iter_mut()
+                .find(|it| it.scenario == place.scenario)
+            {
+                Some(known) => known.calls.extend(place.calls),
+                None => self.places.push(place),
+            }
+        }
+        self.places.sort_by(|a, b| a.scenario.cmp(&b.scenario));
     }
 
     /// Says of what evaluators of one name found in several scenarios that it is an example, where it is not the same in all.

@@ -1,6 +1,6 @@
 //! Causes as they are found: what has one cause is merged into it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::draft::Draft;
 use super::key::Key;
@@ -36,6 +36,28 @@ impl Found {
 
     pub(super) fn into_drafts(self) -> Vec<Draft> {
         self.drafts
+    }
+
+    /// The causes of several scenarios: one that elsewhere follows from another is put beneath that.
+    pub(super) fn into_causes(self) -> Vec<Draft> {
+        let mut roots: Vec<Draft> = Vec::new();
+        let mut rest: Vec<Option<Draft>> = self.drafts.into_iter().map(Some).collect();
+        let same: HashSet<Key> = rest
+            .iter()
+            .flatten()
+            .flat_map(|it| it.same.iter().cloned())
+            .collect();
+        let beneath: Vec<Draft> = (rest.iter_mut())
+            .filter_map(|it| it.take_if(|it| same.contains(&it.key)))
+            .collect();
+        roots.extend(rest.into_iter().flatten());
+        for draft in beneath {
+            match roots.iter_mut().find(|it| it.has_same(&draft)) {
+                Some(root) => root.take_in(draft),
+                None => roots.push(draft),
+            }
+        }
+        roots
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use model::change::How;
 use model::published::result::{
-    Call, CauseCall, CauseKind, EvaluationStatus, ExperimentPart, Problem, Row, Scenario, Status,
-    Whose,
+    Call, CauseCall, CauseKind, Change, ChangeKind, EvaluationStatus, ExperimentPart, Problem, Row,
+    Scenario, Status, Whose,
 };
 
 use super::draft::{Draft, What};
@@ -26,6 +27,7 @@ pub(super) fn of_scenario(scenario: &Scenario, command: &str) -> Vec<Draft> {
         ended: Ended::of(scenario),
         not_made: Vec::new(),
         script: Vec::new(),
+        told: HashMap::new(),
         found: Found::default(),
     };
     of.experiment();
@@ -34,8 +36,8 @@ pub(super) fn of_scenario(scenario: &Scenario, command: &str) -> Vec<Draft> {
         for reason in &comparison.reasons {
             of.reason(comparison, reason);
         }
-        for change in &comparison.changes {
-            of.change(change);
+        for (at, change) in comparison.changes.iter().enumerate() {
+            of.change(at, change);
         }
     }
     of.expectations();
@@ -64,6 +66,8 @@ pub(super) struct Gather<'a> {
     pub(super) not_made: Vec<NotMade>,
     /// The causes that tell of the calls of a script that are other ones, and which these are.
     script: Vec<(CauseCall, usize)>,
+    /// The causes that tell of changes, by the places of these in the list.
+    pub(super) told: HashMap<usize, usize>,
     pub(super) found: Found,
 }
 
@@ -164,6 +168,43 @@ impl<'a> Gather<'a> {
         ) && self.context.asked_otherwise.contains(&call);
         let (at, _) = self.of_script(call).filter(|_| of_call || of_answer)?;
         Some(at)
+    }
+
+    /// The cause of the change that this one follows from.
+    pub(super) fn followed(&mut self, change: &Change) -> Option<usize> {
+        let root = change.follows?.change;
+        if let Some(at) = self.told.get(&root) {
+            return Some(*at);
+        }
+        let it = self.context.scenario.changes().get(root)?;
+        if it.kind == ChangeKind::Error {
+            return None;
+        }
+        let draft = self
+            .context
+            .of_change(it, self.row(it.baseline, it.current));
+        let at = self.found.add(draft);
+        self.told.insert(root, at);
+        Some(at)
+    }
+
+    /// Puts a change, which would be a cause by itself, beneath the one that it follows from.
+    pub(super) fn put_beneath(
+        &mut self,
+        at: usize,
+        change: &Change,
+        draft: Draft,
+        calls: Vec<CauseCall>,
+    ) {
+        let how = change.follows.map(|it| it.how);
+        let said = how.map_or_else(|| draft.text(), |how| format!("{} ({how})", draft.text()));
+        let cause = &mut self.found.drafts_mut()[at];
+        cause.fails |= draft.fails;
+        cause.add_calls(calls);
+        cause.add_follows(std::iter::once(said).chain(draft.follows));
+        if how == Some(How::SameValue) {
+            cause.same.insert(draft.key);
+        }
     }
 
     /// What stood in the way of a verdict. That a scenario is skipped or was interrupted has no cause that anybody could look for.

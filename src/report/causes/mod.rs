@@ -41,7 +41,7 @@ pub fn causes(scenarios: &[Scenario], command: &str) -> Vec<Cause> {
             found.add(draft);
         }
     }
-    let drafts = found.into_drafts().into_iter();
+    let drafts = found.into_causes().into_iter();
     let mut causes: Vec<Cause> = drafts.map(Draft::finish).collect();
     causes.sort_by_key(order);
     causes

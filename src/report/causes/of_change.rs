@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
+use model::change::starred;
 use model::published::result::{CauseCall, CauseKind, Change, ChangeKind, Row, Scenario, Whose};
 
 use super::draft::{Draft, What};
 use super::key::Key;
 use super::renamed::{Renamed, renamed};
-use super::words::{self, Verb};
+use super::words::Verb;
 
 /// The scenario that a change is of.
 pub(super) struct Context<'a> {
@@ -87,7 +88,7 @@ impl<'a> Context<'a> {
             // What is passed on behind all tools is one cause; a sentence about one tool names it.
             let tool = change.tool.as_deref();
             let tool = tool.filter(|_| change.kind != ChangeKind::Upstream);
-            let path = path.map(words::starred);
+            let path = path.map(starred);
             let said = verb.said(name.as_deref().unwrap_or_default(), path.as_deref());
             let new_name = renamed.map_or("", |it| it.now.as_str());
             Key::place(kind, tool, &format!("{said}{new_name}"))

@@ -1,11 +1,11 @@
 //! Which changes of a scenario each of its causes tells of.
 
+use model::change::starred;
 use model::published::result::{Cause, CauseCall, CauseKind, Change, ChangeKind, Scenario};
 
 use super::draft::{Draft, What};
 use super::gather;
 use super::of_change::{Context, calls_of};
-use super::words::starred;
 
 /// A cause with the changes that it tells of, by their places in the scenario's list; those that follow from it included.
 pub struct Told {
@@ -19,15 +19,24 @@ pub fn with_changes(scenario: &Scenario, command: &str) -> Vec<Told> {
     let rows = gather::rows(scenario);
     let drafts = gather::of_scenario(scenario, command).into_iter();
     let mut found: Vec<(Draft, Vec<usize>)> = drafts.map(|it| (it, Vec::new())).collect();
+    // Of each change so far, the cause that tells of it.
+    let mut told_by: Vec<usize> = Vec::new();
     for (at, change) in scenario.changes().iter().enumerate() {
         // What only has another name now is told with the name that went.
         let told = context.old_name(change).unwrap_or(change);
         let row = rows.get(&calls_of(told)).copied();
         let own = context.of_change(told, row);
-        match whose(&found, told, &own) {
-            Some(it) => found[it].1.push(at),
-            None => found.push((own.of_one_scenario(), vec![at])),
-        }
+        let root = change
+            .follows
+            .and_then(|it| told_by.get(it.change).copied());
+        let told = root
+            .or_else(|| whose(&found, told, &own))
+            .unwrap_or_else(|| {
+                found.push((own.of_one_scenario(), Vec::new()));
+                found.len() - 1
+            });
+        found[told].1.push(at);
+        told_by.push(told);
     }
     let told = found.into_iter().map(|(draft, changes)| Told {
         cause: draft.finish(),

@@ -4,10 +4,13 @@ use model::published::result::{
     Answered, CauseCall, Change, ChangeKind, Comparison, Reason, ReasonKind, Row, What, Why,
 };
 
-/// The change that a reason is about: the one whose values it quotes, else the first of its calls that fails.
-pub(super) fn change_of<'c>(comparison: &'c Comparison, reason: &Reason) -> Option<&'c Change> {
+/// The change that a reason is about, and its place in the list: the one whose values it quotes, else the first of its calls that fails.
+pub(super) fn change_of<'c>(
+    comparison: &'c Comparison,
+    reason: &Reason,
+) -> Option<(usize, &'c Change)> {
     let numbers = (reason.baseline, reason.current);
-    let fits = |it: &&Change| {
+    let fits = |(_, it): &(usize, &Change)| {
         let is_fit = match reason.kind {
             ReasonKind::ServerRegression => {
                 matches!(
@@ -31,9 +34,9 @@ pub(super) fn change_of<'c>(comparison: &'c Comparison, reason: &Reason) -> Opti
         };
         is_fit && (it.baseline, it.current) == numbers
     };
-    let here = || comparison.changes.iter().filter(fits);
-    let quoted = here().find(|it| (&it.was, &it.now) == (&reason.expected, &reason.got));
-    quoted.or_else(|| here().find(|it| it.fails))
+    let here = || comparison.changes.iter().enumerate().filter(fits);
+    let quoted = here().find(|(_, it)| (&it.was, &it.now) == (&reason.expected, &reason.got));
+    quoted.or_else(|| here().find(|(_, it)| it.fails))
 }
 
 /// The calls of the baseline that a change of the catalogue refuses.

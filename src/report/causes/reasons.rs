@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use model::call::full_name;
+use model::change::starred;
 use model::published::result::{
-    CauseCall, CauseKind, Change, ChangeKind, Comparison, Reason, ReasonKind, Row, Whose,
+    CauseCall, CauseKind, Change, ChangeKind, Comparison, Reason, ReasonKind, Row, Whose, Why,
 };
 
 use super::draft::{Draft, What};
@@ -13,7 +14,6 @@ use super::gather::{Gather, NotMade};
 use super::key::Key;
 use super::of_change::calls_of;
 use super::of_reason::{Better, change_of, drifted, refused, said_better};
-use super::words;
 
 impl Gather<'_> {
     pub(super) fn reason(&mut self, comparison: &Comparison, reason: &Reason) {
@@ -51,6 +51,10 @@ impl Gather<'_> {
         match (row, &reason.expected) {
             (_, Some(asked)) if ended => ended::sentence(asked),
             (Some(row), None) if ended => ended::sentence(&row.tool_name()),
+            // What failed says why by itself, and the same of many calls is said once.
+            (Some(row), _) if matches!(reason.why, Why::Failed(_)) => {
+                reason.without_number(Some(&row.tool_name()))
+            }
             (Some(row), _) => {
                 let answered = self.answered_otherwise(reason, row);
                 answered.unwrap_or_else(|| reason.to_string())
@@ -65,7 +69,7 @@ impl Gather<'_> {
         if reason.kind != ReasonKind::ServerRegression || said_better(reason, Some(row)).is_some() {
             return None;
         }
-        let change = change_of(comparison, reason)?;
+        let (_, change) = change_of(comparison, reason)?;
         let is_place = |it: &Change| it.kind == ChangeKind::Answer && it.fails;
         if !is_place(change) {
             return None;
@@ -77,7 +81,7 @@ impl Gather<'_> {
 
     /// The cause that a reason tells of, with what follows from it; returns where it was found.
     fn told(&mut self, comparison: &Comparison, reason: &Reason, follows: &[Reason]) -> usize {
-        let change = change_of(comparison, reason);
+        let (index, change) = change_of(comparison, reason).unzip();
         let row = self.row(reason.baseline, reason.current);
         let mut draft = match (reason.kind, change) {
             (ReasonKind::Drift, _) => self.drift(comparison, reason),
@@ -98,7 +102,7 @@ impl Gather<'_> {
                     if change.is_some_and(|it| self.context.renamed(it).is_some()) => {}
                 Better::Generalised(said, has_values) => {
                     draft.key = Key::many(&said);
-                    draft.path = draft.path.map(|it| words::starred(&it));
+                    draft.path = draft.path.map(|it| starred(&it));
                     draft.values_differ = true;
                     draft.what = if has_values {
                         What::Whole(said)
@@ -121,6 +125,7 @@ impl Gather<'_> {
             let others = follows.iter().filter_map(|it| change_of(comparison, it));
             (self.answered).extend(
                 others
+                    .map(|it| it.1)
                     .filter(same)
                     .map(|it| (calls_of(it), it.path.clone())),
             );
@@ -130,7 +135,7 @@ impl Gather<'_> {
             .iter()
             .filter(|it| it.kind == ReasonKind::ServerRegression)
         {
-            let change = change_of(comparison, it);
+            let change = change_of(comparison, it).map(|it| it.1);
             if let Some(change) = change.filter(|it| it.kind == ChangeKind::Answer) {
                 (self.answered).insert(calls_of(change), change.path.clone());
             }
@@ -165,6 +170,11 @@ impl Gather<'_> {
                 new.push(call);
             }
         }
+        if let Some((change, at)) = change.and_then(|it| Some((it, self.followed(it)?))) {
+            self.put_beneath(at, change, draft, new);
+            self.told.extend(index.map(|it| (it, at)));
+            return at;
+        }
         if let Some(at) = new.first().and_then(|it| self.by_script(&draft, *it)) {
             let said = draft.text();
             let cause = &mut self.found.drafts_mut()[at];
@@ -174,7 +184,9 @@ impl Gather<'_> {
             return at;
         }
         draft.add_calls(new);
-        self.found.add(draft)
+        let at = self.found.add(draft);
+        self.told.extend(index.map(|it| (it, at)));
+        at
     }
 
     /// The verdict puts all that servers behind the one under test heard otherwise beneath the first of it. An argument that is left out

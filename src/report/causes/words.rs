@@ -195,20 +195,10 @@ pub(super) fn place(path: &str) -> String {
     }
 }
 
-/// A path with a star for each index of a list. The number of a content block stays, because people do not see blocks as a list.
-pub(super) fn starred(path: &str) -> String {
-    let mut steps: Vec<&str> = Vec::new();
-    for (at, step) in path.split('/').enumerate() {
-        let is_block = at == 2 && steps.get(1) == Some(&"content");
-        let is_index = !step.is_empty() && step.bytes().all(|it| it.is_ascii_digit());
-        steps.push(if is_index && !is_block { "*" } else { step });
-    }
-    steps.join("/")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Verb, place, starred};
+    use super::{Verb, place};
+    use model::change::starred;
     use model::published::result::{ChangeKind, What};
     use model::response::Edit;
 

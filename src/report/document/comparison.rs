@@ -69,15 +69,10 @@ pub(super) fn comparison(
         drift: comparison.drift.clone(),
         slower: comparison.slower.clone(),
         changes: (comparison.changes.iter())
-            .map(|it| {
-                let labelled = Change {
-                    label: label(it.baseline, it.current),
-                    ..it.clone()
-                };
-                Change {
-                    text: Text::of(&labelled),
-                    ..labelled
-                }
+            .map(|it| Change {
+                label: label(it.baseline, it.current),
+                text: Text::of(&it.what),
+                ..it.clone()
             })
             .collect(),
         upstream: None,

@@ -305,19 +305,14 @@ impl<'a> Server<'a> {
         self.found.push(finding);
     }
 
-    /// A tool that is not listed any more. For one that is called, the nearest is looked for, among the new tools first.
+    /// A tool that is not listed any more, with the nearest one, among the new tools first.
     fn missing(&mut self, tool: &Tool, added: &[&Tool], tools: &[Tool]) {
         let name = tool.name();
         let refused = self.made(name);
-        let near = if refused.is_empty() {
-            None
-        } else {
-            let nearest = nearest_tool(tool, added.iter().copied());
-            let nearest = nearest
-                .or_else(|| nearest_tool(tool, tools))
-                .map(Tool::name);
-            nearest.or_else(|| nearest_name(name, tools.iter().map(Tool::name)))
-        };
+        let near = nearest_tool(tool, added.iter().copied())
+            .or_else(|| nearest_tool(tool, tools))
+            .map(Tool::name)
+            .or_else(|| nearest_name(name, tools.iter().map(Tool::name)));
         let (what, cause) = match near {
             Some(near) => (
                 format!("tool `{name}` is gone; nearest: `{near}`"),

@@ -19,6 +19,7 @@ use crate::values::number::{count, share};
 use crate::values::secrets;
 use crate::verdict::changes::{self, Found};
 use crate::verdict::evidence::Evidence;
+use crate::verdict::follows;
 use crate::verdict::reasons;
 use crate::work::{Cancelled, Work};
 use model::change::{Change, ChangeKind};
@@ -146,6 +147,7 @@ fn compare_with(
     });
     let (upstream, heard) = heard.settled(&verdict);
     changes.extend(heard);
+    follows::follow(calls, &rows, &mut changes);
     match formula {
         Some(formula) => verdict.warnings.push(not_looked_at(
             &formula,

@@ -74,6 +74,7 @@ fn is_deviation(change: &mut Change) -> bool {
         (ChangeKind::Request | ChangeKind::Effect, ..) => What::NotAsExpected,
         _ => return false,
     };
+    change.follows = None;
     true
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::values::embedded::embedded;
+use model::change::starred;
 use model::reason::Answered;
 use model::response::{Difference, Edit, ResponseScore};
 use model::trajectory::{Answer, Outcome};
@@ -43,8 +44,8 @@ pub(super) fn generalised<'a>(
     let differences = &response.differences;
     let mut groups: BTreeMap<String, Places<'_>> = BTreeMap::new();
     for it in differences {
-        let (path, has_index) = starred(&it.path);
-        if !has_index {
+        let path = starred(&it.path);
+        if path == it.path {
             continue;
         }
         let group = groups.entry(path).or_insert_with(|| Places {
@@ -64,7 +65,7 @@ pub(super) fn generalised<'a>(
     if count < 2 || 2 * count < lost {
         return None;
     }
-    let example = differences.iter().find(|it| starred(&it.path).0 == path)?;
+    let example = differences.iter().find(|it| starred(&it.path) == path)?;
     let same = same(differences, &path);
     // That something changed says less than what all became.
     let how = match &same {
@@ -98,23 +99,6 @@ pub(super) fn generalised<'a>(
         has_values: matches!(how, How::Begins(..) | How::Replaced(..)),
     };
     Some((example, many))
-}
-
-/// A path with a star for each index of a list, and whether it has any.
-fn starred(path: &str) -> (String, bool) {
-    let mut has_index = false;
-    let mut steps: Vec<&str> = Vec::new();
-    for (at, step) in path.split('/').enumerate() {
-        // The number of a content block does not count as an index, because people do not see blocks as a list.
-        let is_block = at == 2 && steps.get(1) == Some(&"content");
-        if !is_block && !step.is_empty() && step.bytes().all(|it| it.is_ascii_digit()) {
-            has_index = true;
-            steps.push("*");
-        } else {
-            steps.push(step);
-        }
-    }
-    (steps.join("/"), has_index)
 }
 
 /// The path within the document, without the part that leads to the document.
@@ -165,7 +149,7 @@ fn said_of(edit: &Edit, are_several: bool) -> String {
 
 /// That one place more differs than those at a path, and what is missing there.
 fn other(differences: &[Difference], path: &str) -> String {
-    let is_other = |it: &&Difference| starred(&it.path).0 != path && it.expected.is_some();
+    let is_other = |it: &&Difference| starred(&it.path) != path && it.expected.is_some();
     match differences.iter().find(is_other) {
         Some(it) if matches!(it.edit, Edit::Missing(_)) => {
             let was = it.expected.as_deref().unwrap_or_default();
@@ -198,7 +182,7 @@ fn common(places: &Places<'_>) -> Option<How> {
 
 /// What happened to every one of the places, where that broke them.
 fn same(differences: &[Difference], path: &str) -> Option<How> {
-    let mut here = differences.iter().filter(|it| starred(&it.path).0 == path);
+    let mut here = differences.iter().filter(|it| starred(&it.path) == path);
     let first = here.next()?;
     let is_same = |it: &Difference| (&it.edit, it.breaks) == (&first.edit, first.breaks);
     (first.breaks.is_some() && here.all(is_same)).then(|| How::Same(first.edit.clone()))

@@ -199,8 +199,8 @@ fn changes_are_published_with_what_was_and_what_is() {
         changes[0],
         json!({
             "kind": "answer", "baseline": 2, "current": 2, "tool": "mcp__shop__get_price",
-            "path": "response/content/0/json/rows/1/price", "what": {"answer": "changed"},
-            "text": "call 2 mcp__shop__get_price response/content/0/json/rows/1/price changed: 1.99 → 1.95", "was": "1.99", "now": "1.95", "fails": false,
+            "path": "response/content/0/json/rows/1/price", "what": "changed",
+            "code": {"answer": "changed"}, "was": "1.99", "now": "1.95", "fails": false,
         })
     );
     assert_eq!(changes[14]["kind"], "drift");

@@ -46,10 +46,9 @@ pub(super) fn upgraded(mut document: Value) -> Value {
         let changes = changes.and_then(Value::as_array_mut).into_iter().flatten();
         for change in changes.filter_map(Value::as_object_mut) {
             let is_effect = change.get("kind").is_some_and(|it| it == "effect");
-            let said = change.remove("what").unwrap_or_default();
-            let what = what(said.as_str().unwrap_or_default(), is_effect);
-            change.insert("what".to_owned(), json!(what));
-            change.insert("text".to_owned(), said);
+            let said = change.get("what").and_then(Value::as_str);
+            let code = what(said.unwrap_or_default(), is_effect);
+            change.insert("code".to_owned(), json!(code));
         }
         for list in ["/comparison/reasons", "/comparison/warnings"] {
             let reasons = scenario.pointer_mut(list).and_then(Value::as_array_mut);
@@ -183,7 +182,7 @@ mod tests {
         ] {
             let of = |change| json!({"scenarios": [{"comparison": {"changes": [change]}}, {}]});
             let old = of(json!({"kind": kind, "what": said}));
-            let new = of(json!({"kind": kind, "what": what, "text": said}));
+            let new = of(json!({"kind": kind, "what": said, "code": what}));
             assert_eq!(upgraded(old), new, "{said}");
         }
     }

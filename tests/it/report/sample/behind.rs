@@ -414,5 +414,6 @@ fn change(call: usize, what: &str, fails: bool) -> Change {
         was: None,
         now: None,
         fails,
+        follows: None,
     }
 }

@@ -110,6 +110,7 @@ fn change(kind: ChangeKind, call: Option<usize>, what: What) -> Change {
         was: None,
         now: None,
         fails: false,
+        follows: None,
     }
 }
 
