@@ -13,7 +13,7 @@ use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::ScenarioResult;
 use crate::published::result::{self, Status};
-use crate::report::terminal::Live;
+use crate::report::terminal;
 use crate::report::{document, duration};
 use crate::text::{self, counts, few};
 
@@ -42,7 +42,6 @@ pub(in crate::cli) struct SuiteProgress {
     /// When a line about an attempt was last printed.
     last_note: Mutex<Instant>,
     tally: Mutex<Tally>,
-    live: Mutex<Live>,
     total: usize,
 }
 
@@ -132,7 +131,6 @@ impl SuiteProgress {
             started: Instant::now(),
             last_note: Mutex::new(Instant::now()),
             tally: Mutex::default(),
-            live: Mutex::default(),
             total,
         });
         if !progress.silent && !output.quiet {
@@ -161,7 +159,7 @@ impl SuiteProgress {
             return;
         }
         let style = Console::style_of_progress(self.output);
-        let told = self.live.lock().failed(scenario, self.command, style);
+        let told = terminal::failure(scenario, self.command, style);
         self.bar.suspend(|| self.console.told(&told));
     }
 

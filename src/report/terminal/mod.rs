@@ -22,6 +22,6 @@ mod scenario_line;
 mod summary;
 mod whole;
 
-pub use live::Live;
+pub use live::failure;
 pub use page::{Style, Verbosity};
 pub use whole::{question, scenarios, terminal};
