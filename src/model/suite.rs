@@ -90,6 +90,8 @@ pub struct ScenarioResult {
     pub compared_with: Option<String>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
+    /// What recording learned, and where it is kept: for readers who ask for more.
+    pub details: Vec<String>,
     /// What of the calls failed, as it did when the baseline was accepted, where the scenario passed all the same.
     pub failing: Vec<String>,
     /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each.

@@ -167,6 +167,7 @@ impl Redactor {
             .chain(unsteady)
             .chain(&mut scenario.compared_with)
             .chain(&mut scenario.notes)
+            .chain(&mut scenario.details)
             .chain(&mut scenario.failing)
             .chain(&mut scenario.idle_rules)
             .for_each(|it| self.words(it));

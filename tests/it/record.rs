@@ -242,7 +242,7 @@ fn what_varies_by_nature_is_learned_and_forgiven() {
         .says_not("learned");
     project.expect(1, &["compare"]);
     project
-        .expect(0, &["record"])
+        .expect(0, &["record", "-v"])
         .says("learned from 2 takes: the answer to call 1 varies at /content/0/json/ticket");
     project.expect(0, &["compare"]);
     let baseline: Value = serde_json::from_str(&project.read("baselines/s/baseline.json")).unwrap();

@@ -94,7 +94,7 @@ fn of_what_has_changed_only_that_is_new() {
         project.read("baselines/restless/trajectory.txt"),
     );
     project.edit("scenarios/restless.yaml", "12 tickets", "13 tickets");
-    project.expect(0, &["record"]).says("kept as");
+    project.expect(0, &["record", "-v"]).says("kept as");
     let after = project.read(path);
     let new_lines = |before: &str, after: &str| -> Vec<String> {
         let known: Vec<&str> = before.lines().collect();
@@ -126,7 +126,7 @@ fn an_id_that_goes_through_old_and_new_calls_is_one() {
         "\"title\":\"A leak\",\"seen\"",
         "\"title\":\"A flood\",\"seen\"",
     );
-    project.expect(0, &["record"]).says("kept as");
+    project.expect(0, &["record", "-v"]).says("kept as");
     let kept: Value = serde_json::from_str(&project.read(path)).unwrap();
     let answer = |at: usize| -> Value {
         let text = kept["steps"][at]["outcome"]["content"][0]["text"].as_str();
@@ -155,7 +155,7 @@ fn a_call_that_is_added_to_a_script_leaves_the_others_as_they_were() {
     assert!(scenario.contains(visit), "{scenario}");
     let more = format!("{visit},{}", r#"{"tool":"price","args":{"of":"milk"}}"#);
     project.edit("scenarios/shop.yaml", visit, &more);
-    project.expect(0, &["record"]).says("kept as");
+    project.expect(0, &["record", "-v"]).says("kept as");
     let after = read();
     let (was, is) = (
         before["steps"].as_array().unwrap(),
@@ -190,7 +190,7 @@ fn what_is_known_to_vary_stays_known() {
     );
     // Another thing changes in the same answer.
     project.edit("scenarios/restless.yaml", "12 tickets", "14 open tickets");
-    project.expect(0, &["record"]).says("kept as");
+    project.expect(0, &["record", "-v"]).says("kept as");
     let kept: Value = serde_json::from_str(&project.read(path)).unwrap();
     let size = (kept["learned"].as_array().unwrap().iter()).find(|it| it["call"] == 4);
     let size = size.unwrap();

@@ -467,7 +467,7 @@ fn a_minority_is_not_kept_although_it_came_first() {
 fn several_runs_show_what_varies() {
     let project = Project::new();
     project.faulty("s", &["random"], &[("count", json!({}))]);
-    let ran = project.expect(0, &["record", "--repeat", "3"]);
+    let ran = project.expect(0, &["record", "-v", "--repeat", "3"]);
     ran.says("learned from 3 takes")
         .says("recorded 3 times, 3 passed");
     project.expect(0, &["compare", "--repeat", "2"]);

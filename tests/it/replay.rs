@@ -99,7 +99,7 @@ fn ids_of_any_kind_are_followed_and_score_1() {
         );
     }
     project
-        .expect(0, &["record"])
+        .expect(0, &["record", "-v"])
         .says("taken from an earlier answer: call 3 /id ← call 2 response /id");
     for _ in 0..3 {
         assert_perfect(&project.result(0, &["compare", "--agent", "replay", "--jobs", "3"]));
@@ -364,7 +364,7 @@ fn a_tool_that_is_gone_is_called_all_the_same() {
     );
     let ran = project.expect(1, &["compare", "--agent", "replay"]);
     ran.says("tool `create_item` is gone")
-        .says("call 1, mcp__s__create_item, failed: Unknown tool: create_item");
+        .says("`create_item` failed: Unknown tool: create_item");
     let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
     let row = &result["scenarios"][0]["comparison"]["rows"][0];
     assert_eq!(row["current"]["outcome"], "rpc_error");
@@ -707,7 +707,7 @@ fn a_replay_can_be_recorded_and_run_by_itself() {
     );
     let before = bindings(&baseline(&project, "flow"));
     project
-        .expect(0, &["record", "--agent", "replay"])
+        .expect(0, &["record", "-v", "--agent", "replay"])
         .says("learned from 2 takes");
     let unchanged = baseline(&project, "flow");
     assert_eq!(unchanged["stamp"]["agent"], "scripted");

@@ -94,6 +94,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         problem: result.problem.clone(),
         compared_with: result.compared_with.clone(),
         notes: result.notes.clone(),
+        details: result.details.clone(),
         failing: result.failing.clone(),
         idle_rules: result.idle_rules.clone(),
         without_rules: result.without_rules,

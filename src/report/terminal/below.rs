@@ -196,7 +196,9 @@ impl Page<'_> {
             Verbosity::Verbose => true,
         };
         if wanted {
-            for note in &scenario.notes {
+            let details = scenario.details.iter().filter(|_| self.is_verbose());
+            let all: Vec<&String> = scenario.notes.iter().chain(details).collect();
+            for note in all {
                 self.indented(4, "· ", DIM, note);
             }
         }

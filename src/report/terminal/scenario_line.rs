@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::page::{DIM, Page, scenario_style};
 use crate::{duration, wrap};
 use model::points;
-use model::published::result::Scenario;
+use model::published::result::{Scenario, Status};
 use model::text;
 
 /// A narrower terminal has no room for columns: what would stand in them follows below the name.
@@ -41,9 +41,25 @@ impl Columns {
     }
 }
 
-/// How many calls were made, in words; empty where nobody knows.
+/// How many calls were made, and what recording learned of them, in words; empty where nobody knows.
 fn calls(scenario: &Scenario, command: &str) -> String {
-    scenario.calls_in_words(command).unwrap_or_default()
+    let mut words = scenario.calls_in_words(command).unwrap_or_default();
+    let kept = scenario.current.as_ref();
+    let Some(kept) = kept.filter(|_| scenario.status == Status::Recorded) else {
+        return words;
+    };
+    let varying = kept.learned.iter().filter(|it| !it.varies.is_empty());
+    match varying.count() {
+        0 => {}
+        1 => words += ", 1 response varies",
+        some => words += &format!(", {some} responses vary"),
+    }
+    match kept.bindings.len() {
+        0 => {}
+        1 => words += ", 1 id passed on",
+        some => words += &format!(", {some} ids passed on"),
+    }
+    words
 }
 
 /// Status, score, calls and time in words, as far as there are such.

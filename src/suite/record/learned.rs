@@ -11,8 +11,29 @@ use crate::score;
 /// How many calls a note names one by one.
 const MOST_CALLS: usize = 5;
 
-/// Notes on what recording learned: what varies and what is bound in the baseline, takes that disagreed, what they left behind, which calls
-/// were answered once, and where something was taken for a secret; `all_reset` where each take began alike.
+/// What varies and what is bound in a baseline, place by place.
+pub(crate) fn learned_places(trajectory: &Trajectory) -> Vec<String> {
+    let mut places = Vec::new();
+    for Learned {
+        call,
+        takes,
+        varies,
+        ..
+    } in &trajectory.learned
+    {
+        let varies = varies.iter();
+        places.extend(varies.map(|it| {
+            format!("learned from {takes} takes: the answer to call {call} varies at {it}")
+        }));
+    }
+    places.extend(trajectory.upstream.iter().flat_map(|it| behind(it)));
+    let bindings = trajectory.bindings.iter();
+    places.extend(bindings.map(|it| format!("taken from an earlier answer: {it}")));
+    places
+}
+
+/// Notes on what recording learned: takes that disagreed, what they left behind, which calls were answered once, and where something was
+/// taken for a secret; `all_reset` where each take began alike.
 pub(crate) fn learned_notes(
     trajectory: &Trajectory,
     learned: &score::Learned,
@@ -43,29 +64,8 @@ pub(crate) fn learned_notes(
             .iter()
             .map(|it| disagreement(it, all_reset)),
     );
-    for Learned {
-        call,
-        takes,
-        varies,
-        odd: _,
-        repeats: _,
-        beside: _,
-    } in &trajectory.learned
-    {
-        let varies = varies.iter();
-        notes.extend(varies.map(|it| {
-            format!("learned from {takes} takes: the answer to call {call} varies at {it}")
-        }));
-    }
-    notes.extend(trajectory.upstream.iter().flat_map(|it| behind(it)));
     notes.extend(answered_once(trajectory));
     notes.extend(recognised(trajectory));
-    notes.extend(
-        trajectory
-            .bindings
-            .iter()
-            .map(|it| format!("taken from an earlier answer: {it}")),
-    );
     notes
 }
 

@@ -8,7 +8,7 @@ mod take;
 mod typical;
 
 pub(crate) use self::failing::check_run;
-pub(crate) use self::learned::learned_notes;
+pub(crate) use self::learned::{learned_notes, learned_places};
 pub(crate) use self::once::{USUAL_TAKES, learn_again, reads, unexpected_reads, usual_takes};
 
 use std::sync::Arc;
@@ -200,6 +200,7 @@ fn keep(
         evaluation,
         failing,
         mut notes,
+        mut details,
         repeated,
         patience,
     } = take;
@@ -249,7 +250,7 @@ fn keep(
             .save(baselines, &scenario.id, &trajectory)
         {
             Ok(note) => {
-                notes.push(note);
+                details.push(note);
                 notes.extend(overtake(baselines, &scenario.id));
                 let message = format!("kept, and failing: {}", failing.join("; "));
                 outcome.problem = (!failing.is_empty()).then(|| Problem::new(message));
@@ -274,6 +275,7 @@ fn keep(
     ScenarioResult {
         current: Some(Arc::new(trajectory)),
         notes,
+        details,
         repeated: repeated.map(Box::new),
         ..outcome
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::clients::breaks_clients;
 use super::failing::{RunChecks, cannot_be_judged, check_run, from_expectation, looks_like_errors};
-use super::learned::{disagreement, learned_notes};
+use super::learned::{disagreement, learned_notes, learned_places};
 use super::take::Take;
 use crate::model::evaluation::Evaluation;
 use crate::model::redacted::Redacted;
@@ -68,7 +68,7 @@ pub(crate) async fn take(
         |stopped: Stopped, run: &Redacted<Trajectory>| Box::new(stopped.of(&redacted, run));
     let deviations = from_expectation(&redacted, &trajectory, &patience);
     notes.extend(deviations.map_err(|it| stopped(it, &trajectory))?);
-    let mut other_takes = Vec::new();
+    let (mut other_takes, mut details) = (Vec::new(), Vec::new());
     if failing.is_empty() || settings.recording.allow_failing {
         let learning = learn(
             scenario,
@@ -83,6 +83,7 @@ pub(crate) async fn take(
         notes.extend(heard.cut_short);
         let all_reset = run_context.suite.is_all_reset(scenario);
         notes.extend(learned_notes(&trajectory, &heard.learned, all_reset));
+        details = learned_places(&trajectory);
         other_takes = heard.others;
         // Checked again, because another take may have become the baseline.
         evaluations = looked_at_again(
@@ -113,6 +114,7 @@ pub(crate) async fn take(
         evaluation,
         failing,
         notes,
+        details,
         repeated: None,
         patience,
     })

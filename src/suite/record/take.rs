@@ -22,6 +22,7 @@ pub(super) struct Take {
     /// Why it should not be kept unseen; empty where nothing speaks against it.
     pub(super) failing: Vec<String>,
     pub(super) notes: Vec<String>,
+    pub(super) details: Vec<String>,
     /// What all runs came to, where there were several.
     pub(super) repeated: Option<Repeated>,
     /// How long it may be compared.

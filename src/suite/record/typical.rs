@@ -135,6 +135,7 @@ pub(crate) async fn take(
         failing,
     } = played.swap_remove(taken);
     let mut trajectory = executed.trajectory;
+    let mut details = Vec::new();
     if let Some((_, baseline)) = baseline {
         notes.extend(baseline.misfit);
         trajectory = baseline.kept;
@@ -142,6 +143,7 @@ pub(crate) async fn take(
         let all_reset = run_context.suite.is_all_reset(scenario);
         let learned = learned::learned_notes(&trajectory, &baseline.learned, all_reset);
         notes.extend(learned);
+        details = learned::learned_places(&trajectory);
         notes.push(format!(
             "{}: kept is attempt {}, the most typical",
             repeated.tally().recorded_words(),
@@ -164,6 +166,7 @@ pub(crate) async fn take(
         evaluation,
         failing,
         notes,
+        details,
         repeated: Some(repeated),
         patience: patience.clone(),
     })

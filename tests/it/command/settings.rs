@@ -174,7 +174,7 @@ fn a_recording_is_compared_and_replayed() {
     let more = json!({ "mcp_interactions": interactions });
     let calls = [r#"call weather forecast {"city": "Lisbon"}"#];
     let stage = Stage::with(&calls, &servers, &more);
-    let recorded = stage.project.expect(0, &["record"]);
+    let recorded = stage.project.expect(0, &["record", "-v"]);
     recorded.says("kept as").says_not("takes");
     stage.project.expect(0, &["compare"]);
     stage.project.expect(0, &["compare", "--agent", "replay"]);

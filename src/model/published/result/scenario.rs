@@ -60,6 +60,9 @@ pub struct Scenario {
     pub compared_with: Option<String>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
+    /// What recording learned, and where it is kept, a sentence each; absent for other commands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<String>,
     /// What of the calls failed, as it did when the baseline was accepted, where the scenario passed all the same; absent where nothing did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failing: Vec<String>,

@@ -15,7 +15,7 @@ use crate::suite::containers::ContainerSlot;
 use crate::suite::evaluating::Evaluating;
 use crate::suite::execute::Reads;
 use crate::suite::patience::Patience;
-use crate::suite::record::learned_notes;
+use crate::suite::record::{learned_notes, learned_places};
 use crate::suite::suite_context::SuiteContext;
 
 /// What it takes to play a session again.
@@ -103,6 +103,7 @@ impl Player<'_> {
         }
         let all_reset = self.context.is_all_reset(scenario);
         notes.extend(learned_notes(trajectory, &learned, all_reset));
+        notes.extend(learned_places(trajectory));
         Ok(notes)
     }
 }
