@@ -18,6 +18,8 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
     let stuck = summary.error + summary.timeout;
     let part = result.selection.filter(|it| it.chosen < it.of);
     let is_stopped = result.interrupted || summary.interrupted > 0;
+    // Of two versions, neither becomes the baseline.
+    let is_against = (result.called.as_ref()).is_some_and(Called::is_against_another);
     // Whether the sentence says how many could not be run.
     let mut counts_skipped = false;
     let sentence = if is_stopped {
@@ -25,23 +27,29 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
             .to_owned()
     } else if broken > 0 {
         format!(
-            "Stop: {} little in common with what was recorded. Find out why before this goes anywhere.",
-            several(broken, "scenario has", "scenarios have")
+            "Do not merge: {} completely from {}.",
+            several(broken, "scenario differs", "scenarios differ"),
+            match (is_against, broken) {
+                (true, _) => "the other version",
+                (false, 1) => "its baseline",
+                (false, _) => "their baselines",
+            }
         )
     } else if summary.failed > 0 {
-        // Of two versions, neither becomes the baseline.
-        let is_against = (result.called.as_ref()).is_some_and(Called::is_against_another);
-        let what_to_do = if is_against {
-            "Repair what is not meant."
-        } else {
-            "Accept what is meant, and repair the rest."
-        };
         let failed = several(summary.failed, "scenario failed", "scenarios failed");
-        format!("Review: {failed}. {what_to_do}")
+        let [it, change] = match summary.failed {
+            1 => ["it", "change"],
+            _ => ["them", "changes"],
+        };
+        if is_against {
+            format!("{failed}. Fix {it}, unless the difference is intended.")
+        } else {
+            format!("{failed}. Fix {it}, or accept the {change} with `mcp-eval review`.")
+        }
     } else if stuck > 0 {
         format!(
-            "Find out what stood in the way: nothing is known of {}.",
-            several(stuck, "scenario", "scenarios")
+            "{} not run. Fix the error above and run again.",
+            several(stuck, "scenario could", "scenarios could")
         )
     } else if result.scenarios.iter().any(|it| it.unsteady.is_some()) {
         let answered = "The system under test answers in two ways";
@@ -70,8 +78,8 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
         format!("Deploy and monitor: everything passed, but {doubts}.")
     } else if summary.changed > 0 {
         format!(
-            "Deploy when you have seen what changed: {} with changes.",
-            several(summary.changed, "scenario passed", "scenarios passed")
+            "All passed; review the changes of {}.",
+            several(summary.changed, "scenario", "scenarios")
         )
     } else {
         let passed = if result.scenarios.iter().all(is_unchanged_or_left_out) {
@@ -99,9 +107,9 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
     };
     Some(match part.filter(|_| !is_stopped) {
         Some(part) => format!(
-            "{sentence} Only {} {} run.",
-            chosen(part),
-            was_or_were(part.chosen)
+            "{sentence} Ran {} of {}.",
+            part.chosen,
+            several(part.of, "scenario", "scenarios")
         ),
         None => sentence,
     })

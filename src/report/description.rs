@@ -344,14 +344,14 @@ impl<'a> Description<'a> {
             };
         }
         let with = if asked == Asked::Alike {
-            ", with values that each side has of its own"
+            " (server-generated values differ)"
         } else {
             ""
         };
         match answered {
-            Answered::Same => format!("Same question{with}, same answer."),
-            Answered::Alike => format!("Same question{with}; {ALIKE}."),
-            Answered::AsGood => format!("Same question{with}; the answer counts as the same."),
+            Answered::Same => format!("Same request{with}, same answer."),
+            Answered::Alike => format!("Same request{with}; {ALIKE}."),
+            Answered::AsGood => format!("Same request{with}; the answer counts as the same."),
             Answered::More => {
                 format!("{agent} asked the same{with}; {server} answered as before, and more.")
             }

@@ -96,7 +96,7 @@
     tally.hidden = false;
     tally.firstElementChild.replaceChildren(
       made("strong", "", bad.length || tried.length),
-      ` of the scenarios below ${bad.length ? "did not pass lately" : "passed lately, and none failed"}`,
+      ` of the scenarios below ${bad.length ? "currently failing" : "passed lately, and none failed"}`,
     );
   };
   const result = (it) => {

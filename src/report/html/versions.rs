@@ -11,7 +11,7 @@ use model::stamp::{DIRTY, Git, ImageStamp};
 const LINES: usize = 4;
 
 /// What is added to a version that a server tells of itself.
-const SAID: &str = "as it says itself";
+const SAID: &str = "self-reported";
 
 /// The letters of a commit's id that are shown where git has not shortened it.
 const SHORT: usize = 7;

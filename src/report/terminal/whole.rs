@@ -55,7 +55,7 @@ impl Page<'_> {
         let left = &others[others.len().min(most)..];
         if let Some(first) = left.first() {
             let what = if first.status.is_fine() {
-                "passed with something to tell"
+                "passed with changes"
             } else {
                 "did not pass"
             };

@@ -303,7 +303,7 @@ fn what_changed_is_told_although_it_passed() {
         "~ `get_price` answers with another `rows/1/price`: 1.99 → 1.95\n    the server · scenarios/shop/price.yaml · call 2\n",
         "~ `get_price` takes much longer: 40 ms → 1.1 s\n",
         "~ description of `get_price` changed: Tells what a thing costs. → Tells the price of a thing.\n",
-        "Suite Results: 1/1 tests passed (1 with changes) · 4.3 s\nDeploy when you have seen what changed: 1 scenario passed with changes.\n",
+        "Suite Results: 1/1 tests passed (1 with changes) · 4.3 s\nAll passed; review the changes of 1 scenario.\n",
     ] {
         assert!(few.contains(words), "{words}: {few}");
     }

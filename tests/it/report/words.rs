@@ -188,7 +188,7 @@ fn a_row_is_the_same_only_where_it_is() {
     for (kind, words) in [
         (
             None,
-            "Same question; the answers differ only in what varies or is not compared.",
+            "Same request; the answers differ only in what varies or is not compared.",
         ),
         (
             Some(ChangeKind::Addition),
@@ -216,7 +216,7 @@ fn a_row_is_the_same_only_where_it_is() {
         let rows = &scenario.comparison.as_ref().unwrap().rows;
         let description = Description::new(scenario, "compare").unwrap();
         assert_eq!(description.row(&rows[0]), words);
-        assert_eq!(description.row(&rows[1]), "Same question, same answer.");
+        assert_eq!(description.row(&rows[1]), "Same request, same answer.");
     }
 }
 

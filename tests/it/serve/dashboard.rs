@@ -439,7 +439,7 @@ async fn what_changed_is_looked_at_and_accepted_where_that_is_allowed() {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     let (_, page) = visitor.page("/").await;
-    assert!(page.contains("Waits for your review"), "{page}");
+    assert!(page.contains("Pending review"), "{page}");
     assert!(page.contains("href=\"/pending/price.html\""), "{page}");
     let (status, shown) = visitor.page("/pending/price.html").await;
     assert_eq!(status, 200);
@@ -478,7 +478,7 @@ async fn what_changed_is_looked_at_and_accepted_where_that_is_allowed() {
     assert!(after.contains("5 euros") && !pending.exists());
     let (_, page) = visitor.page("/").await;
     assert!(page.contains("price was accepted"), "{page}");
-    assert!(!page.contains("Waits for your review"), "{page}");
+    assert!(!page.contains("Pending review"), "{page}");
     // It is said once.
     assert!(!visitor.page("/").await.1.contains("was accepted"));
 }

@@ -70,7 +70,7 @@ fn somebody_with_a_keyboard_runs_a_scenario_and_sees_it_go_on() {
     assert!(seen.contains("1 scenario runs, 1 waits"), "{seen}");
     assert_eq!(
         browser.ask("document.title"),
-        "Nothing runs · mcp-eval serve"
+        "Idle · mcp-eval serve"
     );
     let rows = browser.ask("document.getElementById('latest').textContent");
     let rows = rows.as_str().unwrap();

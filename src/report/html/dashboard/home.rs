@@ -74,7 +74,7 @@ impl Waits {
     /// What the server does, in a few words, where so many run.
     pub fn state(&self, running: usize) -> String {
         let runs = match running {
-            0 => "Nothing runs".to_owned(),
+            0 => "Idle".to_owned(),
             _ => several(running, "scenario runs", "scenarios run"),
         };
         match self.count {

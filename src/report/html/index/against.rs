@@ -56,8 +56,8 @@ impl Against {
     fn heading(self) -> (&'static str, &'static str) {
         match self {
             Self::Failed => ("causes", "Why it failed"),
-            Self::Inconclusive => ("uncertain", "What speaks against it, and may be chance"),
-            Self::InTheWay => ("in-the-way", "What stood in the way"),
+            Self::Inconclusive => ("uncertain", "Uncertain"),
+            Self::InTheWay => ("in-the-way", "Errors"),
         }
     }
 }
