@@ -89,10 +89,7 @@ fn what_is_known_not_to_have_passed_is_told() {
     );
     assert_eq!(selection, json!({ "chosen": 2, "of": 3, "not_passed": 1 }));
     let (failed, _) = advice(&project, 1, &["--last-failed"]);
-    assert!(
-        failed.ends_with(" Ran 1 of 3 scenarios."),
-        "{failed}"
-    );
+    assert!(failed.ends_with(" Ran 1 of 3 scenarios."), "{failed}");
     project.edit("scenarios/two.yaml", "grey", "blue");
     let (passed, _) = advice(&project, 0, &["--last-failed"]);
     assert!(

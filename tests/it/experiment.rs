@@ -48,10 +48,7 @@ fn another_model_gates_only_when_that_is_allowed() {
     );
     let page = stage.project.read("reports/latest/s.html");
     let (banner, heading) = (page.find(sentence).unwrap(), page.find("<h1>").unwrap());
-    assert!(
-        banner < heading && page.contains("Error</h2>"),
-        "{page}"
-    );
+    assert!(banner < heading && page.contains("Error</h2>"), "{page}");
     assert!(
         stage
             .project

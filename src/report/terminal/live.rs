@@ -11,18 +11,19 @@ use model::text::shorten;
 pub fn failure(scenario: &Scenario, command: &str, style: Style) -> String {
     let mut page = Page::new("", command, style);
     let sign = format!("{} ", scenario.symbol());
-    let mut line = scenario.name.clone();
-    if scenario.name != scenario.id {
-        line += &format!(" ({})", scenario.id);
-    }
-    line += &format!("  {}", scenario.status_words(command));
+    let id = if scenario.name == scenario.id {
+        String::new()
+    } else {
+        format!(" ({})", scenario.id)
+    };
     let causes = causes::causes(slice::from_ref(scenario), command);
     let mut reasons = causes.into_iter().filter(|it| it.fails);
     let first = reasons.next().map(|it| it.text);
     let problem = scenario.problem.as_ref().map(|it| it.message.clone());
-    if let Some(first) = first.or(problem) {
-        line += &format!(": {first}");
-    }
+    let said = first.or(problem).map(|it| format!(": {it}"));
+    let said = said.unwrap_or_default();
+    let status = scenario.status_words(command);
+    let line = format!("{}{id}  {status}{said}", scenario.name);
     let more = match reasons.count() {
         0 => String::new(),
         more => format!(" (and {more} more)"),

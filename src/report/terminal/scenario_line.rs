@@ -43,23 +43,23 @@ impl Columns {
 
 /// How many calls were made, and what recording learned of them, in words; empty where nobody knows.
 fn calls(scenario: &Scenario, command: &str) -> String {
-    let mut words = scenario.calls_in_words(command).unwrap_or_default();
+    let words = scenario.calls_in_words(command).unwrap_or_default();
     let kept = scenario.current.as_ref();
     let Some(kept) = kept.filter(|_| scenario.status == Status::Recorded) else {
         return words;
     };
     let varying = kept.learned.iter().filter(|it| !it.varies.is_empty());
-    match varying.count() {
-        0 => {}
-        1 => words += ", 1 response varies",
-        some => words += &format!(", {some} responses vary"),
-    }
-    match kept.bindings.len() {
-        0 => {}
-        1 => words += ", 1 id passed on",
-        some => words += &format!(", {some} ids passed on"),
-    }
-    words
+    let varying = match varying.count() {
+        0 => String::new(),
+        1 => ", 1 response varies".to_owned(),
+        some => format!(", {some} responses vary"),
+    };
+    let bound = match kept.bindings.len() {
+        0 => String::new(),
+        1 => ", 1 id passed on".to_owned(),
+        some => format!(", {some} ids passed on"),
+    };
+    words + &varying + &bound
 }
 
 /// Status, score, calls and time in words, as far as there are such.

@@ -68,10 +68,7 @@ fn somebody_with_a_keyboard_runs_a_scenario_and_sees_it_go_on() {
     let calls = (1..=CALLS).filter(|it| seen.contains(&format!("call {it}: buy")));
     assert!(calls.count() > 1, "{seen}");
     assert!(seen.contains("1 scenario runs, 1 waits"), "{seen}");
-    assert_eq!(
-        browser.ask("document.title"),
-        "Idle · mcp-eval serve"
-    );
+    assert_eq!(browser.ask("document.title"), "Idle · mcp-eval serve");
     let rows = browser.ask("document.getElementById('latest').textContent");
     let rows = rows.as_str().unwrap();
     assert!(
