@@ -55,8 +55,10 @@ pub enum How {
     SameValue,
     /// A number changed by the same factor.
     Derived,
-    /// It is what an effect had brought about that failed now.
+    /// An effect failed that had changed it before.
     AfterFailed,
+    /// The object that both are members of was replaced.
+    SameObject,
 }
 
 impl Change {
@@ -212,6 +214,7 @@ impl fmt::Display for How {
             Self::SameValue => "the same value",
             Self::Derived => "computed from it",
             Self::AfterFailed => "after it failed",
+            Self::SameObject => "in the same object",
         })
     }
 }

@@ -44,7 +44,7 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
         if is_against {
             format!("{failed}. Fix {it}, unless the difference is intended.")
         } else {
-            format!("{failed}. Fix {it}, or accept the {change} with `mcp-eval review`.")
+            format!("{failed}. Fix {it}, or accept the {change}.")
         }
     } else if stuck > 0 {
         format!(

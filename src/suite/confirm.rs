@@ -48,7 +48,16 @@ pub(super) async fn ask_once_more(
     }
     let is_played = plays_again(result, scenario, run_context);
     let second = if is_played {
-        play_again(comparison, run_context).await?
+        match play_again(comparison, run_context).await {
+            Ok(second) => second,
+            Err(incomplete) => {
+                // Nobody knows whether it would have failed again.
+                if incomplete.status == Status::Interrupted {
+                    *result = *incomplete;
+                }
+                return None;
+            }
+        }
     } else {
         with_reads_asked_again(result, comparison, run_context)?
     };
@@ -85,10 +94,13 @@ fn plays_again(result: &ScenarioResult, scenario: &Scenario, run_context: &RunCo
         && (run_context.suite.is_all_reset(scenario) || is_known())
 }
 
+/// # Errors
+///
+/// The result of a run that did not come to its end.
 async fn play_again(
     comparison: &Comparison<'_>,
     run_context: &RunContext,
-) -> Option<ScenarioResult> {
+) -> Result<ScenarioResult, Box<ScenarioResult>> {
     let scenario = comparison.scenario;
     run_context.between_takes(scenario).await;
     let evaluating = if llm_judge::asks(scenario) {
@@ -99,12 +111,12 @@ async fn play_again(
     let how = (Reads::Once, evaluating);
     let executed = Box::pin(run_context.played(scenario, comparison.main, how)).await;
     let executed = executed.0;
-    if executed.incomplete().is_some() {
-        return None;
+    if let Some(incomplete) = executed.incomplete() {
+        return Err(Box::new(incomplete));
     }
     let accepted = (comparison.accepted, Accepted::Baseline);
     let allow_changed = comparison.allow_changed;
-    Some(judge_executed(
+    Ok(judge_executed(
         executed,
         accepted,
         comparison.rules,

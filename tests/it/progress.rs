@@ -50,8 +50,8 @@ fn a_failure_is_told_at_once_and_what_passed_is_a_number() {
     let project = some_fail();
     let ran = project.expect(3, &["compare"]);
     // At once, before the result.
-    assert_eq!(ran.stderr.matches("error · ").count(), 2, "{ran:#?}");
-    assert!(ran.stderr.contains("scenarios/one.yaml"), "{ran:#?}");
+    assert_eq!(ran.stderr.matches("  error: ").count(), 2, "{ran:#?}");
+    assert!(ran.stderr.contains("one  error: "), "{ran:#?}");
     assert!(
         !ran.stderr.contains("three") && !ran.stdout.contains("three"),
         "{ran:#?}"
@@ -70,7 +70,7 @@ fn a_failure_is_told_at_once_and_what_passed_is_a_number() {
 
     for silent in ["-q", "--no-progress"] {
         let ran = project.expect(3, &["compare", silent]);
-        assert!(!ran.stderr.contains("error ·"), "{silent}: {ran:#?}");
+        assert!(!ran.stderr.contains("  error: "), "{silent}: {ran:#?}");
         ran.says("2 scenarios: one, two")
             .says("Suite Results: 2/4 tests passed, 2 error");
     }
@@ -78,7 +78,7 @@ fn a_failure_is_told_at_once_and_what_passed_is_a_number() {
     assert_eq!(quiet.stderr, "");
     // One that is alone is told by its result, which comes at once.
     let alone = project.expect(3, &["compare", "scenarios/one.yaml"]);
-    assert!(!alone.stderr.contains("error ·"), "{alone:#?}");
+    assert!(!alone.stderr.contains("  error: "), "{alone:#?}");
 }
 
 #[test]

@@ -382,6 +382,11 @@ fn what_follows_from_an_earlier_change_is_known() {
         ([price(1.0), total(1.0)], [price(2.0), total(2.0)], None),
         ([price(2.0), total(4.0)], [price(4.0), total(8.0)], None),
         (
+            [price(0.35), total(3.5)],
+            [price(0.39), total(3.9)],
+            Some(How::Derived),
+        ),
+        (
             [price(1000.0), total(2000.0)],
             [price(1001.0), total(2001.0)],
             None,
@@ -397,9 +402,31 @@ fn what_follows_from_an_earlier_change_is_known() {
             None,
         ),
         (
-            [json!({"a": "basic"}), json!({"b": "basic"})],
-            [json!({"a": "gold"}), json!({"b": "gold"})],
+            [json!({"plan": "basic"}), json!({"plan": "basic"})],
+            [json!({"plan": "gold"}), json!({"plan": "gold"})],
             Some(How::SameValue),
+        ),
+        // Words that many things are called by.
+        (
+            [json!({"door": "open"}), json!({"ticket": "open"})],
+            [json!({"door": "closed"}), json!({"ticket": "closed"})],
+            None,
+        ),
+        // Factors that many things change by.
+        (
+            [price(500.0), total(64.0)],
+            [price(250.0), total(32.0)],
+            None,
+        ),
+        (
+            [price(100.0), total(250.0)],
+            [price(1000.0), total(2500.0)],
+            None,
+        ),
+        (
+            [price(300.0), total(21.0)],
+            [price(-300.0), total(-21.0)],
+            None,
         ),
         (
             [json!({"a": "basic"}), json!({"b": "basic"})],
@@ -414,7 +441,7 @@ fn what_follows_from_an_earlier_change_is_known() {
 }
 
 #[test]
-fn what_an_effect_had_brought_about_is_missing_after_it_failed() {
+fn what_an_effect_had_changed_is_as_it_was_after_it_failed() {
     let write = |fails: bool| {
         let answer = if fails {
             json!("no space left")
@@ -424,29 +451,81 @@ fn what_an_effect_had_brought_about_is_missing_after_it_failed() {
         json!({"tool": "mcp__p__write", "args": {"to": "draft"}, "text": answer, "is_error": fails})
     };
     let list = |files: Value| json!({"tool": "mcp__p__list", "reads": true, "json": files});
-    let other = |size: u32| json!({"tool": "mcp__p__size", "reads": true, "json": {"size": size}});
-    let told = |before: &[Value], now: &[Value]| followed(before, now);
+    let state = |it: &str, owner: &str| json!({"tool": "mcp__p__state", "reads": true, "json": {"state": it, "owner": owner}});
+    let after = Some((0, How::AfterFailed));
+    // What came with the effect, in its request or its response, did not come.
     let all = json!(["a.txt", "notes.txt", {"name": "draft"}]);
     assert_eq!(
-        told(
-            &[other(5), write(false), list(all.clone()), other(5)],
-            &[other(6), write(true), list(json!(["a.txt"])), other(6)]
+        followed(
+            &[write(false), list(all.clone())],
+            &[write(true), list(json!(["a.txt"]))]
         ),
-        [
-            None,
-            None,
-            Some((1, How::AfterFailed)),
-            Some((1, How::AfterFailed)),
-            // It was so before, too.
-            None,
-        ]
+        [None, after, after]
+    );
+    // What was there before it is another bug.
+    assert_eq!(
+        followed(
+            &[write(false), list(all)],
+            &[write(true), list(json!(["notes.txt", {"name": "draft"}]))]
+        ),
+        [None, None]
+    );
+    // A state that it had changed is what it was.
+    let (open, done) = (state("open", "ann"), state("done", "ann"));
+    assert_eq!(
+        followed(
+            &[open.clone(), write(false), done.clone()],
+            &[open.clone(), write(true), open.clone()]
+        ),
+        [None, after]
+    );
+    // One that is neither is another bug, and so is what it cannot have changed.
+    assert_eq!(
+        followed(
+            &[open.clone(), write(false), done.clone()],
+            &[open.clone(), write(true), state("lost", "Ann")]
+        ),
+        [None, None, None]
+    );
+    assert_eq!(
+        followed(
+            &[write(false), done.clone()],
+            &[
+                write(true),
+                json!({"tool": "mcp__p__state", "reads": true, "json": {"state": "done"}})
+            ]
+        ),
+        [None, None]
     );
     // One that had always failed is no reason.
     assert_eq!(
-        told(
-            &[write(true), list(all)],
-            &[write(true), list(json!(["a.txt"]))]
+        followed(
+            &[open.clone(), write(true), done],
+            &[open.clone(), write(true), open]
         ),
-        [None, None]
+        [None]
+    );
+}
+
+#[test]
+fn members_of_an_object_that_was_replaced_are_one_cause() {
+    let item = |place: Value| json!({"tool": "mcp__p__item", "reads": true, "json": {"name": "bolt", "place": place}});
+    let again =
+        |place: Value| json!({"tool": "mcp__p__same", "reads": true, "json": {"place": place}});
+    let was = json!({"aisle": "A1", "shelf": 7});
+    let now = json!({"warehouse": "north", "bin": 12});
+    let inside = Some((0, How::SameObject));
+    assert_eq!(
+        followed(&[item(was.clone())], &[item(now.clone())]),
+        [None, inside, inside, inside]
+    );
+    // The same that is gone in a later call is the same value.
+    let gone = json!({"shelf": 7});
+    assert_eq!(
+        followed(
+            &[item(was.clone()), again(was)],
+            &[item(gone.clone()), again(gone)]
+        ),
+        [None, Some((0, How::SameValue))]
     );
 }

@@ -108,7 +108,10 @@ impl Gather<'_> {
             let of_answer = matches!(it.kind, CauseKind::Answer | CauseKind::Error);
             of_answer && has(&it.was) && !has(&it.now)
         });
-        let failed = || failing().find(|(_, it)| matches!(it.what, What::Failed(_)));
+        let refuses = |it: &Draft| {
+            it.kind == CauseKind::Drift && it.places.iter().any(|it| !it.calls.is_empty())
+        };
+        let failed = || failing().find(|(_, it)| matches!(it.what, What::Failed(_)) || refuses(it));
         lost.or_else(failed).map(|it| it.0)
     }
 }

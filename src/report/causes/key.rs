@@ -5,6 +5,9 @@ use sha2::{Digest, Sha256};
 
 use model::published::result::CauseKind;
 
+/// The fewest digits of a number in a key that is a part of an id.
+const ID_DIGITS: usize = 4;
+
 /// Stands for any number.
 const NUMBER: char = '#';
 
@@ -33,6 +36,8 @@ pub(super) enum Key {
     Place {
         kind: CauseKind,
         tool: Option<String>,
+        /// Keys such as `p50` and `p95` are two; those made of ids are one.
+        path: Option<String>,
         said: String,
     },
     /// Another experiment was made.
@@ -74,10 +79,16 @@ impl Key {
         }
     }
 
-    pub(super) fn place(kind: CauseKind, tool: Option<&str>, said: &str) -> Self {
+    pub(super) fn place(
+        kind: CauseKind,
+        tool: Option<&str>,
+        path: Option<&str>,
+        said: &str,
+    ) -> Self {
         Self::Place {
             kind,
             tool: tool.map(str::to_owned),
+            path: path.map(without_ids),
             said: masked(said),
         }
     }
@@ -88,6 +99,18 @@ impl Key {
         let written = serde_json::to_string(self).unwrap_or_default();
         format!("cause-{}", &hex::encode(Sha256::digest(written))[..10])
     }
+}
+
+/// A path with its long numbers masked, which are parts of ids.
+fn without_ids(path: &str) -> String {
+    let mut plain = String::new();
+    for run in path.split_inclusive(|it: char| !it.is_ascii_digit()) {
+        let digits = run.bytes().filter(u8::is_ascii_digit).count();
+        let masked = digits >= ID_DIGITS;
+        plain.extend(masked.then_some(NUMBER));
+        plain.push_str(if masked { &run[digits..] } else { run });
+    }
+    plain
 }
 
 /// The sentence with its numbers masked.
@@ -113,6 +136,12 @@ mod tests {
         let said = |it| Key::said(CauseKind::Error, it);
         assert_eq!(said("call 1 fails").id(), said("call 27 fails").id());
         assert_ne!(said("a fails").id(), said("b fails").id());
+        let place = |it| Key::place(CauseKind::Answer, None, Some(it), "").id();
+        assert_eq!(
+            place("orders/ord-4711/total"),
+            place("orders/ord-90210/total")
+        );
+        assert_ne!(place("latency/p50"), place("latency/p95"));
         let problem = Key::said(CauseKind::Problem, "call 1 fails");
         assert_ne!(problem.id(), said("call 1 fails").id());
     }

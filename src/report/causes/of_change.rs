@@ -91,7 +91,7 @@ impl<'a> Context<'a> {
             let path = path.map(starred);
             let said = verb.said(name.as_deref().unwrap_or_default(), path.as_deref());
             let new_name = renamed.map_or("", |it| it.now.as_str());
-            Key::place(kind, tool, &format!("{said}{new_name}"))
+            Key::place(kind, tool, path.as_deref(), &format!("{said}{new_name}"))
         };
         let [was, now] = match renamed {
             Some(it) if it.is_equal => [Some(it.was.clone()), Some(it.now.clone())],

@@ -156,7 +156,7 @@ impl Gather<'_> {
         let own = draft.text();
         let is_own = |it: &String| it.split_once(": ").is_some_and(|(_, said)| said == own);
         let follows = follows.map(|it| self.follows(it));
-        draft.add_follows(follows.filter(|it| !is_own(it)));
+        draft.add_follows(follows.filter(|it| *it != own && !is_own(it)));
         self.covered.extend(calls.iter().copied());
         // Of a call of the baseline, what is known best: with the call that stands for it.
         let mut once: HashMap<usize, usize> = HashMap::new();
@@ -170,7 +170,12 @@ impl Gather<'_> {
                 new.push(call);
             }
         }
-        if let Some((change, at)) = change.and_then(|it| Some((it, self.followed(it)?))) {
+        // Of many places that changed alike, each has to follow from it.
+        let folded = change.filter(|it| match said_better(reason, row) {
+            Some(Better::Generalised(..)) => all_follow(comparison, it),
+            _ => true,
+        });
+        if let Some((change, at)) = folded.and_then(|it| Some((it, self.followed(it)?))) {
             self.put_beneath(at, change, draft, new);
             self.told.extend(index.map(|it| (it, at)));
             return at;
@@ -275,4 +280,15 @@ impl Gather<'_> {
             ..draft
         }
     }
+}
+
+/// Whether all places of a call that differ in nothing but an index follow from one change.
+fn all_follow(comparison: &Comparison, change: &Change) -> bool {
+    let place = |it: &Change| (calls_of(it), it.path.as_deref().map(starred));
+    let root = change.follows.map(|it| it.change);
+    let mut alike = comparison
+        .changes
+        .iter()
+        .filter(|it| place(it) == place(change));
+    alike.all(|it| it.follows.map(|it| it.change) == root)
 }

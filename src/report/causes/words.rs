@@ -102,6 +102,9 @@ impl Verb {
                     What::Answer(
                         Edit::Missing(_) | Edit::MissingBesideContent | Edit::Renamed(_),
                     ) if !self.has => format!("{tools} no longer answers with {place}"),
+                    What::Answer(Edit::Rest { count, .. }) => {
+                        format!("{tools} answers otherwise in {count} more places")
+                    }
                     What::Answer(Edit::Changed) if place == "answer" => {
                         format!("{tools} gives another answer")
                     }
@@ -191,7 +194,10 @@ pub(super) fn place(path: &str) -> String {
     };
     match within.unwrap_or(inner) {
         "" => "answer".to_owned(),
-        within => format!("`{within}`"),
+        within => {
+            let named = within.replace("~2", "*").replace("~1", "/");
+            format!("`{}`", named.replace("~0", "~"))
+        }
     }
 }
 
@@ -232,6 +238,7 @@ mod tests {
             ("response", "answer"),
             ("response/content/2", "`content/2`"),
             ("arguments/query/0", "`query/0`"),
+            ("response/structuredContent/a~1b~02", "`a/b~2`"),
             ("description", "`description`"),
         ] {
             assert_eq!(place(path), expected, "{path}");

@@ -24,6 +24,7 @@ use model::Object;
 use model::digits;
 use model::response::{Difference, Edit, Grade, Piece, Steady};
 use model::rules::Responses;
+use model::text::several;
 
 use super::finding::Findings;
 
@@ -452,7 +453,10 @@ impl<'a> Walk<'a> {
         if !b.is_empty() && c.is_empty() {
             let (edit, breaks) = (Edit::BecameEmpty, Some(Steady::Unknown));
             self.note_whole(share_here, edit, breaks, || {
-                (Some(format!("{} elements", b.len())), Some("[]".to_owned()))
+                (
+                    Some(several(b.len(), "element", "elements")),
+                    Some("[]".to_owned()),
+                )
             });
             return 0.0;
         }

@@ -1,5 +1,5 @@
-//! Which changes follow from an earlier one: the same value met again, what is computed from it, and what an effect that failed left
-//! undone.
+//! Which changes follow from an earlier one: the same value met again, what is computed from it, the other members of an object that was
+//! replaced, and what is still as it was before an effect that failed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,42 +8,48 @@ use serde_json::Value;
 use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
 use crate::values::embedded::embedded;
-use model::change::{Change, ChangeKind, Follows, How, starred};
+use model::change::{Change, ChangeKind, Follows, How, What, starred};
 use model::comparison::Row;
+use model::response::{Edit, Piece};
 use model::trajectory::Outcome;
 
 /// How many numbers that changed may be what others are computed from.
 const NUMBERS: usize = 64;
 /// How many effects that failed are looked back at.
 const EFFECTS: usize = 16;
-/// How many values of a failed effect are looked for, and how deep and how long they are.
-const VALUES: usize = 200;
+/// How many values of all responses are known, and how deep and how long they are.
+const VALUES: usize = 100_000;
 const DEPTH: usize = 16;
 const LONGEST: usize = 100;
-/// The fewest characters, or digits, of a value that is not met twice by chance.
+/// The fewest characters, or digits, of a value that is not met twice by chance, and the fewest digits of a number that others are computed
+/// from.
 const SPECIFIC: usize = 3;
+const DIGITS: usize = 2;
+/// Texts of fewer characters, quotes included, are words that many things are called by.
+const WORD: usize = 12;
 /// How far apart two quotients may be that are the same.
 const SAME_QUOTIENT: f64 = 1e-4;
 
 /// Says of each change what it follows from. A place that had changed by itself before follows from nothing.
 pub(crate) fn follow(calls: &Calls<'_>, rows: &[Row], changes: &mut [Change]) {
-    let mut known = Known::default();
     let failed = failed_effects(calls, rows);
+    let mut known = Known {
+        said: (!failed.is_empty())
+            .then(|| [&calls.baseline, &calls.current].map(|it| Said::by(it))),
+        replaced: replaced(changes),
+        ..Known::default()
+    };
     for (at, change) in changes.iter_mut().enumerate() {
         if let (ChangeKind::Error, Some(call)) = (change.kind, change.current) {
-            known
-                .effects
-                .extend(failed.get(&call).map(|it| (at, call, it)));
+            (known.effects).extend(failed.get(&call).map(|it| (at, *it, call)));
         }
-        let is_of_place = matches!(
-            change.kind,
-            ChangeKind::Answer | ChangeKind::Request | ChangeKind::Effect
-        );
-        if !is_of_place {
-            continue;
-        }
+        let follows = match change.kind {
+            ChangeKind::Answer | ChangeKind::Request | ChangeKind::Effect => known.of(at, change),
+            ChangeKind::Addition => known.of_object(at, change),
+            _ => continue,
+        };
         let place = (change.tool.clone(), change.path.as_deref().map(starred));
-        let follows = known.of(change).filter(|_| !known.places.contains(&place));
+        let follows = follows.filter(|_| !known.places.contains(&place));
         if follows.is_none() && change.kind == ChangeKind::Answer {
             known.add(at, change);
             known.places.insert(place);
@@ -52,107 +58,221 @@ pub(crate) fn follow(calls: &Calls<'_>, rows: &[Row], changes: &mut [Change]) {
     }
 }
 
-/// What an effect that fails now, and had not failed, was asked with and answered: values that whatever comes after it may lack.
-type Undone = HashSet<String>;
-
-/// The effects that fail now, by their numbers in the run.
-fn failed_effects(calls: &Calls<'_>, rows: &[Row]) -> HashMap<usize, Undone> {
+/// The effects that fail now and had not failed: their numbers in the baseline by those in the run.
+fn failed_effects(calls: &Calls<'_>, rows: &[Row]) -> HashMap<usize, usize> {
     let failed = rows.iter().filter_map(|row| match row {
         Row::Pair(pair) if pair.effect => {
             let (before, now) = (calls.before(pair.baseline), calls.now(pair.current));
-            (now.failed() && !before.failed()).then(|| (pair.current, undone(before)))
+            (now.failed() && !before.failed()).then_some((pair.current, pair.baseline))
         }
         _ => None,
     });
     failed.collect()
 }
 
-fn undone(call: &Call<'_>) -> Undone {
-    let mut found = Undone::new();
-    call.made
-        .arguments
-        .values()
-        .for_each(|it| collect(it, DEPTH, &mut found));
-    if let Outcome::Answer(answer) = &call.made.outcome {
-        let texts = answer
-            .content
-            .iter()
-            .filter_map(|it| it.get("text")?.as_str());
-        for json in texts.filter_map(embedded) {
-            collect(&json, DEPTH, &mut found);
-        }
-        answer
-            .structured_content
-            .iter()
-            .for_each(|it| collect(it, DEPTH, &mut found));
-    }
-    found
+/// An object in a response: the numbers of its call, and its path.
+type Object = (Option<usize>, Option<usize>, String);
+
+fn object_of(change: &Change) -> Option<Object> {
+    let (object, _) = change.path.as_deref()?.rsplit_once('/')?;
+    Some((change.baseline, change.current, object.to_owned()))
 }
 
-fn collect(value: &Value, depth: usize, found: &mut Undone) {
-    if found.len() >= VALUES || depth == 0 {
-        return;
+/// The objects that lost several members and gained others, with the first change of each.
+fn replaced(changes: &[Change]) -> HashMap<Object, usize> {
+    let mut objects: HashMap<Object, (usize, usize, usize)> = HashMap::new();
+    for (at, change) in changes.iter().enumerate() {
+        let (gone, came) = match &change.what {
+            What::Answer(Edit::Missing(Piece::Member) | Edit::Renamed(_)) => (1, 0),
+            What::Answer(Edit::Added(Piece::Member)) => (0, 1),
+            _ => continue,
+        };
+        if let Some(object) = object_of(change) {
+            let counts = objects.entry(object).or_insert((at, 0, 0));
+            (counts.1, counts.2) = (counts.1 + gone, counts.2 + came);
+        }
     }
-    match value {
-        Value::Array(items) => items.iter().for_each(|it| collect(it, depth - 1, found)),
-        Value::Object(members) => members
-            .values()
-            .for_each(|it| collect(it, depth - 1, found)),
-        leaf => {
-            let shown = leaf.to_string();
-            if shown.len() <= LONGEST && is_specific(&shown) {
-                found.insert(shown);
+    let replaced = objects
+        .into_iter()
+        .filter(|(_, (_, gone, came))| *gone > 1 && *came > 0);
+    replaced
+        .map(|(object, (first, ..))| (object, first))
+        .collect()
+}
+
+/// What the calls of one side gave, and first in which of them.
+#[derive(Default)]
+struct Said {
+    /// Values of responses by the names they have there.
+    named: HashMap<(String, String), usize>,
+    /// Texts of arguments and responses, and those that came with each call.
+    texts: HashSet<String>,
+    brought: HashMap<usize, Vec<String>>,
+}
+
+impl Said {
+    fn by(calls: &[Call<'_>]) -> Self {
+        let mut said = Self::default();
+        for (call, number) in calls.iter().zip(1..) {
+            for (name, value) in &call.made.arguments {
+                said.collect(name, value, (number, false), DEPTH);
+            }
+            let Outcome::Answer(answer) = &call.made.outcome else {
+                continue;
+            };
+            let texts = answer
+                .content
+                .iter()
+                .filter_map(|it| it.get("text")?.as_str());
+            for json in texts
+                .filter_map(embedded)
+                .chain(answer.structured_content.clone())
+            {
+                said.collect("", &json, (number, true), DEPTH);
             }
         }
+        said
+    }
+
+    fn collect(&mut self, name: &str, value: &Value, of: (usize, bool), depth: usize) {
+        if depth == 0 || self.named.len() + self.texts.len() >= VALUES {
+            return;
+        }
+        match value {
+            Value::Array(items) => items
+                .iter()
+                .for_each(|it| self.collect(name, it, of, depth - 1)),
+            Value::Object(members) => {
+                for (name, it) in members {
+                    self.collect(name, it, of, depth - 1);
+                }
+            }
+            leaf => {
+                let (number, is_response) = of;
+                let shown = leaf.to_string();
+                if shown.len() > LONGEST {
+                    return;
+                }
+                if leaf.is_string() && is_specific(&shown) {
+                    let is_new = self.texts.insert(shown.clone());
+                    let brought = self.brought.entry(number).or_default();
+                    brought.extend(is_new.then(|| shown.clone()));
+                }
+                if is_response {
+                    self.named.entry((name.to_owned(), shown)).or_insert(number);
+                }
+            }
+        }
+    }
+
+    /// Whether a response before this call had the value under the name.
+    fn had(&self, name: &str, value: &str, before: usize) -> bool {
+        let named = self.named.get(&(name.to_owned(), value.to_owned()));
+        named.is_some_and(|it| *it < before)
     }
 }
 
 /// The changes so far that others may follow from.
 #[derive(Default)]
-struct Known<'f> {
-    /// By what was there and what is there now.
-    values: HashMap<(String, String), usize>,
+struct Known {
+    /// By what was there and what is there now; of what is gone, by the name, too.
+    values: HashMap<(Option<String>, String, Option<String>), usize>,
     numbers: Vec<(usize, f64, f64)>,
-    /// Effects that failed: the change that says so, the call, and what it had brought about.
-    effects: Vec<(usize, usize, &'f Undone)>,
+    /// Effects that failed: the change that says so, and the call in the baseline and in the run.
+    effects: Vec<(usize, usize, usize)>,
+    /// What both sides said, where an effect failed.
+    said: Option<[Said; 2]>,
+    replaced: HashMap<Object, usize>,
     /// The places that changed by themselves.
     places: HashSet<(Option<String>, Option<String>)>,
 }
 
-impl Known<'_> {
+impl Known {
     fn add(&mut self, at: usize, change: &Change) {
-        let (Some(was), Some(now)) = (&change.was, &change.now) else {
-            return;
-        };
-        if is_specific(was) && is_specific(now) {
-            self.values.entry((was.clone(), now.clone())).or_insert(at);
+        if let Some(key) = key_of(change) {
+            self.values.entry(key).or_insert(at);
         }
-        if let Some((was, now)) = both_numbers(was, now).filter(|_| self.numbers.len() < NUMBERS) {
+        if let Some((was, now)) = both_numbers(change).filter(|_| self.numbers.len() < NUMBERS) {
             self.numbers.push((at, was, now));
         }
     }
 
-    fn of(&self, change: &Change) -> Option<Follows> {
-        let same = || {
-            let both = (change.was.clone()?, change.now.clone()?);
-            Some((*self.values.get(&both)?, How::SameValue))
-        };
+    fn of(&self, at: usize, change: &Change) -> Option<Follows> {
+        let same = || Some((*self.values.get(&key_of(change)?)?, How::SameValue));
         let derived = || {
-            let (was, now) = both_numbers(change.was.as_deref()?, change.now.as_deref()?)?;
-            let is_derived = |it: &&(usize, f64, f64)| have_one_quotient((it.1, it.2), (was, now));
+            let both = both_numbers(change)?;
+            let is_derived = |it: &&(usize, f64, f64)| have_one_quotient((it.1, it.2), both);
             let from = self.numbers.iter().find(is_derived)?;
             Some((from.0, How::Derived))
         };
-        let after = || {
-            let (was, call) = (change.was.as_ref()?, change.current?);
-            // Of a list, an element is told as a whole.
-            let holds = |value: &String| was == value || was.contains(value.as_str());
-            let is_undone = |it: &&(usize, usize, &Undone)| it.1 < call && it.2.iter().any(holds);
-            let from = self.effects.iter().rev().take(EFFECTS).find(is_undone)?;
-            Some((from.0, How::AfterFailed))
+        let root = same().or_else(derived).or_else(|| self.after(change));
+        let follows = root.map(|(change, how)| Follows { change, how });
+        follows.or_else(|| self.of_object(at, change))
+    }
+
+    /// A member of an object that was replaced as a whole.
+    fn of_object(&self, at: usize, change: &Change) -> Option<Follows> {
+        let first = *self.replaced.get(&object_of(change)?)?;
+        (first < at).then_some(Follows {
+            change: first,
+            how: How::SameObject,
+        })
+    }
+
+    /// What is still as it had been before an effect that failed now, or lacks what that had brought.
+    fn after(&self, change: &Change) -> Option<(usize, How)> {
+        let [before, now] = self.said.as_ref()?;
+        let (call, was) = (change.current?, change.was.as_deref()?);
+        let name = name_of(change)?;
+        let is_undone = |&&(_, in_baseline, in_run): &&(usize, usize, usize)| {
+            let is_still = |value: &str| {
+                before.had(&name, value, in_baseline) && now.had(&name, value, in_run)
+            };
+            let is_missing = || {
+                // An element of a list is shown as a whole, its texts with their quotes.
+                let brought = before.brought.get(&in_baseline).into_iter().flatten();
+                brought.into_iter().any(|text| was.contains(text.as_str()))
+            };
+            in_run < call
+                && match (&change.what, &change.now) {
+                    (What::Answer(Edit::Changed), Some(value)) => is_still(value),
+                    (What::Answer(Edit::Missing(Piece::Element)), None) => is_missing(),
+                    _ => false,
+                }
         };
-        let (change, how) = same().or_else(derived).or_else(after)?;
-        Some(Follows { change, how })
+        let mut effects = self.effects.iter().rev().take(EFFECTS);
+        Some((effects.find(is_undone)?.0, How::AfterFailed))
+    }
+}
+
+/// The name that the value of a change has: the last step of its path that is no index.
+fn name_of(change: &Change) -> Option<String> {
+    let mut steps = change.path.as_deref()?.rsplit('/');
+    let is_index = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+    let name = steps.find(|it| !is_index(it))?;
+    Some(
+        name.replace("~2", "*")
+            .replace("~1", "/")
+            .replace("~0", "~"),
+    )
+}
+
+/// What two changes have in common that are the same value: short texts have the same name, too. `None` for values that are met twice by
+/// chance.
+fn key_of(change: &Change) -> Option<(Option<String>, String, Option<String>)> {
+    let was = change.was.clone()?;
+    let is_word = |it: &str| it.starts_with('"') && it.chars().count() < WORD;
+    match &change.now {
+        None => Some((Some(name_of(change)?), was, None)),
+        Some(now) if is_specific(&was) && is_specific(now) => {
+            let name = if is_word(&was) && is_word(now) {
+                Some(name_of(change)?)
+            } else {
+                None
+            };
+            Some((name, was, Some(now.clone())))
+        }
+        Some(_) => None,
     }
 }
 
@@ -161,19 +281,28 @@ fn is_specific(value: &str) -> bool {
     match value {
         "true" | "false" | "null" => false,
         _ if value.starts_with('"') => value.chars().count() >= SPECIFIC + 2,
-        _ => value.bytes().filter(u8::is_ascii_digit).count() >= SPECIFIC,
+        _ => digits(value) >= SPECIFIC,
     }
 }
 
-fn both_numbers(was: &str, now: &str) -> Option<(f64, f64)> {
-    let read = |text: &str| text.parse::<f64>().ok().filter(|it| it.is_finite());
-    read(was).zip(read(now))
+fn digits(value: &str) -> usize {
+    value.bytes().filter(u8::is_ascii_digit).count()
 }
 
-/// Whether two numbers changed by the same factor. Of small numbers, many do by chance.
+/// The numbers that a value was and is, where they have enough digits to be computed with.
+fn both_numbers(change: &Change) -> Option<(f64, f64)> {
+    let read = |text: &str| {
+        let is_exact = digits(text.trim_start_matches(['-', '0', '.'])) >= DIGITS;
+        let number = text.parse::<f64>().ok().filter(|it| it.is_finite())?;
+        is_exact.then_some(number)
+    };
+    read(change.was.as_deref()?).zip(read(change.now.as_deref()?))
+}
+
+/// Whether two numbers changed by the same factor, and by none that anything may change by, such as 2, −1, a half or 10.
 fn have_one_quotient((was, now): (f64, f64), (also_was, also_now): (f64, f64)) -> bool {
-    let is_large = |it: f64| it.abs() >= 10.0;
     let quotients = (now / was, also_now / also_was);
-    [was, now, also_was, also_now].into_iter().all(is_large)
-        && (quotients.0 - quotients.1).abs() <= SAME_QUOTIENT * quotients.0.abs()
+    let is_whole = |it: f64| (it.round() - it).abs() < SAME_QUOTIENT;
+    let is_common = is_whole(quotients.0 * 10.0) || is_whole(1.0 / quotients.0);
+    !is_common && (quotients.0 - quotients.1).abs() <= SAME_QUOTIENT * quotients.0.abs()
 }

@@ -145,6 +145,8 @@ fn said_of(edit: &Edit, are_several: bool) -> String {
         verb => verb,
     };
     format!("{verb} {}", rest.replace(" its ", " their "))
+        .trim_end()
+        .to_owned()
 }
 
 /// That one place more differs than those at a path, and what is missing there.

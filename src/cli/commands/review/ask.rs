@@ -254,10 +254,11 @@ impl Asking<'_> {
         }
     }
 
-    /// Ignores all places of a cause, and says so; false where none can be, with why.
+    /// Ignores the places that a cause names, and says so; false where none can be, with why. What only follows from it is asked again by
+    /// itself, where it is still there.
     fn ignore(&self, it: &mut Waiting, question: &Question) -> bool {
         let (mut any, mut refused) = (false, None);
-        for change in &question.changes {
+        for change in question.named() {
             // Others may be gone with it.
             if any && !shown::is_left(change, &Shown::of(it).changes()) {
                 continue;

@@ -37,6 +37,7 @@ use model::Object;
 use model::digits;
 use model::learned::{Variation, VaryingToken};
 use model::response::{Edit, Piece};
+use model::text::several;
 use model::trajectory::Answer;
 
 use self::elements::CELLS;
@@ -440,12 +441,12 @@ impl<'a> Walk<'a> {
 
     fn lists(&mut self, b: &'a [Value], c: &'a [Value], at: &At<'a>, key: &str) {
         if !b.is_empty() && c.is_empty() {
-            let count = || Some(format!("{} elements", b.len()));
+            let count = || Some(several(b.len(), "element", "elements"));
             let shown = || (count(), Some("[]".to_owned()));
             return self.notes.change(&self.spot, Edit::BecameEmpty, shown);
         }
         if b.is_empty() && !c.is_empty() {
-            let count = || Some(format!("{} elements", c.len()));
+            let count = || Some(several(c.len(), "element", "elements"));
             let shown = || (Some("[]".to_owned()), count());
             return self.notes.change(&self.spot, Edit::WasEmpty, shown);
         }
