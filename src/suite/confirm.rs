@@ -52,8 +52,13 @@ pub(super) async fn ask_once_more(
             Ok(second) => second,
             Err(incomplete) => {
                 // Nobody knows whether it would have failed again.
-                if incomplete.status == Status::Interrupted {
-                    *result = *incomplete;
+                if run_context.suite.interrupt.is_cancelled() {
+                    let said = "interrupted while its failure was tried once more";
+                    *result = ScenarioResult {
+                        status: Status::Interrupted,
+                        problem: Some(Problem::new(said)),
+                        ..*incomplete
+                    };
                 }
                 return None;
             }

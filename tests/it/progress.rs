@@ -2,8 +2,10 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use serde_json::json;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 
 use crate::common::{Project, at_a_desk, skipped, takes_its_time};
 
@@ -103,17 +105,52 @@ fn a_long_run_tells_a_log_how_far_it_is() {
     ran.says("[1/2] 10 s: 1 passed; running: slow");
 }
 
-#[test]
-fn a_failure_is_told_before_the_run_that_tells_what_varies() {
+/// Two scenarios, of which `one` fails so and is then run once more, which waits for the test: to see whether that was chance so often, and
+/// for what varies.
+fn run_once_more(faults: &str, confirm: usize) -> Project {
     let project = Project::new();
     let call = [("echo", json!({ "text": "a" }))];
     project.faulty("two", &[], &call);
-    // Each run is one more line, and the second one of the comparison waits for the test.
+    // Each run is one more line.
     let held =
         "cd $0; echo >>runs; [ $(wc -l <runs) -lt 4 ] || until [ -e told ]; do sleep 0.05; done";
-    let held = json!({ "before": [["sh", "-c", held, project.path("")]] });
-    project.faulty_with("one", &["runs=starts:..oo"], &call, &held);
+    let held = json!({
+        "before": [["sh", "-c", held, project.path("")]],
+        "scoring": { "confirm": confirm },
+    });
+    project.faulty_with("one", &[&format!("runs=starts:..{faults}")], &call, &held);
     project.expect(0, &["record"]);
+    project
+}
+
+#[test]
+fn an_interruption_while_a_failure_is_tried_once_more_is_no_failure() {
+    let project = run_once_more("tt", 1);
+    let mut child = (project.command().arg("compare"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    while project.read("runs").lines().count() < 4 {
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "it is not run once more"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    let one = &result["scenarios"][0];
+    let expected = (&json!("one"), &json!("interrupted"));
+    assert_eq!((&one["id"], &one["status"]), expected, "{one:#}");
+    assert_eq!(result["summary"]["failed"], 0);
+}
+
+#[test]
+fn a_failure_is_told_before_the_run_that_tells_what_varies() {
+    let project = run_once_more("oo", 0);
     let mut child = (project.command().arg("compare"))
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
