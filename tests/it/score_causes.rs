@@ -497,6 +497,17 @@ fn what_an_effect_had_changed_is_as_it_was_after_it_failed() {
         ),
         [None, None]
     );
+    // It has to have been there before on both sides.
+    let other = |it: &str| json!({"tool": "mcp__p__other", "reads": true, "json": {"state": it}});
+    for (was, is) in [("new", "lost"), ("lost", "new")] {
+        assert_eq!(
+            followed(
+                &[other(was), write(false), done.clone()],
+                &[other(is), write(true), state("lost", "ann")]
+            ),
+            [None, None, None]
+        );
+    }
     // One that had always failed is no reason.
     assert_eq!(
         followed(
