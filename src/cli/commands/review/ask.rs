@@ -9,6 +9,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::open;
 use crate::cli::reports::INDEX;
+use crate::model::change::Change;
 use crate::report::command::quoted;
 use crate::report::explain::explain;
 use crate::report::html;
@@ -232,7 +233,9 @@ impl Asking<'_> {
                         self.console.note("there is no place to ignore");
                         continue;
                     };
-                    if self.ignore(it, question) {
+                    // What only follows from it is asked by itself, where it is still there.
+                    let named: Vec<&Change> = question.named().collect();
+                    if self.ignore(it, &named) {
                         return Ok(Said::Ignored);
                     }
                 }
@@ -254,11 +257,10 @@ impl Asking<'_> {
         }
     }
 
-    /// Ignores the places that a cause names, and says so; false where none can be, with why. What only follows from it is asked again by
-    /// itself, where it is still there.
-    fn ignore(&self, it: &mut Waiting, question: &Question) -> bool {
+    /// Ignores the places of changes, and says so; false where none can be, with why.
+    fn ignore(&self, it: &mut Waiting, changes: &[&Change]) -> bool {
         let (mut any, mut refused) = (false, None);
-        for change in question.named() {
+        for change in changes {
             // Others may be gone with it.
             if any && !shown::is_left(change, &Shown::of(it).changes()) {
                 continue;
@@ -290,7 +292,8 @@ impl Asking<'_> {
                 let left = Shown::of(it).changes();
                 question.changes.retain(|it| shown::is_left(it, &left));
             }
-            any |= self.ignore(it, &question);
+            let changes: Vec<&Change> = question.changes.iter().collect();
+            any |= self.ignore(it, &changes);
         }
         any
     }
