@@ -92,6 +92,12 @@ pub fn starred(path: &str) -> String {
     steps.join("/")
 }
 
+/// The key that a step of a path stands for.
+pub fn unescaped(step: &str) -> String {
+    let key = step.replace("~2", "*").replace("~1", "/");
+    key.replace("~0", "~")
+}
+
 /// What kind of thing a change is.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,

@@ -263,14 +263,7 @@ impl Reason {
             (Why::Heard { tool: None, .. }, ..) => None,
             (Why::Heard { tool, .. }, before, now) => {
                 let tool = labelled(tool.as_deref()?, self.label.as_deref());
-                Some(match (before, now) {
-                    (Some(before), Some(now)) if before != now => {
-                        format!("call {before} (now {now}) `{tool}`:")
-                    }
-                    (Some(number), _) => format!("call {number} `{tool}`:"),
-                    (None, Some(number)) => format!("new call {number} `{tool}`:"),
-                    (None, None) => return None,
-                })
+                call_name((before, now), &tool).map(|it| it + ":")
             }
             (Why::ExpectedNotMade, Some(number), _) => {
                 Some(format!("expected call {number}{tool}"))
@@ -353,6 +346,18 @@ impl Reason {
             more => format!("{self}, and {more} more follow from it"),
         }
     }
+}
+
+/// A call by its numbers in the baseline and in the run, and its tool: ``call 3 (now 4) `search` ``; `None` without a number.
+pub fn call_name(numbers: (Option<usize>, Option<usize>), tool: &str) -> Option<String> {
+    Some(match numbers {
+        (Some(before), Some(now)) if before != now => {
+            format!("call {before} (now {now}) `{tool}`")
+        }
+        (Some(number), _) => format!("call {number} `{tool}`"),
+        (None, Some(number)) => format!("new call {number} `{tool}`"),
+        (None, None) => return None,
+    })
 }
 
 impl Why {

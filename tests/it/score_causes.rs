@@ -462,6 +462,22 @@ fn what_an_effect_had_changed_is_as_it_was_after_it_failed() {
         ),
         [None, after, after]
     );
+    // Calls that ask again until something is done have one number.
+    let job = |it: &str| json!({"tool": "mcp__p__job", "reads": true, "json": {"job": it}});
+    let polled = |rest: [Value; 2]| {
+        [
+            [job("runs"), job("runs"), job("done")].to_vec(),
+            rest.to_vec(),
+        ]
+        .concat()
+    };
+    assert_eq!(
+        followed(
+            &polled([write(false), list(all.clone())]),
+            &polled([write(true), list(json!(["a.txt"]))])
+        ),
+        [None, after, after]
+    );
     // What was there before it is another bug.
     assert_eq!(
         followed(

@@ -3,8 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use model::change::How;
-use model::change::starred;
+use model::change::{How, starred};
 use model::published::result::{Cause, CauseCall, CauseKind, CausePlace, Whose, names_values};
 use model::text::shorten;
 use model::text::word_diff::around_difference;
@@ -206,7 +205,11 @@ impl Draft {
                 .iter_mut()
                 .find(|it| it.scenario == place.scenario)
             {
-                Some(known) => known.calls.extend(place.calls),
+                Some(known) => {
+                    let new = place.calls.into_iter();
+                    let new: Vec<CauseCall> = new.filter(|it| !known.calls.contains(it)).collect();
+                    known.calls.extend(new);
+                }
                 None => self.places.push(place),
             }
         }

@@ -285,10 +285,7 @@ impl Gather<'_> {
 /// Whether all places of a call that differ in nothing but an index follow from one change.
 fn all_follow(comparison: &Comparison, change: &Change) -> bool {
     let place = |it: &Change| (calls_of(it), it.path.as_deref().map(starred));
-    let root = change.follows.map(|it| it.change);
-    let mut alike = comparison
-        .changes
-        .iter()
-        .filter(|it| place(it) == place(change));
+    let (root, here) = (change.follows.map(|it| it.change), place(change));
+    let mut alike = comparison.changes.iter().filter(|it| place(it) == here);
     alike.all(|it| it.follows.map(|it| it.change) == root)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use model::change::unescaped;
 use model::published::result::{Change, ChangeKind, What};
 use model::response::{Edit, Piece};
 
@@ -114,10 +115,7 @@ impl<'a> Siblings<'a> {
 /// The name of a member by its path.
 fn name(change: &Change) -> String {
     let path = change.path.as_deref().unwrap_or_default();
-    let step = path.rsplit('/').next().unwrap_or_default();
-    step.replace("~2", "*")
-        .replace("~1", "/")
-        .replace("~0", "~")
+    unescaped(path.rsplit('/').next().unwrap_or_default())
 }
 
 /// Whether two values, as excerpts show them, are made of the same.

@@ -1,5 +1,6 @@
 //! What happened at a place of a call, in a sentence that names tool and place.
 
+use model::change::unescaped;
 use model::published::result::{Change, ChangeKind, What};
 use model::response::Edit;
 
@@ -194,10 +195,7 @@ pub(super) fn place(path: &str) -> String {
     };
     match within.unwrap_or(inner) {
         "" => "answer".to_owned(),
-        within => {
-            let named = within.replace("~2", "*").replace("~1", "/");
-            format!("`{}`", named.replace("~0", "~"))
-        }
+        within => format!("`{}`", unescaped(within)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use model::change::unescaped;
 use model::learned::{Variation, Varying};
 
 /// The step that stands for any index.
@@ -92,12 +93,5 @@ impl<'a> Tree<'a> {
     /// How many places are known by their index.
     pub(super) fn indices(of: &[&Self]) -> usize {
         Self::names(of).len()
-    }
-}
-
-fn unescaped(step: &str) -> String {
-    match step {
-        "~2" => "*".to_owned(),
-        _ => step.replace("~1", "/").replace("~0", "~"),
     }
 }

@@ -3,6 +3,7 @@
 use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
 use model::comparison::Row;
+use model::reason::call_name;
 use model::trajectory::ToolCall;
 
 use super::passed_on::PassedOn;
@@ -153,15 +154,7 @@ impl<'c, 'a> Moment<'c, 'a> {
 
     /// ``call 3 (now 4) `search` ``; `None` before the first.
     pub(super) fn name(&self) -> Option<String> {
-        let tool = &self.call()?.tool;
-        Some(match self.numbers() {
-            (Some(before), Some(now)) if before != now => {
-                format!("call {before} (now {now}) `{tool}`")
-            }
-            (Some(number), _) => format!("call {number} `{tool}`"),
-            (None, Some(number)) => format!("new call {number} `{tool}`"),
-            (None, None) => return None,
-        })
+        call_name(self.numbers(), &self.call()?.tool)
     }
 
     fn asks_the_same(&self) -> bool {

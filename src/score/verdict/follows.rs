@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::pairing::call::Call;
 use crate::pairing::calls::Calls;
 use crate::values::embedded::embedded;
-use model::change::{Change, ChangeKind, Follows, How, What, starred};
+use model::change::{Change, ChangeKind, Follows, How, What, starred, unescaped};
 use model::comparison::Row;
 use model::response::{Edit, Piece};
 use model::trajectory::Outcome;
@@ -78,25 +78,24 @@ fn object_of(change: &Change) -> Option<Object> {
     Some((change.baseline, change.current, object.to_owned()))
 }
 
-/// The objects that lost several members and gained others, with the first change of each.
+/// The objects that lost several members and gained others, with the change that says what went first.
 fn replaced(changes: &[Change]) -> HashMap<Object, usize> {
-    let mut objects: HashMap<Object, (usize, usize, usize)> = HashMap::new();
+    let mut gone: HashMap<Object, Vec<usize>> = HashMap::new();
+    let mut gained: HashSet<Object> = HashSet::new();
     for (at, change) in changes.iter().enumerate() {
-        let (gone, came) = match &change.what {
-            What::Answer(Edit::Missing(Piece::Member) | Edit::Renamed(_)) => (1, 0),
-            What::Answer(Edit::Added(Piece::Member)) => (0, 1),
-            _ => continue,
-        };
-        if let Some(object) = object_of(change) {
-            let counts = objects.entry(object).or_insert((at, 0, 0));
-            (counts.1, counts.2) = (counts.1 + gone, counts.2 + came);
+        match (&change.what, object_of(change)) {
+            (What::Answer(Edit::Missing(Piece::Member) | Edit::Renamed(_)), Some(object)) => {
+                gone.entry(object).or_default().push(at);
+            }
+            (What::Answer(Edit::Added(Piece::Member)), Some(object)) => {
+                gained.insert(object);
+            }
+            _ => {}
         }
     }
-    let replaced = objects
-        .into_iter()
-        .filter(|(_, (_, gone, came))| *gone > 1 && *came > 0);
-    replaced
-        .map(|(object, (first, ..))| (object, first))
+    gone.retain(|object, gone| gone.len() > 1 && gained.contains(object));
+    gone.into_iter()
+        .map(|(object, gone)| (object, gone[0]))
         .collect()
 }
 
@@ -113,9 +112,9 @@ struct Said {
 impl Said {
     fn by(calls: &[Call<'_>]) -> Self {
         let mut said = Self::default();
-        for (call, number) in calls.iter().zip(1..) {
+        for call in calls {
             for (name, value) in &call.made.arguments {
-                said.collect(name, value, (number, false), DEPTH);
+                said.collect(name, value, (call.number, false), DEPTH);
             }
             let Outcome::Answer(answer) = &call.made.outcome else {
                 continue;
@@ -124,18 +123,21 @@ impl Said {
                 .content
                 .iter()
                 .filter_map(|it| it.get("text")?.as_str());
-            for json in texts
-                .filter_map(embedded)
-                .chain(answer.structured_content.clone())
-            {
-                said.collect("", &json, (number, true), DEPTH);
+            for json in texts.filter_map(embedded) {
+                said.collect("", &json, (call.number, true), DEPTH);
+            }
+            if let Some(json) = &answer.structured_content {
+                said.collect("", json, (call.number, true), DEPTH);
+            }
+            if said.is_full() {
+                break;
             }
         }
         said
     }
 
     fn collect(&mut self, name: &str, value: &Value, of: (usize, bool), depth: usize) {
-        if depth == 0 || self.named.len() + self.texts.len() >= VALUES {
+        if depth == 0 || self.is_full() {
             return;
         }
         match value {
@@ -163,6 +165,10 @@ impl Said {
                 }
             }
         }
+    }
+
+    fn is_full(&self) -> bool {
+        self.named.len() + self.texts.len() >= VALUES
     }
 
     /// Whether a response before this call had the value under the name.
@@ -249,12 +255,7 @@ impl Known {
 fn name_of(change: &Change) -> Option<String> {
     let mut steps = change.path.as_deref()?.rsplit('/');
     let is_index = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
-    let name = steps.find(|it| !is_index(it))?;
-    Some(
-        name.replace("~2", "*")
-            .replace("~1", "/")
-            .replace("~0", "~"),
-    )
+    steps.find(|it| !is_index(it)).map(unescaped)
 }
 
 /// What two changes have in common that are the same value: short texts have the same name, too. `None` for values that are met twice by

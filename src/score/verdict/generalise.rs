@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::values::embedded::embedded;
-use model::change::starred;
+use model::change::{starred, unescaped};
 use model::reason::Answered;
 use model::response::{Difference, Edit, ResponseScore};
 use model::trajectory::{Answer, Outcome};
@@ -283,10 +283,7 @@ fn at(value: &Value, steps: &[&str]) -> usize {
         Value::Array(items) if *first == "*" => items.iter().map(|it| at(it, rest)).sum(),
         Value::String(text) if *first == "json" => embedded(text).map_or(0, |it| at(&it, rest)),
         Value::Object(members) => {
-            let key = first
-                .replace("~2", "*")
-                .replace("~1", "/")
-                .replace("~0", "~");
+            let key = unescaped(first);
             members.get(&key).map_or(0, |it| at(it, rest))
         }
         _ => 0,
