@@ -11,6 +11,8 @@ use super::of_change::{Context, calls_of};
 pub struct Told {
     pub cause: Cause,
     pub changes: Vec<usize>,
+    /// Of these, the changes at the place that the cause names.
+    pub named: Vec<usize>,
 }
 
 /// The causes of a scenario, what fails first. Each change is told by exactly one of them; causes that are no change have none.
@@ -38,13 +40,31 @@ pub fn with_changes(scenario: &Scenario, command: &str) -> Vec<Told> {
         found[told].1.push(at);
         told_by.push(told);
     }
-    let told = found.into_iter().map(|(draft, changes)| Told {
-        cause: draft.finish(),
-        changes,
+    let told = found.into_iter().map(|(draft, changes)| {
+        let cause = draft.finish();
+        let named = named(&context, &cause, &changes);
+        Told {
+            cause,
+            changes,
+            named,
+        }
     });
     let mut told: Vec<Told> = told.collect();
     told.sort_by_key(|it| super::order(&it.cause));
     told
+}
+
+/// Of a cause's changes, those at the place that it names, under the old name and the new one; all of its own where it names none of them.
+fn named(context: &Context<'_>, cause: &Cause, changes: &[usize]) -> Vec<usize> {
+    let all = context.scenario.changes();
+    let own = || (changes.iter().copied()).filter(|at| all[*at].follows.is_none());
+    let is_named = |at: &usize| {
+        let told = context.old_name(&all[*at]).unwrap_or(&all[*at]);
+        let starred = |path: &Option<String>| path.as_deref().map(starred);
+        told.tool == cause.tool && starred(&told.path) == starred(&cause.path)
+    };
+    let named: Vec<usize> = own().filter(is_named).collect();
+    if named.is_empty() { own().collect() } else { named }
 }
 
 /// The cause that tells of a change, which would be `own` if it was one by itself.

@@ -234,7 +234,7 @@ impl Asking<'_> {
                         continue;
                     };
                     // What only follows from it is asked by itself, where it is still there.
-                    let named: Vec<&Change> = question.named().collect();
+                    let named: Vec<&Change> = question.named.iter().collect();
                     if self.ignore(it, &named) {
                         return Ok(Said::Ignored);
                     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::cli::console::Console;
-use crate::model::change::{Change, starred};
+use crate::model::change::Change;
 use crate::model::learned::{Variation, Varying};
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Tally;
@@ -24,19 +24,8 @@ const NAMED_CHARS: usize = 240;
 pub(super) struct Question {
     pub(super) cause: Cause,
     pub(super) changes: Vec<Change>,
-}
-
-impl Question {
     /// The changes at the place that the cause names, without those that only follow from it.
-    pub(super) fn named(&self) -> impl Iterator<Item = &Change> {
-        let place = |tool: &Option<String>, path: &Option<String>| {
-            (tool.clone(), path.as_deref().map(starred))
-        };
-        let of_cause = place(&self.cause.tool, &self.cause.path);
-        let own = || self.changes.iter().filter(|it| it.follows.is_none());
-        let are_named = own().any(|it| place(&it.tool, &it.path) == of_cause);
-        own().filter(move |it| !are_named || place(&it.tool, &it.path) == of_cause)
-    }
+    pub(super) named: Vec<Change>,
 }
 
 /// A run that waits, with its comparison.
@@ -80,12 +69,15 @@ impl Shown {
             return Vec::new();
         };
         let changes = self.changes();
+        let at = |places: &[usize]| {
+            let changes = places.iter().filter_map(|at| changes.get(*at).cloned());
+            changes.collect::<Vec<Change>>()
+        };
         let told = causes::with_changes(scenario, &self.document.command).into_iter();
         told.filter(|it| !it.changes.is_empty())
             .map(|it| Question {
-                changes: (it.changes.iter())
-                    .filter_map(|at| changes.get(*at).cloned())
-                    .collect(),
+                changes: at(&it.changes),
+                named: at(&it.named),
                 cause: it.cause,
             })
             .collect()
