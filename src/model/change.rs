@@ -5,7 +5,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::drift::ToolDrift;
 use crate::response::Edit;
+pub use crate::sentence::Text;
 
 /// One thing that differs between baseline and run, whether it fails the gate or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +61,29 @@ pub enum How {
     AfterFailed,
     /// The object that both are members of was replaced.
     SameObject,
+    /// One happened behind the server under test, the other in the call of the agent that it is behind.
+    Behind,
+    /// It is of the same call, which that tells of.
+    SameCall,
+    /// It is the same change of another call, or of another tool.
+    Alike,
+    /// The changed catalogue refuses the call.
+    Refused,
+    /// The call is made under the new name of its tool.
+    NewName,
+    /// The call needs a value of the other one.
+    Needs,
+    /// The run ended before it came to the call.
+    NotReached,
+    /// The call was made once more.
+    Retried,
+}
+
+impl How {
+    /// Whether what follows is the same thing once more, and not worth a line.
+    pub fn is_plain(self) -> bool {
+        matches!(self, Self::SameCall | Self::Alike | Self::NewName)
+    }
 }
 
 impl Change {
@@ -149,28 +174,25 @@ pub enum What {
     Answer(Edit),
     Slower,
     Tokens,
-    /// In words: of the catalogue, of what is heard behind a server, and of results of earlier programs.
+    /// A server's catalogue changed.
+    Catalogue(ToolDrift),
+    /// What a server behind the one under test heard, in words, and when.
+    Heard {
+        when: Option<When>,
+        said: String,
+    },
+    /// In words: of results of earlier programs, and remarks on what could not be compared.
     Described(String),
 }
 
-/// The sentence beside a fact, for those who read the document. Nothing reads it back, so all are equal.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct Text(String);
-
-impl Text {
-    pub fn of(fact: &impl fmt::Display) -> Self {
-        Self(fact.to_string())
-    }
+/// When a server behind the one under test heard something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    /// During a call of the agent.
+    Behind,
+    BeforeFirst,
 }
-
-impl PartialEq for Text {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Text {}
 
 impl ChangeKind {
     pub fn name(self) -> &'static str {
@@ -186,6 +208,13 @@ impl ChangeKind {
             Self::Tokens => "tokens",
             Self::Upstream => "upstream",
         }
+    }
+}
+
+impl What {
+    /// Whether the words on it say what was there and what is there now.
+    pub fn has_values(&self) -> bool {
+        matches!(self, Self::Catalogue(drift) if drift.change.has_values())
     }
 }
 
@@ -209,7 +238,23 @@ impl fmt::Display for What {
             Self::Answer(edit) => return edit.fmt(f),
             Self::Slower => "took much longer",
             Self::Tokens => "the model used many more tokens",
+            Self::Catalogue(drift) => return drift.fmt(f),
+            Self::Heard { when, said } => {
+                return match when {
+                    Some(when) => write!(f, "{when}, {said}"),
+                    None => f.write_str(said),
+                };
+            }
             Self::Described(said) => said,
+        })
+    }
+}
+
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Behind => "behind it",
+            Self::BeforeFirst => "before the first call",
         })
     }
 }
@@ -221,6 +266,13 @@ impl fmt::Display for How {
             Self::Derived => "computed from it",
             Self::AfterFailed => "after it failed",
             Self::SameObject => "in the same object",
+            Self::Behind | Self::SameCall => "in the same call",
+            Self::Alike => "the same change",
+            Self::Refused => "refused by the new catalogue",
+            Self::NewName => "under its new name",
+            Self::Needs => "it needs a value of that call",
+            Self::NotReached => "the run had ended before",
+            Self::Retried => "made once more",
         })
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::binding::Source;
 use crate::change::Change;
+use crate::drift::Drift;
 use crate::label::Labels;
 use crate::reason::Reason;
 use crate::response::ResponseScore;
@@ -255,31 +256,6 @@ pub struct Loss {
     pub rule: Cow<'static, str>,
 }
 
-/// What changed in one tool the servers offer.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Drift {
-    pub server: String,
-    pub tool: String,
-    /// What changed, in words.
-    pub what: String,
-    /// A call that the baseline recorded would be refused now.
-    pub breaking: bool,
-    /// The baseline calls this tool.
-    pub used: bool,
-    /// The numbers of the baseline's calls that would be refused now.
-    #[serde(default)]
-    pub refused: Vec<usize>,
-    /// Where in the tool it is, such as `description` or `inputSchema/properties/limit`; empty for the tool as a whole.
-    #[serde(default)]
-    pub path: String,
-    /// What was there, shortened around the difference; `null` where there was nothing.
-    #[serde(default)]
-    pub was: Option<String>,
-    /// What is there now; `null` where there is nothing.
-    #[serde(default)]
-    pub now: Option<String>,
-}
-
 /// A call that took much longer than in the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename = "Slower", expecting = "struct Slower")]
@@ -365,15 +341,7 @@ impl Verdict {
         };
         for reason in self.reasons.iter_mut().chain(&mut self.warnings) {
             label(reason);
-            reason.follows.iter_mut().for_each(label);
         }
-    }
-
-    /// Every failed condition, the causes and what follows from them.
-    pub fn all_reasons(&self) -> impl Iterator<Item = &Reason> {
-        self.reasons
-            .iter()
-            .flat_map(|it| std::iter::once(it).chain(&it.follows))
     }
 }
 

@@ -1,13 +1,14 @@
 //! Why a run failed, and what is worth a warning: a value for each condition, and the sentence on it.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::change::{ChangeKind, Text, What};
+use crate::change::{Change, ChangeKind, Text, What, When};
+use crate::drift::ToolDrift;
 use crate::label::labelled;
-use crate::number::fixed;
 use crate::response::{Edit, Steady};
 use crate::text::word_diff::around_difference;
 use crate::text::{several, shorten};
@@ -35,11 +36,55 @@ pub struct Reason {
     pub text: Text,
     pub expected: Option<String>,
     pub got: Option<String>,
-    /// What explains it, where the tool catalogue does.
+    /// What explains it, where the tool catalogue or a server behind does.
     pub cause: Option<String>,
-    /// What else failed because of this; none of them has such itself.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub follows: Vec<Self>,
+    /// The change that it is about, by its place in the list of changes from 0; absent where it is about none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<usize>,
+}
+
+/// A condition that failed, with what else failed because of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grouped<'a> {
+    pub reason: &'a Reason,
+    pub follows: Vec<&'a Reason>,
+}
+
+/// What failed, each cause once: a reason whose change follows from that of another one is beneath it.
+pub fn grouped<'a>(reasons: &'a [Reason], changes: &[Change]) -> Vec<Grouped<'a>> {
+    let mut groups: Vec<Grouped<'a>> = Vec::new();
+    let mut of_root: HashMap<usize, usize> = HashMap::new();
+    for reason in reasons {
+        // Where anything else failed, that is what the score is too low for.
+        if let (ReasonKind::Threshold, Some(first)) = (reason.kind, groups.first_mut()) {
+            first.follows.push(reason);
+            continue;
+        }
+        let root = reason.change.map(|at| root(changes, at));
+        if let Some(group) = root.and_then(|it| of_root.get(&it)) {
+            groups[*group].follows.push(reason);
+            continue;
+        }
+        of_root.extend(root.map(|it| (it, groups.len())));
+        groups.push(Grouped {
+            reason,
+            follows: Vec::new(),
+        });
+    }
+    groups
+}
+
+/// The change that another one follows from in the end, by its place in the list; itself where it follows from none.
+pub fn root(changes: &[Change], at: usize) -> usize {
+    let mut at = at;
+    // Each step leads to another change, so that there are no more steps than changes.
+    for _ in 0..changes.len() {
+        match changes.get(at).and_then(|it| it.follows) {
+            Some(it) if it.change != at => at = it.change,
+            _ => break,
+        }
+    }
+    at
 }
 
 /// Which condition failed.
@@ -89,23 +134,21 @@ pub enum Why {
     EffectNew,
     Slower,
     Tokens,
-    /// The tool catalogue changed, in words; the tools that did.
-    Drifted {
-        said: String,
-        tools: Vec<String>,
+    Drifted(ToolDrift),
+    /// The catalogue accepts less in so many places of so many tools, and refuses no recorded call.
+    AcceptsLess {
+        places: usize,
+        tools: usize,
+        first: ToolDrift,
     },
     /// Something was heard otherwise behind a call of the tool with this bare name, or before the first call.
     Heard {
         tool: Option<String>,
+        when: Option<When>,
         said: String,
     },
     /// The overall score is too low; why most was lost, at the reason's call where it has one.
     BelowThreshold(Option<String>),
-    /// Points were lost, at a place of the reason's call or for a rule.
-    Lost {
-        points: String,
-        at: String,
-    },
     /// The calls do not fit what the way of matching demands.
     Unfit {
         demand: String,
@@ -167,7 +210,7 @@ impl Reason {
             expected: None,
             got: None,
             cause: None,
-            follows: Vec::new(),
+            change: None,
         }
     }
 
@@ -202,9 +245,20 @@ impl Reason {
             }
             Why::MoreNotExpected(more) => format!("{more} more calls are not as expected"),
             Why::TooUnlike => "the calls are too unlike the expected ones".to_owned(),
-            Why::Drifted { said, .. } | Why::Heard { said, .. } | Why::Described(said) => {
-                said.clone()
-            }
+            Why::Drifted(drift) => drift.to_string(),
+            Why::AcceptsLess {
+                places,
+                tools,
+                first,
+            } => format!(
+                "the tool catalogue accepts less in {places} places of {tools} tools, and refuses no recorded call; the first: {first}"
+            ),
+            Why::Heard {
+                when: Some(when),
+                said,
+                ..
+            } => format!("{when}, {said}"),
+            Why::Heard { said, .. } | Why::Described(said) => said.clone(),
             Why::BelowThreshold(most) => {
                 let below = "the overall score is below the threshold";
                 match (most, self.call()) {
@@ -213,11 +267,6 @@ impl Reason {
                     (Some(rule), None) => format!("{below}; most was lost because {rule}"),
                 }
             }
-            Why::Lost { points, at } => match self.call() {
-                Some(call) if at.is_empty() => format!("{points} lost at {call}"),
-                Some(call) => format!("{points} lost at {call}, {at}"),
-                None => format!("{points} lost because {at}"),
-            },
             Why::Unfit {
                 demand,
                 of_expected,
@@ -337,13 +386,16 @@ impl Reason {
         let cause = self.cause.as_ref().map(|it| format!(" ({it})"));
         format!("{}{values}{}", self.sentence(), cause.unwrap_or_default())
     }
+}
 
+impl Grouped<'_> {
     /// The sentence, and how much follows from it.
     pub fn headline(&self) -> String {
+        let reason = self.reason;
         match self.follows.len() {
-            0 => self.to_string(),
-            1 => format!("{self}, and one more follows from it"),
-            more => format!("{self}, and {more} more follow from it"),
+            0 => reason.to_string(),
+            1 => format!("{reason}, and one more follows from it"),
+            more => format!("{reason}, and {more} more follow from it"),
         }
     }
 }
@@ -358,16 +410,6 @@ pub fn call_name(numbers: (Option<usize>, Option<usize>), tool: &str) -> Option<
         (None, Some(number)) => format!("new call {number} `{tool}`"),
         (None, None) => return None,
     })
-}
-
-impl Why {
-    /// Points that were lost at a place of a call, or for a rule.
-    pub fn lost(points: f64, at: String) -> Self {
-        Self::Lost {
-            points: fixed(points, 3),
-            at,
-        }
-    }
 }
 
 impl fmt::Display for Reason {

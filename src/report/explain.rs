@@ -279,7 +279,7 @@ fn explain_drift(text: &mut Lines, drift: &Drift) {
         "{} of {}: {} ({breaking}{used})",
         line(&drift.tool),
         line(&drift.server),
-        line(&drift.what)
+        line(&drift.of_tool().to_string())
     ));
     for call in &drift.refused {
         text.detail(format!("call {call} of the baseline is refused now"));
@@ -442,9 +442,9 @@ fn explain_whole(text: &mut Lines, scenario: &Scenario, comparison: &Comparison)
         scenario.band().unwrap_or(comparison.band).name(),
         fixed(scores.trajectory, 3)
     ));
-    for reason in &comparison.reasons {
-        text.point(line(&reason.to_string()));
-        for follows in &reason.follows {
+    for it in comparison.grouped() {
+        text.point(line(&it.reason.to_string()));
+        for follows in it.follows {
             text.detail(format!("└ {}", line(&follows.to_string())));
         }
     }

@@ -3,7 +3,7 @@
 use mcp_eval::model::binding::{Binding, Source};
 use mcp_eval::model::change::How;
 use mcp_eval::model::comparison::{Band, Comparison};
-use mcp_eval::model::reason::{Reason, ReasonKind};
+use mcp_eval::model::reason::{self, Grouped, ReasonKind};
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::trajectory::{Ending, Trajectory};
 use mcp_eval::score;
@@ -35,17 +35,18 @@ fn listed(calls: &[Value], tools: &[(&str, &str)]) -> Trajectory {
     side
 }
 
-fn only(comparison: &Comparison) -> &Reason {
-    match comparison.verdict.reasons.as_slice() {
-        [only] => only,
-        several => panic!("{} headings: {several:#?}", several.len()),
+fn only(comparison: &Comparison) -> Grouped<'_> {
+    let mut groups = reason::grouped(&comparison.verdict.reasons, &comparison.changes);
+    match groups.pop() {
+        Some(only) if groups.is_empty() => only,
+        last => panic!("{} headings: {groups:#?} {last:#?}", groups.len()),
     }
 }
 
 /// No call has two headings.
 fn assert_each_call_once(comparison: &Comparison) {
     let mut seen = Vec::new();
-    for it in comparison.verdict.all_reasons() {
+    for it in &comparison.verdict.reasons {
         let calls = (it.baseline, it.current);
         if it.kind != ReasonKind::Drift && calls != (None, None) {
             assert!(
@@ -83,7 +84,7 @@ fn a_prefix_that_all_tools_changed_is_one_cause() {
     let comparison = score::compare(&side("ev"), &side("everything"), &Rules::default());
     let root = only(&comparison);
     assert_eq!(
-        root.sentence(),
+        root.reason.sentence(),
         "the prefix `ev__` of all 7 tools became `everything__`"
     );
     // Each call that is not made any more, each that is new, and the score.
@@ -111,10 +112,10 @@ fn a_tool_that_was_renamed_is_one_cause_and_a_new_optional_parameter_is_none() {
     let comparison = score::compare(&before, &after, &Rules::default());
     let root = only(&comparison);
     assert_eq!(
-        root.sentence(),
+        root.reason.sentence(),
         "tool `create_order` was renamed to `place_order`"
     );
-    let follows: Vec<String> = root.follows.iter().map(Reason::sentence).collect();
+    let follows: Vec<String> = root.follows.iter().map(|it| it.sentence()).collect();
     assert_eq!(
         follows,
         [
@@ -127,7 +128,8 @@ fn a_tool_that_was_renamed_is_one_cause_and_a_new_optional_parameter_is_none() {
         comparison
             .drift
             .iter()
-            .any(|it| it.what == "parameter `express` of `ship` is new and optional")
+            .any(|it| it.of_tool().to_string()
+                == "parameter `express` of `ship` is new and optional")
     );
 }
 
@@ -138,7 +140,7 @@ fn names_written_otherwise_and_a_server_without_tools_are_one_cause_each() {
     let heading = |then: &[&'static str], now: &[&'static str]| {
         let before = listed(&calls(&then[..1]), &tools(then));
         let comparison = score::compare(&before, &listed(&[], &tools(now)), &Rules::default());
-        only(&comparison).sentence()
+        only(&comparison).reason.sentence()
     };
     assert_eq!(
         heading(&["getSum", "printEnv"], &["get_sum", "print_env"]),
@@ -171,9 +173,9 @@ fn one_changed_answer_has_one_heading_and_is_degraded_at_best() {
     assert!(comparison.scores.overall >= 0.8);
     assert_eq!(comparison.band, Band::Degraded);
     assert!(
-        root.sentence().starts_with("call 8, mcp__p__buy, "),
+        root.reason.sentence().starts_with("call 8, mcp__p__buy, "),
         "{}",
-        root.sentence()
+        root.reason.sentence()
     );
     assert_each_call_once(&comparison);
 }
@@ -198,7 +200,7 @@ fn an_error_heads_with_its_message_be_it_in_the_answer() {
     ] {
         let comparison = compare(&call(&good), &call(&bad), &Rules::default());
         assert_eq!(
-            only(&comparison).sentence(),
+            only(&comparison).reason.sentence(),
             format!("call 1, mcp__p__find, failed: {said}")
         );
     }
@@ -237,7 +239,7 @@ fn what_needs_a_value_of_a_call_that_failed_follows_from_it() {
     );
     let root = only(&comparison);
     assert_eq!(
-        root.sentence(),
+        root.reason.sentence(),
         "call 1, mcp__p__order, failed: out of stock"
     );
     let follows: Vec<Option<usize>> = root.follows.iter().map(|it| it.baseline).collect();
@@ -258,7 +260,10 @@ fn what_was_not_reached_follows_from_the_call_that_ended_the_run() {
     let before = listed(&made, &[("a", ""), ("b", ""), ("c", ""), ("d", "")]);
     let comparison = score::compare(&before, &current, &Rules::default());
     let root = only(&comparison);
-    assert_eq!(root.sentence(), "call 2, mcp__p__b, failed: no licence");
+    assert_eq!(
+        root.reason.sentence(),
+        "call 2, mcp__p__b, failed: no licence"
+    );
     assert_eq!(
         root.follows
             .iter()
@@ -282,7 +287,7 @@ fn calls_that_fail_with_one_message_are_one_cause_and_others_are_not() {
     let headings = |now: [&str; 3]| {
         let comparison = compare(&side(["ok"; 3]), &side(now), &Rules::default());
         assert_each_call_once(&comparison);
-        comparison.verdict.reasons.len()
+        reason::grouped(&comparison.verdict.reasons, &comparison.changes).len()
     };
     assert_eq!(
         headings(["disk full (10 MB)", "ok", "disk full (12 MB)"]),
@@ -307,7 +312,7 @@ fn many_places_that_changed_in_one_way_are_one_line() {
             ..Rules::default()
         };
         let comparison = compare(&list(then.0, then.1), &list(now.0, now.1), &exact);
-        only(&comparison).sentence().replace(
+        only(&comparison).reason.sentence().replace(
             "call 1, mcp__p__retrieve_tools, asked the same and got another answer: ",
             "",
         )

@@ -2,7 +2,7 @@
 
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::Comparison;
-use mcp_eval::model::reason::ReasonKind;
+use mcp_eval::model::reason::{self, ReasonKind};
 use mcp_eval::model::rules::{Gate, Rules};
 use mcp_eval::score;
 use serde_json::{Value, json};
@@ -106,7 +106,12 @@ fn changes_in_words() {
             named.any(|it| it.sentence() == what)
         };
         let found: Vec<Value> = (comparison.drift.iter())
-            .map(|it| json!([it.what, narrower(&it.what)]))
+            .map(|it| {
+                json!([
+                    it.of_tool().to_string(),
+                    narrower(&it.of_tool().to_string())
+                ])
+            })
             .collect();
         assert_eq!(&json!(found), &case["found"], "{}", case["name"]);
     }
@@ -163,7 +168,7 @@ fn drift_fails_only_where_a_recorded_call_would_be_refused() {
         }
         for it in &comparison.drift {
             assert!(
-                !it.what.ends_with(": changed") && !it.path.is_empty(),
+                !it.of_tool().to_string().ends_with(": changed") && !it.path.is_empty(),
                 "{name}: {it:?}"
             );
             assert!(it.was.is_some() || it.now.is_some(), "{name}: {it:?}");
@@ -193,10 +198,14 @@ fn tools_come_and_go() {
         {"name": "stats", "outputSchema": {"type": "object", "required": ["n"]}},
     ]);
     let comparison = drifted(&before, &after, "add_server", &Rules::default());
+    let said: Vec<String> = (comparison.drift.iter())
+        .map(|it| it.of_tool().to_string())
+        .collect();
     let found: Vec<(&str, bool, bool)> = comparison
         .drift
         .iter()
-        .map(|it| (it.what.as_str(), it.breaking, it.used))
+        .zip(&said)
+        .map(|(it, said)| (said.as_str(), it.breaking, it.used))
         .collect();
     assert_eq!(
         found,
@@ -233,9 +242,9 @@ fn a_call_of_a_renamed_tool_is_refused_for_its_name_alone() {
     let before = tool("find_things", "integer");
     let after = tool("things_find", "string");
     let comparison = drifted(&before, &after, "find_things", &Rules::default());
-    let refusing: Vec<&str> = (comparison.drift.iter())
+    let refusing: Vec<String> = (comparison.drift.iter())
         .filter(|it| it.breaking)
-        .map(|it| it.what.as_str())
+        .map(|it| it.of_tool().to_string())
         .collect();
     assert_eq!(
         refusing,
@@ -327,14 +336,15 @@ fn drift_explains_what_it_caused() {
         &side(&tool("string"), &calls("limit must be a string", true)),
         &Rules::default(),
     );
-    let [root] = comparison.verdict.reasons.as_slice() else {
-        panic!("one cause has several headings: {:?}", comparison.verdict)
+    let [root, regression, _] = comparison.verdict.reasons.as_slice() else {
+        panic!("{:?}", comparison.verdict)
     };
     assert_eq!(
         root.sentence(),
         "parameter `limit` of `find` became a string"
     );
-    let regression = &root.follows[0];
+    let groups = reason::grouped(&comparison.verdict.reasons, &comparison.changes);
+    assert_eq!(groups[0].follows[0], regression);
     assert_eq!(regression.kind, ReasonKind::ServerRegression);
     assert_eq!(
         regression.sentence(),
@@ -342,7 +352,7 @@ fn drift_explains_what_it_caused() {
     );
     assert_eq!(
         regression.cause.as_deref(),
-        Some("parameter \"limit\" became a string")
+        Some("parameter `limit` of `find` became a string")
     );
 
     let gone = score::compare(
@@ -353,16 +363,16 @@ fn drift_explains_what_it_caused() {
         &side(&json!([{"name": "upstream_add"}]), &[]),
         &Rules::default(),
     );
-    let [root] = gone.verdict.reasons.as_slice() else {
-        panic!("one cause has several headings: {:?}", gone.verdict)
+    let [root, missing, _] = gone.verdict.reasons.as_slice() else {
+        panic!("{:?}", gone.verdict)
     };
     assert_eq!(
         root.sentence(),
         "tool `add_server` is gone; nearest: `upstream_add`"
     );
-    assert_eq!(root.follows[0].kind, ReasonKind::EffectChange);
+    assert_eq!(missing.kind, ReasonKind::EffectChange);
     assert_eq!(
-        root.follows[0].cause.as_deref(),
-        Some("tool \"add_server\" is gone; nearest: \"upstream_add\"")
+        missing.cause.as_deref(),
+        Some("tool `add_server` is gone; nearest: `upstream_add`")
     );
 }

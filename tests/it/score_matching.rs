@@ -64,7 +64,7 @@ fn modes_at_their_edges() {
             );
             // The drift of a tool that is not called at all is not what these cases are about.
             let reasons =
-                (comparison.verdict.all_reasons()).filter(|it| it.kind != ReasonKind::Drift);
+                (comparison.verdict.reasons.iter()).filter(|it| it.kind != ReasonKind::Drift);
             assert_eq!(reasons.count() == 0, passes, "{context}");
             assert_losses_add_up(&comparison, &context);
         }

@@ -2,7 +2,7 @@
 
 use mcp_eval::model::change::ChangeKind;
 use mcp_eval::model::comparison::{Band, Comparison};
-use mcp_eval::model::reason::ReasonKind;
+use mcp_eval::model::reason::{self, ReasonKind};
 use mcp_eval::model::rules::{Preset, Rules};
 use mcp_eval::model::trajectory::Trajectory;
 use mcp_eval::model::upstream::{PassedOn, VaryingArgument};
@@ -73,8 +73,8 @@ fn heard(now: &[Value]) -> Comparison {
 /// What failed, one sentence each, what follows indented.
 pub(crate) fn reasons(comparison: &Comparison) -> Vec<String> {
     let mut shown = Vec::new();
-    for it in &comparison.verdict.reasons {
-        shown.push(it.sentence());
+    for it in reason::grouped(&comparison.verdict.reasons, &comparison.changes) {
+        shown.push(it.reason.sentence());
         shown.extend(it.follows.iter().map(|it| format!("  {}", it.sentence())));
     }
     shown
@@ -92,7 +92,7 @@ pub(crate) fn assert_fails(comparison: &Comparison, expected: &[&str]) {
     assert!(!comparison.verdict.passed);
     assert!(comparison.band <= Band::Degraded);
     assert!((comparison.scores.overall - 1.0).abs() < 1e-9);
-    let failing = comparison.verdict.all_reasons();
+    let failing = comparison.verdict.reasons.iter();
     let failing = failing.filter(|it| it.kind == ReasonKind::Upstream).count();
     let changes = told(comparison);
     assert_eq!(
@@ -333,7 +333,7 @@ fn what_the_agent_asks_otherwise_is_passed_on() {
     let before = sides("/a", "say it in a few plain words");
     // A read that is asked otherwise, and an effect that is made with something else: the agent's doing, and said of its own calls.
     let other = compare(&before, &sides("/b", "say it in a few plain words"));
-    let kinds: Vec<_> = other.verdict.all_reasons().map(|it| it.kind).collect();
+    let kinds: Vec<_> = other.verdict.reasons.iter().map(|it| it.kind).collect();
     assert!(kinds.contains(&ReasonKind::EffectChange));
     assert!(!kinds.contains(&ReasonKind::Upstream), "{kinds:?}");
     assert_eq!(told(&other).len(), 2);
@@ -383,7 +383,7 @@ fn an_effect_of_a_call_that_is_missing_follows_from_it() {
     // A read's is a change like that of the read itself.
     let now = run(&agent()[..2], &lane()[..3]);
     let comparison = compare(&run(&agent(), &lane()), &now);
-    let upstream = comparison.verdict.all_reasons();
+    let upstream = comparison.verdict.reasons.iter();
     assert_eq!(
         upstream
             .filter(|it| it.kind == ReasonKind::Upstream)

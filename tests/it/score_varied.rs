@@ -362,7 +362,7 @@ fn what_is_said_of_an_odd_take_is_true() {
     let said = |takes: &[Value], current: &Value| {
         let comparison = against(takes, current);
         assert!(!comparison.verdict.passed);
-        let reasons = comparison.verdict.all_reasons();
+        let reasons = comparison.verdict.reasons.iter();
         reasons.map(Reason::sentence).collect::<Vec<_>>().join("; ")
     };
     let with = json!({"a": 1, "cached": true});

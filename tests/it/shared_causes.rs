@@ -59,7 +59,7 @@ fn equal_causes_stand_together_at_the_end() {
         let comparison = &scenario["comparison"];
         assert_eq!(
             comparison["reasons"].as_array().unwrap().len(),
-            1,
+            2,
             "{comparison}"
         );
         let band = comparison["band"].as_str().unwrap();

@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
 use model::change::{How, starred};
-use model::published::result::{Cause, CauseCall, CauseKind, CausePlace, Whose, names_values};
+use model::drift::ToolDrift;
+use model::published::result::{Cause, CauseCall, CauseKind, CausePlace, Whose};
 use model::text::shorten;
 use model::text::word_diff::around_difference;
 
@@ -50,6 +51,10 @@ pub(super) struct Draft {
     pub(super) values_differ: bool,
     pub(super) fails: bool,
     pub(super) places: Vec<CausePlace>,
+    /// The changes of the last scenario that it tells of, by their places in the list.
+    pub(super) changes: Vec<usize>,
+    /// Of these, the changes at the place that it names.
+    pub(super) named: Vec<usize>,
     /// How many places of one call are concerned, at most.
     pub(super) of_call: usize,
     pub(super) follows: Vec<String>,
@@ -73,6 +78,10 @@ pub(super) enum What {
     Failed(String),
     /// Something happened at a place of a call.
     Place(Verb),
+    /// The catalogue changed, in the same way for all tools.
+    Drift(ToolDrift),
+    /// What the tools' annotations hint at changed, in several ways.
+    Hints,
 }
 
 impl Draft {
@@ -102,6 +111,8 @@ impl Draft {
                 calls: Vec::new(),
                 fails: false,
             }],
+            changes: Vec::new(),
+            named: Vec::new(),
             of_call: 1,
             follows: Vec::new(),
             same: HashSet::new(),
@@ -154,6 +165,7 @@ impl Draft {
         self.fails |= other.fails;
         self.line = self.line.filter(|it| other.line == Some(*it));
         self.say_of_several(&other);
+        self.say_of_hints(&other);
         self.values_differ |=
             other.values_differ || (&self.was, &self.now) != (&other.was, &other.now);
         self.tools.extend(other.tools);
@@ -172,6 +184,9 @@ impl Draft {
                 self.known_calls = place.calls.iter().copied().collect();
                 self.places.push(place);
             }
+        }
+        if self.places.len() == 1 {
+            self.changes.extend(other.changes);
         }
         self.add_follows(other.follows);
         self.same.extend(other.same);
@@ -226,6 +241,37 @@ impl Draft {
         }
     }
 
+    /// Hints that changed in several ways are named beneath, each once.
+    fn say_of_hints(&mut self, other: &Self) {
+        let own = match &self.what {
+            What::Hints => None,
+            What::Drift(drift) => Some(drift.change.clone()),
+            _ => return,
+        };
+        if matches!(self.key, Key::Drift { what: None, .. }) {
+            let is_same =
+                matches!((&own, &other.what), (Some(own), What::Drift(it)) if it.change == *own);
+            if is_same && (&self.was, &self.now) == (&other.was, &other.now) {
+                return;
+            }
+            let own = own.and_then(|_| self.hint());
+            self.add_follows(own.into_iter().chain(other.hint()));
+            self.what = What::Hints;
+        }
+    }
+
+    /// The hint that changed, and how: ``` `destructiveHint`: true → false ```.
+    fn hint(&self) -> Option<String> {
+        let name = self.path.as_deref()?.rsplit('/').next()?;
+        let values = values(self.was.as_deref(), self.now.as_deref());
+        Some(format!("`{name}`: {}", values.unwrap_or_default()))
+    }
+
+    /// Where it is; empty for a tool as a whole.
+    pub(super) fn path(&self) -> &str {
+        self.path.as_deref().unwrap_or_default()
+    }
+
     pub(super) fn finish(mut self) -> Cause {
         for place in &mut self.places {
             place.calls.sort_by_key(|it| it.baseline.or(it.current));
@@ -270,6 +316,8 @@ impl Draft {
             What::Whole(said) => return said.clone(),
             What::Failed(message) => return format!("{} failed: {message}", self.tool_names()),
             What::Place(verb) => verb.said(&self.tool_names(), self.path.as_deref()),
+            What::Drift(drift) => drift.change.said(&drift.server, &self.tool_names()),
+            What::Hints => return format!("the annotations of {} changed", self.tool_names()),
         };
         let is_several = self.path.as_deref().is_some_and(|it| it.contains('*'));
         if is_several && self.of_call > 1 && matches!(self.what, What::Place(_)) {
@@ -280,7 +328,7 @@ impl Draft {
             return text;
         }
         let (was, now) = (self.was.as_deref(), self.now.as_deref());
-        let is_said = self.kind == CauseKind::Drift && names_values(&text, was, now);
+        let is_said = matches!(&self.what, What::Drift(drift) if drift.change.has_values());
         match values(was, now).filter(|_| !is_said) {
             Some(values) => text + lead + &values,
             None => text,

@@ -2,43 +2,43 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::change::How;
+use model::call::full_name;
+use model::change::{How, starred};
 use model::published::result::{
-    Call, CauseCall, CauseKind, Change, ChangeKind, EvaluationStatus, ExperimentPart, Problem, Row,
-    Scenario, Status, Whose,
+    Answered, Call, CauseCall, CauseKind, Change, ChangeKind, Comparison, EvaluationStatus,
+    ExperimentPart, Problem, Reason, ReasonKind, Row, Scenario, Status, What as Happened, Whose,
+    Why,
 };
 
 use super::draft::{Draft, What};
-use super::ended::Ended;
+use super::ended::{self, Ended};
 use super::found::Found;
 use super::key::{Key, masked};
 use super::no_baseline;
-use super::of_change::Context;
+use super::of_change::{Context, calls_of};
 
-/// Everything that failed or changed in one scenario.
+/// How many further places of one answer have a cause each; more than that are told beneath the first.
+const PLACES: usize = 4;
+
+/// Everything that failed or changed in one scenario, with the changes that each cause tells of.
 pub(super) fn of_scenario(scenario: &Scenario, command: &str) -> Vec<Draft> {
     let mut of = Gather {
         context: Context::new(scenario, command),
         fails: matches!(scenario.status, Status::Failed | Status::Inconclusive),
         rows: rows(scenario),
-        covered: HashSet::new(),
+        reasons: HashMap::new(),
         answered: HashMap::new(),
-        more_places: HashMap::new(),
         ended: Ended::of(scenario),
         not_made: Vec::new(),
         script: Vec::new(),
         told: HashMap::new(),
+        entered: HashSet::new(),
         found: Found::default(),
     };
     of.experiment();
     of.problem();
     if let Some(comparison) = &scenario.comparison {
-        for reason in &comparison.reasons {
-            of.reason(comparison, reason);
-        }
-        for (at, change) in comparison.changes.iter().enumerate() {
-            of.change(at, change);
-        }
+        of.comparison(comparison);
     }
     of.expectations();
     of.not_made();
@@ -54,32 +54,32 @@ pub(super) struct Gather<'a> {
     pub(super) fails: bool,
     /// The rows by their calls.
     pub(super) rows: HashMap<CauseCall, &'a Row>,
-    /// The calls that causes are about already.
-    pub(super) covered: HashSet<CauseCall>,
-    /// Of calls that are answered otherwise, the place that a cause is about.
-    pub(super) answered: HashMap<CauseCall, Option<String>>,
-    /// How many other places of such an answer have been found.
-    pub(super) more_places: HashMap<CauseCall, usize>,
+    /// What the verdict says of changes, by the places of these in the list.
+    reasons: HashMap<usize, &'a Reason>,
+    /// Of calls that are answered otherwise, the cause that is about the first place, and how many other places there are.
+    answered: HashMap<CauseCall, (usize, usize)>,
     /// Where the run ended before it came to all its calls.
     pub(super) ended: Option<Ended>,
     /// The calls that it did not come to.
-    pub(super) not_made: Vec<NotMade>,
+    not_made: Vec<NotMade>,
     /// The causes that tell of the calls of a script that are other ones, and which these are.
     script: Vec<(CauseCall, usize)>,
     /// The causes that tell of changes, by the places of these in the list.
-    pub(super) told: HashMap<usize, usize>,
+    told: HashMap<usize, usize>,
+    /// The changes that were looked at.
+    entered: HashSet<usize>,
     pub(super) found: Found,
 }
 
 /// A call that the run did not come to.
-pub(super) struct NotMade {
-    pub(super) call: CauseCall,
+struct NotMade {
+    call: CauseCall,
     /// In a sentence.
-    pub(super) said: String,
-    pub(super) fails: bool,
+    said: String,
+    fails: bool,
 }
 
-pub(super) fn rows(scenario: &Scenario) -> HashMap<CauseCall, &Row> {
+fn rows(scenario: &Scenario) -> HashMap<CauseCall, &Row> {
     let rows = scenario.comparison.iter().flat_map(|it| &it.rows);
     let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
     rows.filter(|it| it.tool.is_some())
@@ -146,7 +146,7 @@ impl<'a> Gather<'a> {
 
     /// The cause that tells of another script which asks otherwise in this call, and whether it says so of this very call. All that a
     /// changed script asks otherwise comes from that.
-    pub(super) fn of_script(&self, call: CauseCall) -> Option<(usize, bool)> {
+    fn of_script(&self, call: CauseCall) -> Option<(usize, bool)> {
         let is_same = |(known, _): &&(CauseCall, usize)| {
             let side = |one: Option<usize>, other| one.is_some() && one == other;
             side(known.current, call.current) || side(known.baseline, call.baseline)
@@ -157,7 +157,7 @@ impl<'a> Gather<'a> {
     }
 
     /// The changed script that a cause follows from: the calls it makes, and what is answered to what it asks otherwise.
-    pub(super) fn by_script(&self, draft: &Draft, call: CauseCall) -> Option<usize> {
+    fn by_script(&self, draft: &Draft, call: CauseCall) -> Option<usize> {
         let of_call = matches!(
             draft.kind,
             CauseKind::Request | CauseKind::Effect | CauseKind::Call
@@ -170,41 +170,278 @@ impl<'a> Gather<'a> {
         Some(at)
     }
 
-    /// The cause of the change that this one follows from.
-    pub(super) fn followed(&mut self, change: &Change) -> Option<usize> {
-        let root = change.follows?.change;
-        if let Some(at) = self.told.get(&root) {
-            return Some(*at);
+    /// What the verdict names first, then what changed besides.
+    fn comparison(&mut self, comparison: &'a Comparison) {
+        let reasons = comparison.reasons.iter();
+        let reasons = reasons.filter_map(|it| Some((it.change?, it)));
+        self.reasons.extend(reasons);
+        for reason in &comparison.reasons {
+            match reason.change {
+                Some(at) => self.change(at),
+                None => self.plain(reason),
+            }
         }
-        let it = self.context.scenario.changes().get(root)?;
-        if it.kind == ChangeKind::Error {
-            return None;
+        for at in 0..comparison.changes.len() {
+            self.change(at);
         }
-        let draft = self
-            .context
-            .of_change(it, self.row(it.baseline, it.current));
-        let at = self.found.add(draft);
-        self.told.insert(root, at);
-        Some(at)
+    }
+
+    /// A change: a cause of its own, unless it follows from another one.
+    fn change(&mut self, at: usize) {
+        let Some(change) = self.context.scenario.changes().get(at) else {
+            return;
+        };
+        if !self.entered.insert(at) {
+            return;
+        }
+        if let Some(gone) = self.context.old_name(at) {
+            self.change(gone);
+            self.belongs(at, gone);
+            return;
+        }
+        if change.kind == ChangeKind::Call && self.is_by_end(change) {
+            return;
+        }
+        let draft = self.draft_of(at, change);
+        let call = calls_of(change);
+        if let Some(follows) = change.follows {
+            self.change(follows.change);
+            if let Some(root) = self.told.get(&follows.change).copied() {
+                self.put_beneath(root, follows.how, draft);
+                self.tells(root, at);
+                return;
+            }
+        }
+        if let Some(script) = self.by_script(&draft, call) {
+            let is_named = self.reasons.contains_key(&at);
+            self.of_changed_script(script, draft, call, is_named);
+            self.tells(script, at);
+            return;
+        }
+        let is_answer = matches!(
+            change.kind,
+            ChangeKind::Answer | ChangeKind::Addition | ChangeKind::Error
+        );
+        let asked = is_answer && self.context.asked_otherwise.contains(&call);
+        let asks = |it: &Draft| {
+            matches!(it.kind, CauseKind::Request | CauseKind::Effect)
+                && it.places.iter().any(|it| it.calls.contains(&call))
+        };
+        let question = self.found.drafts().iter().position(asks);
+        let beneath = question
+            .filter(|_| asked)
+            .or_else(|| self.one_of_too_many(change, call));
+        if let Some(root) = beneath {
+            let said = draft.text();
+            let cause = &mut self.found.drafts_mut()[root];
+            cause.fails |= draft.fails;
+            cause.add_follows([said]);
+            self.tells(root, at);
+            return;
+        }
+        let root = self.found.add(draft);
+        if change.kind == ChangeKind::Answer && change.fails {
+            self.answered.entry(call).or_insert((root, 0));
+        }
+        self.tells(root, at);
+        self.found.drafts_mut()[root].named.push(at);
+    }
+
+    /// Notes that a cause tells of a change.
+    fn tells(&mut self, cause: usize, at: usize) {
+        self.told.insert(at, cause);
+        self.found.drafts_mut()[cause].changes.push(at);
+    }
+
+    /// Notes that a change is told where another one is.
+    fn belongs(&mut self, at: usize, to: usize) {
+        if let Some(cause) = self.told.get(&to).copied() {
+            self.tells(cause, at);
+            let cause = &mut self.found.drafts_mut()[cause];
+            if cause.named.contains(&to) {
+                cause.named.push(at);
+            }
+        }
+    }
+
+    /// The change as a cause of its own, in the words of the verdict where these say more.
+    fn draft_of(&self, at: usize, change: &Change) -> Draft {
+        let row = self.row(change.baseline, change.current);
+        let mut draft = self.context.of_change(at, change, row);
+        draft.fails = change.fails && self.fails;
+        if let Happened::Catalogue(drift) = &change.what {
+            let drifts = self.context.scenario.comparison.iter();
+            let mut drifts = drifts.flat_map(|it| &it.drift);
+            let known = drifts.find(|it| it.of_tool() == *drift && it.path == draft.path());
+            let refused = known.iter().flat_map(|it| &it.refused).copied();
+            let calls: Vec<CauseCall> = refused.map(|it| self.call_of(it)).collect();
+            draft.add_calls(calls);
+        }
+        let Some(reason) = self.reasons.get(&at) else {
+            return draft;
+        };
+        match &reason.why {
+            Why::Failed(message) => {
+                // A server that fails in one way may do so in all its tools.
+                let server = row.and_then(|it| it.server.as_deref()).unwrap_or_default();
+                draft.key = Key::failed(server, message);
+                draft.kind = CauseKind::Error;
+                draft.what = What::Failed(message.clone());
+            }
+            // The words on what changed in a catalogue have the names already.
+            Why::Described(_) if change.kind == ChangeKind::Drift => {
+                (draft.was, draft.now) = (reason.expected.clone(), reason.got.clone());
+            }
+            // That a member has another name now is told better by what it was and is.
+            Why::AnsweredOtherwise(Answered::Many {
+                places,
+                became,
+                has_values,
+            })
+            | Why::OtherResult(Answered::Many {
+                places,
+                became,
+                has_values,
+            }) if self.context.renamed(at).is_none() => {
+                let tool = row.map(Row::tool_name).or_else(|| reason.tool.clone());
+                let said = format!("{places} of `{}` {became}", tool.unwrap_or_default());
+                draft.key = Key::many(&said);
+                draft.path = draft.path.map(|it| starred(&it));
+                draft.values_differ = true;
+                draft.what = if *has_values {
+                    What::Whole(said)
+                } else {
+                    What::Said(said)
+                };
+            }
+            _ => {}
+        }
+        draft
+    }
+
+    /// A call by its number in the baseline.
+    fn call_of(&self, number: usize) -> CauseCall {
+        let mut calls = self.rows.keys();
+        let known = calls.find(|it| it.baseline == Some(number)).copied();
+        known.unwrap_or(CauseCall::new(Some(number), None))
     }
 
     /// Puts a change, which would be a cause by itself, beneath the one that it follows from.
-    pub(super) fn put_beneath(
-        &mut self,
-        at: usize,
-        change: &Change,
-        draft: Draft,
-        calls: Vec<CauseCall>,
-    ) {
-        let how = change.follows.map(|it| it.how);
-        let said = how.map_or_else(|| draft.text(), |how| format!("{} ({how})", draft.text()));
-        let cause = &mut self.found.drafts_mut()[at];
+    fn put_beneath(&mut self, root: usize, how: How, draft: Draft) {
+        let cause = &mut self.found.drafts_mut()[root];
         cause.fails |= draft.fails;
-        cause.add_calls(calls);
-        cause.add_follows(std::iter::once(said).chain(draft.follows));
-        if how == Some(How::SameValue) {
-            cause.same.insert(draft.key);
+        if how == How::SameValue {
+            cause.same.insert(draft.key.clone());
         }
+        if how == How::Alike && draft.kind == CauseKind::Drift {
+            cause.merge(draft);
+            return;
+        }
+        let calls = draft.places.last().map(|it| it.calls.clone());
+        cause.add_calls(calls.unwrap_or_default());
+        if how.is_plain() {
+            cause.values_differ |=
+                how == How::Alike && (&cause.was, &cause.now) != (&draft.was, &draft.now);
+            return;
+        }
+        let said = draft.text();
+        if said != cause.text() {
+            cause.add_follows([format!("{said} ({how})")]);
+        }
+    }
+
+    /// What a changed script asks otherwise, and what is answered to that. What the verdict names is told in any case.
+    fn of_changed_script(&mut self, script: usize, draft: Draft, call: CauseCall, is_named: bool) {
+        let asks = |it: &&Change| {
+            let kinds = [ChangeKind::Call, ChangeKind::Request, ChangeKind::Effect];
+            calls_of(it) == call && kinds.contains(&it.kind)
+        };
+        let is_answer = matches!(
+            draft.kind,
+            CauseKind::Answer | CauseKind::Addition | CauseKind::Error
+        );
+        let is_only = self.context.scenario.changes().iter().filter(asks).count() == 1;
+        // Where this is all that the call asks otherwise, the cause says it.
+        let is_said =
+            !is_named && !is_answer && is_only && self.of_script(call) == Some((script, true));
+        let said = draft.text();
+        let cause = &mut self.found.drafts_mut()[script];
+        cause.fails |= draft.fails;
+        cause.add_calls([call]);
+        if !is_said {
+            cause.add_follows([said]);
+        }
+    }
+
+    /// The cause that is about the first place of an answer, where many others fail besides.
+    fn one_of_too_many(&mut self, change: &Change, call: CauseCall) -> Option<usize> {
+        let is_place = change.kind == ChangeKind::Answer && change.fails;
+        let (root, others) = self.answered.get_mut(&call).filter(|_| is_place)?;
+        *others += 1;
+        (*others > PLACES).then_some(*root)
+    }
+
+    /// Notes a call that the run did not come to; whether it is one.
+    fn is_by_end(&mut self, change: &Change) -> bool {
+        let call = ended::not_made(change);
+        if !self.ended.as_ref().is_some_and(|it| it.is_before(call)) {
+            return false;
+        }
+        let asked = change.was.clone().or_else(|| change.tool_name());
+        self.not_made.push(NotMade {
+            call,
+            said: ended::sentence(&asked.unwrap_or_default()),
+            fails: change.fails && !self.context.scenario.status.is_fine(),
+        });
+        true
+    }
+
+    /// A reason that is about no change: of which nothing more is known than what it says.
+    fn plain(&mut self, reason: &Reason) {
+        // The changes that the score or the strictness fails for say more.
+        if matches!(reason.kind, ReasonKind::Threshold | ReasonKind::Strict) {
+            return;
+        }
+        let call = CauseCall::new(reason.baseline, reason.current);
+        let row = self.row(reason.baseline, reason.current);
+        if self.ended.as_ref().is_some_and(|it| it.explains(reason)) {
+            let asked = reason.expected.clone().or_else(|| row.map(Row::tool_name));
+            self.not_made.push(NotMade {
+                call,
+                said: ended::sentence(&asked.unwrap_or_default()),
+                fails: self.fails,
+            });
+            return;
+        }
+        let (kind, whose) = match reason.kind {
+            ReasonKind::ServerRegression => (CauseKind::Answer, Some(Whose::Server)),
+            ReasonKind::EffectChange => (CauseKind::Effect, Some(Whose::Agent)),
+            ReasonKind::Slower => (CauseKind::Slower, Some(Whose::Server)),
+            ReasonKind::Tokens => (CauseKind::Tokens, Some(Whose::Agent)),
+            ReasonKind::Upstream => (CauseKind::Upstream, Some(Whose::Behind)),
+            ReasonKind::Drift => (CauseKind::Drift, Some(Whose::Catalogue)),
+            ReasonKind::Match => (CauseKind::Call, Some(Whose::Agent)),
+            ReasonKind::Expectation => (CauseKind::Expectation, None),
+            ReasonKind::Threshold | ReasonKind::Strict => (CauseKind::Score, None),
+        };
+        let name = row.map(Row::tool_name);
+        let said = reason.without_number(name.as_deref());
+        let draft = self.context.draft(kind, whose, said);
+        let mut draft = Draft {
+            tools: name.into_iter().collect(),
+            tool: row.and_then(|it| Some(full_name(Some(it.server.as_ref()?), it.tool.as_ref()?))),
+            label: row.and_then(|it| it.label.clone()),
+            was: reason.expected.clone(),
+            now: reason.got.clone(),
+            fails: self.fails,
+            ..draft
+        };
+        if let Some(script) = self.by_script(&draft, call) {
+            self.of_changed_script(script, draft, call, true);
+            return;
+        }
+        draft.add_calls([call]);
+        self.found.add(draft);
     }
 
     /// What stood in the way of a verdict. That a scenario is skipped or was interrupted has no cause that anybody could look for.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use model::drift::{ToolChange, ToolDrift};
 use model::published::result::CauseKind;
 
 /// The fewest digits of a number in a key that is a part of an id.
@@ -25,10 +26,11 @@ pub(super) enum Key {
     Failed { server: String, message: String },
     /// Many places of one answer that changed in one way.
     Many(String),
-    /// A change of the catalogue, the same wherever it is met.
+    /// A change of the catalogue, the same wherever it is met; one that several tools may have names none.
     Drift {
-        tool: String,
-        what: String,
+        server: String,
+        tool: Option<String>,
+        what: Option<ToolChange>,
         was: Option<String>,
         now: Option<String>,
     },
@@ -66,16 +68,19 @@ impl Key {
         Self::Many(masked(said))
     }
 
-    pub(super) fn drift(
-        tool: &str,
-        what: &str,
-        (was, now): (&Option<String>, &Option<String>),
-    ) -> Self {
+    pub(super) fn drift(drift: &ToolDrift, (was, now): (&Option<String>, &Option<String>)) -> Self {
+        let (tool, what, values) = match drift.change {
+            ToolChange::Input(_) => (None, Some(&drift.change), None),
+            ToolChange::Annotation(_) | ToolChange::OnlyReads(_) => (None, None, None),
+            _ => (Some(&drift.tool), Some(&drift.change), Some((was, now))),
+        };
+        let (was, now) = values.map(|(was, now)| (was.clone(), now.clone())).unzip();
         Self::Drift {
-            tool: tool.to_owned(),
-            what: masked(what),
-            was: was.clone(),
-            now: now.clone(),
+            server: drift.server.clone(),
+            tool: tool.cloned(),
+            what: what.cloned(),
+            was: was.flatten(),
+            now: now.flatten(),
         }
     }
 

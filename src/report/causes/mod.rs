@@ -3,7 +3,6 @@
 //! A scenario's differences are many, and most of them follow from few: a tool that was renamed, a value that a server answers otherwise.
 //! What several calls and scenarios have in common is one cause here, with what it led to beneath.
 
-mod changes;
 mod draft;
 mod ended;
 mod evaluators;
@@ -14,9 +13,6 @@ mod gather;
 mod key;
 mod no_baseline;
 mod of_change;
-mod of_each;
-mod of_reason;
-mod reasons;
 mod renamed;
 mod score;
 mod words;
@@ -28,7 +24,6 @@ use model::published::result::{Cause, FORMAT_VERSION, ResultDocument, Scenario};
 use draft::Draft;
 pub use extent::calls;
 use found::Found;
-pub use of_each::{Told, with_changes};
 pub use words::is_medium;
 
 /// What scenarios failed for, and what changed in them: first what failed, and of that the cause of most scenarios and calls.
@@ -45,6 +40,31 @@ pub fn causes(scenarios: &[Scenario], command: &str) -> Vec<Cause> {
     let mut causes: Vec<Cause> = drafts.map(Draft::finish).collect();
     causes.sort_by_key(order);
     causes
+}
+
+/// A cause of one scenario with the changes that it tells of, by their places in the scenario's list; those that follow from it included.
+pub struct Told {
+    pub cause: Cause,
+    pub changes: Vec<usize>,
+    /// Of these, the changes at the place that the cause names.
+    pub named: Vec<usize>,
+}
+
+/// The causes of a scenario, what fails first. Each change is told by exactly one of them; causes that are no change have none.
+pub fn with_changes(scenario: &Scenario, command: &str) -> Vec<Told> {
+    let drafts = gather::of_scenario(scenario, command).into_iter();
+    let told = drafts.map(|mut draft| {
+        let changes = std::mem::take(&mut draft.changes);
+        let named = std::mem::take(&mut draft.named);
+        Told {
+            cause: draft.finish(),
+            changes,
+            named,
+        }
+    });
+    let mut told: Vec<Told> = told.collect();
+    told.sort_by_key(|it| order(&it.cause));
+    told
 }
 
 /// What failed first, and of that what concerns most.

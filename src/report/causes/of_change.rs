@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 
 use model::change::starred;
-use model::published::result::{CauseCall, CauseKind, Change, ChangeKind, Row, Scenario, Whose};
+use model::published::result::{
+    CauseCall, CauseKind, Change, ChangeKind, Row, Scenario, What, Whose,
+};
 
-use super::draft::{Draft, What};
+use super::draft::{Draft, What as Said};
 use super::key::Key;
 use super::renamed::{Renamed, renamed};
 use super::words::Verb;
@@ -17,7 +19,7 @@ pub(super) struct Context<'a> {
     /// The calls that the agent made with other arguments.
     pub(super) asked_otherwise: HashSet<CauseCall>,
     /// The members of answers that only have another name now.
-    renamed: Vec<Renamed<'a>>,
+    renamed: Vec<Renamed>,
 }
 
 impl<'a> Context<'a> {
@@ -43,47 +45,43 @@ impl<'a> Context<'a> {
         Draft::new(&self.scenario.id, kind, whose, said)
     }
 
-    /// The name that a member has now which this change says went.
-    pub(super) fn renamed(&self, change: &Change) -> Option<&Renamed<'a>> {
-        let mut renamed = self.renamed.iter();
-        renamed.find(|it| std::ptr::eq(it.gone, change))
+    /// The name that a member has now which the change at this place says went.
+    pub(super) fn renamed(&self, at: usize) -> Option<&Renamed> {
+        self.renamed.iter().find(|it| it.gone == at)
     }
 
-    /// The change that says what went, where this one says what came in its place.
-    pub(super) fn old_name(&self, change: &Change) -> Option<&'a Change> {
-        let mut renamed = self.renamed.iter();
-        renamed
-            .find(|it| std::ptr::eq(it.came, change))
-            .map(|it| it.gone)
-    }
-
-    /// Whether a change says that something came which only has another name now.
-    pub(super) fn is_new_name(&self, change: &Change) -> bool {
-        self.old_name(change).is_some()
+    /// The place of the change that says what went, where the one at this place says what came for it.
+    pub(super) fn old_name(&self, at: usize) -> Option<usize> {
+        let known = self.renamed.iter().find(|it| it.came == at)?;
+        Some(known.gone)
     }
 
     /// The change, as a cause may begin with it.
-    pub(super) fn of_change(&self, change: &Change, row: Option<&Row>) -> Draft {
-        let renamed = self.renamed(change);
+    pub(super) fn of_change(&self, at: usize, change: &Change, row: Option<&Row>) -> Draft {
+        let renamed = self.renamed(at);
         let verb = Verb::new(change, self.command);
         let verb = match renamed {
             Some(it) => verb.renamed(&it.now, it.is_equal),
             None => verb,
         };
         let kind = kind_of(change.kind);
-        let name = row.map(Row::tool_name).or_else(|| change.tool_name());
-        let path = change.path.as_deref();
-        // A change of the catalogue is a sentence that names its place, and is the same wherever it is met.
-        let what = match change.kind {
-            ChangeKind::Drift | ChangeKind::Tokens => What::Said(change.what.to_string()),
-            _ => What::Place(verb.clone()),
+        let name = match &change.what {
+            What::Catalogue(drift) => Some(drift.tool.clone()),
+            _ => row.map(Row::tool_name).or_else(|| change.tool_name()),
         };
-        let key = if change.kind == ChangeKind::Drift {
-            Key::drift(
-                change.tool.as_deref().unwrap_or_default(),
-                &change.what.to_string(),
-                (&change.was, &change.now),
-            )
+        let path = change.path.as_deref();
+        let what = match &change.what {
+            What::Catalogue(drift) => Said::Drift(drift.clone()),
+            // Nothing more is known of results of earlier programs.
+            it if matches!(change.kind, ChangeKind::Drift | ChangeKind::Tokens) => {
+                Said::Said(it.to_string())
+            }
+            _ => Said::Place(verb.clone()),
+        };
+        let key = if let What::Catalogue(drift) = &change.what {
+            Key::drift(drift, (&change.was, &change.now))
+        } else if let Said::Said(said) = &what {
+            Key::said(kind, said)
         } else {
             // What is passed on behind all tools is one cause; a sentence about one tool names it.
             let tool = change.tool.as_deref();
@@ -95,7 +93,10 @@ impl<'a> Context<'a> {
         };
         let [was, now] = match renamed {
             Some(it) if it.is_equal => [Some(it.was.clone()), Some(it.now.clone())],
-            Some(it) => [it.gone.was.clone(), it.came.now.clone()],
+            Some(it) => [
+                change.was.clone(),
+                self.scenario.changes()[it.came].now.clone(),
+            ],
             None => [change.was.clone(), change.now.clone()],
         };
         let mut draft = self.draft(kind, self.whose(change, row), String::new());

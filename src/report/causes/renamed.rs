@@ -10,9 +10,10 @@ use model::response::{Edit, Piece};
 
 /// A member that went, and the one that came in its place.
 #[derive(Debug)]
-pub(super) struct Renamed<'a> {
-    pub(super) gone: &'a Change,
-    pub(super) came: &'a Change,
+pub(super) struct Renamed {
+    /// The changes that say so, by their places in the list.
+    pub(super) gone: usize,
+    pub(super) came: usize,
     /// The two names.
     pub(super) was: String,
     pub(super) now: String,
@@ -23,27 +24,35 @@ pub(super) struct Renamed<'a> {
 /// The members that went and came in the same object of the same answer.
 #[derive(Default)]
 struct Siblings<'a> {
-    gone: Vec<&'a Change>,
-    came: Vec<&'a Change>,
+    gone: Vec<(usize, &'a Change)>,
+    came: Vec<(usize, &'a Change)>,
 }
 
 /// What only has another name now. Each member that went stands for one that came: the comparison says so, or only these two have that
 /// value, or they are the only ones and are made alike.
-pub(super) fn renamed(changes: &[Change]) -> Vec<Renamed<'_>> {
+pub(super) fn renamed(changes: &[Change]) -> Vec<Renamed> {
     let mut objects: BTreeMap<(Option<usize>, Option<usize>, &str), Siblings<'_>> = BTreeMap::new();
-    for change in changes {
+    for (at, change) in changes.iter().enumerate() {
         let Some((object, _)) = change.path.as_deref().and_then(|it| it.rsplit_once('/')) else {
             continue;
         };
         let siblings = || (change.baseline, change.current, object);
         match (change.kind, &change.was, &change.now) {
             (ChangeKind::Answer, Some(_), None) => {
-                objects.entry(siblings()).or_default().gone.push(change);
+                objects
+                    .entry(siblings())
+                    .or_default()
+                    .gone
+                    .push((at, change));
             }
             (ChangeKind::Addition, None, Some(_))
                 if change.what == What::Answer(Edit::Added(Piece::Member)) =>
             {
-                objects.entry(siblings()).or_default().came.push(change);
+                objects
+                    .entry(siblings())
+                    .or_default()
+                    .came
+                    .push((at, change));
             }
             _ => {}
         }
@@ -51,15 +60,15 @@ pub(super) fn renamed(changes: &[Change]) -> Vec<Renamed<'_>> {
     objects.into_values().flat_map(of_siblings).collect()
 }
 
-fn of_siblings(mut them: Siblings<'_>) -> Vec<Renamed<'_>> {
+fn of_siblings(mut them: Siblings<'_>) -> Vec<Renamed> {
     let mut found = Vec::new();
     them.pair_off(&mut found, |gone, came, _| {
         let renamed = What::Answer(Edit::Renamed(name(came)));
         (gone.what == renamed).then_some(true)
     });
     them.pair_off(&mut found, |gone, came, siblings| {
-        let have = |of: &[&Change]| {
-            let values = of.iter().map(|it| it.was.as_ref().or(it.now.as_ref()));
+        let have = |of: &[(usize, &Change)]| {
+            let values = of.iter().map(|(_, it)| it.was.as_ref().or(it.now.as_ref()));
             values.filter(|it| *it == gone.was.as_ref()).count()
         };
         let is_only = have(&siblings.gone) == 1 && have(&siblings.came) == 1;
@@ -73,17 +82,17 @@ fn of_siblings(mut them: Siblings<'_>) -> Vec<Renamed<'_>> {
     found
 }
 
-impl<'a> Siblings<'a> {
+impl Siblings<'_> {
     /// Takes out the pairs that belong together. `belong` says whether two do, and if so, whether their values are equal.
     fn pair_off(
         &mut self,
-        found: &mut Vec<Renamed<'a>>,
+        found: &mut Vec<Renamed>,
         belong: impl Fn(&Change, &Change, &Self) -> Option<bool>,
     ) {
         let mut pairs: Vec<(usize, usize, bool)> = Vec::new();
-        for (at, gone) in self.gone.iter().enumerate() {
+        for (at, (_, gone)) in self.gone.iter().enumerate() {
             let mut came = self.came.iter().enumerate();
-            let partner = came.find_map(|(to, it)| {
+            let partner = came.find_map(|(to, (_, it))| {
                 let is_free = pairs.iter().all(|(_, taken, _)| *taken != to);
                 let is_equal = belong(gone, it, self).filter(|_| is_free)?;
                 Some((at, to, is_equal))
@@ -91,10 +100,10 @@ impl<'a> Siblings<'a> {
             pairs.extend(partner);
         }
         for (at, to, is_equal) in &pairs {
-            let (gone, came) = (self.gone[*at], self.came[*to]);
+            let ((gone_at, gone), (came_at, came)) = (self.gone[*at], self.came[*to]);
             found.push(Renamed {
-                gone,
-                came,
+                gone: gone_at,
+                came: came_at,
                 was: name(gone),
                 now: name(came),
                 is_equal: *is_equal,

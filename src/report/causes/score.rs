@@ -28,11 +28,10 @@ impl Gather<'_> {
         let Some(comparison) = scenario.comparison.as_ref().filter(|_| self.fails) else {
             return;
         };
-        let mut reasons = (comparison.reasons.iter())
-            .flat_map(|it| std::iter::once(it).chain(&it.follows))
-            .filter(|it| it.kind == ReasonKind::Threshold);
+        let mut reasons = comparison.reasons.iter();
+        let is_below = reasons.any(|it| it.kind == ReasonKind::Threshold);
         let scores = &comparison.scores;
-        if reasons.next().is_none() {
+        if !is_below {
             let of_answer = |it: &Reason| it.kind == ReasonKind::ServerRegression;
             let cause = self.found.drafts_mut().iter_mut().find(|it| it.fails);
             if let Some(cause) = cause.filter(|_| comparison.reasons.iter().any(of_answer)) {

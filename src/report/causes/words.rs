@@ -1,6 +1,6 @@
 //! What happened at a place of a call, in a sentence that names tool and place.
 
-use model::change::unescaped;
+use model::change::{When, unescaped};
 use model::published::result::{Change, ChangeKind, What};
 use model::response::Edit;
 
@@ -135,13 +135,13 @@ impl Verb {
                 _ => format!("{tools} answers otherwise: {place} {what}"),
             },
             ChangeKind::Slower => format!("{tools} takes much longer"),
-            ChangeKind::Upstream => {
-                let what = what.to_string();
-                match what.strip_prefix("behind it, ") {
-                    Some(heard) => format!("behind {tools}, {heard}"),
-                    None => what,
-                }
-            }
+            ChangeKind::Upstream => match what {
+                What::Heard {
+                    when: Some(When::Behind),
+                    said,
+                } => format!("behind {tools}, {said}"),
+                what => what.to_string(),
+            },
             ChangeKind::Drift | ChangeKind::Tokens => what.to_string(),
         }
     }

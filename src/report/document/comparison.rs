@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use model::change::{Change, Text};
 use model::comparison::{Comparison, Loss, Pair, ParameterScore, RequestScore, Row};
+use model::drift::Drift;
 use model::label::Labels;
 use model::points;
 use model::points::finite;
@@ -66,7 +67,12 @@ pub(super) fn comparison(
                 ..it.clone()
             })
             .collect(),
-        drift: comparison.drift.clone(),
+        drift: (comparison.drift.iter())
+            .map(|it| Drift {
+                text: Text::of(&it.of_tool()),
+                ..it.clone()
+            })
+            .collect(),
         slower: comparison.slower.clone(),
         changes: (comparison.changes.iter())
             .map(|it| Change {
@@ -86,11 +92,10 @@ pub(super) fn comparison(
     document
 }
 
-/// A reason with its sentence, and what follows from it with theirs.
+/// A reason with its sentence.
 fn told(reason: &Reason) -> Reason {
     Reason {
         text: Text::of(&reason.sentence()),
-        follows: reason.follows.iter().map(told).collect(),
         ..reason.clone()
     }
 }

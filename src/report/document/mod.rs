@@ -182,7 +182,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
     scenario
 }
 
-/// Says of a reason and what follows from it where the scenario's file speaks of the call concerned.
+/// Says of a reason where the scenario's file speaks of the call concerned.
 fn place(reason: &mut result::Reason, places: &Places, is_expected: bool, scripted: bool) {
     let expected = reason.baseline.filter(|_| is_expected);
     let expected = expected.and_then(|it| Places::line_of(&places.expected, it.checked_sub(1)?));
@@ -190,9 +190,6 @@ fn place(reason: &mut result::Reason, places: &Places, is_expected: bool, script
     let played = reason.current.filter(|_| scripted);
     let played = played.and_then(|it| Places::line_of(&places.script, it.checked_sub(1)?));
     reason.line = expected.or(played);
-    for follows in &mut reason.follows {
-        place(follows, places, is_expected, scripted);
-    }
 }
 
 fn side(trajectory: &Trajectory) -> result::Side {

@@ -7,7 +7,8 @@ use crate::{causes, duration, method, moment};
 use model::number::fixed;
 use model::points;
 use model::published::result::{
-    CauseKind, Change, ChangeKind, Comparison, Loss, Reason, ResultDocument, Scenario, Side,
+    CauseKind, Change, ChangeKind, Comparison, Grouped, Loss, Reason, ResultDocument, Scenario,
+    Side,
 };
 use model::text::shorten;
 use model::trajectory::{Step, Trajectory};
@@ -346,7 +347,11 @@ impl<'a> VerdictView<'a> {
             overall: score(scores.overall),
             threshold: score(scores.threshold),
             made_of: made_of(comparison),
-            reasons: comparison.reasons.iter().map(ReasonView::new).collect(),
+            reasons: comparison
+                .grouped()
+                .into_iter()
+                .map(ReasonView::of)
+                .collect(),
             warnings: (comparison.warnings.iter())
                 .filter(|it| !comparison.mentions(it))
                 .map(ReasonView::new)
@@ -407,14 +412,21 @@ impl<'a> ReasonView<'a> {
 
     fn new(reason: &'a Reason) -> Self {
         let [expected, got] = Excerpt::versus(reason.expected.as_deref(), reason.got.as_deref());
-        let mut follows: Vec<_> = reason.follows.iter().map(Self::new).collect();
-        let others = follows.split_off(follows.len().min(FOLLOWS));
         Self {
             reason,
             link: conversation::link(reason.baseline, reason.current),
             expected,
             got,
+            follows: [Vec::new(), Vec::new()],
+        }
+    }
+
+    fn of(group: Grouped<'a>) -> Self {
+        let mut follows: Vec<_> = group.follows.into_iter().map(Self::new).collect();
+        let others = follows.split_off(follows.len().min(FOLLOWS));
+        Self {
             follows: [follows, others],
+            ..Self::new(group.reason)
         }
     }
 }

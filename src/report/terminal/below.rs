@@ -5,7 +5,7 @@ use crate::measured;
 use model::number::fixed;
 use model::points;
 use model::published::result::{
-    Comparison, EvaluationStatus, EvaluationSummary, Loss, Problem, Reason, Scenario, Status,
+    Comparison, EvaluationStatus, EvaluationSummary, Loss, Problem, Scenario, Status,
 };
 use model::text::shorten;
 
@@ -73,8 +73,11 @@ impl Page<'_> {
 
     /// What the causes say, in the words of this scenario.
     fn in_full(&mut self, scenario: &Scenario) {
-        for reason in scenario.comparison.iter().flat_map(|it| &it.reasons) {
-            self.reason(reason);
+        for it in scenario.comparison.iter().flat_map(Comparison::grouped) {
+            self.indented(4, "✗ ", RED, &it.reason.to_string());
+            for follows in it.follows {
+                self.indented(6, "└ ", RED, &follows.to_string());
+            }
         }
         for unmet in scenario.unmet_checks() {
             self.indented(4, "✗ ", RED, &unmet);
@@ -84,14 +87,6 @@ impl Page<'_> {
             let fails = change.fails && !scenario.status.is_fine();
             let style = if fails { RED } else { MAGENTA };
             self.indented(4, "~ ", style, &change.to_string());
-        }
-    }
-
-    /// A reason, and beneath it what follows from it.
-    fn reason(&mut self, reason: &Reason) {
-        self.indented(4, "✗ ", RED, &reason.to_string());
-        for it in &reason.follows {
-            self.indented(6, "└ ", RED, &it.to_string());
         }
     }
 

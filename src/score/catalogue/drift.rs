@@ -8,7 +8,8 @@ use crate::text::excerpt;
 use crate::values::same::{View, hash};
 use model::Object;
 use model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use model::comparison::Drift;
+use model::change::Text;
+use model::drift::{Drift, SchemaChange, ToolChange};
 use model::trajectory::ToolCall;
 
 use super::likeness::{nearest_name, nearest_tool};
@@ -20,19 +21,13 @@ use super::schema;
 pub(super) type Recorded<'a> = HashMap<(&'a str, &'a str), Vec<(usize, &'a ToolCall)>>;
 
 /// One change in the catalogue.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Finding {
     pub(crate) drift: Drift,
     /// Some requests that were valid before may be refused now, whether the baseline made them or not.
     pub(crate) narrows: bool,
-    /// It is about a name that is not listed any more: of one tool, of several, of a server.
-    pub(crate) is_gone: bool,
     /// The renamed tools: the name before, and the name now.
     pub(crate) renamed: Vec<(String, String)>,
-    /// The tool that is nearest to the one that is gone, where none is the same.
-    pub(crate) nearest: Option<String>,
-    /// The same in short, for use behind a reason: `parameter "limit" became a string`.
-    pub(crate) cause: String,
 }
 
 /// The scored calls of a recording by the tools they call.
@@ -102,7 +97,7 @@ pub(crate) fn cause(findings: &[Finding], baseline: usize) -> Option<String> {
     let mut refusing = findings
         .iter()
         .filter(|it| it.drift.refused.contains(&baseline));
-    refusing.next().map(|it| it.cause.clone())
+    refusing.next().map(|it| it.drift.of_tool().to_string())
 }
 
 /// One server's tools, as they are compared.
@@ -128,8 +123,7 @@ impl<'a> Server<'a> {
             .collect();
         for (name, count) in &counts(new) {
             if *count > 1 && counts(old).get(name).is_none_or(|it| it < count) {
-                let what = format!("tool `{name}` is listed {count} times");
-                let finding = self.finding(name, "name", what);
+                let finding = self.finding(name, "name", ToolChange::Listed(*count));
                 self.found.push(finding);
             }
         }
@@ -142,7 +136,7 @@ impl<'a> Server<'a> {
                 .iter()
                 .flat_map(|(it, _)| self.made(it.name()))
                 .collect();
-            let mut finding = self.gone(&was, what.clone(), what.replace('`', "\""), refused);
+            let mut finding = self.gone(&was, ToolChange::RenamedAlike(what), refused);
             (finding.drift.was, finding.drift.now) = (Some(was), Some(now));
             let names =
                 |(old, new): &(&Tool, &Tool)| (old.name().to_owned(), new.name().to_owned());
@@ -178,7 +172,7 @@ impl<'a> Server<'a> {
         }
         for tool in added.iter().filter(|it| !targets.contains(it.name())) {
             let name = tool.name();
-            let mut finding = self.finding(name, "name", format!("tool `{name}` is new"));
+            let mut finding = self.finding(name, "name", ToolChange::New);
             finding.drift.now = Some(name.to_owned());
             self.found.push(finding);
         }
@@ -187,7 +181,6 @@ impl<'a> Server<'a> {
     /// Changes of what a server says about itself: its instructions, its name, the version of the protocol. Another version of the server is
     /// no change, because comparing versions is the purpose.
     fn says_of_itself(&mut self, old: &ServerCatalogue, new: &ServerCatalogue) {
-        let server = self.name;
         let name = |it: &'_ ServerCatalogue| -> Option<String> {
             let name = it.info.as_ref()?.get("name")?.as_str()?;
             Some(name.to_owned())
@@ -199,26 +192,26 @@ impl<'a> Server<'a> {
         let said = [
             (
                 "instructions",
-                format!("the instructions of server `{server}` changed"),
+                ToolChange::Instructions,
                 old.instructions.clone(),
                 new.instructions.clone(),
             ),
             (
                 "serverInfo/name",
-                format!("server `{server}` calls itself otherwise"),
+                ToolChange::ServerName,
                 name(old),
                 name(new),
             ),
             (
                 "protocolVersion",
-                format!("server `{server}` speaks another version of the protocol"),
+                ToolChange::Protocol,
                 old.protocol_version.clone(),
                 new.protocol_version.clone(),
             ),
         ];
         if let (Some(was), Some(now)) = (&old.capabilities, &new.capabilities) {
             for lost in lost(was, now) {
-                let what = format!("server `{server}` has lost the capability `{lost}`");
+                let what = ToolChange::LostCapability(lost.clone());
                 let mut finding = self.finding("*", &format!("capabilities/{lost}"), what);
                 finding.drift.used = true;
                 finding.drift.was = Some(lost);
@@ -246,14 +239,14 @@ impl<'a> Server<'a> {
     }
 
     fn is_gone(&mut self, tools: &[Tool], lists_nothing: bool) {
-        let (name, count) = (self.name, tools.len());
+        let count = tools.len();
         let what = if lists_nothing {
-            format!("server `{name}` lists none of its {count} tools any more")
+            ToolChange::ListsNothing(count)
         } else {
-            format!("server `{name}` is gone, with its {count} tools")
+            ToolChange::ServerGone(count)
         };
         let refused = tools.iter().flat_map(|it| self.made(it.name())).collect();
-        let mut finding = self.gone("*", what.clone(), what.replace('`', "\""), refused);
+        let mut finding = self.gone("*", what, refused);
         finding.drift.was = Some(format!("{count} tools"));
         self.found.push(finding);
     }
@@ -268,28 +261,30 @@ impl<'a> Server<'a> {
             .collect()
     }
 
-    fn finding(&self, tool: &str, path: &str, what: String) -> Finding {
+    fn finding(&self, tool: &str, path: &str, what: ToolChange) -> Finding {
         Finding {
-            cause: what.clone(),
             drift: Drift {
                 server: self.name.to_owned(),
                 tool: tool.to_owned(),
                 what,
+                text: Text::default(),
+                breaking: false,
                 used: self.calls.contains_key(&(self.name, tool)),
+                refused: Vec::new(),
                 path: path.to_owned(),
-                ..Drift::default()
+                was: None,
+                now: None,
             },
-            ..Finding::default()
+            narrows: false,
+            renamed: Vec::new(),
         }
     }
 
     /// A name that is not listed any more, with the recorded calls that would fail for it.
-    fn gone(&self, tool: &str, what: String, cause: String, mut refused: Vec<usize>) -> Finding {
+    fn gone(&self, tool: &str, what: ToolChange, mut refused: Vec<usize>) -> Finding {
         refused.sort_unstable();
         let mut finding = self.finding(tool, "name", what);
         finding.narrows = true;
-        finding.is_gone = true;
-        finding.cause = cause;
         finding.drift.used = !refused.is_empty();
         finding.drift.breaking = !refused.is_empty();
         finding.drift.refused = refused;
@@ -297,9 +292,8 @@ impl<'a> Server<'a> {
     }
 
     fn renamed(&mut self, name: &str, now: &str) {
-        let what = format!("tool `{name}` was renamed to `{now}`");
-        let cause = format!("tool {name:?} is gone; renamed to {now:?}");
-        let mut finding = self.gone(name, what, cause, self.made(name));
+        let what = ToolChange::Renamed(now.to_owned());
+        let mut finding = self.gone(name, what, self.made(name));
         (finding.drift.was, finding.drift.now) = (Some(name.to_owned()), Some(now.to_owned()));
         finding.renamed = vec![(name.to_owned(), now.to_owned())];
         self.found.push(finding);
@@ -313,18 +307,8 @@ impl<'a> Server<'a> {
             .or_else(|| nearest_tool(tool, tools))
             .map(Tool::name)
             .or_else(|| nearest_name(name, tools.iter().map(Tool::name)));
-        let (what, cause) = match near {
-            Some(near) => (
-                format!("tool `{name}` is gone; nearest: `{near}`"),
-                format!("tool {name:?} is gone; nearest: {near:?}"),
-            ),
-            None => (
-                format!("tool `{name}` is gone"),
-                format!("tool {name:?} is gone"),
-            ),
-        };
-        let mut finding = self.gone(name, what, cause, refused);
-        finding.nearest = near.map(str::to_owned);
+        let nearest = near.map(str::to_owned);
+        let mut finding = self.gone(name, ToolChange::Gone { nearest }, refused);
         finding.drift.was = Some(name.to_owned());
         self.found.push(finding);
     }
@@ -338,11 +322,7 @@ impl<'a> Server<'a> {
         self.arguments(old, new, same_name);
         let tool = old.name();
         if old.description() != new.description() {
-            let mut finding = self.finding(
-                tool,
-                "description",
-                format!("description of `{tool}` changed"),
-            );
+            let mut finding = self.finding(tool, "description", ToolChange::Description);
             (finding.drift.was, finding.drift.now) = match (old.description(), new.description()) {
                 (Some(was), Some(now)) => {
                     let (was, now) = excerpt::of_texts(was, now);
@@ -397,20 +377,8 @@ impl<'a> Server<'a> {
     }
 
     fn of_change(&self, tool: &str, change: schema::Change, refused: Vec<usize>) -> Finding {
-        let (parameter, what) = (&change.parameter, &change.what);
-        let (long, short) = if parameter.is_empty() {
-            (
-                format!("arguments of `{tool}`: {what}"),
-                format!("arguments: {what}"),
-            )
-        } else {
-            (
-                format!("parameter `{parameter}` of `{tool}` {}", in_backticks(what)),
-                format!("parameter {parameter:?} {what}"),
-            )
-        };
-        let mut finding = self.finding(tool, &format!("inputSchema{}", change.path), long);
-        finding.cause = short;
+        let path = format!("inputSchema{}", change.path);
+        let mut finding = self.finding(tool, &path, ToolChange::Input(said(&change)));
         finding.narrows = change.narrows;
         finding.drift.breaking = !refused.is_empty();
         finding.drift.refused = refused;
@@ -428,35 +396,21 @@ impl<'a> Server<'a> {
                 let mut all: Vec<_> = changes.by_ref().collect();
                 all.sort_by_key(|it| it.is_note);
                 let Some(first) = all.first() else { return };
-                let more = match all.len() - 1 {
-                    0 => String::new(),
-                    more => format!(", and {more} more"),
+                let what = ToolChange::Output {
+                    first: said(first),
+                    more: all.len() - 1,
                 };
-                let place = match first.parameter.as_str() {
-                    "" => String::new(),
-                    name => format!("`{name}` "),
-                };
-                let what = in_backticks(&first.what);
-                let what = format!("output schema of `{tool}` changed: {place}{what}{more}");
                 let mut finding = self.finding(tool, &format!("outputSchema{}", first.path), what);
                 (finding.drift.was, finding.drift.now) = (first.was.clone(), first.now.clone());
                 finding
             }
             (None, Some(now)) => {
-                let mut finding = self.finding(
-                    tool,
-                    "outputSchema",
-                    format!("`{tool}` has an output schema now"),
-                );
+                let mut finding = self.finding(tool, "outputSchema", ToolChange::NewOutput);
                 finding.drift.now = Some(excerpt::of(now));
                 finding
             }
             (Some(was), None) => {
-                let mut finding = self.finding(
-                    tool,
-                    "outputSchema",
-                    format!("`{tool}` has no output schema any more"),
-                );
+                let mut finding = self.finding(tool, "outputSchema", ToolChange::NoOutput);
                 finding.drift.was = Some(excerpt::of(was));
                 finding
             }
@@ -474,7 +428,7 @@ impl<'a> Server<'a> {
             return;
         }
         let tool = old.name();
-        let mut finding = self.finding(tool, "_meta", format!("`_meta` of `{tool}` changed"));
+        let mut finding = self.finding(tool, "_meta", ToolChange::Meta);
         let shown = |it: &Value| (!it.is_null()).then(|| excerpt::of(it));
         (finding.drift.was, finding.drift.now) = match (&was, &now) {
             (Value::Null, _) | (_, Value::Null) => (shown(&was), shown(&now)),
@@ -502,16 +456,8 @@ impl<'a> Server<'a> {
                 continue;
             }
             let what = match (name.as_str(), now) {
-                ("readOnlyHint", Some(Value::Bool(true))) => {
-                    format!("`{tool}` is now said to only read")
-                }
-                ("readOnlyHint", Some(Value::Bool(false))) => {
-                    format!("`{tool}` is now said to change things")
-                }
-                ("readOnlyHint", _) => {
-                    format!("`{tool}` is no longer said to only read or to change things")
-                }
-                _ => format!("`{name}` of `{tool}` changed"),
+                ("readOnlyHint", now) => ToolChange::OnlyReads(now.and_then(Value::as_bool)),
+                _ => ToolChange::Annotation(name.clone()),
             };
             let mut finding = self.finding(tool, &format!("annotations/{name}"), what);
             (finding.drift.was, finding.drift.now) = (was.map(excerpt::of), now.map(excerpt::of));
@@ -519,7 +465,7 @@ impl<'a> Server<'a> {
         }
         let (was, now) = (old.served.get("title"), new.served.get("title"));
         if was != now {
-            let mut finding = self.finding(tool, "title", format!("title of `{tool}` changed"));
+            let mut finding = self.finding(tool, "title", ToolChange::Title);
             (finding.drift.was, finding.drift.now) = (was.map(excerpt::of), now.map(excerpt::of));
             self.found.push(finding);
         }
@@ -604,10 +550,11 @@ fn by_blame(blame: &Blame) -> schema::Change {
     }
 }
 
-/// Replaces the quotes around names by back quotes.
-fn in_backticks(what: &str) -> String {
-    match what.strip_prefix("was renamed to ") {
-        Some(name) => format!("was renamed to {}", name.replace('"', "`")),
-        None => what.to_owned(),
+/// What happened at a place of a schema, to be told.
+fn said(change: &schema::Change) -> SchemaChange {
+    SchemaChange {
+        parameter: change.parameter.clone(),
+        detail: change.what.clone(),
+        has_values: change.has_values,
     }
 }

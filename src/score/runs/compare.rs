@@ -20,6 +20,7 @@ use crate::values::secrets;
 use crate::verdict::changes::{self, Found};
 use crate::verdict::evidence::Evidence;
 use crate::verdict::follows;
+use crate::verdict::linked;
 use crate::verdict::reasons;
 use crate::work::{Cancelled, Work};
 use model::change::{Change, ChangeKind};
@@ -118,7 +119,7 @@ fn compare_with(
         terms: terms.as_ref(),
     };
     let heard = upstream::compare((baseline, current), &agent, (rules, work));
-    let mut verdict = reasons::verdict(&Evidence {
+    let evidence = Evidence {
         calls,
         rows: &rows,
         scores: &scores,
@@ -133,7 +134,8 @@ fn compare_with(
         may_add: matched.may_add,
         heard: &heard,
         score_only: is_classic,
-    });
+    };
+    let mut verdict = reasons::verdict(&evidence);
     let mut changes = changes::changes(&Found {
         calls,
         rows: &rows,
@@ -145,18 +147,19 @@ fn compare_with(
         tokens: tokens.filter(|_| rules.tokens.gate != Gate::Ignore),
         verdict: &verdict,
     });
-    let (upstream, heard) = heard.settled(&verdict);
-    changes.extend(heard);
+    changes.extend(heard.changes(&verdict));
     follows::follow(calls, &rows, &mut changes);
     match formula {
         Some(formula) => verdict.warnings.push(not_looked_at(
             &formula,
             &mut changes,
             &verdict,
-            upstream.is_some(),
+            heard.is_known(),
         )),
         None => changes::fail_all(&mut changes, rules, &mut verdict),
     }
+    linked::link(&evidence, &mut verdict.reasons, &mut changes);
+    let upstream = heard.settled(&verdict);
     Comparison {
         band: band(&scores, &verdict, statuses),
         scores,
@@ -190,7 +193,7 @@ fn band(
             ReasonKind::ServerRegression | ReasonKind::EffectChange | ReasonKind::Upstream
         )
     };
-    band.of_failed(current < baseline || verdict.all_reasons().any(breaks))
+    band.of_failed(current < baseline || verdict.reasons.iter().any(breaks))
 }
 
 /// Compares a run with each of several accepted trajectories; the best verdict wins, then the best overall score, then

@@ -120,7 +120,6 @@ fn reasons(expected: &Trajectory, current: &Trajectory, comparison: &Comparison)
             baseline: None,
             current: None,
             cause: None,
-            follows: Vec::new(),
             ..it.clone()
         }),
         ReasonKind::Match => Some(Reason {
@@ -132,7 +131,6 @@ fn reasons(expected: &Trajectory, current: &Trajectory, comparison: &Comparison)
                 why => why.clone(),
             },
             cause: None,
-            follows: Vec::new(),
             ..it.clone()
         }),
         _ => None,

@@ -2,7 +2,7 @@
 
 use crate::pairing::call::Call;
 use crate::text::excerpt;
-use model::change::{Change, ChangeKind, What};
+use model::change::{Change, ChangeKind, What, When};
 use model::comparison::{ArgumentDifference, UpstreamHeader};
 use model::reason::{Reason, ReasonKind, Why};
 use model::trajectory::ToolCall;
@@ -17,8 +17,9 @@ pub(crate) struct Finding {
     tool: Option<String>,
     /// The tool's bare name, where the agent's call is told with what happened.
     named: Option<String>,
-    /// What happened, without the agent's call.
+    /// What happened, without the agent's call, and when.
     what: String,
+    when: Option<When>,
     pub(super) was: Option<String>,
     pub(super) now: Option<String>,
     /// Whether it is a condition that fails.
@@ -43,10 +44,13 @@ impl Finding {
     /// What the servers behind heard, such as `` `files` heard `find` without `limit` ``.
     pub(super) fn heard(moment: &Moment<'_, '_>, clause: &str) -> Self {
         let when = match moment.call() {
-            Some(_) => "behind it",
-            None => "before the first call",
+            Some(_) => When::Behind,
+            None => When::BeforeFirst,
         };
-        Self::said(moment, format!("{when}, {clause}"))
+        Self {
+            when: Some(when),
+            ..Self::said(moment, clause.to_owned())
+        }
     }
 
     /// What is said of a call as a whole, such as `` `authorization` is passed on to `files` now ``.
@@ -58,6 +62,7 @@ impl Finding {
             tool: moment.call().map(ToolCall::full_name),
             named: moment.call().map(|it| it.tool.clone()),
             what,
+            when: None,
             was: None,
             now: None,
             fails: false,
@@ -125,6 +130,7 @@ impl Finding {
                 ReasonKind::Upstream,
                 Why::Heard {
                     tool: self.named.clone(),
+                    when: self.when,
                     said: self.what.clone(),
                 },
             )
@@ -140,7 +146,13 @@ impl Finding {
             was: self.was.clone(),
             now: self.now.clone(),
             fails,
-            ..Change::new(ChangeKind::Upstream, What::Described(self.what.clone()))
+            ..Change::new(
+                ChangeKind::Upstream,
+                What::Heard {
+                    when: self.when,
+                    said: self.what.clone(),
+                },
+            )
         }
     }
 }

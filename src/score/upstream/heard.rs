@@ -52,28 +52,40 @@ impl Heard {
         }
     }
 
-    /// The comparison and its changes, with what the run failed for according to its verdict.
-    pub(crate) fn settled(self, verdict: &Verdict) -> (Option<UpstreamComparison>, Vec<Change>) {
-        let reasons = verdict.all_reasons();
-        let failed: HashSet<_> = reasons
-            .filter(|it| it.kind == ReasonKind::Upstream)
-            .map(|it| (it.baseline, it.current))
-            .collect();
-        let mut comparison = self.comparison;
-        let mut changes = Vec::with_capacity(self.findings.len());
-        changes.extend(
-            (self.warning.as_ref())
-                .map(|it| Change::new(ChangeKind::Upstream, What::Described(it.sentence()))),
-        );
+    /// Whether somebody listened on both sides.
+    pub(crate) fn is_known(&self) -> bool {
+        self.comparison.is_some()
+    }
+
+    /// What differs, with what the run failed for according to its verdict.
+    pub(crate) fn changes(&self, verdict: &Verdict) -> Vec<Change> {
+        let failed = failed(verdict);
+        let warning = self.warning.iter();
+        let warning =
+            warning.map(|it| Change::new(ChangeKind::Upstream, What::Described(it.sentence())));
+        let findings = self.findings.iter();
+        let changes = findings.map(|it| it.change(it.fails && failed.contains(&it.numbers())));
+        warning.chain(changes).collect()
+    }
+
+    /// The comparison, with what the run failed for according to its verdict.
+    pub(crate) fn settled(self, verdict: &Verdict) -> Option<UpstreamComparison> {
+        let failed = failed(verdict);
+        let mut comparison = self.comparison?;
         for it in &self.findings {
-            let fails = it.fails && failed.contains(&it.numbers());
-            changes.push(it.change(fails));
-            if let Some(comparison) = comparison.as_mut().filter(|_| fails) {
+            if it.fails && failed.contains(&it.numbers()) {
                 for row in &it.rows {
                     comparison.rows[*row].fails = true;
                 }
             }
         }
-        (comparison, changes)
+        Some(comparison)
     }
+}
+
+/// The calls behind which something failed.
+fn failed(verdict: &Verdict) -> HashSet<(Option<usize>, Option<usize>)> {
+    let reasons = verdict.reasons.iter();
+    let failed = reasons.filter(|it| it.kind == ReasonKind::Upstream);
+    failed.map(|it| (it.baseline, it.current)).collect()
 }

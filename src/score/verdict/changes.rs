@@ -8,7 +8,8 @@ use crate::pairing::calls::Calls;
 use crate::text::excerpt;
 use crate::values::path::escape;
 use model::change::{Change, ChangeKind, What};
-use model::comparison::{Drift, Pair, ParameterScore, Row, SlowerCall, Verdict};
+use model::comparison::{Pair, ParameterScore, Row, SlowerCall, Verdict};
+use model::drift::{Drift, ToolDrift};
 use model::reason::{Reason, ReasonKind, Why};
 use model::response::Difference;
 use model::rules::Rules;
@@ -61,7 +62,7 @@ pub(crate) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
             was: drift.was.clone(),
             now: drift.now.clone(),
             fails: failed.drift(drift),
-            ..Change::new(ChangeKind::Drift, What::Described(drift.what.clone()))
+            ..Change::new(ChangeKind::Drift, What::Catalogue(drift.of_tool()))
         });
     }
     for it in found.slower {
@@ -123,19 +124,19 @@ struct Failed<'v> {
     kinds: HashSet<ReasonKind>,
     /// The same with the calls.
     at: HashSet<(ReasonKind, Option<usize>, Option<usize>)>,
-    /// What reasons about the catalogue say.
-    drift: HashSet<&'v str>,
+    /// What reasons tell of the catalogue.
+    drift: HashSet<&'v ToolDrift>,
 }
 
 impl<'v> Failed<'v> {
     fn new(verdict: &'v Verdict) -> Self {
-        let all = || (verdict.reasons.iter()).flat_map(|it| std::iter::once(it).chain(&it.follows));
+        let all = || verdict.reasons.iter();
         Self {
             kinds: all().map(|it| it.kind).collect(),
             at: all().map(|it| (it.kind, it.baseline, it.current)).collect(),
             drift: all()
                 .filter_map(|it| match &it.why {
-                    Why::Drifted { said, .. } => Some(said.as_str()),
+                    Why::Drifted(drift) => Some(drift),
                     _ => None,
                 })
                 .collect(),
@@ -160,8 +161,7 @@ impl<'v> Failed<'v> {
     }
 
     fn drift(&self, drift: &Drift) -> bool {
-        // One heading may stand for the same change of several tools.
-        (drift.breaking && self.kind(ReasonKind::Drift)) || self.drift.contains(drift.what.as_str())
+        self.drift.contains(&drift.of_tool())
     }
 }
 

@@ -1,20 +1,20 @@
 //! Passed or not, and why: one reason for each condition that failed.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
 use crate::catalogue::drift::{self, Finding};
 use crate::pairing::call::{Call, asked};
 use crate::text::excerpt;
-use model::comparison::{Loss, Pair, ParameterScore, Row, SlowerCall, Verdict};
+use crate::upstream::finding::Standing;
+use model::comparison::{Pair, ParameterScore, Row, SlowerCall, Verdict};
 use model::number::fixed;
 use model::reason::{Answered, Reason, ReasonKind, Why};
 use model::response::Difference;
 use model::rules::Gate;
 
-use super::causes;
 use super::evidence::Evidence;
 use super::generalise::generalised;
 
@@ -30,9 +30,6 @@ const OTHER_EFFECT: f64 = 0.6;
 
 /// The most changes of the catalogue that are warned of one by one.
 const WARNINGS: usize = 3;
-
-/// The most places of lost points that are named for a score that is too low.
-const LOST_AT: usize = 20;
 
 pub(crate) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
     let mut reasons = Vec::new();
@@ -58,7 +55,7 @@ pub(crate) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
             }
         }
     }
-    reasons.extend(below_threshold(evidence));
+    let below = below_threshold(evidence);
     let (refusing, harmless): (Vec<&Finding>, Vec<&Finding>) = (evidence.drift.iter())
         .filter(|it| it.narrows)
         .partition(|it| it.drift.breaking);
@@ -92,17 +89,15 @@ pub(crate) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
         Gate::Ignore => Vec::new(),
         Gate::Fail | Gate::Warn => refusing,
     };
-    let refusing = if evidence.score_only {
-        let (score, others) =
-            (reasons.into_iter()).partition(|it| it.kind == ReasonKind::Threshold);
-        reasons = score;
-        warnings.extend(others);
+    if evidence.score_only {
+        warnings.extend(reasons);
         warnings.extend(refusing.into_iter().map(drifted));
-        Vec::new()
+        reasons = Vec::new();
     } else {
-        refusing
-    };
-    let reasons = causes::grouped(evidence, reasons, &refusing);
+        reasons = in_order(evidence, reasons, &refusing);
+    }
+    // The places of lost points are left out where what failed names them.
+    reasons.extend(below.map(|it| if reasons.is_empty() { it } else { alone(it) }));
     Verdict {
         passed: reasons.is_empty(),
         reasons,
@@ -110,18 +105,111 @@ pub(crate) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
     }
 }
 
+/// First the changes of the catalogue that refuse recorded calls, what is gone before the rest; then what each call failed for, once; then
+/// what concerns no call.
+fn in_order(
+    evidence: &Evidence<'_, '_>,
+    reasons: Vec<Reason>,
+    refusing: &[&Finding],
+) -> Vec<Reason> {
+    let is_of_call = |it: &Reason| {
+        matches!(
+            it.kind,
+            ReasonKind::ServerRegression | ReasonKind::EffectChange
+        )
+    };
+    let (mut of_calls, others): (Vec<Reason>, Vec<Reason>) = once_each(evidence, reasons)
+        .into_iter()
+        .partition(is_of_call);
+    for it in &mut of_calls {
+        evidence.heard.explain(it);
+    }
+    let refused = refusing.iter().flat_map(|it| &it.drift.refused).copied();
+    let mut known: HashSet<usize> = of_calls.iter().filter_map(|it| it.baseline).collect();
+    known.extend(refused);
+    let known_now: HashSet<usize> = of_calls.iter().filter_map(|it| it.current).collect();
+    let is_known = |it: &Reason| {
+        it.baseline.is_some_and(|it| known.contains(&it))
+            || it.current.is_some_and(|it| known_now.contains(&it))
+    };
+    let heard = evidence.heard.reasons();
+    let heard = heard.filter(|(standing, it)| *standing != Standing::Part || is_known(it));
+    let (before, behind): (Vec<_>, Vec<_>) =
+        heard.partition(|(standing, _)| *standing == Standing::Cause);
+    of_calls.extend(before.into_iter().map(|it| it.1));
+    of_calls.sort_by_key(|it| {
+        let is_of_call = it.kind != ReasonKind::Upstream;
+        (it.baseline.is_none(), it.baseline, it.current, is_of_call)
+    });
+    let mut drift: Vec<&&Finding> = refusing.iter().collect();
+    drift.sort_by_key(|it| !it.drift.what.is_gone());
+    let drift = drift.into_iter().map(|it| drifted(it));
+    let behind = behind.into_iter().map(|it| it.1);
+    (drift.chain(of_calls).chain(behind).chain(others)).collect()
+}
+
+/// Of several conditions that one pair of calls fails, keeps the one that explains the others: the request if it differs, else the answer.
+fn once_each(evidence: &Evidence<'_, '_>, reasons: Vec<Reason>) -> Vec<Reason> {
+    let mut of_pair: HashMap<(usize, usize), usize> = HashMap::new();
+    let mut kept: Vec<Reason> = Vec::new();
+    for it in reasons {
+        let pair = it.baseline.zip(it.current).filter(|_| {
+            matches!(
+                it.kind,
+                ReasonKind::ServerRegression | ReasonKind::EffectChange
+            )
+        });
+        let Some(pair) = pair else {
+            kept.push(it);
+            continue;
+        };
+        let Some(at) = of_pair.get(&pair).copied() else {
+            of_pair.insert(pair, kept.len());
+            kept.push(it);
+            continue;
+        };
+        let asked_otherwise = evidence.rows.iter().any(|row| match row {
+            Row::Pair(row) => {
+                (row.baseline, row.current) == pair && !evidence.calls.equal_pair(row)
+            }
+            _ => false,
+        });
+        let tells = if asked_otherwise {
+            ReasonKind::EffectChange
+        } else {
+            ReasonKind::ServerRegression
+        };
+        if kept[at].kind != tells && it.kind == tells {
+            kept[at] = it;
+        }
+    }
+    kept
+}
+
+/// That the score is too low, without where most was lost.
+fn alone(below: Reason) -> Reason {
+    Reason {
+        baseline: None,
+        current: None,
+        tool: None,
+        cause: None,
+        why: Why::BelowThreshold(None),
+        ..below
+    }
+}
+
 /// A change of the catalogue as a reason of its own.
 fn drifted(finding: &Finding) -> Reason {
+    let has_values = !finding.drift.what.is_gone();
     Reason {
-        expected: finding.drift.was.clone(),
-        got: finding.drift.now.clone(),
-        ..Reason::new(
-            ReasonKind::Drift,
-            Why::Drifted {
-                said: finding.drift.what.clone(),
-                tools: vec![finding.drift.tool.clone()],
-            },
-        )
+        expected: finding.drift.was.clone().filter(|_| has_values),
+        got: finding.drift.now.clone().filter(|_| has_values),
+        // The sentence has a call's number only if it concerns a single call.
+        baseline: match finding.drift.refused[..] {
+            [only] => Some(only),
+            _ => None,
+        },
+        ..Reason::new(ReasonKind::Drift, Why::Drifted(finding.drift.of_tool()))
     }
 }
 
@@ -133,14 +221,11 @@ fn narrower(harmless: &[&Finding]) -> Vec<Reason> {
     let tools: BTreeSet<(&str, &str)> = (harmless.iter())
         .map(|it| (it.drift.server.as_str(), it.drift.tool.as_str()))
         .collect();
-    let text = format!(
-        "the tool catalogue accepts less in {} places of {} tools, and refuses no recorded call; the first: {}",
-        harmless.len(),
-        tools.len(),
-        harmless[0].drift.what
-    );
-    let tools = tools.into_iter().map(|(_, tool)| tool.to_owned()).collect();
-    let why = Why::Drifted { said: text, tools };
+    let why = Why::AcceptsLess {
+        places: harmless.len(),
+        tools: tools.len(),
+        first: harmless[0].drift.of_tool(),
+    };
     vec![Reason::new(ReasonKind::Drift, why)]
 }
 
@@ -162,33 +247,11 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
         expected: Some(format!("at least {}", fixed(threshold, 3))),
         got: Some(fixed(overall, 3)),
         cause,
-        follows: lost_at(evidence.losses),
         ..Reason::new(
             ReasonKind::Threshold,
             Why::BelowThreshold(most.map(|it| it.rule.to_string())),
         )
     })
-}
-
-/// Where points were lost, most first.
-fn lost_at(losses: &[Loss]) -> Vec<Reason> {
-    let mut losses: Vec<&Loss> = losses.iter().collect();
-    losses.sort_by(|a, b| b.points.total_cmp(&a.points));
-    let reasons = losses.into_iter().take(LOST_AT).map(|it| {
-        let at = match (&it.tool, &it.path) {
-            (None, _) => it.rule.to_string(),
-            (Some(_), path) => path.clone().unwrap_or_default(),
-        };
-        Reason {
-            baseline: it.baseline,
-            current: it.current,
-            tool: it.tool.clone(),
-            expected: it.expected.clone(),
-            got: it.got.clone(),
-            ..Reason::new(ReasonKind::Threshold, Why::lost(it.points, at))
-        }
-    });
-    reasons.collect()
 }
 
 /// The value of an argument in a call.

@@ -51,10 +51,8 @@ impl fmt::Display for Change {
         if !subject.is_empty() {
             write!(f, "{subject} ")?;
         }
-        let what = self.what.to_string();
-        f.write_str(&what)?;
-        let (was, now) = (self.was.as_deref(), self.now.as_deref());
-        if self.kind == ChangeKind::Drift && names_values(&what, was, now) {
+        self.what.fmt(f)?;
+        if self.what.has_values() {
             return Ok(());
         }
         let short = |text: &str| shorten(text, VALUE_CHARS).into_owned();
@@ -66,64 +64,6 @@ impl fmt::Display for Change {
             (Some(was), None) => write!(f, ": {}", short(was)),
             (None, Some(now)) => write!(f, ": {}", short(now)),
             (None, None) => Ok(()),
-        }
-    }
-}
-
-/// Whether a sentence about the catalogue has the values already that it would end with: as a name in back quotes, or as what it says
-/// behind a colon or between `from` and `to`.
-pub fn names_values(sentence: &str, was: Option<&str>, now: Option<&str>) -> bool {
-    let is_named = |value: &str| {
-        sentence.contains(&format!("`{value}`")) || sentence.ends_with(&format!(": {value}"))
-    };
-    match (was, now) {
-        (Some(was), Some(now)) if sentence.ends_with(&format!(" from {was} to {now}")) => true,
-        (None, None) => false,
-        (was, now) => was.into_iter().chain(now).all(is_named),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Change, ChangeKind, names_values};
-    use crate::change::What;
-
-    #[test]
-    fn a_sentence_about_the_catalogue_does_not_say_its_values_twice() {
-        for (sentence, was, now) in [
-            ("tool `list_all` is new", None, Some("list_all")),
-            ("tool `list` is gone; nearest: `all`", Some("list"), None),
-            ("tool `a` was renamed to `b`", Some("a"), Some("b")),
-            (
-                "parameter `q` of `last` gained `maxLength`: 99",
-                None,
-                Some("99"),
-            ),
-            (
-                "parameter `q` of `last` changed `maxLength` from 9 to 99",
-                Some("9"),
-                Some("99"),
-            ),
-        ] {
-            assert!(names_values(sentence, was, now), "{sentence}");
-            let change = Change {
-                was: was.map(str::to_owned),
-                now: now.map(str::to_owned),
-                ..Change::new(ChangeKind::Drift, What::Described(sentence.to_owned()))
-            };
-            assert_eq!(change.to_string(), format!("catalogue: {sentence}"));
-        }
-        for (sentence, was, now) in [
-            ("parameter `q` of `last` is new", None, Some("{}")),
-            (
-                "parameter `q` of `last` gained `maxLength`: 99",
-                None,
-                Some("9"),
-            ),
-            ("tool `a` has another description", Some("x"), Some("a")),
-            ("tool `a` changed", None, None),
-        ] {
-            assert!(!names_values(sentence, was, now), "{sentence}");
         }
     }
 }

@@ -6,11 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Band, Change, ChangeKind, Drift, ExecutionStatus, Loss, Reason, ReasonKind, Row, Scores,
-    SlowerCall, Upstream,
+    Band, Change, ChangeKind, Drift, ExecutionStatus, Grouped, Loss, Reason, ReasonKind, Row,
+    Scores, SlowerCall, Upstream,
 };
 use crate::label::labelled;
 use crate::points;
+use crate::reason;
 
 /// A baseline and a run, side by side. Calls are numbered from 1 among the scored calls of their own side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,7 +27,7 @@ pub struct Comparison {
     pub improved: bool,
     /// Which accepted variant the run was scored against, where there are several (1 is the main one).
     pub variant: usize,
-    /// Why it failed, one per cause, with what follows from it beneath; empty when passed.
+    /// Why it failed, a condition each; empty when passed.
     pub reasons: Vec<Reason>,
     /// What a reader should know although it does not fail the gate.
     pub warnings: Vec<Reason>,
@@ -47,6 +48,11 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Why it failed, each cause once.
+    pub fn grouped(&self) -> Vec<Grouped<'_>> {
+        reason::grouped(&self.reasons, &self.changes)
+    }
+
     /// Whether the changes say already what a warning does.
     pub fn mentions(&self, warning: &Reason) -> bool {
         let kind = match warning.kind {

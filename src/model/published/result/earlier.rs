@@ -1,8 +1,9 @@
 //! What results of earlier programs say in sentences alone, as values. Nothing else reads those sentences.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::change::What;
+use crate::change::{How, What};
+use crate::drift::ToolChange;
 use crate::response::{Edit, Piece};
 use crate::status::{NotRun, Status};
 use crate::suite::Problem;
@@ -50,12 +51,77 @@ pub(super) fn upgraded(mut document: Value) -> Value {
             let code = what(said.unwrap_or_default(), is_effect);
             change.insert("code".to_owned(), json!(code));
         }
+        let drift = scenario.pointer_mut("/comparison/drift");
+        let drift = drift.and_then(Value::as_array_mut).into_iter().flatten();
+        for it in drift.filter_map(Value::as_object_mut) {
+            let said = it.get("what").and_then(Value::as_str);
+            let code = ToolChange::Described(said.unwrap_or_default().to_owned());
+            it.insert("code".to_owned(), json!(code));
+        }
+        let comparison = scenario.get_mut("comparison");
+        if let Some(comparison) = comparison.and_then(Value::as_object_mut) {
+            link(comparison);
+        }
         for list in ["/comparison/reasons", "/comparison/warnings"] {
-            let reasons = scenario.pointer_mut(list).and_then(Value::as_array_mut);
-            reasons.into_iter().flatten().for_each(describe);
+            let Some(reasons) = scenario.pointer_mut(list).and_then(Value::as_array_mut) else {
+                continue;
+            };
+            // What followed from a reason stood within it.
+            let all = std::mem::take(reasons).into_iter().flat_map(|mut it| {
+                let follows = it.get_mut("follows").map(Value::take);
+                let follows = follows.and_then(|it| it.as_array().cloned());
+                std::iter::once(it).chain(follows.unwrap_or_default())
+            });
+            reasons.extend(all);
+            reasons.iter_mut().for_each(describe);
         }
     }
     document
+}
+
+/// Says of each reason which change it is about, and of the changes that reasons within another one are about what they follow from.
+fn link(comparison: &mut Map<String, Value>) {
+    let changes = comparison.get("changes").and_then(Value::as_array);
+    let mut changes = changes.cloned().unwrap_or_default();
+    let reasons = comparison.get_mut("reasons").and_then(Value::as_array_mut);
+    for reason in reasons.into_iter().flatten() {
+        let root = change_of(reason, &changes);
+        let follows = reason.get_mut("follows").and_then(Value::as_array_mut);
+        for within in follows.into_iter().flatten() {
+            let own = change_of(within, &changes);
+            if let Some(within) = within.as_object_mut() {
+                within.insert("change".to_owned(), json!(own));
+            }
+            if let (Some(own), Some(root)) = (own, root.filter(|it| Some(*it) != own)) {
+                let is_refused = changes[root]["kind"] == "drift";
+                let how = if is_refused { How::Refused } else { How::Alike };
+                if let Some(change) = changes[own].as_object_mut() {
+                    let follows = json!({ "change": root, "how": how });
+                    change.insert("follows".to_owned(), follows);
+                }
+            }
+        }
+        if let Some(reason) = reason.as_object_mut() {
+            reason.insert("change".to_owned(), json!(root));
+        }
+    }
+    comparison.insert("changes".to_owned(), json!(changes));
+}
+
+/// The change that a reason is about: the one that says the same, that has its values, or the first of its call that fails.
+fn change_of(reason: &Value, changes: &[Value]) -> Option<usize> {
+    let is_drift = reason["kind"] == "drift";
+    let fits = |it: &&Value| {
+        let is_call = it["baseline"] == reason["baseline"] && it["current"] == reason["current"];
+        let is_of_call = !(it["baseline"].is_null() && it["current"].is_null());
+        (it["kind"] == "drift") == is_drift && (is_drift || (is_call && is_of_call))
+    };
+    let the = |is: &dyn Fn(&Value) -> bool| changes.iter().position(|it| fits(&it) && is(it));
+    if is_drift {
+        return the(&|it| it["what"] == reason["text"]);
+    }
+    let has_values = |it: &Value| it["was"] == reason["expected"] && it["now"] == reason["got"];
+    the(&has_values).or_else(|| the(&|it| it["fails"] == true))
 }
 
 /// The tool, and what is said of it, where a sentence begins with a call of the baseline: `call 3 (now 4), mcp__shop__order, …`.
@@ -68,7 +134,7 @@ fn of_call(said: &str) -> Option<(&str, &str)> {
         .then_some((tool, said))
 }
 
-/// Gives a reason, and what follows from it, its sentence as all that is known.
+/// Gives a reason its sentence as all that is known.
 fn describe(reason: &mut Value) {
     let Some(reason) = reason.as_object_mut() else {
         return;
@@ -79,8 +145,7 @@ fn describe(reason: &mut Value) {
     let (tool, said) = of_call.map_or((None, said), |(tool, said)| (Some(tool), said));
     reason.insert("tool".to_owned(), json!(tool));
     reason.insert("why".to_owned(), json!({ "described": said }));
-    let follows = reason.get_mut("follows").and_then(Value::as_array_mut);
-    follows.into_iter().flatten().for_each(describe);
+    reason.remove("follows");
 }
 
 /// What happened, by the sentence on it.

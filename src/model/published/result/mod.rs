@@ -32,15 +32,16 @@ pub use crate::called::{Called, CalledOption, Selection};
 pub use crate::cell::{Cell, Setting};
 pub use crate::change::{Change, ChangeKind, Text, What};
 pub use crate::comparison::{
-    ArgumentDifference, Band, Bound, Drift, ExecutionStatus, Loss, Polled, Scores, SlowerCall,
+    ArgumentDifference, Band, Bound, ExecutionStatus, Loss, Polled, Scores, SlowerCall,
     UpstreamHeader,
 };
 pub use crate::direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
+pub use crate::drift::Drift;
 pub use crate::evaluation::{Evaluation, EvaluationStatus};
 pub use crate::evaluator::Role;
 pub use crate::experiment::{CauseCall, ExperimentPart};
 pub use crate::interval::Interval;
-pub use crate::reason::{Answered, Reason, ReasonKind, Why};
+pub use crate::reason::{Answered, Grouped, Reason, ReasonKind, Why};
 pub use crate::repeated::{PassRate, Repeated};
 pub use crate::ruling::Judge;
 pub use crate::status::{NotRun, Status};
@@ -48,7 +49,6 @@ pub use crate::suite::{Check, Problem, Retried};
 pub use crate::usage::{Tokens, TotalUse};
 pub use bisected::{Bisected, Commit, SkippedCommit};
 pub use cause::{Cause, CauseKind, CausePlace, Whose};
-pub use change::names_values;
 pub use comparison::Comparison;
 pub use dataset::Dataset;
 pub use evaluation::EvaluationSummary;

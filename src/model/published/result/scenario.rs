@@ -16,7 +16,7 @@ use crate::unsteady::Unsteady;
 use super::Cell;
 use super::{
     Band, Change, Comparison, Direct, Evaluation, EvaluationSummary, GateKind, Problem, Quarantine,
-    Reason, Repeated, Retried, Side, Status, TotalUse,
+    Repeated, Retried, Side, Status, TotalUse,
 };
 
 /// The outcome of one scenario.
@@ -328,8 +328,11 @@ impl Scenario {
     /// Everything that speaks against passing, one sentence each: the verdict's reasons without what follows from them, then the unmet
     /// expectations.
     pub fn reasons(&self) -> Vec<String> {
-        let verdict = self.comparison.iter().flat_map(|it| &it.reasons);
-        verdict.map(Reason::headline).chain(self.unmet()).collect()
+        let verdict = self.comparison.iter().flat_map(Comparison::grouped);
+        verdict
+            .map(|it| it.headline())
+            .chain(self.unmet())
+            .collect()
     }
 
     /// The unmet expectations, one sentence each.

@@ -85,6 +85,8 @@ pub(super) struct Change {
     pub(super) renamed: Option<String>,
     /// What happened to it, as in `became a string`.
     pub(super) what: String,
+    /// That says what it was and is.
+    pub(super) has_values: bool,
     /// The keyword concerned.
     pub(super) keyword: String,
     /// Where it is, below the schema, as in `/properties/limit/maximum`.
@@ -229,6 +231,7 @@ impl<'a> Walk<'a> {
             (None, None) => return,
         };
         let change = self.add(place, keyword, narrows, what);
+        change.has_values = keyword != "description";
         (change.was, change.now) = (was, now);
     }
 
@@ -369,8 +372,9 @@ impl<'a> Walk<'a> {
         for ((name, schema), other) in gone.into_iter().zip(other_names) {
             let member = place.member(name);
             let change = if let Some(other) = other {
-                let change = self.add(&member, "", true, format!("was renamed to {other:?}"));
+                let change = self.add(&member, "", true, format!("was renamed to `{other}`"));
                 change.renamed = Some(place.member(other).parameter);
+                change.has_values = true;
                 (change.was, change.now) = (Some(name.to_owned()), Some(other.to_owned()));
                 change
             } else {

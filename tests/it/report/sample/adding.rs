@@ -1,8 +1,10 @@
 //! The scenario that fails in every way a comparison can: other arguments, other answers, missing and extra calls.
 
+use mcp_eval::model::change::Text;
 use mcp_eval::model::comparison::{
-    Band, Comparison, Drift, ExecutionStatus, Loss, ParameterScore, Row, SlowerCall, Verdict,
+    Band, Comparison, ExecutionStatus, Loss, ParameterScore, Row, SlowerCall, Verdict,
 };
+use mcp_eval::model::drift::{Drift, SchemaChange, ToolChange};
 use mcp_eval::model::experiment::{ExperimentChange, ExperimentPart};
 use mcp_eval::model::reason::{Answered, Reason, ReasonKind, Why};
 use mcp_eval::model::response::{Difference, Edit, ResponseScore, Steady};
@@ -115,7 +117,12 @@ pub(crate) fn adding() -> Comparison {
             Drift {
                 server: "proxy".to_owned(),
                 tool: "list_servers".to_owned(),
-                what: "parameter `limit` of `list_servers` became a string".to_owned(),
+                what: ToolChange::Input(SchemaChange {
+                    parameter: "limit".to_owned(),
+                    detail: "became a string".to_owned(),
+                    has_values: false,
+                }),
+                text: Text::default(),
                 breaking: true,
                 used: true,
                 refused: vec![2],
@@ -126,7 +133,8 @@ pub(crate) fn adding() -> Comparison {
             Drift {
                 server: "proxy".to_owned(),
                 tool: "ping".to_owned(),
-                what: "tool `ping` is new".to_owned(),
+                what: ToolChange::New,
+                text: Text::default(),
                 breaking: false,
                 used: false,
                 refused: Vec::new(),
@@ -163,13 +171,6 @@ pub(crate) fn adding() -> Comparison {
                 Reason {
                     tool: Some("mcp__proxy__list_servers".to_owned()),
                     cause: Some("parameter `limit` of `list_servers` became a string".to_owned()),
-                    follows: (1..=7)
-                        .map(|it| {
-                            let said = format!("what follows, number {it}");
-                            let why = Why::Described(said);
-                            reason(ReasonKind::ServerRegression, Some(2), Some(2), why)
-                        })
-                        .collect(),
                     ..reason(
                         ReasonKind::ServerRegression,
                         Some(2),

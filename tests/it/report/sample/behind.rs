@@ -1,7 +1,7 @@
 //! A proxy seen from both of its sides: what the servers behind it heard, in all the ways that it can differ.
 
 use mcp_eval::model::catalogue::Catalogue;
-use mcp_eval::model::change::{Change, ChangeKind, Text, What};
+use mcp_eval::model::change::{Change, ChangeKind, Text, What, When};
 use mcp_eval::model::comparison::{
     ArgumentDifference, Band, Comparison, UpstreamComparison, UpstreamHeader, UpstreamRow, Verdict,
 };
@@ -64,29 +64,21 @@ fn otherwise() -> ScenarioResult {
         headers: vec![header("x-tenant", Some("acme"), Some("acme-2"))],
     };
     let reasons = vec![
-        upstream_reason(1, "behind it, `files` heard `write` twice", None),
+        upstream_reason(1, "`files` heard `write` twice", None),
         upstream_reason(
             2,
-            "behind it, `notes` heard `add` with another `text`",
+            "`notes` heard `add` with another `text`",
             Some(("buy one lamp", "buy two lamps")),
         ),
     ];
     let mut changes = vec![
-        change(1, "behind it, `files` heard `write` twice", true),
+        change(1, "`files` heard `write` twice", true),
         Change {
             was: Some("buy one lamp".to_owned()),
             now: Some("buy two lamps".to_owned()),
-            ..change(
-                2,
-                "behind it, `notes` heard `add` with another `text`",
-                true,
-            )
+            ..change(2, "`notes` heard `add` with another `text`", true)
         },
-        change(
-            2,
-            "behind it, `notes` did not hear `search` any more",
-            false,
-        ),
+        change(2, "`notes` did not hear `search` any more", false),
     ];
     changes.push(Change {
         baseline: None,
@@ -94,6 +86,10 @@ fn otherwise() -> ScenarioResult {
         tool: None,
         was: Some("acme".to_owned()),
         now: Some("acme-2".to_owned()),
+        what: What::Heard {
+            when: None,
+            said: "`x-tenant` is passed on to `files` with another value".to_owned(),
+        },
         ..change(
             1,
             "`x-tenant` is passed on to `files` with another value",
@@ -392,11 +388,13 @@ fn header(name: &str, was: Option<&str>, now: Option<&str>) -> UpstreamHeader {
 fn upstream_reason(call: usize, what: &str, values: Option<(&str, &str)>) -> Reason {
     let why = Why::Heard {
         tool: Some("call_tool_write".to_owned()),
+        when: Some(When::Behind),
         said: what.to_owned(),
     };
     Reason {
         expected: values.map(|(was, _)| was.to_owned()),
         got: values.map(|(_, now)| now.to_owned()),
+        change: Some(call - 1),
         ..reason(ReasonKind::Upstream, Some(call), Some(call), why)
     }
 }
@@ -409,7 +407,10 @@ fn change(call: usize, what: &str, fails: bool) -> Change {
         tool: Some("mcp__proxy__call_tool_write".to_owned()),
         label: None,
         path: None,
-        what: What::Described(what.to_owned()),
+        what: What::Heard {
+            when: Some(When::Behind),
+            said: what.to_owned(),
+        },
         text: Text::default(),
         was: None,
         now: None,

@@ -1,9 +1,8 @@
 //! The scenario that passes, and in which nearly everything that a gate tolerates has changed.
 
 use mcp_eval::model::change::{Change, ChangeKind, Text, What};
-use mcp_eval::model::comparison::{
-    Band, Comparison, Drift, ExecutionStatus, Row, SlowerCall, Verdict,
-};
+use mcp_eval::model::comparison::{Band, Comparison, ExecutionStatus, Row, SlowerCall, Verdict};
+use mcp_eval::model::drift::{Drift, ToolChange, ToolDrift};
 use mcp_eval::model::response::{Edit, Piece};
 use mcp_eval::model::suite::{ScenarioResult, Status};
 use mcp_eval::model::trajectory::Trajectory;
@@ -34,7 +33,8 @@ pub(crate) fn changed(answers: usize) -> ScenarioResult {
             drift: vec![Drift {
                 server: "shop".to_owned(),
                 tool: "get_price".to_owned(),
-                what: "description of `get_price` changed".to_owned(),
+                what: ToolChange::Description,
+                text: Text::default(),
                 breaking: false,
                 used: true,
                 refused: Vec::new(),
@@ -90,7 +90,11 @@ fn changes(answers: usize) -> Vec<Change> {
             ..change(
                 ChangeKind::Drift,
                 None,
-                What::Described("description of `get_price` changed".to_owned()),
+                What::Catalogue(ToolDrift {
+                    server: "shop".to_owned(),
+                    tool: "get_price".to_owned(),
+                    change: ToolChange::Description,
+                }),
             )
         },
     ]);

@@ -1,6 +1,8 @@
 //! A server, a model and a scenario author who all mean harm.
 
-use mcp_eval::model::comparison::{Band, Comparison, Drift, Verdict};
+use mcp_eval::model::change::Text;
+use mcp_eval::model::comparison::{Band, Comparison, Verdict};
+use mcp_eval::model::drift::{Drift, ToolChange};
 use mcp_eval::model::experiment::{ExperimentChange, ExperimentPart};
 use mcp_eval::model::reason::{Reason, ReasonKind, Why};
 use mcp_eval::model::response::{Difference, Edit, ResponseScore, Steady};
@@ -76,7 +78,8 @@ pub(crate) fn hostile() -> ScenarioResult {
             drift: vec![Drift {
                 server: SCRIPT.to_owned(),
                 tool: SCRIPT.to_owned(),
-                what: SCRIPT.to_owned(),
+                what: ToolChange::Described(SCRIPT.to_owned()),
+                text: Text::default(),
                 breaking: true,
                 used: false,
                 refused: Vec::new(),

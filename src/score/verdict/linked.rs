@@ -1,0 +1,418 @@
+//! Which failure comes from which: what a changed catalogue refuses, what needs a value of a call that failed, what fails as another call
+//! did. What else differs in a call that failed belongs to that.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use crate::text::excerpt;
+use crate::upstream::finding::Standing;
+use model::binding::Binding;
+use model::change::{Change, ChangeKind, Follows, How, What};
+use model::comparison::{Pair, Row};
+use model::reason::{self, Answered, Reason, ReasonKind, Why};
+use model::trajectory::{FailureKind, Outcome, ToolCall};
+
+use super::evidence::Evidence;
+
+/// The numbers of a call in the baseline and in the run.
+type Numbers = (Option<usize>, Option<usize>);
+
+/// Says of each reason which change it is about, and of each change of a call that failed what it comes from.
+pub(crate) fn link(evidence: &Evidence<'_, '_>, reasons: &mut [Reason], changes: &mut [Change]) {
+    let mut by_call: HashMap<Numbers, Vec<usize>> = HashMap::new();
+    for (at, it) in changes.iter().enumerate() {
+        by_call
+            .entry((it.baseline, it.current))
+            .or_default()
+            .push(at);
+    }
+    for reason in reasons.iter_mut() {
+        let here = by_call.get(&(reason.baseline, reason.current));
+        reason.change = match &reason.why {
+            // A change of the catalogue has no call of its own.
+            Why::Drifted(drift) => changes.iter().position(|it| {
+                matches!(&it.what, What::Catalogue(known) if known == drift)
+                    && (drift.change.is_gone()
+                        || (&it.was, &it.now) == (&reason.expected, &reason.got))
+            }),
+            _ => here.and_then(|it| change_of(reason, it, changes)),
+        };
+    }
+    let mut links = Links::new(evidence);
+    links.drift(changes);
+    // What comes to what the agent's call failed for stands behind all calls.
+    let following: Vec<Reason> = (evidence.heard.reasons())
+        .filter(|(standing, _)| *standing != Standing::Cause)
+        .map(|it| it.1)
+        .collect();
+    let heard = |it: &'_ Reason| (it.baseline, it.current, it.predicate());
+    let following: HashSet<_> = following.iter().map(heard).collect();
+    let mut of_calls: Vec<&Reason> = reasons.iter().filter(|it| is_of_call(it)).collect();
+    // A new call stands where the baseline's next one would: after what may have caused it. What an equal call became behind the server
+    // stands before what the call came to.
+    of_calls.sort_by_key(|it| {
+        let is_behind = it.kind == ReasonKind::Upstream;
+        (
+            is_behind && following.contains(&heard(it)),
+            it.baseline.is_none(),
+            it.baseline,
+            it.current,
+            !is_behind,
+        )
+    });
+    for reason in of_calls {
+        links.add(reason, changes);
+    }
+    links.rest(&by_call, changes);
+}
+
+fn is_of_call(reason: &Reason) -> bool {
+    matches!(
+        reason.kind,
+        ReasonKind::ServerRegression | ReasonKind::EffectChange | ReasonKind::Upstream
+    )
+}
+
+/// The change that a reason is about, of those of its call: the one at its place, the one whose values it quotes, or the first that fails.
+fn change_of(reason: &Reason, of_call: &[usize], changes: &[Change]) -> Option<usize> {
+    let fits = |it: &Change| match reason.kind {
+        ReasonKind::ServerRegression => matches!(
+            it.kind,
+            ChangeKind::Answer | ChangeKind::Error | ChangeKind::Addition
+        ),
+        ReasonKind::EffectChange | ReasonKind::Expectation => !matches!(
+            it.kind,
+            ChangeKind::Drift | ChangeKind::Slower | ChangeKind::Tokens | ChangeKind::Upstream
+        ),
+        ReasonKind::Upstream => match (&reason.why, &it.what) {
+            (
+                Why::Heard { when, said, .. },
+                What::Heard {
+                    when: then,
+                    said: known,
+                },
+            ) => (when, said) == (then, known),
+            _ => false,
+        },
+        ReasonKind::Slower => it.kind == ChangeKind::Slower,
+        ReasonKind::Tokens => it.kind == ChangeKind::Tokens,
+        ReasonKind::Match | ReasonKind::Drift | ReasonKind::Threshold | ReasonKind::Strict => false,
+    };
+    let place = place_of(&reason.why);
+    let is_there = |it: &Change| place.is_some() && it.path == place;
+    let is_quoted = |it: &Change| (&it.was, &it.now) == (&reason.expected, &reason.got);
+    let here = || of_call.iter().copied().filter(|at| fits(&changes[*at]));
+    here()
+        .find(|at| is_there(&changes[*at]) && is_quoted(&changes[*at]))
+        .or_else(|| here().find(|at| is_quoted(&changes[*at])))
+        .or_else(|| here().find(|at| changes[*at].fails))
+}
+
+/// Where a reason says that something differs, as changes have it.
+fn place_of(why: &Why) -> Option<String> {
+    match why {
+        Why::AnsweredOtherwise(answered) | Why::OtherResult(answered) => match answered {
+            Answered::At(path) | Answered::Broke { path, .. } => Some(format!("response{path}")),
+            Answered::Somehow | Answered::Many { .. } => None,
+        },
+        Why::MadeOtherwise { path, .. } => Some(format!("arguments{path}")),
+        Why::CalledOtherwise(name) => Some(format!("arguments/{name}")),
+        _ => None,
+    }
+}
+
+/// What calls have in common that fail for one cause.
+#[derive(PartialEq, Eq, Hash)]
+enum Sign {
+    /// The server could not be asked at all.
+    Unreachable(String),
+    /// The server's message, without its numbers.
+    Failed(String, String),
+    /// The same was heard behind the server.
+    Heard(String),
+    /// The same tool's answer changed in the same way.
+    Answered(String, String, Option<String>, Option<String>),
+}
+
+struct Links<'e, 'a> {
+    evidence: &'e Evidence<'e, 'a>,
+    pairs: HashMap<usize, &'e Pair>,
+    bindings: HashMap<usize, Vec<&'a Binding>>,
+    /// The change that a call comes from in the end, by the call's number in the baseline, and in the run.
+    of_baseline: HashMap<usize, usize>,
+    of_current: HashMap<usize, usize>,
+    by_sign: HashMap<Sign, usize>,
+    /// The last of the baseline's calls that the run has made, too.
+    last_pair: usize,
+    /// What tells of each call that failed.
+    main: HashMap<Numbers, Main>,
+}
+
+/// The change that tells of a call which failed.
+#[derive(Clone, Copy)]
+struct Main {
+    change: usize,
+    /// It tells of all that differs in the answer.
+    is_all: bool,
+}
+
+impl<'e, 'a> Links<'e, 'a> {
+    fn new(evidence: &'e Evidence<'e, 'a>) -> Self {
+        let pairs = evidence.rows.iter().filter_map(|row| match row {
+            Row::Pair(pair) => Some((pair.baseline, &**pair)),
+            _ => None,
+        });
+        let mut bindings: HashMap<usize, Vec<&Binding>> = HashMap::new();
+        for it in evidence.bindings {
+            bindings.entry(it.call).or_default().push(it);
+        }
+        let pairs: HashMap<usize, &Pair> = pairs.collect();
+        Self {
+            evidence,
+            last_pair: pairs.keys().copied().max().unwrap_or(0),
+            pairs,
+            bindings,
+            of_baseline: HashMap::new(),
+            of_current: HashMap::new(),
+            by_sign: HashMap::new(),
+            main: HashMap::new(),
+        }
+    }
+
+    /// Changes of the catalogue, the same of several tools as one, with the recorded calls that they refuse and the calls that are made under
+    /// a new name.
+    fn drift(&mut self, changes: &mut [Change]) {
+        let is_drift = |it: &Change| it.kind == ChangeKind::Drift;
+        let first = changes.iter().position(is_drift).unwrap_or(changes.len());
+        let mut of_kind: HashMap<_, usize> = HashMap::new();
+        let mut names: HashMap<String, usize> = HashMap::new();
+        for (at, finding) in (first..).zip(self.evidence.drift) {
+            let drift = &finding.drift;
+            let root = match drift.alike() {
+                Some(alike) => *of_kind.entry((alike, changes[at].fails)).or_insert(at),
+                None => at,
+            };
+            if root != at {
+                changes[at].follows = follows(root, How::Alike);
+            }
+            if !changes[at].fails {
+                continue;
+            }
+            for number in &drift.refused {
+                self.of_baseline.entry(*number).or_insert(root);
+            }
+            let now = finding.renamed.iter().map(|(_, now)| now);
+            for name in now.chain(drift.what.nearest()) {
+                let full = format!("mcp__{}__{name}", drift.server);
+                names.entry(full).or_insert(root);
+            }
+        }
+        for change in changes.iter_mut() {
+            let is_new_call = change.kind == ChangeKind::Call && change.baseline.is_none();
+            let name = change.tool.as_ref().filter(|_| is_new_call);
+            if let Some(root) = name.and_then(|it| names.get(it)) {
+                change.follows = follows(*root, How::NewName);
+                self.of_current.extend(change.current.map(|it| (it, *root)));
+            }
+        }
+    }
+
+    /// Puts a call that failed, changed, is missing or is new beneath what it comes from.
+    fn add(&mut self, reason: &Reason, changes: &mut [Change]) {
+        let Some(main) = reason.change else { return };
+        let sign = self.sign(reason);
+        let known = self.cause_of(reason, changes);
+        let alike = || Some((*self.by_sign.get(sign.as_ref()?)?, How::Alike));
+        let from = known.or_else(alike).filter(|it| it.0 != main);
+        let from = from.filter(|it| reason::root(changes, it.0) != main);
+        if let Some((root, how)) = from {
+            changes[main].follows = follows(root, how);
+        }
+        let root = from.map_or(main, |it| it.0);
+        if let Some(sign) = sign.filter(|_| changes[root].kind != ChangeKind::Drift) {
+            self.by_sign.entry(sign).or_insert(root);
+        }
+        if reason.kind != ReasonKind::Upstream {
+            let is_all = changes[main].kind != ChangeKind::Answer
+                || matches!(
+                    reason.why,
+                    Why::Failed(_)
+                        | Why::AnsweredOtherwise(Answered::Many { .. })
+                        | Why::OtherResult(Answered::Many { .. })
+                );
+            let it = Main {
+                change: main,
+                is_all,
+            };
+            self.main.insert((reason.baseline, reason.current), it);
+        }
+        if let Some(number) = reason.baseline {
+            self.of_baseline.entry(number).or_insert(root);
+        }
+        if let Some(number) = reason.current {
+            self.of_current.entry(number).or_insert(root);
+        }
+    }
+
+    /// What the call of a reason comes from, where that is known, and how.
+    fn cause_of(&self, reason: &Reason, changes: &[Change]) -> Option<(usize, How)> {
+        let of_call = || {
+            let known = reason.baseline.and_then(|it| self.of_baseline.get(&it));
+            let known = known.or_else(|| self.of_current.get(&reason.current?));
+            let root = *known?;
+            let how = match changes[root].kind {
+                ChangeKind::Drift if reason.baseline.is_none() => How::NewName,
+                ChangeKind::Drift => How::Refused,
+                _ => How::Behind,
+            };
+            // What is passed on to the servers behind has a cause of its own each time.
+            let is_apart =
+                reason.kind == ReasonKind::Upstream && changes[root].kind == ChangeKind::Upstream;
+            (!is_apart).then_some((root, how))
+        };
+        if reason.kind == ReasonKind::Upstream {
+            return of_call();
+        }
+        of_call().or_else(|| match (reason.baseline, reason.current) {
+            (Some(baseline), current) => {
+                let by_need = current.and_then(|it| self.by_need(it));
+                let needs = by_need.or_else(|| self.by_binding(baseline));
+                let needs = needs.map(|it| (it, How::Needs));
+                let is_missing = current.is_none();
+                let by_end = || Some((self.by_end(baseline)?, How::NotReached));
+                needs.or_else(|| by_end().filter(|_| is_missing))
+            }
+            (None, current) => Some((self.by_retry(current?)?, How::Retried)),
+        })
+    }
+
+    /// The run ended with a call that failed, before it came to this one.
+    fn by_end(&self, baseline: usize) -> Option<usize> {
+        let last = self
+            .pairs
+            .get(&self.last_pair)
+            .filter(|_| baseline > self.last_pair)?;
+        self.evidence.failed_now(last)?;
+        self.of_baseline.get(&last.baseline).copied()
+    }
+
+    /// The call was not made, because a value that it needs is not in an answer any more.
+    fn by_need(&self, current: usize) -> Option<usize> {
+        let Outcome::Failure(failure) = &self.evidence.calls.now(current).made.outcome else {
+            return None;
+        };
+        let needs = failure.data.as_ref()?.get("needs")?.as_array()?;
+        let needs = needs.iter().filter_map(Value::as_u64);
+        let mut roots = needs.filter_map(|it| self.of_current.get(&usize::try_from(it).ok()?));
+        (roots.next().copied()).filter(|_| failure.kind == FailureKind::NotSent)
+    }
+
+    /// A value that the call needs should have come from one that failed, changed, or was not made.
+    fn by_binding(&self, baseline: usize) -> Option<usize> {
+        let pair = self.pairs.get(&baseline);
+        let bindings = self.bindings.get(&baseline)?;
+        let is_missing = |it: &&&Binding| {
+            let Some(pair) = pair else { return true };
+            pair.bound
+                .iter()
+                .any(|bound| bound.path == it.path && bound.current.is_none())
+        };
+        let mut missing = bindings.iter().filter(is_missing);
+        missing.find_map(|it| self.of_baseline.get(&it.from.call).copied())
+    }
+
+    /// A new call that asks again what has failed.
+    fn by_retry(&self, current: usize) -> Option<usize> {
+        let key = self.evidence.calls.now(current).key;
+        let mut failed = self.pairs.values().filter(|pair| {
+            self.evidence.failed_now(pair).is_some()
+                && self.evidence.calls.now(pair.current).key == key
+        });
+        failed.find_map(|pair| self.of_current.get(&pair.current).copied())
+    }
+
+    fn sign(&self, reason: &Reason) -> Option<Sign> {
+        if let Why::Heard { said, .. } = &reason.why {
+            return Some(Sign::Heard(without_numbers(said)));
+        }
+        let pair = self.pairs.get(&reason.baseline?)?;
+        let call = self.evidence.calls.now(reason.current?).said;
+        let server = call.server.clone().unwrap_or_default();
+        match (self.evidence.failed_now(pair), &reason.why) {
+            (Some(_), _) if is_unreachable(call) => Some(Sign::Unreachable(server)),
+            (Some(message), _) => Some(Sign::Failed(server, without_numbers(&message))),
+            (None, Why::AnsweredOtherwise(what)) => {
+                let (expected, got) = (reason.expected.clone(), reason.got.clone());
+                let answered = format!("{} {what}", call.full_name());
+                Some(Sign::Answered(server, answered, expected, got))
+            }
+            (None, _) => None,
+        }
+    }
+
+    /// What else differs in a call that failed belongs to that, but for other places that fail and for what is tolerated.
+    fn rest(&self, by_call: &HashMap<Numbers, Vec<usize>>, changes: &mut [Change]) {
+        for (call, of_call) in by_call {
+            let refused = call.0.and_then(|it| self.of_baseline.get(&it));
+            let refused = refused.filter(|it| changes[**it].kind == ChangeKind::Drift);
+            let main = self.main.get(call).copied();
+            let Some(to) = main.map(|it| it.change).or(refused.copied()) else {
+                continue;
+            };
+            let how = if main.is_some() {
+                How::SameCall
+            } else {
+                How::Refused
+            };
+            for at in of_call.iter().copied().filter(|at| *at != to) {
+                let change = &changes[at];
+                let is_tolerated = !change.fails
+                    && matches!(
+                        change.kind,
+                        ChangeKind::Addition | ChangeKind::Slower | ChangeKind::Upstream
+                    );
+                let is_another_place = change.kind == ChangeKind::Answer
+                    && change.fails
+                    && main.is_some_and(|it| !it.is_all && changes[to].path != change.path);
+                let is_drift = change.kind == ChangeKind::Drift;
+                let is_behind = change.kind == ChangeKind::Upstream && change.fails;
+                let is_root = reason::root(changes, to) == at;
+                if is_tolerated || is_another_place || is_drift || is_behind || is_root {
+                    continue;
+                }
+                if how == How::SameCall || change.follows.is_none() {
+                    changes[at].follows = follows(to, how);
+                }
+            }
+        }
+    }
+}
+
+fn follows(change: usize, how: How) -> Option<Follows> {
+    Some(Follows { change, how })
+}
+
+/// The server could not be asked at all.
+fn is_unreachable(call: &ToolCall) -> bool {
+    match &call.outcome {
+        Outcome::Answer(_) => false,
+        Outcome::Failure(failure) => matches!(
+            failure.kind,
+            FailureKind::Disconnected | FailureKind::Transport | FailureKind::NotSent
+        ),
+    }
+}
+
+/// A message with its numbers masked, because messages that differ only in numbers have one cause.
+fn without_numbers(message: &str) -> String {
+    let mut plain = String::new();
+    for it in excerpt::shorten(message).chars() {
+        if !it.is_ascii_digit() {
+            plain.push(it);
+        } else if !plain.ends_with('#') {
+            plain.push('#');
+        }
+    }
+    plain
+}
