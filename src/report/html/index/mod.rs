@@ -56,10 +56,10 @@ pub(super) struct IndexPage<'a> {
 impl<'a> IndexPage<'a> {
     pub(super) fn new(result: &'a ResultDocument, around: Option<&'a Around<'a>>) -> Self {
         let names = Names::of(result);
-        let causes = row::first_causes(result);
+        let rarest = row::rarest_causes(result);
         let rows = result.scenarios.iter();
         let rows: Vec<Row<'a>> = rows
-            .map(|it| Row::new(it, &result.command, &names, &causes))
+            .map(|it| Row::new(it, &result.command, &names, &rarest))
             .collect();
         let count = |state: State| rows.iter().filter(|it| it.state == state).count();
         let counts = State::ALL.map(|it| (it, count(it)));

@@ -1,7 +1,9 @@
 //! One scenario in the table of all.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::slice;
 
+use crate::causes;
 use crate::duration;
 use crate::html::page_name;
 use crate::html::state::State;
@@ -29,7 +31,7 @@ pub(super) struct Row<'a> {
     pub(super) flaky: bool,
     /// Why it decides nothing, where it has not passed all the same.
     pub(super) let_pass: Vec<String>,
-    /// What it failed for, or what changed: the first thing, and how many more there are.
+    /// What it failed for, or what changed: what few others have in common with it, and how many more there are.
     pub(super) sentence: Option<String>,
     pub(super) more: usize,
     /// Its tags, servers and tools, by their places in the lists of the filters.
@@ -90,15 +92,25 @@ fn tools(scenario: &Scenario) -> BTreeSet<&str> {
     compared.chain(called.map(String::as_str)).collect()
 }
 
-/// The first cause of each scenario, failing ones first, and how many it has.
-pub(super) fn first_causes(result: &ResultDocument) -> HashMap<&str, (&Cause, usize)> {
-    let mut first: HashMap<&str, (&Cause, usize)> = HashMap::new();
+/// Of each scenario, the cause that sets it apart, failing ones first: that which the fewest scenarios share. And how many it has.
+pub(super) fn rarest_causes(result: &ResultDocument) -> HashMap<&str, (&Cause, usize)> {
+    let mut causes: HashMap<&str, Vec<&Cause>> = HashMap::new();
     for cause in &result.causes {
         for id in &cause.scenarios {
-            first.entry(id).or_insert((cause, 0)).1 += 1;
+            causes.entry(id).or_default().push(cause);
         }
     }
-    first
+    let rarest = causes.into_iter().filter_map(|(id, all)| {
+        let fails = |it: &Cause| {
+            let own = it.places.iter().find(|place| place.scenario == id);
+            it.fails && own.is_none_or(|place| place.fails)
+        };
+        let first = all
+            .iter()
+            .min_by_key(|it| (!fails(it), it.scenarios.len()))?;
+        Some((id, (*first, all.len())))
+    });
+    rarest.collect()
 }
 
 impl<'a> Row<'a> {
@@ -106,12 +118,23 @@ impl<'a> Row<'a> {
         scenario: &'a Scenario,
         command: &str,
         names: &Names<'_>,
-        causes: &HashMap<&str, (&Cause, usize)>,
+        rarest: &HashMap<&str, (&Cause, usize)>,
     ) -> Self {
         let state = State::of(scenario);
-        let cause = causes.get(scenario.id.as_str());
+        let cause = rarest.get(scenario.id.as_str());
         let problem = scenario.problem.as_ref().map(|it| it.message.as_str());
-        let sentence = cause.map(|(it, _)| it.text.as_str()).or(problem);
+        // Of what several scenarios share, the cause has the values of the first.
+        let own = cause
+            .filter(|(it, _)| it.scenarios.len() > 1)
+            .and_then(|(shared, _)| {
+                let own = causes::causes(slice::from_ref(scenario), command);
+                own.into_iter().find(|it| it.id == shared.id)
+            });
+        let cause_text = own
+            .as_ref()
+            .or(cause.map(|(it, _)| *it))
+            .map(|it| it.text.as_str());
+        let sentence = cause_text.or(problem);
         Self {
             scenario,
             state,
