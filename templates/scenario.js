@@ -6,7 +6,7 @@
   const reveal = () => {
     const id = decodeURIComponent(location.hash.slice(1));
     const target = id && document.getElementById(id);
-    let folded = target && target.parentElement.closest("details:not([open])");
+    let folded = target && target.closest("details:not([open])");
     while (folded) {
       folded.open = true;
       folded = folded.parentElement.closest("details:not([open])");

@@ -146,8 +146,8 @@ pub(crate) fn suite() -> Project {
     project
 }
 
-/// What a page has become at this fragment of its address.
-fn dom(browser: &str, project: &Project, page: &str, fragment: &str) -> String {
+/// What a page has become at this fragment of its address, in a window of 1400 × 900.
+pub(crate) fn dom(browser: &str, project: &Project, page: &str, fragment: &str) -> String {
     let profile = format!("--user-data-dir={}", project.path("profile").display());
     let page = project.path(page).canonicalize().unwrap();
     let seen = ran(Command::new(browser)
@@ -161,6 +161,7 @@ fn dom(browser: &str, project: &Project, page: &str, fragment: &str) -> String {
             "--enable-logging=stderr",
             "--v=0",
             "--virtual-time-budget=3000",
+            "--window-size=1400,900",
         ])
         .arg(profile)
         .arg(format!("file://{}{fragment}", page.display())));

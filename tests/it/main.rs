@@ -66,6 +66,7 @@ mod offered;
 mod old_habits;
 mod one_cause;
 mod own_certificate;
+mod page_of_scenario;
 mod prepare;
 mod progress;
 mod readme;

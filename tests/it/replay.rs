@@ -863,7 +863,7 @@ fn a_slower_tool_fails_where_the_scenario_says_so() {
     assert!(comparison["slower"][0]["current_ms"].as_f64().unwrap() >= 1400.0);
     let page = project.read("reports/latest/flow.html");
     assert!(
-        page.contains("took much longer") && page.contains("Calls that became slower"),
+        page.contains("takes much longer") && page.contains("slower: "),
         "{page}"
     );
     items(&project, "flow", &slow, &calls, &slower("warn"));

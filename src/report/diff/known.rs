@@ -41,7 +41,11 @@ impl Known {
         }
         let mut words = words.into_iter().peekable();
         // Words that only came, or only went, are told by nothing.
-        words.peek().is_some()
-            && words.all(|it| self.words.iter().any(|known| known.trim() == it.trim()))
+        words.peek().is_some() && words.all(|it| self.has_word(it))
+    }
+
+    /// Whether a word is one that is known to vary.
+    pub(super) fn has_word(&self, word: &str) -> bool {
+        self.words.iter().any(|known| known.trim() == word.trim())
     }
 }

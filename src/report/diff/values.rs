@@ -171,11 +171,50 @@ impl Writer<'_> {
         }
         let calm = self.known.varies(&self.place);
         // A small value is written in one line, whatever differs in it.
-        for _ in 0..places(was.value, now.value) {
+        let changes = self.diff.changes;
+        self.count_places(was.value, now.value, calm);
+        let calm = self.diff.changes == changes;
+        let mut values = words::value_pieces(&in_one_line(was.value), &in_one_line(now.value));
+        if !calm {
+            let marked = values.iter_mut().flatten();
+            let known = marked.filter(|it| self.known.has_word(&it.text));
+            known.for_each(|it| it.kind = PieceKind::Plain);
+        }
+        self.one_line(indent, keys, values, calm);
+    }
+
+    /// Counts in how many places two values differ that are written in one line.
+    fn count_places(&mut self, was: &Value, now: &Value, calm: bool) {
+        let differing = |it: &Self| it.diff.changes + it.diff.varying;
+        let before = differing(self);
+        match (was, now) {
+            (Value::Object(was), Value::Object(now)) => {
+                for (key, it) in was {
+                    match now.get(key) {
+                        Some(now) if now == it => {}
+                        Some(now) => self.count_places(it, now, calm),
+                        None => self.count(calm),
+                    }
+                }
+                for _ in now.keys().filter(|it| !was.contains_key(*it)) {
+                    self.count(calm);
+                }
+            }
+            (Value::Array(was), Value::Array(now)) if was.len() == now.len() => {
+                for (was, now) in was.iter().zip(now).filter(|(was, now)| was != now) {
+                    self.count_places(was, now, calm);
+                }
+            }
+            (Value::String(was), Value::String(now)) => {
+                let varies = [was, now].into_iter().all(|it| self.known.has_word(it));
+                self.count(calm || varies);
+            }
+            _ => {}
+        }
+        // What is asked about differs at least in itself.
+        if differing(self) == before {
             self.count(calm);
         }
-        let values = words::value_pieces(&in_one_line(was.value), &in_one_line(now.value));
-        self.one_line(indent, keys, values, calm);
     }
 
     fn one_line(&mut self, indent: usize, keys: Keys<'_>, values: [Vec<Piece>; 2], calm: bool) {
@@ -361,28 +400,6 @@ impl Writer<'_> {
         };
         self.fold(indent, words, inside);
     }
-}
-
-/// In how many places two values differ that are written in one line.
-fn places(was: &Value, now: &Value) -> usize {
-    let differing = match (was, now) {
-        (Value::Object(was), Value::Object(now)) => {
-            let of_both = was.iter().map(|(key, it)| match now.get(key) {
-                Some(now) if now == it => 0,
-                Some(now) => places(it, now),
-                None => 1,
-            });
-            let came = now.keys().filter(|it| !was.contains_key(*it)).count();
-            came + of_both.sum::<usize>()
-        }
-        (Value::Array(was), Value::Array(now)) if was.len() == now.len() => {
-            let pairs = was.iter().zip(now).filter(|(was, now)| was != now);
-            pairs.map(|(was, now)| places(was, now)).sum()
-        }
-        _ => 1,
-    };
-    // What is asked about differs at least in itself.
-    differing.max(1)
 }
 
 /// How many parts went or came here, where either is so many that the other side would not be seen after it.

@@ -108,7 +108,7 @@ pub(super) struct PartView {
 #[template(path = "scenario/part.html")]
 pub(super) struct PartTemplate<'a> {
     part: &'a PartView,
-    /// It is shown at once, unless it is the same on both sides.
+    /// It is shown at once.
     is_open: bool,
     sides: &'a Sides,
 }

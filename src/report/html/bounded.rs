@@ -43,9 +43,12 @@ fn texts<'b>(block: &'b mut Block<'_>) -> Vec<&'b mut Excerpt> {
                 }
             })
             .collect(),
-        Block::Call(call) => (call.parameters.iter_mut())
-            .flat_map(|it| it.expected.iter_mut().chain(&mut it.got))
-            .collect(),
+        Block::Call(call) => {
+            let arguments = &mut call.arguments;
+            let differing = arguments.differing.iter_mut();
+            let differing = differing.flat_map(|it| it.expected.iter_mut().chain(&mut it.got));
+            differing.chain(&mut arguments.equal).collect()
+        }
         Block::Behind(..) => Vec::new(),
     }
 }

@@ -1,6 +1,8 @@
 //! What failed or changed, a card for each root cause: on the index, and on the page of a scenario that it concerns. Both speak alike.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::slice;
 
 use askama::Template;
 
@@ -25,7 +27,7 @@ const BRIEF: usize = 44;
 #[derive(Debug, Template)]
 #[template(path = "cause.html")]
 pub(super) struct Card<'a> {
-    pub(super) cause: &'a Cause,
+    pub(super) cause: Cow<'a, Cause>,
     /// The scenario of the page failed for it, or on the index, any did.
     fails: bool,
     /// The class that gives it its colour.
@@ -65,15 +67,15 @@ pub(super) struct Place<'a> {
     pub(super) more_calls: usize,
 }
 
-/// The cards of a scenario: of what it failed for, and of what only changed. Empty where an earlier program wrote the result.
+/// The cards of a scenario: of what it failed for, and of what only changed. Each has the values of this scenario, whatever others have there.
+/// What kept it from running is no card: the page begins with that.
 pub(super) fn of_scenario<'a>(
     result: &'a ResultDocument,
     scenario: &'a Scenario,
 ) -> [Vec<Card<'a>>; 2] {
-    let own = result
-        .causes_of(&scenario.id)
-        .filter(|it| it.kind.is_some() && (it.was.is_some() || it.now.is_some() || it.fails));
-    let cards = own.map(|it| Card::on_page(it, scenario));
+    let own = causes::causes(slice::from_ref(scenario), &result.command).into_iter();
+    let own = own.filter(|it| it.kind != Some(CauseKind::Problem));
+    let cards = own.map(|it| Card::on_page(it, result, scenario));
     let (failing, others) = cards.partition(|it| it.fails);
     [failing, others]
 }
@@ -95,29 +97,29 @@ impl<'a> Card<'a> {
             extent: Some(cause.extent()),
             places: [shown, others],
             more: cause.scenarios.len().saturating_sub(MOST),
-            ..Self::new(cause, cause.fails)
+            ..Self::new(Cow::Borrowed(cause), cause.fails)
         }
     }
 
-    /// A card on the page of a scenario.
-    fn on_page(cause: &'a Cause, scenario: &'a Scenario) -> Self {
-        let place = cause.places.iter().find(|it| it.scenario == scenario.id);
-        let calls = place.map_or(&[][..], |it| &it.calls);
-        let place = Place::new(String::new(), &scenario.name, calls);
+    /// A card on the page of a scenario, whose own cause this is.
+    fn on_page(cause: Cause, result: &ResultDocument, scenario: &'a Scenario) -> Self {
+        let calls = cause.places.iter().flat_map(|it| &it.calls);
+        let calls: Vec<CauseCall> = calls.copied().collect();
+        let place = Place::new(String::new(), &scenario.name, &calls);
         let place = (!place.calls.is_empty()).then_some(place);
-        let own = cause.places.iter().find(|it| it.scenario == scenario.id);
-        let fails = cause.fails && own.is_none_or(|it| it.fails);
+        let shared = result.causes.iter().find(|it| it.id == cause.id);
+        let elsewhere = shared.map_or(0, |it| it.scenarios.len().saturating_sub(1));
+        let fails = cause.fails;
         Self {
             places: [place.into_iter().collect(), Vec::new()],
-            elsewhere: cause.scenarios.len().saturating_sub(1),
-            ..Self::new(cause, fails)
+            elsewhere,
+            ..Self::new(Cow::Owned(cause), fails)
         }
     }
 
-    fn new(cause: &'a Cause, fails: bool) -> Self {
-        let title = causes::headline(cause);
+    fn new(cause: Cow<'a, Cause>, fails: bool) -> Self {
+        let title = causes::headline(&cause);
         Self {
-            cause,
             fails,
             class: match (fails, cause.kind) {
                 (false, _) => "altered",
@@ -125,12 +127,13 @@ impl<'a> Card<'a> {
                 (true, _) => "status-failed",
             },
             title: title.to_owned(),
-            values: Values::beneath(cause, title),
+            values: Values::beneath(&cause, title),
             whose: cause.whose.map(Whose::words),
             extent: None,
             places: [Vec::new(), Vec::new()],
             more: 0,
             elsewhere: 0,
+            cause,
         }
     }
 }

@@ -1,36 +1,39 @@
 //! The two conversations side by side, aligned call by call.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use askama::Template;
 use askama::filters::Safe;
+use serde_json::Value;
 
 use crate::description::Description;
 use crate::diff::Known;
-use crate::{duration, method};
+use crate::duration;
 use model::call::CallStatus;
+use model::comparison::Bound;
 use model::label::labelled;
 use model::learned::{Learned, Variation};
 use model::published::result::{
-    Call, Change, ChangeKind, ContractChange, Difference, ResponseComparison, ResultDocument, Row,
-    RowKind, Scenario,
+    Call, Change, ChangeKind, ResponseComparison, ResultDocument, Row, RowKind, Scenario, Status,
 };
+use model::text::word_diff::word_diff;
 use model::text::{line, shorten};
 use model::trajectory::{ToolCall, Trajectory};
 
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::behind::{Behind, BehindView};
-use super::excerpt::Versus;
 use super::message::{self, MessageRow};
-use super::parameter::{self, ParameterView};
+use super::parameter::Arguments;
 use super::render::embedded;
 use super::sides::Sides;
 use super::track::{Track, TrackReader};
 use super::turn::Turn;
-use model::points::score;
 
 /// The longest description of a binding.
 const BOUND_CHARS: usize = 300;
+
+/// A piece of an id that is at least so long is known again elsewhere.
+const TELLING: usize = 4;
 
 /// A block of the conversation; a page shows them from top to bottom.
 #[derive(Debug)]
@@ -84,6 +87,8 @@ pub(super) struct CallBlock<'a> {
     /// Names the block within the page.
     pub(super) anchor: String,
     pub(super) numbers: String,
+    /// Its number in the run, or in the baseline where the run lacks it.
+    pub(super) number: String,
     pub(super) server: &'a str,
     pub(super) tool: String,
     pub(super) effect: Option<bool>,
@@ -91,20 +96,16 @@ pub(super) struct CallBlock<'a> {
     pub(super) answered_once: bool,
     /// Places of the answer that are not looked at.
     pub(super) unseen: &'a [String],
-    /// `same`, `changed`, `missing`, `extra` or, without comparison, `recorded`.
+    /// `same`, `changed`, `missing`, `extra` or, without comparison, `recorded`, and `again` where that is the call before once more.
     pub(super) class: &'static str,
-    /// Its arguments and answers are shown at once, as something about them is worth a look.
+    /// Its answers are shown with it; else what changed is only behind it.
     pub(super) open: bool,
     /// What changed, in one sentence.
     pub(super) words: String,
-    pub(super) scores: Option<CallScores>,
-    pub(super) parameters: Vec<ParameterView>,
+    pub(super) arguments: Arguments,
     /// `None` where that side has no such call.
     pub(super) left: Option<Side>,
     pub(super) right: Option<Side>,
-    pub(super) contract_changes: &'a [ContractChange],
-    /// The places where the answers differ.
-    pub(super) differences: Vec<Versus<'a, Difference>>,
     pub(super) slower: Option<String>,
     /// What of its arguments comes from earlier answers.
     pub(super) bound: Vec<String>,
@@ -128,17 +129,14 @@ pub(super) struct CallTemplate<'a> {
 }
 
 impl CallBlock<'_> {
+    /// Whether it is one line, which unfolds, because nothing in it is worth a look.
+    pub(super) fn is_line(&self) -> bool {
+        matches!(self.class, "same" | "again")
+    }
+
     fn html<'a>(&'a self, sides: &'a Sides) -> Safe<CallTemplate<'a>> {
         embedded(CallTemplate { call: self, sides })
     }
-}
-
-/// The three numbers of a pair.
-#[derive(Debug)]
-pub(super) struct CallScores {
-    pub(super) request: String,
-    pub(super) response: String,
-    pub(super) call: String,
 }
 
 /// Everything the blocks are made from.
@@ -160,6 +158,10 @@ struct Maker<'a> {
     failing: HashSet<(Option<usize>, Option<usize>)>,
     answers: &'a Answers<'a>,
     learned: &'a [Learned],
+    /// What one call got from another, where the two sides have each a value of its own.
+    handed_on: Vec<&'a Bound>,
+    /// What differs between these, as it may stand in texts and strings.
+    handed_words: BTreeSet<String>,
 }
 
 /// The blocks of a scenario; with two sides where something was compared, else what the run did.
@@ -191,9 +193,11 @@ pub(super) fn blocks<'a>(
             use ChangeKind::{Addition, Answer, Error};
             matches!(it.kind, Answer | Addition | Error)
         }),
-        failing: calls_of(|it| it.fails),
+        failing: failing(scenario),
         answers,
         learned: baseline.map_or(&[], |it| &it.learned),
+        handed_words: handed_on(scenario).into_iter().flat_map(words_of).collect(),
+        handed_on: handed_on(scenario),
     };
     match &scenario.comparison {
         Some(comparison) => maker.compared(&comparison.rows),
@@ -233,13 +237,13 @@ impl<'a> Maker<'a> {
             blocks.push(Block::Call(Box::new(CallBlock {
                 anchor: name.clone(),
                 numbers: (index + 1).to_string(),
+                number: (index + 1).to_string(),
                 server: call.server.as_deref().unwrap_or_default(),
                 tool: labelled(&call.tool, self.label(index + 1)),
                 answered_once: self.is_recorded_once(index + 1),
-                class: "recorded",
-                // The same once more is worth no look.
-                open: !is_again,
-                parameters: parameter::recorded(&call.arguments),
+                class: if is_again { "again" } else { "recorded" },
+                open: true,
+                arguments: Arguments::recorded(&call.arguments),
                 right: Some(Side {
                     parts: (self.answers).alone(&call.outcome, 1, Room::Equal, &name),
                     ..Side::made(call)
@@ -277,6 +281,7 @@ impl<'a> Maker<'a> {
                 RowKind::Pair => row.numbers(),
                 _ => number(row),
             },
+            number: number(row),
             server: row.server.as_deref().unwrap_or_default(),
             tool: row.tool_name(),
             effect: Some(row.effect),
@@ -292,23 +297,11 @@ impl<'a> Maker<'a> {
                 RowKind::Pair if self.is_changed(row) => "changed",
                 RowKind::Pair => "same",
             },
-            open: row.kind != RowKind::Pair
-                || row.call < 1.0 - 1e-9
+            open: row.call < 1.0 - 1e-9
+                || !self.changed.contains(&row.calls())
                 || self.changed_themselves.contains(&row.calls()),
             words: (self.words.as_ref()).map_or_else(String::new, |it| it.row(row)),
-            scores: row
-                .request
-                .as_ref()
-                .zip(response)
-                .map(|(request, response)| CallScores {
-                    request: score(request.similarity),
-                    response: score(response.similarity),
-                    call: score(row.call),
-                }),
-            parameters: row
-                .request
-                .as_ref()
-                .map_or_else(Vec::new, |request| parameter::compared(&request.parameters)),
+            arguments: Arguments::of_row(row),
             left: row.baseline.as_ref().map(|call| {
                 if expectation {
                     self.asking(expected_side(call), row, 0)
@@ -319,11 +312,6 @@ impl<'a> Maker<'a> {
             right: row.current.as_ref().map(|call| side(call, now, 1)),
             answers,
             fails: self.failing.contains(&row.calls()),
-            contract_changes: response.map_or(&[], |it| &it.contract_changes),
-            differences: (response.iter())
-                .flat_map(|it| &it.differences)
-                .map(|it| Versus::new(it, it.expected.as_deref(), it.got.as_deref()))
-                .collect(),
             slower: self.slower(row),
             bound: row
                 .bound
@@ -358,6 +346,12 @@ impl<'a> Maker<'a> {
         // A text of which parts vary may differ in the others; where nothing is objected to in it, only those differ.
         let objected: Vec<Objected> = response.map_or_else(Vec::new, objected_to);
         let is_fine = |place: &Vec<String>| !objected.iter().any(|it| it.is_about(place));
+        // An id that is handed on differs by nature: each server gives its own.
+        let handed_on = self
+            .handed_on
+            .iter()
+            .filter(|it| Some(it.from.call) == number);
+        let handed_on = handed_on.flat_map(|it| places_of(&it.from.path));
         let places = varies().filter_map(|it| {
             let place = Known::steps(&it.path);
             let is_whole = !matches!(
@@ -368,9 +362,10 @@ impl<'a> Maker<'a> {
         });
         Known {
             all: is_as_good && !self.answered_otherwise.contains(&row.calls()),
-            places: places.collect(),
+            places: places.chain(handed_on).collect(),
             words: tokens
                 .flat_map(|it| it.heard.iter().chain(&it.seen).cloned())
+                .chain(self.handed_words.iter().cloned())
                 .collect(),
         }
     }
@@ -424,6 +419,66 @@ impl<'a> Maker<'a> {
     }
 }
 
+/// The calls that a scenario failed for: those of changes that fail, and of reasons, which are all that results of earlier programs have.
+fn failing(scenario: &Scenario) -> HashSet<(Option<usize>, Option<usize>)> {
+    let fails = matches!(scenario.status, Status::Failed | Status::Inconclusive);
+    let reasons = scenario
+        .comparison
+        .iter()
+        .filter(|_| fails)
+        .flat_map(|it| &it.reasons);
+    let reasons = reasons.map(|it| (it.baseline, it.current));
+    let changes = scenario.changes().iter().filter(|it| it.fails);
+    changes
+        .map(|it| (it.baseline, it.current))
+        .chain(reasons)
+        .collect()
+}
+
+/// What the calls of a scenario got from others, where both sides have it and it is not the same.
+fn handed_on(scenario: &Scenario) -> Vec<&Bound> {
+    let rows = scenario.comparison.iter().flat_map(|it| &it.rows);
+    let bound = rows.flat_map(|it| &it.bound);
+    let is_other = |it: &&Bound| it.current.as_ref().is_some_and(|now| *now != it.baseline);
+    bound.filter(is_other).collect()
+}
+
+/// Where in an answer something is that is handed on: a place in its JSON may be in either form of it.
+fn places_of(path: &str) -> Vec<Vec<String>> {
+    let own = Known::steps(path);
+    if own
+        .first()
+        .is_some_and(|it| matches!(it.as_str(), "content" | "structuredContent"))
+    {
+        return vec![own];
+    }
+    [&["structuredContent"][..], &["content", "*", "json"]]
+        .map(|before| {
+            before
+                .iter()
+                .map(|it| (*it).to_owned())
+                .chain(own.clone())
+                .collect()
+        })
+        .into()
+}
+
+/// The two values of something handed on, and what differs between them, as it may stand in texts and strings.
+fn words_of(bound: &Bound) -> Vec<String> {
+    let text = |it: &Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
+    let was = text(&bound.baseline);
+    let now = bound.current.as_ref().map(text).unwrap_or_default();
+    let quoted = [&was, &now].map(|it| format!("\"{it}\""));
+    let pieces = [word_diff(&was, &now), word_diff(&quoted[0], &quoted[1])];
+    let pieces = pieces.into_iter().flatten().flatten();
+    pieces
+        // A short piece of an id is too common a word.
+        .filter(|it| it.marked && it.text.chars().nth(TELLING - 1).is_some())
+        .map(|it| it.text)
+        .chain([was.clone(), now.clone()])
+        .collect()
+}
+
 /// Whether a call is the same once more, with the same answer.
 fn is_again(call: &ToolCall, before: &ToolCall) -> bool {
     call.server == before.server
@@ -432,9 +487,9 @@ fn is_again(call: &ToolCall, before: &ToolCall) -> bool {
         && call.outcome == before.outcome
 }
 
-/// The number of a call without a partner on its own side.
+/// The number of a call in the run, or in the baseline where the run lacks it.
 fn number(row: &Row) -> String {
-    let call = row.baseline.as_ref().or(row.current.as_ref());
+    let call = row.current.as_ref().or(row.baseline.as_ref());
     call.map_or_else(String::new, |it| it.number.to_string())
 }
 

@@ -30,6 +30,7 @@ mod scenario;
 mod script;
 mod sides;
 mod single;
+mod square;
 mod stamps;
 mod state;
 mod stretch;
@@ -40,7 +41,6 @@ mod versions;
 use std::fmt;
 use std::ops::Deref;
 
-use model::points::score;
 use model::published::history::HistoryDocument;
 use model::published::result::{ResultDocument, Scenario};
 use model::redacted::Redacted;

@@ -1,72 +1,149 @@
-//! The arguments of a call as a table: name, expected, got, similarity, method.
+//! The arguments of a call: those that differ in a table, the others as JSON.
 
 use serde_json::{Map, Value};
 
 use crate::method;
-use model::published::result::Parameter;
+use model::comparison::Bound;
+use model::published::result::{Parameter, Row};
+use model::text::{line, shorten};
 
 use super::answer::pretty;
 use super::excerpt::Excerpt;
-use model::points::score;
 
-/// One row of the table.
+/// The longest value in the heading of a call, and how much they take together.
+const VALUE: usize = 24;
+const VALUES: usize = 80;
+
+/// A handed-on value that is at least so long is known again within a longer text.
+const TELLING: usize = 4;
+
+/// What a call was asked with.
+#[derive(Debug, Default)]
+pub(super) struct Arguments {
+    /// The values, as the heading has them: `"Bonn", 7`.
+    pub(super) short: String,
+    /// Those with another value on the other side.
+    pub(super) differing: Vec<ParameterView>,
+    /// The others as JSON in one line, and how many they are.
+    pub(super) equal: Option<Excerpt>,
+    pub(super) equal_count: usize,
+}
+
+/// An argument with another value on the other side.
 #[derive(Debug)]
 pub(super) struct ParameterView {
     pub(super) name: String,
     /// `None` where that side left the argument out.
     pub(super) expected: Option<Excerpt>,
     pub(super) got: Option<Excerpt>,
-    /// As text; empty for a call that is shown alone.
-    pub(super) similarity: String,
-    pub(super) method: String,
-    pub(super) differs: bool,
+    /// Why it counts as equal all the same; `None` where it does not.
+    pub(super) excused: Option<String>,
 }
 
-/// The rows for a pair of requests, those that differ first.
-pub(super) fn compared(parameters: &[Parameter]) -> Vec<ParameterView> {
-    let mut views: Vec<ParameterView> = parameters.iter().map(view).collect();
-    views.sort_by_key(|it| !it.differs);
-    views
+impl Arguments {
+    /// Those of both sides of a row, or of its only one.
+    pub(super) fn of_row(row: &Row) -> Self {
+        if let Some(arguments) = &row.arguments {
+            return Self {
+                short: short(arguments.values()),
+                ..Self::default()
+            };
+        }
+        let parameters = || row.request.iter().flat_map(|it| &it.parameters);
+        let (differing, equal): (Vec<&Parameter>, Vec<&Parameter>) =
+            parameters().partition(|it| differs(it));
+        let mut differing: Vec<ParameterView> = differing
+            .into_iter()
+            .map(|it| view(it, &row.bound))
+            .collect();
+        differing.sort_by_key(|it| it.excused.is_some());
+        let value = |it: &Parameter| it.got.clone().or_else(|| it.expected.clone());
+        let equal = equal.into_iter();
+        let equal: Map<String, Value> = equal
+            .filter_map(|it| Some((it.name.clone(), value(it)?)))
+            .collect();
+        Self {
+            short: short(parameters().filter_map(|it| it.got.as_ref())),
+            differing,
+            ..Self::equal(&equal)
+        }
+    }
+
+    /// Those of a call that was compared with nothing.
+    pub(super) fn recorded(arguments: &Map<String, Value>) -> Self {
+        Self {
+            short: short(arguments.values()),
+            ..Self::equal(arguments)
+        }
+    }
+
+    fn equal(arguments: &Map<String, Value>) -> Self {
+        let json = || serde_json::to_string(arguments).unwrap_or_else(|error| error.to_string());
+        Self {
+            equal: (!arguments.is_empty()).then(|| Excerpt::plain(&json(), None)),
+            equal_count: arguments.len(),
+            ..Self::default()
+        }
+    }
 }
 
-/// The rows for a call that is shown alone.
-pub(super) fn recorded(arguments: &Map<String, Value>) -> Vec<ParameterView> {
-    let view = |(name, value): (&String, &Value)| ParameterView {
-        name: name.clone(),
-        expected: None,
-        got: Some(Excerpt::plain(&text(value), None)),
-        similarity: String::new(),
-        method: String::new(),
-        differs: false,
-    };
-    arguments.iter().map(view).collect()
+/// The beginnings of values, in one line.
+fn short<'v>(values: impl Iterator<Item = &'v Value>) -> String {
+    let mut all = String::new();
+    for value in values {
+        if all.len() > VALUES {
+            all.push_str(", …");
+            break;
+        }
+        if !all.is_empty() {
+            all.push_str(", ");
+        }
+        all.push_str(&shorten(&value.to_string(), VALUE));
+    }
+    line(&all).into_owned()
 }
 
-fn view(parameter: &Parameter) -> ParameterView {
-    let differs = parameter.similarity.is_some_and(|it| it < 1.0 - 1e-9);
+/// Whether the two sides have other values, but for those that each got from its own server.
+fn differs(parameter: &Parameter) -> bool {
+    parameter.method != "bound" && parameter.expected != parameter.got
+}
+
+fn view(parameter: &Parameter, bound: &[Bound]) -> ParameterView {
+    let counts = parameter.similarity.is_some_and(|it| it < 1.0 - 1e-9);
     let expected = parameter.expected.as_ref().map(text);
     let got = parameter.got.as_ref().map(text);
-    let shown = |own: &Option<String>, other: &Option<String>| {
-        let own = own.as_ref()?;
+    let shown = |own: &Option<String>, other: &Option<String>, handed: Vec<[String; 2]>| {
         // A value that the other side does not have is marked as a whole.
-        let other = other.as_deref().unwrap_or_default();
-        Some(if differs {
-            Excerpt::against(own, other, None)
+        let mut other = other.clone().unwrap_or_default();
+        for [there, here] in handed {
+            other = other.replace(&there, &here);
+        }
+        let own = own.as_deref()?;
+        Some(if counts {
+            Excerpt::against(own, &other, None)
         } else {
             Excerpt::plain(own, None)
         })
     };
+    let handed = || bound.iter().filter_map(handed_on);
+    let back = handed().map(|[was, now]| [now, was]).collect();
     ParameterView {
         name: parameter.name.clone(),
-        expected: shown(&expected, &got),
-        got: shown(&got, &expected),
-        similarity: match parameter.similarity {
-            Some(similarity) => score(similarity),
-            None => "not counted".to_owned(),
-        },
-        method: method::words(&parameter.method).to_owned(),
-        differs,
+        expected: shown(&expected, &got, back),
+        got: shown(&got, &expected, handed().collect()),
+        excused: (!counts).then(|| method::words(&parameter.method).to_owned()),
     }
+}
+
+/// The two values of something handed on from an earlier response, as they are found in JSON; `None` where they are too short to be known.
+fn handed_on(bound: &Bound) -> Option<[String; 2]> {
+    let now = bound.current.as_ref()?;
+    let text = |it: &Value| match it {
+        Value::String(text) if text.chars().nth(TELLING - 1).is_some() => text.clone(),
+        _ => it.to_string(),
+    };
+    let both = [text(&bound.baseline), text(now)];
+    both.iter().all(|it| it.len() >= TELLING).then_some(both)
 }
 
 /// A value as JSON, so that the text `10` and the number 10 look different.

@@ -1,16 +1,13 @@
 //! The page of one scenario.
 
 use askama::Template;
-use askama::filters::Safe;
 
-use crate::{causes, duration, method, moment};
+use crate::{duration, method, moment};
 use model::number::fixed;
 use model::points;
 use model::published::result::{
-    CauseKind, Change, ChangeKind, Comparison, Grouped, Loss, Reason, ResultDocument, Scenario,
-    Side,
+    CauseKind, Comparison, Loss, Reason, ResultDocument, Scenario, Side,
 };
-use model::text::shorten;
 use model::trajectory::{Step, Trajectory};
 
 use super::answer::Answers;
@@ -22,14 +19,13 @@ use super::conversation::{self, Block};
 use super::dashboard::Around;
 use super::diff::DiffTemplate;
 use super::direct::DirectView;
-use super::excerpt::Excerpt;
 use super::link::{ElsewhereView, link};
 use super::measured::MeasuredView;
 use super::model_use::{self, RequestView};
-use super::render::embedded;
 use super::repeated::RepeatedView;
 use super::script::{self, ScenarioScript};
 use super::sides::Sides;
+use super::square::{self, Square};
 use super::stamps::{self, StampRow};
 use super::state::State;
 use super::stretch::{self, Stretch};
@@ -51,8 +47,8 @@ pub(super) struct ScenarioPage<'a> {
     links: Vec<ElsewhereView<'a>>,
     state: State,
     verdict: Option<VerdictView<'a>>,
-    /// Whatever differs: those that are shown at once, and the others.
-    changes: [Vec<ChangeView<'a>>; 2],
+    /// A map of the calls.
+    squares: Vec<Square>,
     /// What several runs came to; the page then shows one of them.
     repeated: Option<RepeatedView<'a>>,
     /// What the servers do to the answers of those behind them, where that was asked for.
@@ -71,8 +67,10 @@ pub(super) struct ScenarioPage<'a> {
     /// The first block in which something changed, and how many there are.
     first_change: Option<(String, String)>,
     script_hash: String,
-    /// What it failed for, and what only changed, by root cause.
-    causes: [Vec<Card<'a>>; 2],
+    /// What it failed for, by root cause.
+    failing: Vec<Card<'a>>,
+    /// What only changed: what is shown at once, and the others.
+    altered: [Vec<Card<'a>>; 2],
     commands: Vec<Command>,
     /// The tools that changed.
     tools: Vec<ToolView<'a>>,
@@ -90,52 +88,13 @@ struct VerdictView<'a> {
     threshold: String,
     /// What the score is made of, in sentences.
     made_of: Vec<String>,
-    reasons: Vec<ReasonView<'a>>,
-    warnings: Vec<ReasonView<'a>>,
+    /// What a reader should know besides, and where in the page to look.
+    warnings: Vec<(&'a Reason, Option<String>)>,
     losses: Vec<LossView<'a>>,
-    slower: Vec<SlowerView>,
 }
 
 /// How many changes are shown before the others are unfolded.
 const CHANGES: usize = 30;
-
-/// The longest value in the table of lost points; the call shows the whole.
-const LOSS_CHARS: usize = 120;
-
-/// How much of what follows from a reason is shown at once.
-const FOLLOWS: usize = 5;
-
-/// A change, what it was and what it is side by side, and where in the page to look.
-#[derive(Template)]
-#[template(path = "scenario/change.html")]
-struct ChangeView<'a> {
-    change: &'a Change,
-    what: String,
-    /// Whether tool and place are shown; changes of the catalogue name them in their own text.
-    names_place: bool,
-    call: Option<String>,
-    link: Option<String>,
-    was: Option<Excerpt>,
-    now: Option<Excerpt>,
-}
-
-/// A reason, where in the page to look, and what follows from it: what is shown at once, and the others.
-#[derive(Template)]
-#[template(path = "scenario/reason.html")]
-struct ReasonView<'a> {
-    reason: &'a Reason,
-    link: Option<String>,
-    expected: Option<Excerpt>,
-    got: Option<Excerpt>,
-    follows: [Vec<Self>; 2],
-}
-
-/// A reason without what follows from it.
-#[derive(Template)]
-#[template(path = "scenario/reason_text.html")]
-struct ReasonText<'a> {
-    view: &'a ReasonView<'a>,
-}
 
 /// A loss, and where in the page to look.
 struct LossView<'a> {
@@ -144,15 +103,6 @@ struct LossView<'a> {
     /// What it is about: `call 3, search`, and where that is.
     name: String,
     link: Option<String>,
-    expected: Option<String>,
-    got: Option<String>,
-}
-
-/// A call that became slower.
-struct SlowerView {
-    number: usize,
-    before: String,
-    now: String,
 }
 
 impl<'a> ScenarioPage<'a> {
@@ -166,6 +116,8 @@ impl<'a> ScenarioPage<'a> {
         let mut blocks = conversation::blocks(result, scenario, baseline, current, answers);
         stretch::number_changes(&mut blocks);
         bounded::bound(&mut blocks);
+        let [failing, mut altered] = cause::of_scenario(result, scenario);
+        let others = altered.split_off(altered.len().min(CHANGES));
         let turns: Vec<String> = blocks.iter().filter_map(Block::changed_anchor).collect();
         let changed_words = changed_words(&blocks);
         let is_unsaid = |it: &&str| {
@@ -195,11 +147,7 @@ impl<'a> ScenarioPage<'a> {
             links: result.links.iter().map(ElsewhereView::new).collect(),
             state: State::of(scenario),
             verdict: scenario.comparison.as_ref().map(VerdictView::new),
-            changes: {
-                let mut changes: Vec<_> = scenario.changes().iter().map(ChangeView::new).collect();
-                let others = changes.split_off(changes.len().min(CHANGES));
-                [changes, others]
-            },
+            squares: square::squares(&blocks),
             repeated: (scenario.repeated.as_deref())
                 .map(|it| RepeatedView::new(it, result.command == "record")),
             direct: scenario.direct.as_deref().map(DirectView::new),
@@ -220,7 +168,8 @@ impl<'a> ScenarioPage<'a> {
             stretches: stretch::folded(blocks),
             first_change: turns.into_iter().next().map(|it| (it, changed_words)),
             script_hash: script::hash(&ScenarioScript),
-            causes: cause::of_scenario(result, scenario),
+            failing,
+            altered: [altered, others],
             commands: command::commands(result, scenario),
             tools: scenario.comparison.as_ref().map_or_else(Vec::new, |it| {
                 catalogue::tools(&it.drift, baseline, current)
@@ -240,8 +189,8 @@ impl<'a> ScenarioPage<'a> {
 
     /// Whether there is no verdict because another experiment was made, which the causes tell best.
     fn is_other_experiment(&self) -> bool {
-        let [failing, _] = &self.causes;
         let is_one = |it: &Card<'_>| it.cause.kind == Some(CauseKind::Experiment);
+        let failing = &self.failing;
         self.scenario.problem.is_some() && !failing.is_empty() && failing.iter().all(is_one)
     }
 
@@ -265,14 +214,13 @@ impl<'a> ScenarioPage<'a> {
         varying
     }
 
-    /// The heading of the list of changes.
+    /// The heading of what is no reason to fail.
     fn changes_words(&self) -> String {
         let words = self.scenario.changes_words(&self.result.command);
-        match self.scenario.repeated {
-            Some(_) => format!(
-                "What changed in the run shown: {}",
-                self.scenario.changes().len()
-            ),
+        match &self.scenario.repeated {
+            _ if !self.failing.is_empty() => "Other changes (not failures)".to_owned(),
+            Some(_) => "What changed in the run shown".to_owned(),
+            None if words.is_empty() => "Changes".to_owned(),
             None => words,
         }
     }
@@ -347,29 +295,13 @@ impl<'a> VerdictView<'a> {
             overall: score(scores.overall),
             threshold: score(scores.threshold),
             made_of: made_of(comparison),
-            reasons: comparison
-                .grouped()
-                .into_iter()
-                .map(ReasonView::of)
-                .collect(),
             warnings: (comparison.warnings.iter())
                 .filter(|it| !comparison.mentions(it))
-                .map(ReasonView::new)
+                .map(|it| (it, conversation::link(it.baseline, it.current)))
                 .collect(),
-            losses: comparison
-                .losses
-                .iter()
+            losses: (comparison.losses.iter())
                 .filter(|it| points::costs(it.points))
                 .map(LossView::new)
-                .collect(),
-            slower: comparison
-                .slower
-                .iter()
-                .map(|it| SlowerView {
-                    number: it.current,
-                    before: duration::words(it.baseline_ms),
-                    now: duration::words(it.current_ms),
-                })
                 .collect(),
         }
     }
@@ -387,9 +319,6 @@ impl<'a> LossView<'a> {
             (None, None) => None,
         };
         let named: Vec<&str> = call.as_deref().into_iter().chain(tool).collect();
-        let is_medium = loss.path.as_deref().is_some_and(causes::is_medium);
-        let short = |it: &String| shorten(it, LOSS_CHARS).into_owned();
-        let value = |it: &Option<String>| it.as_ref().filter(|_| !is_medium).map(short);
         Self {
             loss,
             points: points::points(loss.points),
@@ -399,49 +328,6 @@ impl<'a> LossView<'a> {
                 named.join(", ")
             },
             link: conversation::link(loss.baseline, loss.current),
-            expected: value(&loss.expected),
-            got: value(&loss.got),
-        }
-    }
-}
-
-impl<'a> ReasonView<'a> {
-    fn text(&self) -> Safe<ReasonText<'_>> {
-        embedded(ReasonText { view: self })
-    }
-
-    fn new(reason: &'a Reason) -> Self {
-        let [expected, got] = Excerpt::versus(reason.expected.as_deref(), reason.got.as_deref());
-        Self {
-            reason,
-            link: conversation::link(reason.baseline, reason.current),
-            expected,
-            got,
-            follows: [Vec::new(), Vec::new()],
-        }
-    }
-
-    fn of(group: Grouped<'a>) -> Self {
-        let mut follows: Vec<_> = group.follows.into_iter().map(Self::new).collect();
-        let others = follows.split_off(follows.len().min(FOLLOWS));
-        Self {
-            follows: [follows, others],
-            ..Self::new(group.reason)
-        }
-    }
-}
-
-impl<'a> ChangeView<'a> {
-    fn new(change: &'a Change) -> Self {
-        let [was, now] = Excerpt::versus(change.was.as_deref(), change.now.as_deref());
-        Self {
-            what: change.what.to_string(),
-            change,
-            names_place: change.kind != ChangeKind::Drift,
-            call: change.call(),
-            link: conversation::link(change.baseline, change.current),
-            was,
-            now,
         }
     }
 }

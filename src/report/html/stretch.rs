@@ -13,7 +13,7 @@ pub(super) enum Stretch<'a> {
     Shown(Block<'a>),
     /// Calls without a change, and what was said between them.
     Folded {
-        /// `57 equal calls`.
+        /// `57 unchanged calls: 3–59`.
         words: String,
         /// Which tools they call: `get × 40, search × 17`.
         tools: String,
@@ -60,7 +60,7 @@ pub(super) fn folded(blocks: Vec<Block<'_>>) -> Vec<Stretch<'_>> {
 
 fn may_fold(block: &Block<'_>) -> bool {
     match block {
-        Block::Call(call) => !call.open,
+        Block::Call(call) => call.is_line(),
         Block::Messages(rows) => {
             let is_quiet = |it: &MessageRow| matches!(it, MessageRow::Same(_)) && !it.is_of_user();
             rows.iter().all(is_quiet)
@@ -92,13 +92,19 @@ fn end_run<'a>(run: &mut Vec<Block<'a>>, stretches: &mut Vec<Stretch<'a>>) {
 }
 
 fn words(blocks: &[Block<'_>], calls: usize) -> String {
-    let is_repeated = |it: &Block<'_>| matches!(it, Block::Call(call) if call.class == "recorded");
-    let adjective = if blocks.iter().any(is_repeated) {
+    let of_call = |it: &'_ Block<'_>| match it {
+        Block::Call(call) => Some((call.number.clone(), call.class)),
+        _ => None,
+    };
+    let mut all = blocks.iter().filter_map(of_call);
+    let (first, class) = all.next().unwrap_or_default();
+    let last = all.next_back().map_or_else(String::new, |it| it.0);
+    let what = if class == "again" {
         "more of the same call"
     } else {
-        "equal calls"
+        "unchanged calls"
     };
-    format!("{calls} {adjective}")
+    format!("{calls} {what}: {first}–{last}")
 }
 
 /// The tools of calls, those called most often first.

@@ -523,7 +523,7 @@ fn attributes(page: &str, name: &str) -> impl Iterator<Item = String> {
 fn the_versions_of_both_sides_stand_at_the_top() {
     let page = pages(&sample::compared()).swap_remove(2).1;
     let (top, _) = page.split_once("<main").unwrap();
-    let (_, header) = top.split_once("<header>").unwrap();
+    let (_, header) = top.split_once("<header class=\"top\">").unwrap();
     let text = without_tags(header);
     assert!(
         text.contains(
