@@ -52,7 +52,7 @@ fn what_did_not_change_is_folded_and_what_did_stands_once() {
     let folds = between(
         &page,
         "<details class=\"equal-calls\">\n<summary>",
-        " <span",
+        "</summary>",
     );
     assert_eq!(
         folds,
@@ -70,10 +70,7 @@ fn what_did_not_change_is_folded_and_what_did_stands_once() {
             .count(),
         1
     );
-    assert!(
-        !page.contains("<table class=\"compare parameters\""),
-        "equal arguments"
-    );
+    assert!(!page.contains("<summary>arguments "), "equal arguments");
 
     let squares = between(
         &page,
@@ -237,12 +234,10 @@ fn what_is_handed_on_is_not_marked_and_an_error_is_red_on_its_side() {
         "{marked:?}"
     );
     assert!(page.contains("class=\"answers was-error\""), "{page}");
-    let row = between(&page, "<th scope=\"row\"><code>of</code>", "</tr>")[0];
-    assert!(
-        row.contains("ticket-") && row.contains("<mark>&quot;owner&quot;: &quot;Bob&quot;"),
-        "{row}"
-    );
-    assert!(!row.contains("<mark>&quot;id"), "{row}");
+    let asked = between(&page, "<summary>arguments ", "</details>")[0];
+    assert!(asked.contains("1 place differs, and 1 more known to vary"), "{asked}");
+    assert!(asked.contains("ticket-") && asked.contains("<mark>Bob</mark>"), "{asked}");
+    assert!(!asked.contains("-<mark>"), "{asked}");
     for side in between(&page, "&quot;ticket&quot;: {", "}") {
         assert!(
             side.contains("ticket-") && !side.contains("-<mark>"),

@@ -206,8 +206,7 @@ impl Writer<'_> {
                 }
             }
             (Value::String(was), Value::String(now)) => {
-                let varies = [was, now].into_iter().all(|it| self.known.has_word(it));
-                self.count(calm || varies);
+                self.count(calm || self.known.vary([was.as_str(), now]));
             }
             _ => {}
         }
@@ -264,7 +263,7 @@ impl Writer<'_> {
             return self.lines(&words::lines(was, now), &escaped, leads);
         }
         let values = words::value_pieces(&quoted(was), &quoted(now));
-        let calm = self.varies(&values[0]);
+        let calm = self.varies(&values[0]) || self.known.vary([was, now]);
         self.count(calm);
         self.one_line(indent, keys, values, calm);
     }

@@ -43,12 +43,7 @@ fn texts<'b>(block: &'b mut Block<'_>) -> Vec<&'b mut Excerpt> {
                 }
             })
             .collect(),
-        Block::Call(call) => {
-            let arguments = &mut call.arguments;
-            let differing = arguments.differing.iter_mut();
-            let differing = differing.flat_map(|it| it.expected.iter_mut().chain(&mut it.got));
-            differing.chain(&mut arguments.equal).collect()
-        }
+        Block::Call(call) => call.arguments.equal.iter_mut().collect(),
         Block::Behind(..) => Vec::new(),
     }
 }

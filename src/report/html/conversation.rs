@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use crate::description::Description;
 use crate::diff::Known;
-use crate::duration;
 use model::call::CallStatus;
 use model::comparison::Bound;
 use model::label::labelled;
@@ -23,11 +22,10 @@ use model::trajectory::{ToolCall, Trajectory};
 use super::answer::{self, Answers, PartView, Room, Side};
 use super::behind::{Behind, BehindView};
 use super::message::{self, MessageRow};
-use super::parameter::Arguments;
+use super::parameter::{self, Arguments};
 use super::render::embedded;
 use super::sides::Sides;
 use super::track::{Track, TrackReader};
-use super::turn::Turn;
 
 /// The longest description of a binding.
 const BOUND_CHARS: usize = 300;
@@ -40,8 +38,8 @@ const TELLING: usize = 4;
 pub(super) enum Block<'a> {
     /// Messages before the next call, and calls that are not scored.
     Messages(Vec<MessageRow>),
-    /// What was heard behind the server under test before the first call of the agent, or without any; and where it stands among the changes.
-    Behind(BehindView<'a>, Option<Turn>),
+    /// What was heard behind the server under test before the first call of the agent, or without any.
+    Behind(BehindView<'a>),
     Call(Box<CallBlock<'a>>),
 }
 
@@ -53,30 +51,17 @@ pub(super) struct BlockTemplate<'a> {
     sides: &'a Sides,
 }
 
-/// The name of the block with what was heard before the first call.
-const BEFORE_FIRST: &str = "before-first";
-
 impl Block<'_> {
     pub(super) fn html<'a>(&'a self, sides: &'a Sides) -> Safe<BlockTemplate<'a>> {
         embedded(BlockTemplate { block: self, sides })
     }
 
-    /// The name of a block in which something changed.
-    pub(super) fn changed_anchor(&self) -> Option<String> {
+    /// Whether something changed in it.
+    pub(super) fn is_changed(&self) -> bool {
         match self {
-            Self::Call(call) if matches!(call.class, "changed" | "missing" | "extra") => {
-                Some(call.anchor.clone())
-            }
-            Self::Behind(behind, _) if behind.is_changed => Some(BEFORE_FIRST.to_owned()),
-            _ => None,
-        }
-    }
-
-    pub(super) fn set_turn(&mut self, turn: Turn) {
-        match self {
-            Self::Call(call) => call.turn = Some(turn),
-            Self::Behind(_, place) => *place = Some(turn),
-            Self::Messages(_) => {}
+            Self::Call(call) => call.is_changed(),
+            Self::Behind(behind) => behind.is_changed,
+            Self::Messages(_) => false,
         }
     }
 }
@@ -92,8 +77,6 @@ pub(super) struct CallBlock<'a> {
     pub(super) server: &'a str,
     pub(super) tool: String,
     pub(super) effect: Option<bool>,
-    /// It was answered once, see [`Trajectory::answered_once`](model::trajectory::Trajectory::answered_once).
-    pub(super) answered_once: bool,
     /// Places of the answer that are not looked at.
     pub(super) unseen: &'a [String],
     /// `same`, `changed`, `missing`, `extra` or, without comparison, `recorded`, and `again` where that is the call before once more.
@@ -103,10 +86,11 @@ pub(super) struct CallBlock<'a> {
     /// What changed, in one sentence.
     pub(super) words: String,
     pub(super) arguments: Arguments,
+    /// Those of its arguments that differ, beside each other.
+    pub(super) asked: Vec<PartView>,
     /// `None` where that side has no such call.
     pub(super) left: Option<Side>,
     pub(super) right: Option<Side>,
-    pub(super) slower: Option<String>,
     /// What of its arguments comes from earlier answers.
     pub(super) bound: Vec<String>,
     pub(super) polled: Option<String>,
@@ -114,8 +98,6 @@ pub(super) struct CallBlock<'a> {
     pub(super) answers: Vec<PartView>,
     /// Whether the run failed for something about it.
     pub(super) fails: bool,
-    /// Where it stands among the changes; `None` where nothing changed.
-    pub(super) turn: Option<Turn>,
     /// What the servers behind the one under test heard during the call.
     pub(super) behind: Option<BehindView<'a>>,
 }
@@ -129,6 +111,11 @@ pub(super) struct CallTemplate<'a> {
 }
 
 impl CallBlock<'_> {
+    /// Whether something changed in it, or only one side has it.
+    pub(super) fn is_changed(&self) -> bool {
+        matches!(self.class, "changed" | "missing" | "extra")
+    }
+
     /// Whether it is one line, which unfolds, because nothing in it is worth a look.
     pub(super) fn is_line(&self) -> bool {
         matches!(self.class, "same" | "again")
@@ -207,7 +194,7 @@ pub(super) fn blocks<'a>(
 
 impl<'a> Maker<'a> {
     fn compared(&self, rows: &'a [Row]) -> Vec<Block<'a>> {
-        let before = self.behind.before().map(|it| Block::Behind(it, None));
+        let before = self.behind.before().map(Block::Behind);
         let mut blocks: Vec<_> = before.into_iter().collect();
         let (mut left, mut right) = (TrackReader::new(&self.left), TrackReader::new(&self.right));
         for (at, row) in rows.iter().enumerate() {
@@ -227,7 +214,7 @@ impl<'a> Maker<'a> {
 
     /// Only what the run did, where it was compared with nothing.
     fn recorded(&self) -> Vec<Block<'a>> {
-        let before = self.behind.before().map(|it| Block::Behind(it, None));
+        let before = self.behind.before().map(Block::Behind);
         let mut blocks: Vec<_> = before.into_iter().collect();
         for (index, (steps, call)) in self.right.calls.iter().enumerate() {
             let name = format!("call-{}", index + 1);
@@ -240,7 +227,6 @@ impl<'a> Maker<'a> {
                 number: (index + 1).to_string(),
                 server: call.server.as_deref().unwrap_or_default(),
                 tool: labelled(&call.tool, self.label(index + 1)),
-                answered_once: self.is_recorded_once(index + 1),
                 class: if is_again { "again" } else { "recorded" },
                 open: true,
                 arguments: Arguments::recorded(&call.arguments),
@@ -258,7 +244,6 @@ impl<'a> Maker<'a> {
     }
 
     fn row(&self, row: &'a Row) -> CallBlock<'a> {
-        let response = row.response.as_ref();
         let before = self.left.call(row.baseline.as_ref());
         let now = self.right.call(row.current.as_ref());
         let anchor = anchor(row);
@@ -285,10 +270,6 @@ impl<'a> Maker<'a> {
             server: row.server.as_deref().unwrap_or_default(),
             tool: row.tool_name(),
             effect: Some(row.effect),
-            answered_once: match (self.result.command.as_str(), &row.current) {
-                ("record", Some(call)) => self.is_recorded_once(call.number),
-                _ => row.takes == Some(1) && response.is_some(),
-            },
             unseen: &row.unseen,
             class: match row.kind {
                 RowKind::Missing => "missing",
@@ -302,6 +283,7 @@ impl<'a> Maker<'a> {
                 || self.changed_themselves.contains(&row.calls()),
             words: (self.words.as_ref()).map_or_else(String::new, |it| it.row(row)),
             arguments: Arguments::of_row(row),
+            asked: self.asked(row),
             left: row.baseline.as_ref().map(|call| {
                 if expectation {
                     self.asking(expected_side(call), row, 0)
@@ -312,7 +294,6 @@ impl<'a> Maker<'a> {
             right: row.current.as_ref().map(|call| side(call, now, 1)),
             answers,
             fails: self.failing.contains(&row.calls()),
-            slower: self.slower(row),
             bound: row
                 .bound
                 .iter()
@@ -321,6 +302,27 @@ impl<'a> Maker<'a> {
             polled: row.polled.map(|it| it.to_string()),
             ..CallBlock::default()
         }
+    }
+
+    /// The arguments of a row that differ, beside each other. Those that a rule leaves out are no news, and neither is what was handed on.
+    fn asked(&self, row: &Row) -> Vec<PartView> {
+        let Some(both) = parameter::differing(row) else {
+            return Vec::new();
+        };
+        let parameters = row.request.iter().flat_map(|it| &it.parameters);
+        let excused = parameters.filter(|it| it.similarity.is_none_or(|it| it >= 1.0 - 1e-9));
+        let excused = excused.map(|it| vec![it.name.clone()]);
+        let handed_on = row.bound.iter().filter(|it| !it.baseline.is_string());
+        let known = Known {
+            all: false,
+            places: excused
+                .chain(handed_on.map(|it| Known::steps(&it.path)))
+                .collect(),
+            words: self.handed_words.iter().cloned().collect(),
+        };
+        let [was, now] = both.map(|it| [answer::arguments(&it)]);
+        let name = format!("{}.asked", anchor(row));
+        self.answers.parts(&was, &now, &known, &name)
     }
 
     /// A side with the arguments of a call that has nothing beside it.
@@ -347,10 +349,10 @@ impl<'a> Maker<'a> {
         let objected: Vec<Objected> = response.map_or_else(Vec::new, objected_to);
         let is_fine = |place: &Vec<String>| !objected.iter().any(|it| it.is_about(place));
         // An id that is handed on differs by nature: each server gives its own.
-        let handed_on = self
-            .handed_on
-            .iter()
-            .filter(|it| Some(it.from.call) == number);
+        let handed_on = self.handed_on.iter();
+        let handed_on = handed_on.filter(|it| Some(it.from.call) == number);
+        // Texts are known by what they hold, as an id may be a part of one.
+        let handed_on = handed_on.filter(|it| !it.baseline.is_string());
         let handed_on = handed_on.flat_map(|it| places_of(&it.from.path));
         let places = varies().filter_map(|it| {
             let place = Known::steps(&it.path);
@@ -382,17 +384,6 @@ impl<'a> Maker<'a> {
         Some(&label.label)
     }
 
-    /// Whether the answer of a call that is now a baseline's was recorded once.
-    fn is_recorded_once(&self, call: usize) -> bool {
-        // What is asked of a search is not scored again.
-        if self.scenario.measured.is_some() {
-            return false;
-        }
-        let current = self.scenario.current.as_ref();
-        let once = current.and_then(|it| it.heard_once.as_ref());
-        self.result.command == "record" && once.is_some_and(|it| it.contains(&call))
-    }
-
     /// The bindings of one of the run's calls, where nothing is compared.
     fn recorded_bindings(&self, call: usize) -> Vec<String> {
         let bindings = self.scenario.current.iter().flat_map(|it| &it.bindings);
@@ -405,17 +396,6 @@ impl<'a> Maker<'a> {
                 )
             })
             .collect()
-    }
-
-    fn slower(&self, row: &Row) -> Option<String> {
-        let number = row.current.as_ref()?.number;
-        let comparison = self.scenario.comparison.as_ref()?;
-        let slower = comparison.slower.iter().find(|it| it.current == number)?;
-        Some(format!(
-            "slower: {} instead of {}",
-            duration::words(slower.current_ms),
-            duration::words(slower.baseline_ms)
-        ))
     }
 }
 

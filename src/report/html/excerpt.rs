@@ -1,7 +1,5 @@
 //! A long text as a page shows it: in lines, those marked that the other side does not have, and cut where it is too long.
 
-use std::collections::HashSet;
-
 use crate::bytes;
 use model::text::word_diff::{Piece, word_diff};
 
@@ -71,28 +69,6 @@ impl Excerpt {
         is_cut.then(|| self.pieces.iter().map(|it| it.text.len()).sum())
     }
 
-    /// The text with marks on what `other` does not have: on lines, or on words when both are one line.
-    ///
-    /// Where a line stands does not matter, so that reordered JSON members are not marked.
-    pub(super) fn against(text: &str, other: &str, whole: Option<&str>) -> Self {
-        if other.len() > SEARCHED_BYTES || text.len() > SEARCHED_BYTES {
-            return Self::plain(text, whole);
-        }
-        let pieces = if text.contains('\n') || other.contains('\n') {
-            let known: HashSet<&str> = other.lines().map(bare).collect();
-            pieces(text.split_inclusive('\n').flat_map(|line| {
-                // Indentation is never marked, because a mark on blanks shows nothing.
-                let text = line.trim_start_matches(' ');
-                let indentation = &line[..line.len() - text.len()];
-                [(indentation, false), (text, !known.contains(bare(text)))]
-            }))
-        } else {
-            let [own, _] = word_diff(text, other);
-            own
-        };
-        Self::around_mark(pieces, whole)
-    }
-
     /// Two long texts side by side, each with marks on the words the other lacks, cut where they are too long.
     pub(super) fn beside(was: &str, now: &str) -> [Self; 2] {
         if was.len() > SEARCHED_BYTES || now.len() > SEARCHED_BYTES {
@@ -155,11 +131,6 @@ impl Excerpt {
         }
         [was, now].map(|text| Some(of(pieces([(text?, false)]))))
     }
-}
-
-/// A line as it is compared: without indentation, and without the comma that depends on its place.
-fn bare(line: &str) -> &str {
-    line.trim().trim_end_matches(',')
 }
 
 /// Joins neighbours that are marked alike.

@@ -35,7 +35,6 @@ mod stamps;
 mod state;
 mod stretch;
 mod track;
-mod turn;
 mod versions;
 
 use std::fmt;

@@ -64,8 +64,8 @@ pub(super) struct ScenarioPage<'a> {
     /// What the user wants, where no message of the conversation says it.
     intent: Option<&'a str>,
     stretches: Vec<Stretch<'a>>,
-    /// The first block in which something changed, and how many there are.
-    first_change: Option<(String, String)>,
+    /// How many calls changed.
+    changed_words: String,
     script_hash: String,
     /// What it failed for, by root cause.
     failing: Vec<Card<'a>>,
@@ -114,11 +114,9 @@ impl<'a> ScenarioPage<'a> {
         around: Option<&'a Around<'a>>,
     ) -> Self {
         let mut blocks = conversation::blocks(result, scenario, baseline, current, answers);
-        stretch::number_changes(&mut blocks);
         bounded::bound(&mut blocks);
         let [failing, mut altered] = cause::of_scenario(result, scenario);
         let others = altered.split_off(altered.len().min(CHANGES));
-        let turns: Vec<String> = blocks.iter().filter_map(Block::changed_anchor).collect();
         let changed_words = changed_words(&blocks);
         let is_unsaid = |it: &&str| {
             let steps = [baseline, current]
@@ -166,7 +164,7 @@ impl<'a> ScenarioPage<'a> {
             },
             intent: scenario.user_intent.as_deref().filter(is_unsaid),
             stretches: stretch::folded(blocks),
-            first_change: turns.into_iter().next().map(|it| (it, changed_words)),
+            changed_words,
             script_hash: script::hash(&ScenarioScript),
             failing,
             altered: [altered, others],
@@ -228,7 +226,7 @@ impl<'a> ScenarioPage<'a> {
 
 /// How many calls changed, and whether anything did without a call.
 fn changed_words(blocks: &[Block<'_>]) -> String {
-    let is_changed = |it: &&Block<'_>| it.changed_anchor().is_some();
+    let is_changed = |it: &&Block<'_>| it.is_changed();
     let (calls, others): (Vec<&Block<'_>>, Vec<&Block<'_>>) =
         blocks.iter().partition(|it| matches!(it, Block::Call(_)));
     let words = match (

@@ -1,8 +1,7 @@
-//! The conversation with what did not change folded away, and the changes numbered, so that one leads to the next.
+//! The conversation with what did not change folded away.
 
 use super::conversation::Block;
 use super::message::MessageRow;
-use super::turn::Turn;
 
 /// Fewer equal calls than this are not folded.
 const FOLDED: usize = 3;
@@ -15,31 +14,8 @@ pub(super) enum Stretch<'a> {
     Folded {
         /// `57 unchanged calls: 3–59`.
         words: String,
-        /// Which tools they call: `get × 40, search × 17`.
-        tools: String,
         blocks: Vec<Block<'a>>,
     },
-}
-
-/// Numbers the changes and leads from each to the next.
-pub(super) fn number_changes(blocks: &mut [Block<'_>]) {
-    let anchors: Vec<String> = blocks.iter().filter_map(Block::changed_anchor).collect();
-    let mut number = 0;
-    for block in blocks {
-        if block.changed_anchor().is_none() {
-            continue;
-        }
-        number += 1;
-        block.set_turn(Turn {
-            number,
-            all: anchors.len(),
-            previous: number
-                .checked_sub(2)
-                .and_then(|it| anchors.get(it))
-                .cloned(),
-            next: anchors.get(number).cloned(),
-        });
-    }
 }
 
 /// Folds runs of calls without a change. Messages of the user are always shown.
@@ -85,7 +61,6 @@ fn end_run<'a>(run: &mut Vec<Block<'a>>, stretches: &mut Vec<Stretch<'a>>) {
     stretches.extend(run.into_iter().map(Stretch::Shown));
     stretches.push(Stretch::Folded {
         words: words(&inside, calls),
-        tools: tools(&inside),
         blocks: inside,
     });
     stretches.extend(after.into_iter().map(Stretch::Shown));
@@ -105,27 +80,4 @@ fn words(blocks: &[Block<'_>], calls: usize) -> String {
         "unchanged calls"
     };
     format!("{calls} {what}: {first}–{last}")
-}
-
-/// The tools of calls, those called most often first.
-fn tools(blocks: &[Block<'_>]) -> String {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
-    for block in blocks {
-        let Block::Call(call) = block else { continue };
-        match counts.iter().position(|(tool, _)| *tool == call.tool) {
-            Some(at) => counts[at].1 += 1,
-            None if counts.len() < 50 => counts.push((&call.tool, 1)),
-            None => {}
-        }
-    }
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let named = counts.iter().take(4).map(|(tool, count)| match count {
-        1 => (*tool).to_owned(),
-        count => format!("{tool} × {count}"),
-    });
-    let mut words = named.collect::<Vec<_>>().join(", ");
-    if counts.len() > 4 {
-        words.push_str(", …");
-    }
-    words
 }
