@@ -185,10 +185,13 @@ fn style(output: OutputArgs, terminal: &console::Term) -> Style {
     }
 }
 
-/// Columns of the terminal; where there is none, or one that does not know, wide enough for logs.
+/// Columns of the terminal; the usual ones where it does not know them, and where there is none, wide enough for logs.
 fn width(terminal: &console::Term) -> u16 {
-    let (_, columns) = terminal.size_checked().unwrap_or_default();
-    if columns == 0 { 120 } else { columns }
+    match terminal.size_checked() {
+        Some((_, columns)) if columns > 0 => columns,
+        _ if terminal.is_term() => 80,
+        _ => 120,
+    }
 }
 
 /// The first failure to write a result: exiting with 0 would say that it was written.

@@ -44,7 +44,7 @@ fn a_list_and_a_review_know_the_baseline_wherever_it_is_read_from() {
         let listed = project.result(0, &[&["list"], named].concat());
         assert_eq!(listed["scenarios"][0]["pending"], true, "{place}");
         run(0, &["review", "--list"])
-            .says("s failed 1 change")
+            .says("✗ 1 scenario, s: ")
             .says_not("of no scenario any more");
         run(0, &["review", "--accept", "s"]);
         run(0, &["compare"]).says_not("mcp-eval review");

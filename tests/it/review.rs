@@ -52,9 +52,8 @@ fn what_was_compared_becomes_the_baseline_and_knows_what_varies() {
     assert_eq!(pending["steps"], stored["steps"]);
     project
         .expect(0, &["review", "--list"])
-        .says("shop")
-        .says("failed")
-        .says("2 changes");
+        .says("✗ 1 scenario, shop: `price` answers with another `tea`: 3 → 4")
+        .says("✗ 1 scenario, shop: `stock`");
     project.expect(1, &["review", "--check"]);
     project
         .expect(0, &["review", "--accept", "shop"])
@@ -216,7 +215,7 @@ fn a_run_from_a_report_of_ci_is_accepted_as_it_was_seen() {
     let seen = read_json(&project, "artifact/trajectories/current/shop.json");
     project
         .expect(0, &["review", "--list", "--from", "artifact"])
-        .says("1 change");
+        .says("✗ 1 scenario, shop: ");
     project.expect(0, &["review", "--accept", "shop", "--from", "artifact"]);
     let accepted = read_json(&project, BASELINE);
     assert_eq!(accepted["steps"], seen["steps"]);
@@ -310,6 +309,126 @@ fn typed(project: &Project, keys: &str) -> Option<Ran> {
     in_terminal("the keys of `review`", project, &["review"], "  > ", &keys)
 }
 
+/// Three shops with another price, of which the last has another stock, too.
+fn shops(project: &Project) {
+    shop(project);
+    let scenario = project.read("scenarios/shop.yaml");
+    let write = |id: &str, (price, left): (u8, u8)| {
+        let scenario = scenario.replace("The shop", id);
+        let scenario = scenario.replace("\"tea\":3", &format!("\"tea\":{price}"));
+        let scenario = scenario.replace("\"left\":40", &format!("\"left\":{left}"));
+        project.file(&format!("scenarios/{id}.yaml"), scenario);
+    };
+    for id in ["shop", "stall", "till"] {
+        write(id, (3, 40));
+    }
+    project.expect(0, &["record"]);
+    for (id, left) in [("shop", 40), ("stall", 40), ("till", 39)] {
+        write(id, (4, left));
+    }
+    project.expect(1, &["compare"]);
+}
+
+fn is_pending(project: &Project, id: &str) -> bool {
+    project
+        .path(&format!("baselines/{id}/pending.json"))
+        .exists()
+}
+
+#[test]
+fn a_cause_of_several_scenarios_is_one_question() {
+    let project = Project::new();
+    shops(&project);
+    let Some(ran) = typed(&project, "dasq") else {
+        return;
+    };
+    assert_eq!(ran.code, 1, "{ran:#?}");
+    ran.says("change 1 of 2: ✗\u{1b}[0m `price` answers with another `tea`: 3 → 4 · 3 scenarios")
+        .says("- 3")
+        .says("+ 4")
+        .says("accepted shop")
+        .says("accepted stall")
+        .says("change 2 of 2: ✗\u{1b}[0m `stock` answers with another `left`: 40 → 39")
+        .says("not accepted, because not all of their changes were: till")
+        .says("1 still pending")
+        .says_not("change 3");
+    let (shown, explained) = (ran.stdout.find("- 3"), ran.stdout.find("call 1: price"));
+    assert!(
+        shown < explained,
+        "details begin with what differs: {ran:#?}"
+    );
+    for line in ran.stdout.lines().filter(|it| !it.contains("call ")) {
+        let plain = line.replace("\u{1b}[31m", "").replace("\u{1b}[0m", "");
+        assert!(plain.chars().count() <= 90, "{line}");
+    }
+    assert!(is_pending(&project, "till") && !is_pending(&project, "stall"));
+}
+
+#[test]
+#[ignore = "left to .ci/run, which has the time"]
+fn keys_decide_on_all_scenarios_of_a_cause() {
+    for (keys, code, pending, said) in [
+        ("aa", 0, 0, "accepted till"),
+        ("ss", 1, 3, "3 still pending"),
+        ("r", 0, 0, "rejected stall"),
+        ("A", 0, 0, "accepted till"),
+        ("I", 0, 0, "settled till"),
+        ("ii", 0, 0, "settled stall"),
+        ("v", 0, 0, "baselines/stall/variant-2.json"),
+        ("q", 1, 3, "3 still pending"),
+    ] {
+        let project = Project::new();
+        shops(&project);
+        let Some(ran) = typed(&project, keys) else {
+            return;
+        };
+        assert_eq!(ran.code, code, "{keys}: {ran:#?}");
+        ran.says(said);
+        let ids = ["shop", "stall", "till"];
+        let left = ids.into_iter().filter(|it| is_pending(&project, it));
+        assert_eq!(left.count(), pending, "{keys}");
+    }
+}
+
+#[test]
+fn a_cause_is_accepted_by_its_id() {
+    let project = Project::new();
+    shops(&project);
+    let listed = project.expect(0, &["review", "--list"]).stdout;
+    let lines: Vec<&str> = listed.lines().collect();
+    assert_eq!(lines.len(), 2, "{listed}");
+    assert!(
+        lines[0].contains("  ✗ 3 scenarios, such as shop: `price`"),
+        "{listed}"
+    );
+    let ids: Vec<&str> = lines.iter().filter_map(|it| it.split(' ').next()).collect();
+    project
+        .expect(2, &["review", "--accept-cause", "cause-x"])
+        .says("no pending run has the cause `cause-x`")
+        .says(ids[0])
+        .says(ids[1]);
+    for other in [["--accept", "shop"], ["--reject", "shop"]] {
+        let both = [&["review", "--accept-cause", ids[0]][..], &other].concat();
+        project.expect(2, &both).says("cannot be used with");
+    }
+    project
+        .expect(1, &["review", "--accept-cause", ids[1]])
+        .says(&format!("till is left: it fails for {}: `price`", ids[0]));
+    project
+        .expect(0, &["review", "--accept-cause", ids[0]])
+        .says("accepted shop")
+        .says("accepted stall")
+        .says(&format!("till is left: it fails for {}: `stock`", ids[1]));
+    assert!(is_pending(&project, "till"));
+    project
+        .expect(
+            0,
+            &["review", "--accept-cause", ids[0], "--accept-cause", ids[1]],
+        )
+        .says("accepted till");
+    project.expect(2, &["review", "--accept-cause", ids[0]]);
+}
+
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
 fn a_key_for_each_change_accepts_the_run() {
@@ -319,8 +438,7 @@ fn a_key_for_each_change_accepts_the_run() {
         return;
     };
     assert_eq!(ran.code, 0, "{ran:#?}");
-    ran.says("1 of 1 shop")
-        .says("a accept · v accept as a variant · i ignore this place · r reject · s skip · d details · o open page · q quit")
+    ran.says("a accept · v accept as a variant · i ignore this place · r reject · s skip · d details · o open page · q quit")
         .says("change 1 of 2: ✗\u{1b}[0m `price` answers with another `tea`: 3 → 4")
         .says("3 → 4")
         .says("change 2 of 2: ✗\u{1b}[0m `stock` answers with another `left`: 40 → 39")

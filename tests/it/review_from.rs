@@ -146,7 +146,7 @@ fn a_run_that_did_not_end_takes_what_waited_with_it() {
     let from = format!(".mcp-eval/runs/{run}");
     project
         .expect(0, &["review", "--list", "--from", &from])
-        .says("2 changes");
+        .says("✗ 1 scenario, shop: `price`");
     // What is recorded anew overtakes it, too.
     project.expect(1, &["compare"]);
     assert!(project.path(PENDING).exists());

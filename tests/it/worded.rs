@@ -60,11 +60,11 @@ fn every_form_names_all_causes_as_the_cards_do() {
             "{form}: {plain}"
         );
     }
-    // The table has both, and so do the folded details.
+    // The table has both, as the causes do.
     let markdown = &all.iter().find(|it| it.0 == "markdown").unwrap().1;
     let row = markdown.lines().find(|it| it.starts_with("| ✗ |")).unwrap();
     assert!(row.contains("`sky`") && row.contains("`degrees`"), "{row}");
-    assert_eq!(markdown.matches("14 → 15").count(), 3, "{markdown}");
+    assert_eq!(markdown.matches("14 → 15").count(), 2, "{markdown}");
     // Each is of all three calls.
     let junit = &all.iter().find(|it| it.0 == "junit").unwrap().1;
     assert_eq!(
@@ -104,7 +104,8 @@ fn a_review_asks_by_cause_in_the_words_and_colours_of_the_report() {
     project.expect(1, &["compare"]);
     project
         .expect(0, &["review", "--list"])
-        .says("6 changes, 2 causes: `f` answers with another `sky`: \"rain\" → \"sun\"; `f` answers with another `degrees`: 14 → 15");
+        .says("✗ 1 scenario, d: `f` answers with another `sky`: \"rain\" → \"sun\"")
+        .says("✗ 1 scenario, d: `f` answers with another `degrees`: 14 → 15");
     let Some(ran) = reviewed(&project, &["a", "q"]) else {
         return;
     };
@@ -112,7 +113,7 @@ fn a_review_asks_by_cause_in_the_words_and_colours_of_the_report() {
     ran.says("change 1 of 2: ✗\u{1b}[0m `f` answers with another `sky`")
         .says("change 2 of 2: ✗\u{1b}[0m `f` answers with another `degrees`")
         .says_not("content/0/json/sky")
-        .says("nothing of d is accepted: `a` was typed for 1 of its 2 changes");
+        .says("not accepted, because not all of their changes were: d");
     let baseline = project.read("baselines/d/baseline.json");
     assert!(baseline.contains("rain") && !baseline.contains("sun"));
     // One key for each cause accepts the run.
@@ -120,7 +121,7 @@ fn a_review_asks_by_cause_in_the_words_and_colours_of_the_report() {
         return;
     };
     assert_eq!(ran.code, 0, "{ran:#?}");
-    ran.says("accepted d").says_not("nothing of d");
+    ran.says("accepted d").says_not("not accepted");
 }
 
 #[test]
@@ -212,7 +213,7 @@ fn a_renamed_tool_is_one_question_with_the_call_that_fails_for_it() {
     project.expect(1, &["compare"]);
     project
         .expect(0, &["review", "--list"])
-        .says("2 changes, 1 cause: tool `list` was renamed to `enumerate`");
+        .says("✗ 1 scenario, named: tool `list` was renamed to `enumerate`");
     let Some(ran) = reviewed(&project, &["s"]) else {
         return;
     };
@@ -232,12 +233,12 @@ fn a_change_that_is_left_for_later_accepts_none_of_its_run() {
             return;
         };
         assert_eq!(ran.code, 1, "{ran:#?}");
-        ran.says("nothing of d is accepted: `a` was typed for 1 of its 2 changes");
+        ran.says("not accepted, because not all of their changes were: d");
     }
     let Some(ran) = reviewed(&project, &["s", "s"]) else {
         return;
     };
-    ran.says_not("nothing of d is accepted");
+    ran.says_not("not accepted");
 }
 
 #[test]

@@ -24,12 +24,13 @@ pub(super) const BISECT: &str = "Examples:\n  \
 pub(super) const REVIEW: &str = "Examples:\n  \
     mcp-eval review\n  \
     mcp-eval review --accept weather --accept flows/ticket\n  \
+    mcp-eval review --accept-cause cause-0123456789\n  \
     mcp-eval review --accept weather --from artifact/reports/2026-11-22T10-00-00.000Z\n\n\
     Keys: a accept · v keep it beside the baseline, as a variant · i ignore this place from now on ·\n\
-    r reject · s skip · d details · o open the page · q quit; A, I, R and S decide on all changes of\n\
-    the scenario\n\n\
-    Exit codes: 0 done · 1 with --check, or after q and s: something is still pending · 2 wrong usage ·\n\
-    3 something could not be read or written · 130 interrupted";
+    r reject · s skip · d details · o open the page · q quit, for all scenarios that the change is in;\n\
+    A, I, R and S decide on all changes of these scenarios\n\n\
+    Exit codes: 0 done · 1 with --check, or after q and s: something is still pending;\n\
+    with --accept-cause: nothing is accepted · 2 wrong usage · 3 something could not be read or written · 130 interrupted";
 
 pub(super) const REPORT: &str = "Examples:\n  \
     mcp-eval report\n  \

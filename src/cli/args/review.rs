@@ -30,6 +30,9 @@ pub(in crate::cli) struct ReviewArgs {
     /// Reject the pending run of this scenario, in the same way
     #[arg(long, value_name = "NAME", num_args = 1.., conflicts_with_all = ["list", "check"])]
     pub(in crate::cli) reject: Vec<String>,
+    /// Accept the pending runs that fail for this cause alone, by the id that `--list` shows; may be given several times, and takes several
+    #[arg(long, value_name = "ID", num_args = 1.., conflicts_with_all = ["accept", "reject", "accept_all", "reject_all", "list", "check"])]
+    pub(in crate::cli) accept_cause: Vec<String>,
     /// Accept all that is pending
     #[arg(long, conflicts_with_all = ["reject_all", "accept", "reject", "list", "check"])]
     pub(in crate::cli) accept_all: bool,
@@ -43,7 +46,7 @@ pub(in crate::cli) struct ReviewArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["reject", "reject_all", "check"])]
     pub(in crate::cli) from: Option<PathBuf>,
     /// Remove variants that none of the last N stored comparisons came nearest to; the main baseline stays
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), conflicts_with_all = ["accept", "reject", "accept_all", "reject_all", "from", "list", "check"])]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), conflicts_with_all = ["accept", "reject", "accept_all", "reject_all", "accept_cause", "from", "list", "check"])]
     pub(in crate::cli) retire: Option<u16>,
     /// Accept runs that failed, too: those that `record` would not keep
     #[arg(long)]

@@ -4,6 +4,7 @@ use super::page::{BLUE, DIM, MAGENTA, Page, RED, Verbosity, YELLOW};
 use crate::causes;
 use model::points;
 use model::published::result::{Cause, CauseKind, ResultDocument, Scenario};
+use model::text::plural;
 
 /// How many causes of failure are told, and how many changes.
 const FAILURES: usize = 20;
@@ -33,7 +34,7 @@ impl Page<'_> {
 
     fn first(&mut self, result: &ResultDocument, causes: &[&Cause], most: usize) {
         for cause in causes.iter().take(most) {
-            self.cause(result, cause);
+            self.cause(result, 0, "", cause);
         }
         let left = causes.len().saturating_sub(most);
         if let Some(last) = causes.last().filter(|_| left > 0) {
@@ -43,39 +44,48 @@ impl Page<'_> {
         }
     }
 
-    /// A cause alone, with where it is, behind what leads to it.
-    pub(super) fn question(&mut self, result: &ResultDocument, lead: &str, cause: &Cause) {
+    /// A cause, with where it is and what follows from it, behind what leads to it.
+    pub(super) fn cause(
+        &mut self,
+        result: &ResultDocument,
+        indent: usize,
+        lead: &str,
+        cause: &Cause,
+    ) {
         let (sign, style) = sign(cause);
-        self.indented(2, &format!("{lead}{sign}"), style, &cause.text);
+        // A question about several scenarios says so at once.
+        let many = (!lead.is_empty() && cause.scenarios.len() > 1)
+            .then(|| format!(" · {}", plural(cause.scenarios.len(), "scenario")));
+        let text = format!("{}{}", cause.text, many.unwrap_or_default());
+        self.indented(indent, &format!("{lead}{sign}"), style, &text);
+        let beneath = indent + 4;
         let place = self.place(result, cause);
-        self.long(6, "", DIM, &place);
-    }
-
-    fn cause(&mut self, result: &ResultDocument, cause: &Cause) {
-        let (sign, style) = sign(cause);
-        self.indented(0, sign, style, &cause.text);
-        let place = self.place(result, cause);
-        self.long(4, "", DIM, &place);
+        self.long(beneath, "", DIM, &place);
         let shown = if self.is_verbose() {
             usize::MAX
         } else {
             FOLLOWS
         };
         for it in cause.follows.iter().take(shown) {
-            self.indented(4, "└ ", style, it);
+            self.indented(beneath, "└ ", style, it);
         }
         let left = cause.follows.len().saturating_sub(shown);
         if left > 0 {
-            self.indented(4, "└ ", style, &format!("and {left} more follow from it"));
+            self.indented(
+                beneath,
+                "└ ",
+                style,
+                &format!("and {left} more follow from it"),
+            );
         }
         if let Some(hint) = &cause.hint {
-            self.indented(4, "→ ", BLUE, hint);
+            self.indented(beneath, "→ ", BLUE, hint);
         }
         // What a server said last is told once, of the first scenario that it kept from a verdict.
         let first = cause.scenarios.first().and_then(|it| result.scenario(it));
         let problem = first.and_then(|it| it.problem.as_ref());
         let details = problem.filter(|_| cause.kind == Some(CauseKind::Problem));
-        self.details(4, details.iter().flat_map(|it| &it.details));
+        self.details(beneath, details.iter().flat_map(|it| &it.details));
     }
 
     /// Whose doing it is, and where: `the server · scenarios/shop.yaml · calls 1, 3`, `the server · 3 scenarios, 12 calls: a (0.73), …`.

@@ -50,6 +50,8 @@ pub(super) struct Page<'a> {
     pub(super) command: &'a str,
     pub(super) style: Style,
     pub(super) width: usize,
+    /// Words that are longer than a line stay whole: somebody may look for them, or click on them.
+    pub(super) keeps_words: bool,
 }
 
 impl<'a> Page<'a> {
@@ -60,6 +62,7 @@ impl<'a> Page<'a> {
             command,
             style,
             width: style.width.max(MIN_WIDTH),
+            keeps_words: false,
         }
     }
 
@@ -92,7 +95,13 @@ impl<'a> Page<'a> {
         // A terminal that is very narrow keeps some room for the text.
         let indent = indent.min(self.width / 4);
         let room = self.width - indent - sign.width();
-        for (index, part) in wrap::lines(&shown, room).iter().enumerate() {
+        let parts = if self.keeps_words {
+            let block = wrap::block(&shown, room);
+            block.lines().map(str::to_owned).collect()
+        } else {
+            wrap::lines(&shown, room)
+        };
+        for (index, part) in parts.iter().enumerate() {
             self.text.push_str(&" ".repeat(indent));
             if sign.is_empty() {
                 let painted = self.painted(style, part);

@@ -80,7 +80,8 @@ pub fn scenarios(result: &ResultDocument, style: Style) -> String {
 /// One cause, behind what leads to it: `change 1 of 3: `.
 pub fn question(result: &ResultDocument, lead: &str, cause: &Cause, style: Style) -> String {
     let mut page = Page::new(&result.run_id, &result.command, style);
-    page.question(result, lead, cause);
+    page.keeps_words = true;
+    page.cause(result, 2, lead, cause);
     page.text
 }
 

@@ -1,7 +1,8 @@
-//! The review on a terminal: one cause after the other, one key each.
+//! The review on a terminal: each cause once for all runs that have it, one key each.
 
+use std::collections::HashMap;
 use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cli::args::OutputArgs;
 use crate::cli::console::Console;
@@ -10,20 +11,23 @@ use crate::cli::failure::Failure;
 use crate::cli::open;
 use crate::cli::reports::INDEX;
 use crate::model::change::Change;
+use crate::published::result::{Cause, ResultDocument};
 use crate::report::command::quoted;
 use crate::report::explain::explain;
-use crate::report::html;
-use crate::suite::{Despite, REPORTS, ReadAgain, Waiting};
-use crate::text;
+use crate::report::{html, terminal, wrap};
+use crate::suite::{Despite, REPORTS, ReadAgain, Refusal, Waiting};
+use crate::text::{self, few};
 
 use super::keyboard::{Key, Keyboard};
-use super::shown::{self, Question, Shown};
+use super::shown::{self, NAMED, Question, Shown};
 
-/// What the keys do. All of them work in upper case, too, for the scenario as a whole.
-const LEGEND: &str = "a accept · v accept as a variant · i ignore this place · r reject · s skip · d details · o open page · q quit";
-const CAPITALS: &str = "A run is accepted or rejected as a whole; A, I, R and S decide on all changes of the scenario at once.";
+/// What the keys do. All of them work in upper case, too, for scenarios as a whole.
+const LEGEND: &str = "a accept · v accept as a variant · i ignore this place · r reject · s skip · d details · o open page · q quit\n\
+    Each key is for all scenarios that the change is in. A run is accepted or rejected as a whole: once all its changes are accepted it is \
+    the baseline, `r` and `v` decide on it at once, and A, I, R and S decide on all changes of these scenarios.\n";
 
-/// What becomes of a scenario's run.
+/// What becomes of runs.
+#[derive(Clone, Copy)]
 enum Decision {
     Accept,
     Variant,
@@ -31,23 +35,54 @@ enum Decision {
     Skip,
     /// Each of its changes is ignored from now on, so the baseline stays.
     Ignored,
+}
+
+/// What somebody typed on a question.
+enum Said {
+    /// The change is fine.
+    Yes,
+    /// Later.
+    Later,
+    /// Places are ignored from now on, so that less is left to ask.
+    Ignored,
+    /// All of these runs is decided.
+    Whole(Decision),
     Quit,
     Interrupted,
 }
 
-/// What somebody said of one cause.
-enum Said {
-    /// It is fine.
-    Yes,
-    /// Later.
-    Later,
-    /// Its place is ignored from now on.
-    Ignored,
-    /// All of the scenario is decided.
-    Whole(Decision),
+/// A run that is not decided yet.
+struct Open<'a> {
+    waiting: &'a mut Waiting,
+    shown: Shown,
+    questions: Vec<Question>,
+    has_ignored: bool,
 }
 
-/// Asks about each run; what is decided is written at once.
+impl<'a> Open<'a> {
+    fn new(waiting: &'a mut Waiting) -> Self {
+        let shown = Shown::of(waiting);
+        Self {
+            questions: shown.questions(),
+            shown,
+            waiting,
+            has_ignored: false,
+        }
+    }
+
+    fn question(&self, id: &str) -> Option<&Question> {
+        self.questions.iter().find(|it| it.cause.id == id)
+    }
+
+    /// Looks again, after something was ignored.
+    fn look_again(&mut self) {
+        self.shown = Shown::of(self.waiting);
+        self.questions = self.shown.questions();
+        self.has_ignored = true;
+    }
+}
+
+/// Asks about each cause; what is decided is written at once.
 pub(super) fn ask(
     waiting: &mut [Waiting],
     again: ReadAgain<'_>,
@@ -57,54 +92,33 @@ pub(super) fn ask(
 ) -> Result<Exit, Failure> {
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         return Err(Failure::usage("there is no terminal to ask on").hint(
-            "`--list` shows what is pending; `--accept NAME`, `--reject NAME`, `--accept-all` and `--reject-all` decide; `--check` exits \
-             with 1 while something is pending",
+            "`--list` shows what is pending; `--accept NAME`, `--accept-cause ID`, `--reject NAME`, `--accept-all` and `--reject-all` \
+             decide; `--check` exits with 1 while something is pending",
         ));
     }
-    let keyboard = Keyboard::new()?;
-    let count = waiting.len();
-    let mut left = 0;
-    for (at, it) in waiting.iter_mut().enumerate() {
-        let asking = Asking {
-            keyboard: &keyboard,
-            again,
-            from,
-            place: format!("{} of {count}", at + 1),
-            output,
-            console,
-        };
-        let decided = match asking.about(it)? {
-            Decision::Accept => {
-                let kept = it.accept(despite, again);
-                kept.map(|kept| shown::accepted(it, &kept, console))
-            }
-            Decision::Variant => {
-                let kept = it.accept_beside(despite, again);
-                kept.map(|kept| shown::accepted(it, &kept, console))
-            }
-            Decision::Reject => it.reject(again).map(|()| shown::rejected(it.scenario())),
-            Decision::Ignored => it.reject(again).map(|()| {
-                let id = text::line(&it.scenario().id);
-                format!("settled {id}: what changed is ignored from now on\n")
-            }),
-            Decision::Skip => {
-                left += 1;
-                continue;
-            }
-            Decision::Quit => {
-                left += count - at;
-                break;
-            }
-            Decision::Interrupted => return Ok(Exit::Interrupted),
-        };
-        match decided {
-            Ok(said) => console.result(&said),
-            Err(refusal) => {
-                console.failure(&refusal.into());
-                left += 1;
-            }
-        }
+    let mut review = Review {
+        keyboard: &Keyboard::new()?,
+        again,
+        despite,
+        from,
+        output,
+        console,
+        open: waiting.iter_mut().map(Open::new).collect(),
+        said: HashMap::new(),
+        asked: 0,
+        skipped: Vec::new(),
+        left: 0,
+    };
+    if !review.all()? {
+        return Ok(Exit::Interrupted);
     }
+    if !review.skipped.is_empty() {
+        let ids = few(&review.skipped, NAMED);
+        console.note(&format!(
+            "not accepted, because not all of their changes were: {ids}"
+        ));
+    }
+    let left = review.left;
     if left > 0 {
         console.note(&match from {
             None => format!("{left} still pending: `mcp-eval review`"),
@@ -118,97 +132,188 @@ pub(super) fn ask(
     Ok(Exit::Passed)
 }
 
-/// The questions about one run.
-struct Asking<'a> {
+/// The questions about all runs.
+struct Review<'a> {
     keyboard: &'a Keyboard,
     again: ReadAgain<'a>,
+    despite: Despite,
     /// The folder of a run or of a report, where the runs are from there.
     from: Option<&'a Path>,
-    /// `1 of 3`.
-    place: String,
     output: OutputArgs,
     console: Console,
+    open: Vec<Open<'a>>,
+    /// What was said of causes, by their ids: that they are fine, or later.
+    said: HashMap<String, bool>,
+    /// How many questions were answered.
+    asked: usize,
+    /// The runs of which some changes are fine, and are not accepted for others.
+    skipped: Vec<String>,
+    /// How many runs stay pending.
+    left: usize,
 }
 
-impl Asking<'_> {
-    /// Goes through what changed in a run, by cause. Changes whose place is ignored are gone at once, and others may be with them.
-    fn about(&self, it: &mut Waiting) -> Result<Decision, Failure> {
-        let mut shown = Shown::of(it);
-        self.console.result(&format!(
-            "\n{}  {}\n{}",
-            self.place,
-            text::line(&it.scenario().id),
-            shown.report(Console::style(self.output))
-        ));
-        if let Some(why) = it.moved() {
-            self.console.note(&format!("! {why}"));
+impl Review<'_> {
+    /// Asks until nothing is open; false where somebody interrupts.
+    fn all(&mut self) -> Result<bool, Failure> {
+        for it in &self.open {
+            if let Some(why) = it.waiting.moved() {
+                let id = text::line(&it.waiting.scenario().id);
+                self.console.note(&format!("! {id}: {why}"));
+            }
         }
-        for aside in shown.asides() {
-            self.console.result(&format!("! {}\n", text::line(aside)));
+        let runs: Vec<&Shown> = self.open.iter().map(|it| &it.shown).collect();
+        for aside in shown::asides(&runs) {
+            self.console.result(&aside);
         }
-        self.console.result(&format!("{LEGEND}\n{CAPITALS}\n"));
-        let (mut fine, mut later): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-        let mut ignored = false;
+        self.legend();
         loop {
-            let questions = shown.questions();
-            let mut open = questions.iter().enumerate();
-            let next =
-                open.find(|(_, it)| !fine.contains(&it.cause.id) && !later.contains(&it.cause.id));
-            let Some((at, question)) = next else {
-                return Ok(match (questions.is_empty(), later.is_empty()) {
-                    (true, _) if ignored => Decision::Ignored,
-                    (true, _) if fine.is_empty() => match self.one(it, &shown, None)? {
-                        Said::Yes => Decision::Accept,
-                        Said::Later | Said::Ignored => Decision::Skip,
-                        Said::Whole(decision) => decision,
-                    },
-                    (_, false) => {
-                        self.forgotten(it, fine.len(), questions.len());
-                        Decision::Skip
-                    }
-                    (_, true) => Decision::Accept,
-                });
+            self.settle();
+            if self.open.is_empty() {
+                return Ok(true);
+            }
+            let runs: Vec<&Shown> = self.open.iter().map(|it| &it.shown).collect();
+            let all = shown::together(&runs);
+            let causes: Vec<&Cause> = (all.causes.iter())
+                .filter(|it| !self.said.contains_key(&it.id))
+                .collect();
+            let without = self.open.iter().filter(|it| it.questions.is_empty());
+            let lead = format!(
+                "change {} of {}: ",
+                self.asked + 1,
+                self.asked + causes.len() + without.count()
+            );
+            let said = match causes.first() {
+                Some(cause) => self.about(&all, cause, &lead)?,
+                None => self.about_run(&lead)?,
             };
-            let lead = format!("change {} of {}: ", at + 1, questions.len());
-            let asked = shown.asked(&lead, question, Console::style(self.output));
-            self.console.result(&asked);
-            match self.one(it, &shown, Some(question))? {
-                Said::Yes => fine.push(question.cause.id.clone()),
-                Said::Later => later.push(question.cause.id.clone()),
-                Said::Ignored => {
-                    ignored = true;
-                    shown = Shown::of(it);
+            match said {
+                Said::Quit => {
+                    let all: Vec<usize> = (0..self.open.len()).collect();
+                    self.decide(&all, Decision::Skip);
+                    return Ok(true);
                 }
-                Said::Whole(decision) => {
-                    if matches!(
-                        decision,
-                        Decision::Skip | Decision::Quit | Decision::Interrupted
-                    ) {
-                        self.forgotten(it, fine.len(), questions.len());
-                    }
-                    return Ok(decision);
-                }
+                Said::Interrupted => return Ok(false),
+                Said::Ignored => {}
+                _ => self.asked += 1,
             }
         }
     }
 
-    /// Says that what was said of some changes accepts none of them, where others are left open.
-    fn forgotten(&self, it: &Waiting, fine: usize, all: usize) {
-        if fine > 0 {
-            let id = text::line(&it.scenario().id);
-            self.console.note(&format!(
-                "nothing of {id} is accepted: `a` was typed for {fine} of its {all} changes, and a run is accepted as a whole"
-            ));
+    /// Asks about a cause, for all runs that have it.
+    fn about(&mut self, all: &ResultDocument, cause: &Cause, lead: &str) -> Result<Said, Failure> {
+        let question = terminal::question(all, lead, cause, Console::style(self.output));
+        self.console.result(&format!("\n{question}"));
+        let concerned = |it: &Open<'_>| it.question(&cause.id).is_some();
+        let of: Vec<usize> = (0..self.open.len())
+            .filter(|at| concerned(&self.open[*at]))
+            .collect();
+        let said = self.one(&of, Some(&cause.id))?;
+        match said {
+            Said::Yes => {
+                self.said.insert(cause.id.clone(), true);
+            }
+            Said::Later => {
+                self.said.insert(cause.id.clone(), false);
+            }
+            Said::Whole(decision) => self.decide(&of, decision),
+            Said::Ignored | Said::Quit | Said::Interrupted => {}
+        }
+        Ok(said)
+    }
+
+    /// Asks about the first run in which nothing changed, and that fails for no cause that is known.
+    fn about_run(&mut self, lead: &str) -> Result<Said, Failure> {
+        let first = self.open.iter().position(|it| it.questions.is_empty());
+        let at = first.unwrap_or_default();
+        let report = self.open[at].shown.report(Console::style(self.output));
+        let id = text::line(&self.open[at].waiting.scenario().id).into_owned();
+        self.console.result(&format!("\n  {lead}{id}\n{report}"));
+        let said = self.one(&[at], None)?;
+        match said {
+            Said::Yes => self.decide(&[at], Decision::Accept),
+            Said::Later => self.decide(&[at], Decision::Skip),
+            Said::Whole(decision) => self.decide(&[at], decision),
+            Said::Ignored | Said::Quit | Said::Interrupted => {}
+        }
+        Ok(said)
+    }
+
+    /// Does what all answers so far come to: a run is accepted when all its causes are fine, and left when all are asked about.
+    fn settle(&mut self) {
+        let decision = |it: &Open<'_>| {
+            let said = it.questions.iter();
+            let said = said.map(|it| self.said.get(&it.cause.id).copied());
+            match said.collect::<Option<Vec<bool>>>().as_deref() {
+                Some([]) if it.has_ignored => Some(Decision::Ignored),
+                None | Some([]) => None,
+                Some(said) if said.iter().all(|it| *it) => Some(Decision::Accept),
+                Some(_) => Some(Decision::Skip),
+            }
+        };
+        let decisions = self.open.iter().map(decision).collect();
+        self.apply(decisions);
+    }
+
+    /// Decides on these runs.
+    fn decide(&mut self, of: &[usize], decision: Decision) {
+        let all = 0..self.open.len();
+        self.apply(all.map(|at| of.contains(&at).then_some(decision)).collect());
+    }
+
+    /// Does what is decided of each open run, and says so.
+    fn apply(&mut self, decisions: Vec<Option<Decision>>) {
+        let open = std::mem::take(&mut self.open);
+        for (it, decision) in open.into_iter().zip(decisions) {
+            match decision {
+                Some(decision) => self.write(&it, decision),
+                None => self.open.push(it),
+            }
         }
     }
 
-    /// Asks until something is decided on one cause, or on a run in which nothing changed and that fails for something else.
-    fn one(
-        &self,
-        it: &mut Waiting,
-        shown: &Shown,
-        question: Option<&Question>,
-    ) -> Result<Said, Failure> {
+    fn write(&mut self, it: &Open<'_>, decision: Decision) {
+        let (run, again) = (&*it.waiting, self.again);
+        let accepted = |kept: Result<_, Refusal>| {
+            kept.map(|kept: PathBuf| shown::accepted(run, &kept, self.console))
+        };
+        let id = text::line(&run.scenario().id);
+        let written = match decision {
+            Decision::Accept => accepted(run.accept(self.despite, again)),
+            Decision::Variant => accepted(run.accept_beside(self.despite, again)),
+            Decision::Reject => (run.reject(again)).map(|()| shown::rejected(run.scenario())),
+            Decision::Ignored => (run.reject(again))
+                .map(|()| format!("settled {id}: what changed is ignored from now on\n")),
+            Decision::Skip => {
+                self.leave(it);
+                return;
+            }
+        };
+        match written {
+            Ok(said) => self.console.result(&said),
+            Err(refusal) => {
+                self.console.failure(&refusal.into());
+                self.left += 1;
+            }
+        }
+    }
+
+    /// Leaves a run pending, and remembers it where some of its changes were accepted.
+    fn leave(&mut self, it: &Open<'_>) {
+        self.left += 1;
+        let mut questions = it.questions.iter();
+        if questions.any(|it| self.said.get(&it.cause.id) == Some(&true)) {
+            let id = &it.waiting.scenario().id;
+            self.skipped.push(text::line(id).into_owned());
+        }
+    }
+
+    fn legend(&self) {
+        let width = Console::style(self.output).width;
+        self.console.result(&wrap::block(LEGEND, width));
+    }
+
+    /// Asks until something is decided on the cause of these runs, or on the one of them, which has none.
+    fn one(&mut self, of: &[usize], cause: Option<&str>) -> Result<Said, Failure> {
         loop {
             let key = self.keyboard.ask(|| self.console.prompt("  > "));
             let key = key.map_err(|error| {
@@ -216,7 +321,7 @@ impl Asking<'_> {
             })?;
             let Key::Letter(letter) = key else {
                 self.console.result("\n");
-                return Ok(Said::Whole(Decision::Interrupted));
+                return Ok(Said::Interrupted);
             };
             self.console.result(&format!("{letter}\n"));
             match letter {
@@ -227,79 +332,75 @@ impl Asking<'_> {
                 'r' | 'R' => return Ok(Said::Whole(Decision::Reject)),
                 's' => return Ok(Said::Later),
                 'S' => return Ok(Said::Whole(Decision::Skip)),
-                'q' | 'Q' => return Ok(Said::Whole(Decision::Quit)),
-                'i' => {
-                    let Some(question) = question else {
-                        self.console.note("there is no place to ignore");
-                        continue;
-                    };
-                    // What only follows from it is asked by itself, where it is still there.
-                    let named: Vec<&Change> = question.named.iter().collect();
-                    if self.ignore(it, &named) {
+                'q' | 'Q' => return Ok(Said::Quit),
+                'i' | 'I' => {
+                    if self.ignore(of, cause.filter(|_| letter == 'i')) {
                         return Ok(Said::Ignored);
                     }
                 }
-                'I' => {
-                    if self.ignore_all(it, shown) {
-                        return Ok(Said::Ignored);
-                    }
-                }
-                'd' | 'D' => {
-                    let change = question.and_then(|it| it.changes.first());
-                    let call = change.and_then(|it| it.current.or(it.baseline));
-                    if let Some(scenario) = shown.scenario() {
-                        self.console.result(&explain(scenario, call));
-                    }
-                }
-                'o' | 'O' => self.open(it),
-                _ => self.console.result(&format!("{LEGEND}\n{CAPITALS}\n")),
+                'd' | 'D' => self.details(&self.open[of[0]], cause),
+                'o' | 'O' => self.open_page(self.open[of[0]].waiting),
+                _ => self.legend(),
             }
         }
     }
 
-    /// Ignores the places of changes, and says so; false where none can be, with why.
-    fn ignore(&self, it: &mut Waiting, changes: &[&Change]) -> bool {
-        let (mut any, mut refused) = (false, None);
-        for change in changes {
-            // Others may be gone with it.
-            if any && !shown::is_left(change, &Shown::of(it).changes()) {
-                continue;
-            }
-            match it.ignore(change, self.again) {
-                Ok(ignored) => {
-                    self.console.result(&shown::ignored(change, &ignored));
-                    any = true;
+    /// Ignores the places of a cause in these runs, or of all their causes; false where none can be, with why.
+    fn ignore(&mut self, of: &[usize], cause: Option<&str>) -> bool {
+        let mut any = false;
+        // One reason is enough, however many places and runs it holds for.
+        let mut refused: Vec<Refusal> = Vec::new();
+        for at in of {
+            let it = &mut self.open[*at];
+            // What only follows from a cause is asked by itself, where it is still there.
+            let asked = it.questions.iter().flat_map(|it| match cause {
+                Some(id) if it.cause.id == id => &it.named[..],
+                Some(_) => &[],
+                None => &it.changes[..],
+            });
+            let asked: Vec<Change> = asked.cloned().collect();
+            let mut is_ignored = false;
+            for change in &asked {
+                // Others may be gone with it.
+                if is_ignored && !shown::is_left(change, &Shown::of(it.waiting).changes()) {
+                    continue;
                 }
-                Err(refusal) => refused = refused.or(Some(refusal)),
+                match it.waiting.ignore(change, self.again) {
+                    Ok(ignored) => {
+                        self.console.result(&shown::ignored(change, &ignored));
+                        is_ignored = true;
+                    }
+                    Err(refusal) => refused.push(refusal),
+                }
+            }
+            if is_ignored {
+                it.look_again();
+                any = true;
             }
         }
-        // One reason is enough, however many places it holds for.
-        if let Some(refusal) = refused {
+        if let Some(refusal) = refused.into_iter().next() {
             self.console.failure(&refusal.into());
-        }
-        any
-    }
-
-    /// The same for all causes; whether any place was ignored.
-    fn ignore_all(&self, it: &mut Waiting, shown: &Shown) -> bool {
-        let questions = shown.questions();
-        if questions.is_empty() {
+        } else if !any {
             self.console.note("there is no place to ignore");
         }
-        let mut any = false;
-        for mut question in questions {
-            if any {
-                let left = Shown::of(it).changes();
-                question.changes.retain(|it| shown::is_left(it, &left));
-            }
-            let changes: Vec<&Change> = question.changes.iter().collect();
-            any |= self.ignore(it, &changes);
-        }
         any
+    }
+
+    /// Shows what differs in the first call of a cause, and every number behind that.
+    fn details(&self, it: &Open<'_>, cause: Option<&str>) {
+        let changes = cause.and_then(|id| it.question(id)).map(|it| &it.changes);
+        if let Some(changes) = changes {
+            self.console.result(&shown::diff(changes));
+        }
+        let change = changes.and_then(|it| it.first());
+        let call = change.and_then(|it| it.current.or(it.baseline));
+        if let Some(scenario) = it.shown.scenario() {
+            self.console.result(&explain(scenario, call));
+        }
     }
 
     /// Opens the page of the run: in the folder that it is from, else in its own report. That of another run would show something else.
-    fn open(&self, it: &Waiting) {
+    fn open_page(&self, it: &Waiting) {
         let name = html::page_name(&it.scenario().id);
         let report = Path::new(REPORTS).join(it.run_id());
         let folders = self.from.map(Path::to_owned).into_iter().chain([report]);

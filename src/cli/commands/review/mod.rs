@@ -15,14 +15,15 @@ use crate::cli::failure::Failure;
 use crate::cli::matrix;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::model::scenario::Scenario;
+use crate::published::result::Cause;
 use crate::report::command::quoted;
 use crate::score;
 use crate::store::Baselines;
 use crate::suite::replay;
 use crate::suite::{self, Pending, RUNS, ReadAgain, RunFolder, Waiting, scenario_of};
-use crate::text::plural;
+use crate::text::{self, plural};
 
-use self::shown::Shown;
+use self::shown::{Question, Shown};
 
 pub(in crate::cli) fn run(
     args: &ReviewArgs,
@@ -33,12 +34,14 @@ pub(in crate::cli) fn run(
         || args.reject_all
         || args.retire.is_some()
         || !args.accept.is_empty()
+        || !args.accept_cause.is_empty()
         || !args.reject.is_empty();
     let is_interactive = !decides && !args.list && !args.check;
     if decides || is_interactive {
         ci::refuse(args.force)?;
     }
-    if args.variant && args.accept.is_empty() && !args.accept_all {
+    let accepts = args.accept_all || !args.accept.is_empty() || !args.accept_cause.is_empty();
+    if args.variant && !accepts {
         return Err(Failure::usage("`--variant` says how something is accepted")
             .hint("`--accept NAME --variant`, or `v` on a terminal"));
     }
@@ -62,6 +65,10 @@ pub(in crate::cli) fn run(
     let pending = pending(args, &scenarios)?;
     if args.list || args.check {
         return Ok(list(args, &scenarios, &pending, console));
+    }
+    if !args.accept_cause.is_empty() {
+        let again = |it: &Scenario| select::again(&args.select, it);
+        return accept_causes(args, &pending, &again, console);
     }
     let rejected = reject_orphans(args, &scenarios, console)?;
     if rejected.len() < args.reject.len() && rejected.is_empty() && args.accept.is_empty() {
@@ -138,12 +145,7 @@ fn decide(
         tell_broken(others.map(|(_, it)| it), console);
     }
     for it in acceptable {
-        let kept = if args.variant {
-            it.accept_beside(args.despite(), again)
-        } else {
-            it.accept(args.despite(), again)
-        };
-        let kept = kept.map_err(Failure::from)?;
+        let kept = accept(args, it, again)?;
         console.result(&shown::accepted(it, &kept, console));
     }
     for at in rejected {
@@ -155,6 +157,77 @@ fn decide(
         console.result(&shown::rejected(scenario_of(&pending[at])));
     }
     Ok(exit)
+}
+
+/// Accepts the runs that fail for no other cause than these, and says of the others that have one of these why they are left.
+fn accept_causes(
+    args: &ReviewArgs,
+    pending: &[Pending],
+    again: ReadAgain<'_>,
+    console: Console,
+) -> Result<Exit, Failure> {
+    let waiting = pending.iter().flatten();
+    let runs: Vec<(&Waiting, Vec<Question>)> =
+        waiting.map(|it| (it, Shown::of(it).questions())).collect();
+    let causes = || runs.iter().flat_map(|it| &it.1).map(|it| &it.cause);
+    let is_named = |it: &Cause| args.accept_cause.contains(&it.id);
+    for id in &args.accept_cause {
+        if causes().all(|it| it.id != *id) {
+            let known: BTreeSet<&str> = causes().map(|it| it.id.as_str()).collect();
+            let failure = Failure::usage(format!("no pending run has the cause `{id}`"));
+            return Err(failure.hint(match known.len() {
+                0 => nothing(args),
+                _ => format!("pending are {}", Vec::from_iter(known).join(", ")),
+            }));
+        }
+    }
+    let (mut exit, mut accepted) = (Exit::Passed, 0);
+    let mut left: Vec<String> = Vec::new();
+    for (it, questions) in &runs {
+        if !questions.iter().any(|it| is_named(&it.cause)) {
+            continue;
+        }
+        let others = questions.iter().map(|it| &it.cause);
+        let others = others.filter(|it| it.fails && !is_named(it));
+        let others: Vec<String> = others.map(|it| format!("{}: {}", it.id, it.text)).collect();
+        if !others.is_empty() {
+            let (id, others) = (&it.scenario().id, others.join("; "));
+            left.push(format!("{id} is left: it fails for {others}"));
+            continue;
+        }
+        match accept(args, it, again) {
+            Ok(kept) => {
+                accepted += 1;
+                console.result(&shown::accepted(it, &kept, console));
+            }
+            Err(failure) => {
+                console.failure(&failure);
+                exit = Exit::Incomplete;
+            }
+        }
+    }
+    for it in left {
+        console.result(&(text::line(&it).into_owned() + "\n"));
+    }
+    tell_broken(pending, console);
+    if pending.iter().any(Result::is_err) {
+        exit = Exit::Incomplete;
+    }
+    // Whoever asked for it would else take nothing for something.
+    Ok(match (accepted, exit) {
+        (0, Exit::Passed) => Exit::Failed,
+        _ => exit,
+    })
+}
+
+/// Accepts a run in the way that was asked for; returns the file.
+fn accept(args: &ReviewArgs, it: &Waiting, again: ReadAgain<'_>) -> Result<PathBuf, Failure> {
+    let kept = if args.variant {
+        it.accept_beside(args.despite(), again)
+    } else {
+        it.accept(args.despite(), again)
+    };
+    kept.map_err(Failure::from)
 }
 
 /// What is pending among the selected scenarios.
@@ -271,10 +344,11 @@ fn reject_orphans(
     Ok(others)
 }
 
-/// Prints what is pending, a line each; with nothing pending, says so on stderr.
+/// Prints what is pending, a line for each cause; with nothing pending, says so on stderr.
 fn list(args: &ReviewArgs, scenarios: &[Scenario], found: &[Pending], console: Console) -> Exit {
     let waiting = found.iter().flatten();
-    let lines: Vec<String> = waiting.map(|it| Shown::of(it).line()).collect();
+    let runs: Vec<Shown> = waiting.map(Shown::of).collect();
+    let lines = shown::list(&runs);
     let orphans = orphans(args, scenarios);
     for id in &orphans {
         console.note(&format!(
@@ -289,7 +363,7 @@ fn list(args: &ReviewArgs, scenarios: &[Scenario], found: &[Pending], console: C
         console.result(&(lines.join("\n") + "\n"));
     }
     tell_broken(found, console);
-    if lines.len() < found.len() {
+    if runs.len() < found.len() {
         Exit::Incomplete
     } else if args.check && !(found.is_empty() && orphans.is_empty()) {
         Exit::Failed

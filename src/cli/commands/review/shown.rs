@@ -1,5 +1,7 @@
 //! What is said of a run that waits.
 
+use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::cli::console::Console;
@@ -14,13 +16,13 @@ use crate::report::causes;
 use crate::report::document;
 use crate::report::terminal::{self, Style};
 use crate::suite::{Ignored, Waiting};
-use crate::text::{self, plural};
+use crate::text;
 
-/// How many causes are named in a line, and how much of each.
-const NAMED: usize = 3;
-const NAMED_CHARS: usize = 240;
+/// How much of a cause stands in its line, and how many scenarios are named.
+const TEXT_CHARS: usize = 240;
+pub(super) const NAMED: usize = 8;
 
-/// What is asked at once: a cause, and the changes that come from it.
+/// A cause in one run, and the changes that come from it.
 pub(super) struct Question {
     pub(super) cause: Cause,
     pub(super) changes: Vec<Change>,
@@ -63,7 +65,7 @@ impl Shown {
         comparison.map_or_else(Vec::new, |it| it.changes.clone())
     }
 
-    /// What is asked of the run: each cause once, with all changes that come from it.
+    /// What is asked of the run: each cause that something changed or failed for, with all changes that come from it.
     pub(super) fn questions(&self) -> Vec<Question> {
         let Some(scenario) = self.scenario() else {
             return Vec::new();
@@ -74,7 +76,7 @@ impl Shown {
             changes.collect::<Vec<Change>>()
         };
         let told = causes::with_changes(scenario, &self.document.command).into_iter();
-        told.filter(|it| !it.changes.is_empty())
+        told.filter(|it| it.cause.fails || !it.changes.is_empty())
             .map(|it| Question {
                 changes: at(&it.changes),
                 named: at(&it.named),
@@ -83,44 +85,11 @@ impl Shown {
             .collect()
     }
 
-    /// The question as the report has its cause: `change 1 of 3: ✗ …`.
-    pub(super) fn asked(&self, lead: &str, question: &Question, style: Style) -> String {
-        terminal::question(&self.document, lead, &question.cause, style)
-    }
-
-    /// One line: `flows/ticket  failed  2 changes: … answers with another …; …`.
+    /// One line for a run of which no cause is known: `flows/ticket  failed  no change`.
     pub(super) fn line(&self) -> String {
-        let Some(scenario) = self.scenario() else {
-            return String::new();
-        };
-        let questions = self.questions();
-        let changes = match self.changes().len() {
-            0 => "no change".to_owned(),
-            one @ 1 => plural(one, "change"),
-            as_many if as_many == questions.len() => plural(as_many, "change"),
-            more => format!(
-                "{}, {}",
-                plural(more, "change"),
-                plural(questions.len(), "cause")
-            ),
-        };
-        let named = questions.iter().take(NAMED);
-        let mut named: Vec<String> = named
-            .map(|it| text::shorten(&it.cause.text, NAMED_CHARS).into_owned())
-            .collect();
-        let left = questions.len().saturating_sub(NAMED);
-        if left > 0 {
-            named.push(format!("and {left} more"));
-        }
-        let what = if named.is_empty() {
-            changes
-        } else {
-            format!("{changes}: {}", named.join("; "))
-        };
-        let mut parts = vec![scenario.id.clone(), scenario.status.name().to_owned(), what];
-        parts.extend(self.asides.iter().map(|it| format!("· {it}")));
-        let line = parts.join("  ");
-        text::line(&line).into_owned()
+        self.scenario().map_or_else(String::new, |it| {
+            format!("{}  {}  no change", text::line(&it.id), it.status.name())
+        })
     }
 
     /// What else must be known of the run: that it is of another experiment, or one of several that did not all pass.
@@ -141,6 +110,102 @@ impl Shown {
     pub(super) fn report(&self, style: Style) -> String {
         terminal::scenarios(&self.document, style)
     }
+}
+
+/// What several runs come to: their scenarios, and each cause that is asked of any of them once, with those that it is asked of.
+pub(super) fn together(runs: &[&Shown]) -> ResultDocument {
+    let mut all = runs[0].document.clone();
+    all.scenarios = runs
+        .iter()
+        .filter_map(|it| it.scenario().cloned())
+        .collect();
+    all.causes = causes::causes(&all.scenarios, &all.command);
+    let mut asked: HashMap<String, Vec<String>> = HashMap::new();
+    for run in runs {
+        for Question { cause, .. } in run.questions() {
+            // What follows from another cause elsewhere is one by itself here.
+            if all.causes.iter().all(|it| it.id != cause.id) {
+                all.causes.push(cause.clone());
+            }
+            asked.entry(cause.id).or_default().extend(cause.scenarios);
+        }
+    }
+    for cause in &mut all.causes {
+        cause.scenarios = asked.remove(&cause.id).unwrap_or_default();
+        let scenarios = &cause.scenarios;
+        cause.places.retain(|it| scenarios.contains(&it.scenario));
+        cause.calls = cause.places.iter().map(|it| it.calls.len()).sum();
+    }
+    all.causes.retain(|it| !it.scenarios.is_empty());
+    all
+}
+
+/// What is pending, a line for each cause, for each run without one, and for what else must be known of runs.
+pub(super) fn list(runs: &[Shown]) -> Vec<String> {
+    let runs: Vec<&Shown> = runs.iter().collect();
+    if runs.is_empty() {
+        return Vec::new();
+    }
+    let causes = together(&runs).causes;
+    let mut lines: Vec<String> = causes.iter().map(in_a_line).collect();
+    let without = runs.iter().filter(|it| it.questions().is_empty());
+    lines.extend(without.map(|it| it.line()));
+    lines.extend(asides(&runs));
+    lines
+}
+
+/// `cause-0123456789  ✗ 2 scenarios, such as shop: …`.
+fn in_a_line(cause: &Cause) -> String {
+    let sign = if cause.fails { "✗" } else { "~" };
+    let of = match &cause.scenarios[..] {
+        [only] => format!("1 scenario, {only}"),
+        several => format!("{} scenarios, such as {}", several.len(), several[0]),
+    };
+    let text = text::shorten(&cause.text, TEXT_CHARS);
+    let line = format!("{}  {sign} {of}: {text}", cause.id);
+    text::line(&line).into_owned()
+}
+
+/// What else must be known of runs, each sentence once: `! shop, till: …`.
+pub(super) fn asides(runs: &[&Shown]) -> Vec<String> {
+    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
+    for run in runs {
+        let id = run.scenario().map_or("", |it| it.id.as_str());
+        for aside in run.asides() {
+            match said.iter_mut().find(|it| it.0 == aside) {
+                Some(known) => known.1.push(id),
+                None => said.push((aside, vec![id])),
+            }
+        }
+    }
+    let lines = said.into_iter().map(|(aside, of)| {
+        let line = format!("! {}: {aside}", text::few(of, NAMED));
+        text::line(&line).into_owned()
+    });
+    lines.collect()
+}
+
+/// What differs in the first call that changes are of: each place, what it was and what it is.
+pub(super) fn diff(changes: &[Change]) -> String {
+    let Some(first) = changes.first() else {
+        return String::new();
+    };
+    let call = |it: &Change| (it.baseline, it.current);
+    let mut written = String::new();
+    for it in changes.iter().filter(|it| call(it) == call(first)) {
+        let place = it
+            .path
+            .as_deref()
+            .map_or_else(|| it.what.to_string(), str::to_owned);
+        let _ = writeln!(written, "{}", text::line(&place));
+        for (sign, color, value) in [('-', 31, &it.was), ('+', 32, &it.now)] {
+            for line in value.iter().flat_map(|it| it.lines()) {
+                let line = text::line(line);
+                let _ = writeln!(written, "\u{1b}[{color}m{sign} {line}\u{1b}[0m");
+            }
+        }
+    }
+    written
 }
 
 /// That a run was accepted; a note where it does not do what its scenario expects.
