@@ -16,16 +16,17 @@ use crate::attention::{self, Attention, attention};
 use crate::command::{self, AcceptFrom};
 use crate::counts;
 use crate::matrix::{CellRow, HEADINGS, used};
-use crate::measured;
 use model::points::score;
-use model::published::result::{Cause, EvaluationStatus, ResultDocument, Scenario, Status};
+use model::published::result::{
+    Cause, CauseKind, EvaluationStatus, ResultDocument, Scenario, Status,
+};
 use model::text::plural;
 
 use self::escape::{Place, code, fence, theirs};
 use self::head::head;
 use self::limits::{
-    CAUSES, CELLS, DETAIL_CHARS, DETAILS, FILES, FOLLOWS, LIMIT, NAME_CHARS, NAMES, PATH_CHARS,
-    REASONS, REST, ROWS, SENTENCE_CHARS, clipped,
+    CAUSES, CELLS, DETAIL_CHARS, FILES, FOLLOWS, LIMIT, LINES, LOG_LINES, NAME_CHARS, NAMES,
+    PATH_CHARS, REASONS, REST, REST_LINES, SCENARIOS, SENTENCE_CHARS,
 };
 
 /// What code means here; the manual says it, too.
@@ -35,19 +36,37 @@ const DATA: &str = "What stands as code, but for the commands, is said by server
 pub fn markdown(result: &ResultDocument) -> String {
     let troubled = having(result, &[Attention::Error, Attention::Warning]);
     let end = [next_steps(result, &troubled), footer(result)].concat();
+    let head = head(result);
     let mut page = Page {
-        text: head(result),
-        left: LIMIT.saturating_sub(end.len()),
+        left: LIMIT.saturating_sub(head.len() + end.len()),
+        lines: LINES.saturating_sub(lines(&head) + lines(&end)),
+        scenarios: SCENARIOS,
+        text: head,
+        rest: rest(result),
     };
-    page.left = page.left.saturating_sub(page.text.len());
     page.matrix(result);
     page.causes(result);
     page.table(result, &troubled);
-    page.details(result, &troubled);
     page.changed(result);
     page.advised(result);
     page.text.push_str(&end);
     page.text
+}
+
+fn lines(text: &str) -> usize {
+    text.matches('\n').count()
+}
+
+/// Where whatever is left out stands.
+fn rest(result: &ResultDocument) -> String {
+    let named = result.called.iter().find_map(|it| it.report.clone());
+    let folder = match named {
+        Some(folder) => folder,
+        None if result.run_id.is_empty() => return "in the report".to_owned(),
+        None => format!("reports/{}", result.run_id),
+    };
+    let page = format!("{folder}/index.html");
+    format!("in the report, {}", theirs(&page, PATH_CHARS, Place::Text))
 }
 
 /// The scenarios that need to be looked at so much.
@@ -60,57 +79,88 @@ fn having<'a>(result: &'a ResultDocument, wanted: &[Attention]) -> Vec<&'a Scena
     found
 }
 
-/// The text as it grows, and how many bytes may still come.
+/// The text as it grows, and how much may still come.
 struct Page {
     text: String,
+    /// Bytes.
     left: usize,
+    lines: usize,
+    scenarios: usize,
+    /// Where the rest is.
+    rest: String,
 }
 
 impl Page {
-    /// Adds a piece if there is room for it, and for a line that says what is left out.
-    fn add(&mut self, piece: &str) -> bool {
-        let fits = piece.len() + REST <= self.left;
+    /// Adds a piece if there is room for it, for what ends it, and for a line that says what is left out.
+    fn add(&mut self, piece: &str, end: &str) -> bool {
+        let (bytes, rows) = (piece.len() + end.len(), lines(piece) + lines(end));
+        let fits = bytes + REST <= self.left && rows + REST_LINES <= self.lines;
         if fits {
-            self.left -= piece.len();
+            self.left -= bytes;
+            self.lines -= rows;
             self.text.push_str(piece);
         }
         fits
     }
 
-    /// Adds pieces as long as there is room, at most so many, and says how many are left out.
+    /// Adds pieces as long as there is room, at most so many, and says how many are left out and where they are; how many there were.
     fn add_some<T>(
         &mut self,
         (all, most): (&[T], usize),
         what: &str,
         piece: impl Fn(&T) -> String,
-    ) {
+    ) -> usize {
         let mut added = 0;
         for it in all.iter().take(most) {
-            if !self.add(&piece(it)) {
+            if !self.add(&piece(it), "") {
                 break;
             }
             added += 1;
         }
-        let rest = all.len() - added;
-        if rest > 0 {
-            let line = what.replace("{}", &rest.to_string());
+        let left = all.len() - added;
+        if left > 0 {
+            let what = what.replace("{}", &left.to_string());
+            let line = format!("{what}, {}\n", self.rest);
             self.left = self.left.saturating_sub(line.len());
+            self.lines = self.lines.saturating_sub(lines(&line));
             self.text.push_str(&line);
+        }
+        added
+    }
+
+    /// Adds scenarios, as many as may still be named.
+    fn add_scenarios<T>(&mut self, all: &[T], what: &str, piece: impl Fn(&T) -> String) {
+        let added = self.add_some((all, self.scenarios), what, piece);
+        self.scenarios -= added;
+    }
+
+    /// Adds scenarios that came out well, folded behind how many there are of them.
+    fn fold<T>(&mut self, all: &[T], what: &str, piece: impl Fn(&T) -> String) {
+        let head = format!(
+            "<details><summary>{} {what}</summary>\n\n",
+            plural(all.len(), "scenario")
+        );
+        let end = "\n</details>\n\n";
+        if !all.is_empty() && self.add(&head, end) {
+            self.add_scenarios(all, "- and {} more", piece);
+            self.text.push_str(end);
         }
     }
 
-    /// The cells of a matrix side by side.
+    /// Which cell of a matrix is better, and the cells side by side.
     fn matrix(&mut self, result: &ResultDocument) {
         let Some(matrix) = &result.matrix else { return };
         let rows = CellRow::all(matrix);
         let used = used(&rows);
         let headings: Vec<&str> = used.iter().map(|at| HEADINGS[*at]).collect();
         let rule = "|---".repeat(used.len());
-        let head = format!("### Cells\n\n| {} |\n{rule}|\n", headings.join(" | "));
-        if !self.add(&head) {
+        let sentence = theirs(&matrix.sentence, SENTENCE_CHARS, Place::Text);
+        let headings = headings.join(" | ");
+        let head = format!("### Cells\n\n{sentence}\n\n| {headings} |\n{rule}|\n");
+        if !self.add(&head, "\n") {
             return;
         }
-        self.add_some((&rows, CELLS), "\nand {} more cells\n", |row| {
+        self.add_some((&rows, CELLS), "\nand {} more cells", |row| {
             let columns = used.iter().map(|at| match at {
                 0 => code(&row.columns[0], Place::Cell),
                 _ => row.columns[*at].clone(),
@@ -118,17 +168,16 @@ impl Page {
             let columns: Vec<String> = columns.collect();
             format!("| {} |\n", columns.join(" | "))
         });
-        let sentence = theirs(&matrix.sentence, SENTENCE_CHARS, Place::Text);
-        self.add(&format!("\n{sentence}\n\n"));
+        self.text.push('\n');
     }
 
     fn causes(&mut self, result: &ResultDocument) {
         let causes: Vec<&Cause> = result.causes.iter().filter(|it| it.fails).collect();
-        if causes.is_empty() || !self.add("### Why\n\n") {
+        if causes.is_empty() || !self.add("### Why\n\n", "\n") {
             return;
         }
         let some = (&causes[..], CAUSES);
-        self.add_some(some, "\nand {} more causes\n", |cause| {
+        self.add_some(some, "\nand {} more causes", |cause| {
             let names = cause.scenarios.iter().take(NAMES);
             let names = names.map(|id| result.scenario(id).map_or(id.as_str(), |it| &it.name));
             let names: Vec<_> = names
@@ -157,17 +206,29 @@ impl Page {
                 let hint = theirs(hint, SENTENCE_CHARS, Place::Text);
                 let _ = writeln!(item, "   - → {hint}");
             }
+            // What a server wrote last often says why it could not be run.
+            let first = cause.scenarios.first().and_then(|it| result.scenario(it));
+            let problem = first.and_then(|it| it.problem.as_ref());
+            let problem = problem.filter(|_| cause.kind == Some(CauseKind::Problem));
+            let log = problem.iter().flat_map(|it| &it.details);
+            let log: Vec<&str> = log.flat_map(|it| it.lines()).collect();
+            for it in &log[log.len().saturating_sub(LOG_LINES)..] {
+                let line = theirs(it, SENTENCE_CHARS, Place::Text);
+                if !line.is_empty() {
+                    let _ = writeln!(item, "   - {line}");
+                }
+            }
             item
         });
-        self.add("\n");
+        self.text.push('\n');
     }
 
     fn table(&mut self, result: &ResultDocument, troubled: &[&Scenario]) {
         let head = "### What did not pass\n\n| | Scenario | Status | Score | Why |\n|---|---|---|--:|---|\n";
-        if troubled.is_empty() || !self.add(head) {
+        if troubled.is_empty() || !self.add(head, "\n") {
             return;
         }
-        self.add_some((troubled, ROWS), "\nand {} more scenarios\n", |scenario| {
+        self.add_scenarios(troubled, "\nand {} more scenarios", |scenario| {
             let why = why(scenario, &result.command, Place::Cell, "<br>");
             format!(
                 "| {} | {}<br>{} | {} | {} | {} |\n",
@@ -179,72 +240,18 @@ impl Page {
                 why,
             )
         });
-        self.add("\n");
+        self.text.push('\n');
     }
 
-    fn details(&mut self, result: &ResultDocument, troubled: &[&Scenario]) {
-        let what = "\nThe details of {} more scenarios are in the report.\n\n";
-        self.add_some((troubled, usize::MAX), what, |scenario| {
-            details(result, scenario)
-        });
-    }
-
-    /// Scenarios that came out well, and of which an advisory evaluator thinks otherwise, folded.
-    fn advised(&mut self, result: &ResultDocument) {
-        let scenarios = result.scenarios.iter();
-        let objected: Vec<(&Scenario, Vec<String>)> = scenarios
-            .map(|it| (it, objections(it)))
-            .filter(|(_, objections)| !objections.is_empty())
-            .collect();
-        if objected.is_empty() {
-            return;
-        }
-        let head = format!(
-            "<details><summary>{} {}, against the advice of an evaluator</summary>\n\n",
-            plural(objected.len(), "scenario"),
-            counts::verb(&result.command),
-        );
-        let end = "\n</details>\n\n";
-        if !self.add(&head) {
-            return;
-        }
-        self.left = self.left.saturating_sub(end.len());
-        self.add_some(
-            (&objected, ROWS),
-            "- and {} more\n",
-            |(scenario, objections)| {
-                format!(
-                    "- {}: {}\n",
-                    theirs(&scenario.name, NAME_CHARS, Place::Text),
-                    objections.join("; ")
-                )
-            },
-        );
-        self.text.push_str(end);
-    }
-
-    /// Scenarios that came out well with changes, folded.
+    /// Scenarios that came out well with changes.
     fn changed(&mut self, result: &ResultDocument) {
-        let changed: Vec<&Scenario> = result
-            .scenarios
-            .iter()
-            .filter(|it| it.is_changed())
-            .collect();
-        if changed.is_empty() {
-            return;
-        }
-        let head = format!(
-            "<details><summary>{} {} {}</summary>\n\n",
-            plural(changed.len(), "scenario"),
+        let scenarios = result.scenarios.iter();
+        let changed: Vec<&Scenario> = scenarios.filter(|it| it.is_changed()).collect();
+        let (verb, changes) = (
             counts::verb(&result.command),
-            counts::changes(&result.command)
+            counts::changes(&result.command),
         );
-        let end = "\n</details>\n\n";
-        if !self.add(&head) {
-            return;
-        }
-        self.left = self.left.saturating_sub(end.len());
-        self.add_some((&changed, ROWS), "- and {} more\n", |scenario| {
+        self.fold(&changed, &format!("{verb} {changes}"), |scenario| {
             format!(
                 "- {} ({}): {}\n",
                 theirs(&scenario.name, NAME_CHARS, Place::Text),
@@ -252,7 +259,24 @@ impl Page {
                 why(scenario, &result.command, Place::Text, "; ")
             )
         });
-        self.text.push_str(end);
+    }
+
+    /// Scenarios that came out well, and of which an advisory evaluator thinks otherwise.
+    fn advised(&mut self, result: &ResultDocument) {
+        let scenarios = result.scenarios.iter();
+        let objected: Vec<(&Scenario, Vec<String>)> = scenarios
+            .map(|it| (it, objections(it)))
+            .filter(|(_, objections)| !objections.is_empty())
+            .collect();
+        let verb = counts::verb(&result.command);
+        let what = format!("{verb}, against the advice of an evaluator");
+        self.fold(&objected, &what, |(scenario, objections)| {
+            format!(
+                "- {}: {}\n",
+                theirs(&scenario.name, NAME_CHARS, Place::Text),
+                objections.join("; ")
+            )
+        });
     }
 }
 
@@ -280,54 +304,6 @@ fn why(scenario: &Scenario, command: &str, place: Place, between: &str) -> Strin
         shown.push(format!("and {left} more"));
     }
     shown.join(between)
-}
-
-/// What there is to say about a scenario, folded.
-fn details(result: &ResultDocument, scenario: &Scenario) -> String {
-    let mut text = format!(
-        "<details><summary>{} {}: {}</summary>\n",
-        scenario.symbol(),
-        theirs(&scenario.name, NAME_CHARS, Place::Html),
-        scenario.status_words(&result.command)
-    );
-    let remarks = attention::remarks(scenario, &result.command);
-    let mut lines: Vec<String> = Vec::new();
-    lines.extend(scenario.in_words.iter().map(|it| clipped(it)));
-    let measured = scenario.measured.as_ref().map(measured::lines);
-    lines.extend(measured.iter().flatten().map(|it| clipped(it)));
-    lines.extend(scenario.repeated.iter().map(|it| it.words()));
-    for it in remarks.iter().take(DETAILS) {
-        let sign = match (it.fails, attention(scenario)) {
-            (false, _) => "~",
-            (true, Attention::Error) => "✗",
-            (true, _) => "!",
-        };
-        lines.push(format!("{sign} {}", clipped(&it.text)));
-        let beneath = it.beneath.iter();
-        lines.extend(beneath.map(|it| format!("    {}", clipped(it))));
-    }
-    if remarks.len() > DETAILS {
-        lines.push(format!("… and {} more", remarks.len() - DETAILS));
-    }
-    // The others are among the remarks.
-    let others = scenario
-        .evaluators
-        .iter()
-        .filter(|it| !it.is_worth_a_look());
-    let others: Vec<String> = others
-        .map(|it| format!("{} {it}", it.status.symbol()))
-        .collect();
-    lines.extend(others.iter().take(DETAILS).map(|it| clipped(it)));
-    let problem = scenario.problem.iter();
-    let hints = problem.clone().flat_map(|it| &it.hint);
-    lines.extend(hints.map(|it| format!("→ {}", clipped(it))));
-    let log = problem.flat_map(|it| it.details.iter().flat_map(|it| it.lines()));
-    let log: Vec<&str> = log.collect();
-    let from = log.len().saturating_sub(DETAILS);
-    lines.extend(log[from..].iter().map(|it| format!("│ {}", clipped(it))));
-    text.push_str(&fence("text", &lines));
-    text.push_str("</details>\n\n");
-    text
 }
 
 /// The scenario's file and line.
