@@ -134,12 +134,15 @@ pub fn remarks(scenario: &Scenario, command: &str) -> Vec<Remark> {
     remarks
 }
 
-fn of_cause(cause: &Cause, command: &str) -> Remark {
+/// A cause, of one scenario or of several.
+pub(crate) fn of_cause(cause: &Cause, command: &str) -> Remark {
     let mut beneath: Vec<String> = Vec::new();
     let whose = cause.whose.map(|it| it.words().to_owned());
-    let place = whose
-        .into_iter()
-        .chain(causes::calls(cause, command, CALLS));
+    let extent = match &cause.scenarios[..] {
+        [] | [_] => causes::calls(cause, command, CALLS),
+        _ => Some(cause.extent()),
+    };
+    let place = whose.into_iter().chain(extent);
     let place = place.collect::<Vec<_>>().join(" · ");
     beneath.extend(Some(place).filter(|it| !it.is_empty()));
     let follows = cause.follows.iter().take(FOLLOWS);

@@ -1,14 +1,15 @@
 //! JUnit XML: what Jenkins, GitLab and others show as the tests of a build.
 //!
 //! It is valid by the schema that the xUnit plugin of Jenkins checks reports with, which is the strictest of those in use. That one knows no
-//! file and line of a test case, so each scenario file is a suite, which may have both, and failures begin with them. GitLab looks for the
-//! file at the test case alone, so there is a form for it.
+//! file and line of a test case, so failures begin with them. GitLab looks for the file at the test case alone, so there is a form for it.
+//! Each folder of scenarios is a suite.
 
 use std::time::Duration;
 
-use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::attention;
+use crate::command::SCENARIOS;
 use model::published::result::{ResultDocument, Scenario, Status};
 use model::text::{block, line};
 
@@ -34,8 +35,16 @@ pub fn junit_for_gitlab(result: &ResultDocument) -> String {
 fn written(result: &ResultDocument, reader: Reader) -> String {
     let name = attention::command(result);
     let mut report = Report::new(&name);
-    for of_file in result.scenarios.chunk_by(|a, b| a.path == b.path) {
-        report.add_test_suite(suite(of_file, result, reader));
+    let mut folders: Vec<(&str, Vec<&Scenario>)> = Vec::new();
+    for scenario in &result.scenarios {
+        let name = folder(scenario);
+        match folders.iter_mut().find(|it| it.0 == name) {
+            Some(known) => known.1.push(scenario),
+            None => folders.push((name, vec![scenario])),
+        }
+    }
+    for (name, scenarios) in folders {
+        report.add_test_suite(suite(name, &scenarios, result, reader));
     }
     if let Some(why) = attention::untold(result) {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
@@ -61,16 +70,31 @@ fn written(result: &ResultDocument, reader: Reader) -> String {
     text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
-/// The scenarios of one file.
-fn suite(scenarios: &[Scenario], result: &ResultDocument, reader: Reader) -> TestSuite {
-    let path = line(&scenarios[0].path).into_owned();
-    let mut suite = TestSuite::new(&path);
-    suite.extra.insert("file".into(), path.into());
+/// The folder of a scenario's file, below the one of all scenarios.
+fn folder(scenario: &Scenario) -> &str {
+    let above = |id: &str| id.rfind('/').unwrap_or(0);
+    let id = match (&scenario.row_of, &scenario.cell) {
+        (Some(file), _) => file,
+        // The cell is the last part of the id.
+        (None, Some(_)) => &scenario.id[..above(&scenario.id)],
+        (None, None) => &scenario.id,
+    };
+    match &id[..above(id)] {
+        "" => SCENARIOS,
+        folder => folder,
+    }
+}
+
+/// The scenarios of one folder.
+fn suite(
+    name: &str,
+    scenarios: &[&Scenario],
+    result: &ResultDocument,
+    reader: Reader,
+) -> TestSuite {
+    let mut suite = TestSuite::new(line(name));
     let started = line(&result.started_at).into_owned();
     suite.extra.insert("timestamp".into(), started.into());
-    if let Some(row) = scenarios[0].line {
-        suite.add_property(Property::new("line", row.to_string()));
-    }
     let total: f64 = scenarios.iter().filter_map(|it| it.duration_ms).sum();
     if let Some(time) = duration(total) {
         suite.set_time(time);

@@ -11,6 +11,7 @@ use mcp_eval::report::github::github;
 use mcp_eval::report::junit::junit;
 use mcp_eval::report::markdown::markdown;
 use mcp_eval::report::terminal::terminal;
+use mcp_eval::text::line;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus};
 use serde_json::Value;
 
@@ -111,13 +112,12 @@ fn what_several_runs_come_to_is_said_first_and_once() {
     }
 }
 
-/// All cases of a report, with the file of their suite.
+/// All cases of a report, with the folder that is their suite.
 fn cases(report: &Report) -> Vec<(String, &TestCase)> {
     let suites = report.test_suites.iter();
     let cases = suites.flat_map(|suite| {
-        let file = suite.extra.get("file").map(|it| it.as_str().to_owned());
-        let file = file.unwrap_or_default();
-        suite.test_cases.iter().map(move |it| (file.clone(), it))
+        let name = suite.name.as_str().to_owned();
+        suite.test_cases.iter().map(move |it| (name.clone(), it))
     });
     cases.collect()
 }
@@ -131,7 +131,9 @@ fn junit_tells_failures_from_errors_and_both_from_what_was_left_out() {
         let cases = cases(&report);
         let untold = usize::from(attention::untold(&document).is_some());
         assert_eq!(cases.len(), document.scenarios.len() + untold);
-        for (scenario, (file, case)) in document.scenarios.iter().zip(&cases) {
+        for (scenario, (folder, case)) in document.scenarios.iter().zip(&cases) {
+            let above = scenario.id.rsplit_once('/').map_or("scenarios", |it| it.0);
+            assert_eq!(folder, &line(above), "{text}");
             let kind = match &case.status {
                 TestCaseStatus::Success { .. } => "passed",
                 TestCaseStatus::NonSuccess {
@@ -159,7 +161,10 @@ fn junit_tells_failures_from_errors_and_both_from_what_was_left_out() {
             {
                 assert!(!message.as_ref().unwrap().is_empty());
                 assert!(
-                    description.as_ref().unwrap().starts_with(file.as_str()),
+                    description
+                        .as_ref()
+                        .unwrap()
+                        .starts_with(&*line(&scenario.path)),
                     "{text}"
                 );
             }
@@ -226,12 +231,12 @@ fn command(text: &str) -> (String, Vec<(String, String)>, String) {
 fn annotations_are_one_command_each_whatever_stands_in_them() {
     for document in documents() {
         let text = github(&document);
-        let told = document.scenarios.iter();
-        let told = told
-            .filter(|it| attention(it) != Attention::Unneeded)
-            .count();
         let untold = usize::from(attention::untold(&document).is_some());
-        assert_eq!(text.lines().count(), told + untold, "{text}");
+        let told = text.lines().count() - untold;
+        assert!(
+            told <= 11 && told >= document.causes.len().min(10),
+            "{text}"
+        );
         assert!(!text.contains('\r') && !text.contains('\u{1b}'));
         let mut kinds = Vec::new();
         for line in text.lines() {
@@ -245,6 +250,8 @@ fn annotations_are_one_command_each_whatever_stands_in_them() {
             }
             kinds.push(kind);
         }
+        // How many more there are is said last, as what is no error.
+        kinds.truncate(untold + 10);
         let mut sorted = kinds.clone();
         sorted.sort_by_key(|it| {
             ["error", "warning", "notice"]
@@ -291,7 +298,7 @@ fn huge(count: usize, text: &str) -> ResultDocument {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn markdown_stays_below_sixty_kilobytes_whatever_the_suite() {
+fn markdown_stays_short_whatever_the_suite() {
     for text in ["|", "`", "工", "<b> ", "a "] {
         for count in [1, 15, 30, 300] {
             let written = markdown(&huge(count, text));
@@ -300,20 +307,40 @@ fn markdown_stays_below_sixty_kilobytes_whatever_the_suite() {
                 "{} bytes of {count} × {text:?}",
                 written.len()
             );
+            assert!(written.lines().count() <= 120, "{count} × {text:?}");
             assert!(written.contains("### What to do"), "{count} × {text:?}");
             assert_folded(&written);
         }
     }
-    let many = markdown(&huge(300, "a "));
+    let many = markdown(&huge(300, "a"));
+    let rows = many.lines().filter(|it| it.starts_with("| ✗ |")).count();
+    let causes = many.lines().filter(|it| it.starts_with("1. ")).count();
     assert!(
-        many.len() > 40_000,
-        "there is room for more than {} bytes",
-        many.len()
+        (1..=10).contains(&rows) && (1..=10).contains(&causes),
+        "{many}"
     );
+    for left in [
+        format!("and {} more scenarios, in the report", 300 - rows),
+        format!("and {} more causes, in the report", 300 - causes),
+    ] {
+        assert!(many.contains(&left), "{many}");
+    }
+}
+
+#[test]
+fn annotations_are_ten_at_most_and_one_for_each_cause() {
+    let mut document = huge(30, "a");
+    document.gate = None;
+    let text = github(&document);
+    assert_eq!(text.lines().count(), 11, "{text}");
     assert!(
-        many.contains("more scenarios"),
-        "what is left out is counted"
+        text.ends_with("::notice title=mcp-eval compare::and 20 more in the report\n"),
+        "{text}"
     );
+    document.causes.truncate(1);
+    document.causes[0].scenarios = document.scenarios.iter().map(|it| it.id.clone()).collect();
+    let text = github(&document);
+    assert_eq!(text.lines().count(), 1, "{text}");
 }
 
 #[test]
