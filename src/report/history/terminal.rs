@@ -24,7 +24,7 @@ const TEXT_CHARS: usize = 60;
 
 /// The history as text; `all` tells every result, and else each scenario has a line.
 pub fn terminal(document: &HistoryDocument, all: bool) -> String {
-    let mut text = String::new();
+    let mut text = failing(document);
     if all {
         for it in &document.scenarios {
             one(&mut text, it);
@@ -35,6 +35,30 @@ pub fn terminal(document: &HistoryDocument, all: bool) -> String {
     if let Some(gate) = &document.gate {
         slow(&mut text, gate);
     }
+    text
+}
+
+/// What fails now, and since when.
+fn failing(document: &HistoryDocument) -> String {
+    let all = document.scenarios.len();
+    let failing = document.scenarios.iter();
+    let failing: Vec<(&History, &FirstBad)> = failing
+        .filter_map(|it| Some((it, it.first_bad.as_ref()?)))
+        .collect();
+    if all == 0 {
+        return String::new();
+    }
+    let verb = if failing.len() == 1 { "fails" } else { "fail" };
+    let of = plural(all, "scenario");
+    let mut text = match failing.len() {
+        0 => format!("✓ none of {of} fails now\n"),
+        count => format!("✗ {count} of {of} {verb} now\n"),
+    };
+    for (it, first) in failing {
+        let _ = writeln!(text, "\n{}", title(it));
+        bad(&mut text, first);
+    }
+    text.push('\n');
     text
 }
 
@@ -82,9 +106,6 @@ fn one(text: &mut String, it: &History) {
     if let Some(skipped) = it.skipped_words() {
         let _ = writeln!(text, "  {}", text::line(&skipped));
     }
-    if let Some(first) = &it.first_bad {
-        bad(text, first);
-    }
     text.push('\n');
 }
 
@@ -122,7 +143,7 @@ fn bad(text: &mut String, first: &FirstBad) {
         Some(good) => {
             let _ = writeln!(text, "  last good run: {}", shown(good));
         }
-        None => text.push_str("  no run that was looked at is good\n"),
+        None => text.push_str("  no passing run on record\n"),
     }
     if let Some(range) = &first.range {
         let whose = if range.of_source {
@@ -170,16 +191,8 @@ fn overview(text: &mut String, document: &HistoryDocument) {
     let rows: Vec<[String; 9]> = std::iter::once(head).chain(rows).collect();
     table(text, "", &rows);
     for it in &document.scenarios {
-        let skipped = it.skipped_words();
-        if skipped.is_none() && it.first_bad.is_none() {
-            continue;
-        }
-        let _ = writeln!(text, "\n{}", title(it));
-        if let Some(skipped) = skipped {
-            let _ = writeln!(text, "  {}", text::line(&skipped));
-        }
-        if let Some(first) = &it.first_bad {
-            bad(text, first);
+        if let Some(skipped) = it.skipped_words() {
+            let _ = writeln!(text, "\n{}\n  {}", title(it), text::line(&skipped));
         }
     }
     for (title, ranked, words) in rankings(document) {

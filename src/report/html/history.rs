@@ -69,6 +69,14 @@ struct Line<'a> {
     commit: String,
 }
 
+impl HistoryPage<'_> {
+    /// How many scenarios fail now.
+    fn failing(&self) -> usize {
+        let scenarios = self.document.scenarios.iter();
+        scenarios.filter(|it| it.first_bad.is_some()).count()
+    }
+}
+
 struct Ranking<'a> {
     title: &'static str,
     rows: Vec<(String, &'a Ranked)>,
