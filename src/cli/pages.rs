@@ -19,13 +19,18 @@ pub(super) fn write_pages(
     result: &ResultDocument,
     sides: impl IntoIterator<Item = Sides>,
 ) -> Result<(), StoreError> {
+    let mut responses = html::Responses::new();
     for (scenario, sides) in result.scenarios.iter().zip(sides) {
         let [baseline, current] = sides.each_ref().map(Option::as_deref);
         let page = html::scenario(result, scenario, baseline, current);
         write_page(folder, &scenario.id, &page)?;
+        html::keep_response(&mut responses, scenario, current.map(|it| &**it));
     }
     write(&folder.join(RESULT), result::json(result).as_bytes())?;
-    write(&folder.join(INDEX), html::index(result).as_bytes())
+    write(
+        &folder.join(INDEX),
+        html::index_with(result, &responses).as_bytes(),
+    )
 }
 
 /// Writes the page of a scenario, and the files that lie beside it.

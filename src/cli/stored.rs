@@ -121,13 +121,16 @@ impl Stored {
         let result = &self.shown_from(file.parent().unwrap_or(Path::new("")));
         // What the result names is seen from its own folder.
         let both = self.result.scenarios.iter().zip(&result.scenarios);
+        let mut responses = html::Responses::new();
         let pages = both.map(|(scenario, shown)| {
             let sides = stored_sides(&self.folder, scenario, &mut gone);
             let [baseline, current] = sides.each_ref().map(Option::as_deref);
+            html::keep_response(&mut responses, shown, current.map(|it| &**it));
             html::scenario_alone(result, shown, baseline, current)
         });
         let pages: Vec<String> = pages.collect();
-        let single = html::single(result, &html::index(result), &pages);
+        let index = html::index_with(result, &responses);
+        let single = html::single(result, &index, &pages);
         store::write_as_told(file, single.html.as_bytes())?;
         Ok((gone, single.left_out))
     }

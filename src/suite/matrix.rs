@@ -57,9 +57,7 @@ fn sum(settings: &[Setting], column: &[(&Cell, &Scenario)]) -> MatrixCell {
     let to_run: Vec<&Scenario> = to_run.filter(|it| it.status != Status::Skipped).collect();
     let count = |is: fn(Status) -> bool| to_run.iter().filter(|it| is(it.status)).count();
     let shares: Vec<f64> = to_run.iter().filter_map(|it| pass_share(it)).collect();
-    let scores = to_run
-        .iter()
-        .filter_map(|it| Some(it.comparison.as_ref()?.scores.overall));
+    let scores = to_run.iter().filter_map(|it| score(it));
     let durations = to_run.iter().filter_map(|it| {
         let runs = it
             .repeated
@@ -94,6 +92,14 @@ fn pass_share(scenario: &Scenario) -> Option<f64> {
         Status::Passed | Status::Recorded => Some(1.0),
         Status::Failed => Some(0.0),
         _ => None,
+    }
+}
+
+/// The score of a scenario; of several runs their mean, not that of the one which is shown.
+fn score(scenario: &Scenario) -> Option<f64> {
+    match &scenario.repeated {
+        Some(repeated) => Some(repeated.score.as_ref()?.mean),
+        None => Some(scenario.comparison.as_ref()?.scores.overall),
     }
 }
 
@@ -164,10 +170,17 @@ fn sentence(
     pairs: &[MatrixPair],
     winner: Option<usize>,
 ) -> String {
+    let compared = pairs.len();
+    // Each comparison could err, so all are held to more.
+    let corrected = if compared > 1 {
+        format!(", with Bonferroni's correction for {compared} comparisons")
+    } else {
+        String::new()
+    };
     let name = |at: usize| cells.get(at).map_or_else(String::new, MatrixCell::name);
     if let Some(winner) = winner {
         return format!(
-            "{} passes more than every other, by more than chance explains (sign test, scenario by scenario, at {} %)",
+            "{} passes more than every other, by more than chance explains (sign test, scenario by scenario, at {} %{corrected})",
             name(winner),
             CONFIDENCE * 100.0
         );
@@ -192,11 +205,11 @@ fn sentence(
         several => format!("{several} scenarios"),
     };
     format!(
-        "{} passes most, and chance may explain it: beside {} it is better in {} and worse in {} (sign test, p = {:.2})",
+        "{} passes most, and chance may explain it: beside {} it is better in {} and worse in {} (sign test, p = {:.2}{corrected})",
         name(best),
         name(closest.other),
         scenarios(closest.better),
         closest.worse,
-        closest.p_value
+        (closest.p_value * f64::from(u32::try_from(compared).unwrap_or(u32::MAX))).min(1.0)
     )
 }

@@ -127,7 +127,7 @@ fn every_report_shows_the_cells_side_by_side() {
         .says("chance may explain it");
     let markdown = project.read("m.md");
     assert!(
-        markdown.contains("### Cells\n\n| Cell | Passed |"),
+        markdown.contains("chance may explain it") && markdown.contains("| Cell | Passed |"),
         "{markdown}"
     );
     assert!(
@@ -161,7 +161,7 @@ fn cells_have_baselines_of_their_own() {
     write(&project, 1, "rainy");
     project.expect(1, &["compare", matrix[0], matrix[1]]);
     let listed = project.expect(0, &["review", "--list"]);
-    listed.says("s1/model=good").says("s1/model=maker%2Fgood");
+    listed.says("2 scenarios, such as s1/model=good");
     project.expect(1, &["review", "--check"]);
     project.expect(0, &["review", "--accept", "s1/model=maker%2Fgood"]);
     let result = project.result(1, &["compare", matrix[0], matrix[1]]);

@@ -84,8 +84,9 @@ impl Page<'_> {
         }
     }
 
-    /// The cells of a matrix, a line each, and who is better.
+    /// Which cell of a matrix is better, and a line for each.
     fn matrix(&mut self, matrix: &Matrix) {
+        self.indented(0, "", BOLD, &matrix.sentence);
         let rows = CellRow::all(matrix);
         let used = used(&rows);
         let width = |at: usize| rows.iter().map(|it| it.columns[at].width()).max();
@@ -104,7 +105,6 @@ impl Page<'_> {
             };
             self.indented(0, sign, style, line.trim_end());
         }
-        self.indented(0, "", DIM, &matrix.sentence);
     }
 }
 

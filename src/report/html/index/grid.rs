@@ -1,5 +1,6 @@
 //! A matrix: its cells in sum, and every scenario in each of them.
 
+use crate::html::Responses;
 use crate::html::page_name::page_name;
 use crate::html::state::State;
 use crate::matrix::{CellRow, HEADINGS, used};
@@ -29,19 +30,21 @@ pub(super) struct CellView {
 pub(super) struct GridRow<'a> {
     pub(super) id: &'a str,
     /// In the order of the cells; `None` where it was not run.
-    pub(super) runs: Vec<Option<GridRun>>,
+    pub(super) runs: Vec<Option<GridRun<'a>>>,
     /// Whether its runs came out in several ways.
     pub(super) differs: bool,
 }
 
-pub(super) struct GridRun {
+pub(super) struct GridRun<'a> {
     pub(super) page: String,
     pub(super) state: State,
     pub(super) words: String,
+    /// The final response; `None` where it is not known.
+    pub(super) response: Option<&'a str>,
 }
 
 impl<'a> Grid<'a> {
-    pub(super) fn of(result: &'a ResultDocument) -> Option<Self> {
+    pub(super) fn of(result: &'a ResultDocument, responses: &'a Responses) -> Option<Self> {
         let matrix = result.matrix.as_ref()?;
         let rows = CellRow::all(matrix);
         let used = used(&rows);
@@ -64,7 +67,7 @@ impl<'a> Grid<'a> {
         }
         let mut scenarios: Vec<GridRow<'a>> = ids
             .iter()
-            .map(|id| row(id, &matrix.cells, result))
+            .map(|id| row(id, &matrix.cells, result, responses))
             .collect();
         // What tells cells apart comes first.
         scenarios.sort_by_key(|it| !it.differs);
@@ -81,14 +84,19 @@ impl<'a> Grid<'a> {
     }
 }
 
-fn row<'a>(id: &'a str, cells: &[MatrixCell], result: &ResultDocument) -> GridRow<'a> {
+fn row<'a>(
+    id: &'a str,
+    cells: &[MatrixCell],
+    result: &ResultDocument,
+    responses: &'a Responses,
+) -> GridRow<'a> {
     let in_cell = |cell: &MatrixCell| -> Option<&Scenario> {
         result.scenarios.iter().find(|it| {
             let of = it.cell.as_ref();
             of.is_some_and(|it| it.scenario == id && it.settings == cell.settings)
         })
     };
-    let runs: Vec<Option<GridRun>> = cells
+    let runs: Vec<Option<GridRun<'a>>> = cells
         .iter()
         .map(|cell| {
             let scenario = in_cell(cell)?;
@@ -102,6 +110,7 @@ fn row<'a>(id: &'a str, cells: &[MatrixCell], result: &ResultDocument) -> GridRo
                 page: page_name(&scenario.id),
                 state,
                 words,
+                response: responses.get(&scenario.id).map(String::as_str),
             })
         })
         .collect();

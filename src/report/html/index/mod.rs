@@ -11,6 +11,7 @@ use askama::Template;
 use crate::{advice, duration, moment};
 use model::published::result::ResultDocument;
 
+use super::Responses;
 use super::dashboard::Around;
 use super::link::ElsewhereView;
 use super::script::{self, IndexScript};
@@ -54,7 +55,11 @@ pub(super) struct IndexPage<'a> {
 }
 
 impl<'a> IndexPage<'a> {
-    pub(super) fn new(result: &'a ResultDocument, around: Option<&'a Around<'a>>) -> Self {
+    pub(super) fn new(
+        result: &'a ResultDocument,
+        responses: &'a Responses,
+        around: Option<&'a Around<'a>>,
+    ) -> Self {
         let names = Names::of(result);
         let rarest = row::rarest_causes(result);
         let rows = result.scenarios.iter();
@@ -79,7 +84,7 @@ impl<'a> IndexPage<'a> {
             changes: Cards::new(result, |it| !it.fails, CHANGES),
             groups: group::groups(rows),
             names,
-            grid: Grid::of(result),
+            grid: Grid::of(result, responses),
             script_hash: script::hash(&IndexScript),
         }
     }
