@@ -49,16 +49,26 @@ pub(super) fn refuse(
     folder: &Folder<'_>,
     permitted: Permitted,
 ) -> Result<(), String> {
-    if permitted.programs {
-        return Ok(());
-    }
-    match first(scenario, given, (folder.root(), permitted)) {
+    match needed(scenario, given, folder, permitted) {
         None => Ok(()),
         Some(what) => Err(format!(
             "{}: {what}, which a request may do only where the server was started with --allow-programs",
             named(scenario, folder)
         )),
     }
+}
+
+/// Why a scenario needs to be allowed programs, in the beginning of a sentence; `None` where it needs nothing that is not allowed.
+pub(super) fn needed(
+    scenario: &Scenario,
+    given: &[Server],
+    folder: &Folder<'_>,
+    permitted: Permitted,
+) -> Option<String> {
+    if permitted.programs {
+        return None;
+    }
+    first(scenario, given, (folder.root(), permitted))
 }
 
 /// Refuses to let the agent of a request hear the secret variables of a scenario that is served, which the environment may have given.

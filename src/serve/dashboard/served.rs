@@ -4,10 +4,11 @@ use std::path::Path;
 
 use super::reply::sentence;
 use crate::model::scenario::Scenario;
+use crate::published::result::{Cause, Scenario as Judged};
 use crate::redact::{self, Redactor, Secrets};
-use crate::report::document;
-use crate::report::html::dashboard::{Broken, Pending, ScenarioLine};
+use crate::report::html::dashboard::{Broken, Pending, PendingCause, Refused, ScenarioLine};
 use crate::report::html::{link, page_name};
+use crate::report::{causes, document};
 use crate::scenario_file::Finding;
 use crate::serve::commands::waiting;
 use crate::serve::folder::Folder;
@@ -32,7 +33,7 @@ pub(super) struct Looked {
     pub(super) scenarios: Vec<ScenarioLine>,
     pub(super) more_scenarios: usize,
     pub(super) broken: Vec<Broken>,
-    pub(super) pending: Vec<Pending>,
+    pub(super) pending: Vec<PendingCause>,
     pub(super) more_pending: usize,
 }
 
@@ -42,7 +43,7 @@ pub(super) fn look(server: &Server) -> Looked {
     let (mut scenarios, findings) = folder.all();
     let pending = waiting(server, &scenarios);
     let more_pending = pending.len().saturating_sub(PENDING);
-    let pending = pending.iter().take(PENDING).map(line).collect();
+    let pending = by_cause(&pending[..pending.len().min(PENDING)]);
     let all = scenarios.len();
     let shown = scenarios.iter_mut().take(SHOWN);
     let shown = shown.map(|it| {
@@ -68,10 +69,10 @@ fn scenario(server: &Server, scenario: &Scenario, folder: &Folder<'_>, all: usiz
     let options = &server.options;
     let refused = if scenario.enabled {
         let permitted = Permitted::to_served(options);
-        let refused = programs::refuse(scenario, &options.servers, folder, permitted);
-        refused.err().map(|it| sentence(&it))
+        let needed = programs::needed(scenario, &options.servers, folder, permitted);
+        needed.map(|it| Refused::NotAllowed(clean(&it)))
     } else {
-        Some("It is disabled.".to_owned())
+        Some(Refused::Disabled)
     };
     let baselines = replay::baselines(&options.settings.baselines, scenario, all);
     ScenarioLine {
@@ -104,48 +105,81 @@ fn broken(finding: &Finding, folder: &Folder<'_>) -> Broken {
     }
 }
 
-/// What the dashboard says of something that waits for review.
-pub(super) fn line(found: &Found) -> Pending {
+/// What waits for review, each run with the first cause that it has, causes of failure and of many runs first.
+fn by_cause(found: &[Found]) -> Vec<PendingCause> {
     let clean = |text: &str| redact::environment().text(text).into_inner();
-    let waiting = match found {
-        Ok(waiting) => waiting,
-        Err(broken) => {
-            let scenario = broken.scenario();
-            return Pending {
-                scenario: scenario.id.clone(),
-                name: clean(&scenario.name),
-                page: None,
-                run: String::new(),
+    let mut runs: Vec<Pending> = Vec::new();
+    let mut scenarios: Vec<Judged> = Vec::new();
+    let mut groups: Vec<PendingCause> = Vec::new();
+    for it in found {
+        match it {
+            Ok(waiting) => {
+                let result = document::of(&waiting.judged());
+                scenarios.extend(result.scenarios);
+                runs.push(of_waiting(waiting));
+            }
+            Err(broken) => groups.push(PendingCause {
                 words: sentence(&clean(&broken.why().to_string())),
                 fails: true,
-                moved: None,
-                failing: Vec::new(),
-                acceptable: false,
-            };
+                runs: vec![of_broken(broken.scenario())],
+            }),
         }
-    };
-    of_waiting(waiting)
+    }
+    let causes = causes::causes(&scenarios, "compare");
+    for cause in &causes {
+        let is_of = |run: &Pending, cause: &Cause| cause.scenarios.contains(&run.scenario);
+        // Those of an earlier cause are gone by now.
+        let (mut of_cause, others): (Vec<Pending>, Vec<Pending>) =
+            runs.into_iter().partition(|it| is_of(it, cause));
+        runs = others;
+        for run in &mut of_cause {
+            let also = causes
+                .iter()
+                .filter(|it| is_of(run, it) && it.id != cause.id);
+            run.also = also.map(|it| it.text.clone()).collect();
+        }
+        if !of_cause.is_empty() {
+            groups.push(PendingCause {
+                words: cause.text.clone(),
+                fails: cause.fails,
+                runs: of_cause,
+            });
+        }
+    }
+    groups.extend(runs.into_iter().map(|run| PendingCause {
+        words: "No cause is known.".to_owned(),
+        fails: true,
+        runs: vec![run],
+    }));
+    groups
+}
+
+/// What the dashboard says of something that waits for review, and cannot be read.
+fn of_broken(scenario: &Scenario) -> Pending {
+    let clean = |text: &str| redact::environment().text(text).into_inner();
+    Pending {
+        scenario: scenario.id.clone(),
+        name: clean(&scenario.name),
+        page: None,
+        run: String::new(),
+        also: Vec::new(),
+        moved: None,
+        failing: Vec::new(),
+        acceptable: false,
+    }
 }
 
 /// The same of one that can be read.
 pub(super) fn of_waiting(waiting: &Waiting) -> Pending {
     let clean = |text: &str| redact::environment().text(text).into_inner();
     let scenario = waiting.scenario();
-    let result = document::of(&waiting.judged());
-    let judged = result.scenarios.first();
-    let words = judged.map(|it| {
-        let reasons = it.reasons();
-        let first = reasons.first().cloned();
-        first.unwrap_or_else(|| it.changes_words("compare"))
-    });
     let id = &scenario.id;
     Pending {
         scenario: id.clone(),
         name: clean(&scenario.name),
         page: Some(format!("/pending/{}", link(&page_name(id)))),
         run: waiting.run_id().to_owned(),
-        words: sentence(&words.unwrap_or_default()),
-        fails: judged.is_some_and(|it| !it.status.is_fine()),
+        also: Vec::new(),
         moved: waiting.moved().map(|it| clean(&it)),
         failing: waiting.failing(),
         acceptable: true,

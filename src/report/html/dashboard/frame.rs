@@ -34,12 +34,20 @@ pub struct Pending {
     pub page: Option<String>,
     /// The id of the run.
     pub run: String,
-    /// What came of the comparison, in a sentence.
-    pub words: String,
-    pub fails: bool,
+    /// What else changed in it, besides the cause that it is shown with.
+    pub also: Vec<String>,
     /// Why it must not be accepted unseen: baseline or scenario have changed since.
     pub moved: Option<String>,
     /// What failed in it by itself.
     pub failing: Vec<String>,
     pub acceptable: bool,
+}
+
+/// The runs that wait for review for one cause.
+#[derive(Debug)]
+pub struct PendingCause {
+    /// The cause in a sentence.
+    pub words: String,
+    pub fails: bool,
+    pub runs: Vec<Pending>,
 }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::frame::{Frame, Pending};
+use super::frame::{Frame, PendingCause};
 use crate::html::render::render;
 use crate::html::script;
 use model::published::kept::ResultEntry;
@@ -25,7 +25,8 @@ pub struct Home<'a> {
     pub results: Result<Vec<ResultEntry>, String>,
     /// How many there are in all.
     pub total: u64,
-    pub pending: Vec<Pending>,
+    /// By cause, each run once.
+    pub pending: Vec<PendingCause>,
     pub more_pending: usize,
     /// Why nobody may decide on it here, and how they may.
     pub undecidable: Option<String>,
@@ -95,10 +96,18 @@ pub struct ScenarioLine {
     pub history: String,
     /// How its latest result came out, and the id of that.
     pub latest: Option<(Status, String)>,
-    /// Why it cannot be run here, and how it could.
-    pub refused: Option<String>,
+    /// Why it cannot be run here.
+    pub refused: Option<Refused>,
     /// Whether there is something to compare it with.
     pub comparable: bool,
+}
+
+/// Why a scenario cannot be run from the dashboard.
+#[derive(Debug)]
+pub enum Refused {
+    Disabled,
+    /// What it does is not allowed: the beginning of a sentence that says what that is.
+    NotAllowed(String),
 }
 
 /// What is wrong with a scenario file.
@@ -129,6 +138,20 @@ struct HomePage<'a> {
 /// What a content security policy calls the script of the first page.
 pub fn script_hash() -> String {
     script::hash(&LiveScript)
+}
+
+impl Home<'_> {
+    /// How many runs wait for review.
+    fn waiting(&self) -> usize {
+        let shown: usize = self.pending.iter().map(|it| it.runs.len()).sum();
+        shown + self.more_pending
+    }
+
+    /// How many scenarios may not be run here, as the server was started.
+    fn not_allowed(&self) -> usize {
+        let is_it = |it: &&ScenarioLine| matches!(it.refused, Some(Refused::NotAllowed(_)));
+        self.scenarios.iter().filter(is_it).count()
+    }
 }
 
 /// The first page.

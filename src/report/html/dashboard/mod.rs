@@ -4,8 +4,8 @@ mod frame;
 mod home;
 mod pages;
 
-pub use self::frame::{Around, Frame, Pending};
-pub use self::home::{Broken, Home, Running, ScenarioLine, Waits, home, script_hash};
+pub use self::frame::{Around, Frame, Pending, PendingCause};
+pub use self::home::{Broken, Home, Refused, Running, ScenarioLine, Waits, home, script_hash};
 pub use self::pages::{problem, result, sign_in, style_hash};
 
 /// The version that the pages name.
