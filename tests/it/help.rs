@@ -56,6 +56,31 @@ fn help_on_a_command_is_what_its_option_says() {
 }
 
 #[test]
+fn short_help_has_the_ten_options_that_people_use_and_long_help_all_by_heading() {
+    let project = Project::new();
+    let options = |help: &str| {
+        let lines = help.lines().map(str::trim_start);
+        let lines = lines.filter(|it| it.starts_with('-') && !it.starts_with("-h, "));
+        lines.count()
+    };
+    for command in ["record", "compare", "run"] {
+        let short = project.expect(0, &[command, "-h"]).stdout;
+        assert_eq!(options(&short), 10, "{short}");
+        assert!(short.contains("see more with '--help'"), "{short}");
+        let long = project.expect(0, &[command, "--help"]).stdout;
+        assert!(options(&long) > 30, "{long}");
+        // Only how to get help has no heading of its own.
+        let (_, rest) = long.split_once("\nOptions:\n").unwrap();
+        let without = rest.split_once(":\n      --").map_or(rest, |it| it.0);
+        assert_eq!(options(without), 0, "{long}");
+        for heading in ["Scenarios:", "Runs:", "Agents and models:", "Results:"] {
+            let headings = long.lines().filter(|it| *it == heading);
+            assert_eq!(headings.count(), 1, "{command}: {heading}: {long}");
+        }
+    }
+}
+
+#[test]
 fn help_on_nothing_known_names_what_there_is() {
     let project = Project::new();
     let unknown = project.expect(2, &["help", "nonsense"]);

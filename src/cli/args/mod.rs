@@ -18,6 +18,7 @@ mod plan;
 mod review;
 mod select;
 mod serve;
+mod short;
 mod suite;
 mod upkeep;
 
@@ -83,13 +84,13 @@ pub(super) enum Command {
     /// Make a first scenario; with --server, of your server, recorded and compared
     Init(InitArgs),
     /// Run scenarios and keep their trajectories as baselines
-    #[command(after_long_help = examples::RECORD)]
+    #[command(after_long_help = examples::RECORD, mut_args = short::record)]
     Record(RecordArgs),
     /// Run scenarios again, score them against their baselines, write a report, gate
-    #[command(after_long_help = examples::COMPARE)]
+    #[command(after_long_help = examples::COMPARE, mut_args = short::compare)]
     Compare(CompareArgs),
     /// Run scenarios against their own expectations; no baseline needed
-    #[command(after_long_help = examples::RUN)]
+    #[command(after_long_help = examples::RUN, mut_args = short::run)]
     Run(RunArgs),
     /// Find the first commit of a server or proxy at which a scenario fails
     #[command(after_long_help = examples::BISECT)]

@@ -9,10 +9,10 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(in crate::cli) struct OutputArgs {
     /// When to use colours
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = "Output", hide_short_help = true)]
     pub(in crate::cli) color: Color,
     /// Show nothing while it goes on: no bar, no lines, no failures before the result
-    #[arg(long, global = true, help_heading = "Output")]
+    #[arg(long, global = true, help_heading = "Output", hide_short_help = true)]
     pub(in crate::cli) no_progress: bool,
     /// Say more: every call as it happens, and every scenario with its scores, changes and notes, passed or not
     #[arg(
@@ -24,7 +24,13 @@ pub(in crate::cli) struct OutputArgs {
     )]
     pub(in crate::cli) verbose: bool,
     /// Say less: no progress and no notes, and of the result only what did not pass and the line with the counts
-    #[arg(short, long, global = true, help_heading = "Output")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     pub(in crate::cli) quiet: bool,
 }
 
