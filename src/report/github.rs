@@ -76,7 +76,11 @@ fn of_causes(result: &ResultDocument) -> Vec<Annotation<'_>> {
         // Elsewhere, the cause may only be a change.
         let places = cause.places.iter().filter(|it| it.fails == cause.fails);
         let of = places.filter_map(|it| result.scenario(&it.scenario));
-        let of: Vec<&Scenario> = of.collect();
+        let mut of: Vec<&Scenario> = of.collect();
+        if of.is_empty() {
+            let all = cause.scenarios.iter();
+            of = all.filter_map(|it| result.scenario(it)).collect();
+        }
         let first = *of.first()?;
         let calls = cause.places.iter().find(|it| it.scenario == first.id);
         let row = calls.and_then(|it| asked_in(first, it)).or(cause.line);

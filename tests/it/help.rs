@@ -203,7 +203,7 @@ fn a_bash_completes_options_and_values_of_each_command() {
         (&["init", "--workflow", ""], "github gitlab"),
         (&["compare", "--format", "j"], "json junit"),
         (&["import", "ori"], "original"),
-        (&["review", "--accept-"], "--accept-all"),
+        (&["review", "--accept-"], "--accept-cause --accept-all"),
         (&["schema", "traj"], "trajectory"),
     ] {
         // As bash itself does it: the function that is registered for the program is given the program, the word and the one before.

@@ -74,8 +74,20 @@ fn a_scenario_that_fails_is_told_with_its_first_bad_run() {
         .says("4 results, 1 of 3 passed (33 %)")
         .says(&format!("first bad run: {}", bad[0].as_str().unwrap()))
         .says(&format!("last good run: {}", good[0].as_str().unwrap()));
-    // The latest first, and the course from the oldest.
-    let lines: Vec<&str> = shown.stdout.lines().collect();
+    // What fails now, then the latest first, and the course from the oldest.
+    assert!(
+        shown
+            .stdout
+            .starts_with("✗ 1 of 1 scenario fails now\n\ntea")
+    );
+    let (_, results) = shown
+        .stdout
+        .split_once("\n\n")
+        .unwrap()
+        .1
+        .split_once("\n\n")
+        .unwrap();
+    let lines: Vec<&str> = results.lines().collect();
     assert!(
         lines[1].contains("✗  failed") && lines[4].contains("●  recorded"),
         "{lines:#?}"
@@ -91,6 +103,14 @@ fn a_scenario_that_fails_is_told_with_its_first_bad_run() {
     );
 
     let overview = place.expect(0, &["history"]);
+    assert!(overview.stdout.starts_with("✗ 1 of 1 scenario fails now\n"));
+    let (failing, table) = overview.stdout.split_once("  scenario").unwrap();
+    assert!(failing.contains("first bad run: ") && !table.contains("first bad run"));
+    let page = ["history", "--format", "html", "--output", "history.html"];
+    place.expect(0, &page);
+    let page = place.project.read("history.html");
+    let begins = page.find("1 of 1 fails now").unwrap();
+    assert!(begins < page.find("class=\"charts\"").unwrap(), "{page}");
     overview
         .says("tea")
         .says("1/3")

@@ -78,6 +78,13 @@ fn a_cell_wins_where_it_is_better_in_enough_scenarios() {
     assert_eq!(matrix["winner"], 1);
     let sentence = matrix["sentence"].as_str().unwrap();
     assert!(sentence.starts_with("model=good passes more"), "{sentence}");
+    assert!(!sentence.contains("Bonferroni"), "{sentence}");
+    let several = project.result(1, &["run", "--matrix", "model=bad,good,worse"]);
+    let sentence = several["matrix"]["sentence"].as_str().unwrap();
+    assert!(
+        sentence.contains("Bonferroni's correction for 2 comparisons"),
+        "{sentence}"
+    );
 }
 
 #[test]
@@ -121,10 +128,9 @@ fn every_report_shows_the_cells_side_by_side() {
             "2",
         ],
     );
-    ran.says("model=good")
-        .says("2 of 2")
-        .says("0 of 2")
-        .says("chance may explain it");
+    ran.says("model=good").says("2 of 2").says("0 of 2");
+    let (before, _) = ran.stdout.split_once("0 of 2").unwrap();
+    assert!(before.contains("passes most, and chance may"), "{ran:#?}");
     let markdown = project.read("m.md");
     assert!(
         markdown.contains("chance may explain it") && markdown.contains("| Cell | Passed |"),
@@ -138,6 +144,8 @@ fn every_report_shows_the_cells_side_by_side() {
     assert!(page.contains("Every scenario in each cell"), "{page}");
     assert!(page.contains("</span> 2 of 2</a>"), "{page}");
     assert!(page.contains("href=\"s1-model-good~"), "{page}");
+    let response = "<summary>final response</summary><pre>I am bad</pre>";
+    assert!(page.contains(response), "{page}");
 }
 
 #[test]

@@ -186,6 +186,39 @@ fn four_bugs_in_many_scenarios_are_four_causes() {
 }
 
 #[test]
+fn an_annotation_is_where_the_first_failing_call_is_asked_for() {
+    let project = Project::new();
+    let write = |sky: &str| {
+        for name in ["a", "b"] {
+            let text = format!(
+                "name: {name}\nservers: {{ w: {{ type: mock }} }}\nagent:\n  kind: scripted\n  calls:\n    - {{ tool: f, args: {{}} }}\n    \
+                 - {{ tool: g, args: {{}} }}\nmcp_interactions:\n  w:\n    tools:\n      \
+                 - {{ name: f, annotations: {{ read_only_hint: true }}, responses: [{{ content: same }}] }}\n      \
+                 - {{ name: g, annotations: {{ read_only_hint: true }}, responses: [{{ content: [{{ json: {{ sky: {sky} }} }}] }}] }}\n"
+            );
+            project.file(&format!("scenarios/{name}.yaml"), text);
+        }
+    };
+    write("rain");
+    project.expect(0, &["record"]);
+    write("sun");
+    project.expect(1, &["compare", "--report", "github=g.txt"]);
+    let told = project.read("g.txt");
+    let errors: Vec<&str> = told
+        .lines()
+        .filter(|it| it.starts_with("::error"))
+        .collect();
+    assert_eq!(errors.len(), 1, "{told}");
+    assert!(
+        errors[0].starts_with("::error file=scenarios/a.yaml,line=7,title=a%2C b::`g`"),
+        "{told}"
+    );
+    assert!(
+        errors[0].contains("2 scenarios%2C 2 calls") || errors[0].contains("2 scenarios, 2 calls")
+    );
+}
+
+#[test]
 fn a_classic_score_passes_with_what_it_does_not_look_at_and_fails_with_failed_calls() {
     let project = Project::new();
     let write = |fault: &str| {

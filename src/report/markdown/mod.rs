@@ -247,11 +247,9 @@ impl Page {
     fn changed(&mut self, result: &ResultDocument) {
         let scenarios = result.scenarios.iter();
         let changed: Vec<&Scenario> = scenarios.filter(|it| it.is_changed()).collect();
-        let (verb, changes) = (
-            counts::verb(&result.command),
-            counts::changes(&result.command),
-        );
-        self.fold(&changed, &format!("{verb} {changes}"), |scenario| {
+        let command = &result.command;
+        let what = format!("{} {}", counts::verb(command), counts::changes(command));
+        self.fold(&changed, &what, |scenario| {
             format!(
                 "- {} ({}): {}\n",
                 theirs(&scenario.name, NAME_CHARS, Place::Text),

@@ -131,7 +131,10 @@ fn junit_tells_failures_from_errors_and_both_from_what_was_left_out() {
         let cases = cases(&report);
         let untold = usize::from(attention::untold(&document).is_some());
         assert_eq!(cases.len(), document.scenarios.len() + untold);
-        for (scenario, (folder, case)) in document.scenarios.iter().zip(&cases) {
+        for scenario in &document.scenarios {
+            let class = line(&scenario.id).replace('/', ".");
+            let is_it = |it: &TestCase| it.classname.as_ref().is_some_and(|it| *it == class);
+            let (folder, case) = cases.iter().find(|it| is_it(it.1)).unwrap();
             let above = scenario.id.rsplit_once('/').map_or("scenarios", |it| it.0);
             assert_eq!(folder, &line(above), "{text}");
             let kind = match &case.status {
@@ -174,6 +177,34 @@ fn junit_tells_failures_from_errors_and_both_from_what_was_left_out() {
         }
         assert!(!text.contains('\u{1b}') && !text.contains('\u{1}'));
     }
+}
+
+#[test]
+fn each_folder_of_scenarios_is_a_suite() {
+    let mut document = sample::document(&sample::compared());
+    document.gate = None;
+    document.scenarios.truncate(4);
+    for (scenario, id) in document
+        .scenarios
+        .iter_mut()
+        .zip(["a", "flows/b", "z", "flows/c"])
+    {
+        id.clone_into(&mut scenario.id);
+        scenario.duration_ms = Some(500.0);
+    }
+    let report = Report::deserialize_from_str(&junit(&document)).unwrap();
+    let suites = report.test_suites.iter();
+    let told: Vec<(&str, usize)> = suites.map(|it| (it.name.as_str(), it.tests)).collect();
+    assert_eq!(told, [("scenarios", 2), ("flows", 2)]);
+    let times = report
+        .test_suites
+        .iter()
+        .map(|it| it.time.unwrap().as_secs_f64());
+    assert!(times.eq([1.0, 1.0]));
+    let cases = cases(&report);
+    let names = cases.iter().filter_map(|(_, it)| it.classname.as_ref());
+    let names: Vec<&str> = names.map(quick_junit::XmlString::as_str).collect();
+    assert_eq!(names, ["a", "z", "flows.b", "flows.c"]);
 }
 
 #[test]
