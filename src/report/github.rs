@@ -106,8 +106,7 @@ fn of_causes(result: &ResultDocument) -> Vec<Annotation<'_>> {
 /// The line of a scenario's file that asks for the first of these calls.
 fn asked_in(scenario: &Scenario, place: &CausePlace) -> Option<usize> {
     let call = place.calls.first()?;
-    let reasons = scenario.comparison.iter().flat_map(|it| &it.reasons);
-    let mut reasons = reasons.flat_map(|it| std::iter::once(it).chain(&it.follows));
+    let mut reasons = scenario.comparison.iter().flat_map(|it| &it.reasons);
     let of_call = reasons.find(|it| (it.baseline, it.current) == (call.baseline, call.current));
     of_call?.line
 }

@@ -235,8 +235,14 @@ fn what_is_handed_on_is_not_marked_and_an_error_is_red_on_its_side() {
     );
     assert!(page.contains("class=\"answers was-error\""), "{page}");
     let asked = between(&page, "<summary>arguments ", "</details>")[0];
-    assert!(asked.contains("1 place differs, and 1 more known to vary"), "{asked}");
-    assert!(asked.contains("ticket-") && asked.contains("<mark>Bob</mark>"), "{asked}");
+    assert!(
+        asked.contains("1 place differs, and 1 more known to vary"),
+        "{asked}"
+    );
+    assert!(
+        asked.contains("ticket-") && asked.contains("<mark>Bob</mark>"),
+        "{asked}"
+    );
     assert!(!asked.contains("-<mark>"), "{asked}");
     for side in between(&page, "&quot;ticket&quot;: {", "}") {
         assert!(

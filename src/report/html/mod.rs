@@ -42,7 +42,6 @@ use std::fmt;
 use std::ops::Deref;
 
 use model::call::Outcome;
-use model::points::score;
 use model::published::history::HistoryDocument;
 use model::published::result::{ResultDocument, Scenario};
 use model::redacted::Redacted;
