@@ -32,6 +32,7 @@ pub(super) fn refused(command: &str, failure: &Failure) -> ResultDocument {
     let mut result = document::of(&suite).with_gate(gate(failure.exit, None));
     let clean = |text: &String| redact::environment().text(text).into_inner();
     result.problem = Some(Problem {
+        record: None,
         message: clean(&failure.message),
         hint: failure.hints.first().map(&clean),
         details: failure.hints.iter().skip(1).map(&clean).collect(),

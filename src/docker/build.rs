@@ -93,11 +93,10 @@ impl Session {
     /// # Errors
     ///
     /// When there is no engine, or building it has failed for a scenario, be it another one than this.
-    pub async fn has_built(&self, build: &Build, scenario: &str) -> Result<bool, SetupError> {
+    pub async fn has_built(&self, build: &Build) -> Result<bool, SetupError> {
         let cell = self.built.lock().get(&format!("{build:?}")).cloned();
-        if let Some((first, image)) = cell.as_ref().and_then(|it| it.get()) {
-            let is_there = image.as_ref().map(|_| true);
-            return is_there.map_err(|it| it.clone().as_in(first, scenario));
+        if let Some(image) = cell.as_ref().and_then(|it| it.get()) {
+            return image.as_ref().map(|_| true).map_err(Clone::clone);
         }
         let engine = self.engine().await?;
         Ok(build.state.is_some() && engine.has_image(&name(build)).await.unwrap_or(false))
@@ -112,11 +111,10 @@ impl Session {
     pub async fn build(
         &self,
         build: &Build,
-        scenario: &str,
         said: &Mutex<String>,
     ) -> Result<(), SetupError> {
         let image = Image::Built(build.clone());
-        self.image(&image, scenario, said).await.map(drop)
+        self.image(&image, said).await.map(drop)
     }
 }
 

@@ -30,8 +30,8 @@ const DESCRIPTION: &str = "dev.mcp-eval.description";
 /// Called with a description of each step under way.
 pub type OnProgress<'a> = &'a (dyn Fn(&str) + Send + Sync);
 
-/// The result of building an image, with the scenario that it was first built for.
-type Built = (String, Result<Found, SetupError>);
+/// The result of building an image.
+type Built = Result<Found, SetupError>;
 
 /// The containers of one run of the program. The engine is first connected when one is needed.
 pub struct Session {
@@ -124,7 +124,6 @@ impl Session {
     pub(super) async fn image(
         &self,
         image: &Image,
-        scenario: &str,
         said: &Mutex<String>,
     ) -> Result<Found, SetupError> {
         let engine = self.engine().await?;
@@ -136,8 +135,7 @@ impl Session {
             let mut images = self.built.lock();
             Arc::clone(images.entry(format!("{build:?}")).or_default())
         };
-        let building = async { (scenario.to_owned(), engine.build(build, said).await) };
-        cell.get_or_init(|| building).await.1.clone()
+        cell.get_or_init(|| engine.build(build, said)).await.clone()
     }
 
     /// The name of a network for the containers of one scenario, made when the first of them is.

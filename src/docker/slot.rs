@@ -82,7 +82,7 @@ impl Slot {
         let engine = session.engine().await?;
         let image = &self.container.image;
         let image = session
-            .image(image, &self.scenario, &Mutex::default())
+            .image(image, &Mutex::default())
             .await?;
         let description = self.description();
         let shared = self.container.reset != Reset::Scenario;
@@ -99,7 +99,7 @@ impl Slot {
         if let Some(Some((first, why))) = session.failed.lock().get(&made_from)
             && *first != self.scenario
         {
-            return Err(why.clone().as_in(first, &self.scenario));
+            return Err(why.clone());
         }
         let port = session.port(self.container.host_port).await;
         on_progress(&format!("starting {}", image.stamp.name));

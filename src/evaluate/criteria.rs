@@ -7,7 +7,7 @@ use super::step_answers::step_answers;
 use super::tools::{Offer, calls_of, counts, is_called, is_named, numbered, unsendable};
 use super::upstream::{Call, never_forwarded};
 use crate::model::scenario::{Criterion, Places, Scenario, is_prose};
-use crate::model::suite::Check;
+use crate::model::suite::{Asked, Check};
 use crate::model::trajectory::{AsSaid, ToolCall, Trajectory};
 use crate::model::upstream::UpstreamLane;
 
@@ -68,6 +68,7 @@ pub fn check_criteria(scenario: &Scenario, trajectory: &Trajectory, basis: Basis
             Ok((state, message)) => checked.checks.push(Check {
                 line: Places::line_of(&scenario.places.criteria, at),
                 asks_for_more: criterion.asks_for_more(),
+                asked: criterion.said().map(|it| Asked::Text(it.to_owned())),
                 ..Check::new(criterion.text(), state, message)
             }),
             Err(Unclear { why, meant }) => checked.impossible.push(Impossible {

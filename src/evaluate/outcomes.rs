@@ -6,7 +6,7 @@ use super::judged;
 use super::meant::{Wanted, standing};
 use crate::model::Object;
 use crate::model::scenario::{Agent, Places, Scenario};
-use crate::model::suite::{Check, CheckState, SUCCEEDS};
+use crate::model::suite::{Asked, Check, CheckState};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 use crate::score::{in_band_error, nearest_for_call};
 use crate::text::shorten;
@@ -31,13 +31,15 @@ impl WrongOutcome {
     /// The same as an expectation that is not met.
     pub fn check(&self) -> Check {
         let (is_meant_to, message) = match &self.said {
-            Some(said) => (SUCCEEDS, said.clone()),
+            Some(said) => ("succeeds", said.clone()),
             None => ("fails, as it is meant to", "it succeeded".to_owned()),
         };
+        let succeeds = self.said.is_some();
         let name = format!("call {} of `{}` {is_meant_to}", self.call, self.tool);
         Check {
             line: self.line,
             call: Some(self.call),
+            asked: succeeds.then(|| Asked::Success(self.tool.clone())),
             ..Check::new(name, CheckState::Failed, message)
         }
     }

@@ -7,7 +7,7 @@ use super::meant::{Wanted, standing};
 use crate::model::ready::{Expected, Until};
 use crate::model::rules::Rules;
 use crate::model::scenario::{Agent, Places, Scenario};
-use crate::model::suite::{Check, CheckState};
+use crate::model::suite::{Asked, Check, CheckState};
 use crate::model::trajectory::{FailureKind, Outcome, ToolCall, Trajectory};
 use crate::run::ready::answer_holds;
 use crate::text::shorten;
@@ -73,6 +73,7 @@ pub(super) fn step_answers(scenario: &Scenario, trajectory: &Trajectory, checked
         checked.checks.push(Check {
             line: Places::line_of(&scenario.places.expected, index),
             asks_for_more: true,
+            asked: Some(Asked::Answer(expect.to_string())),
             ..Check::new(name, state, problem.unwrap_or_default())
         });
     }

@@ -1,6 +1,5 @@
 //! What comparing a run with its baseline found, every number with the rule that led to it.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -10,6 +9,7 @@ use serde_json::Value;
 use crate::binding::Source;
 use crate::change::Change;
 use crate::drift::Drift;
+use crate::sentence::Text;
 use crate::label::Labels;
 use crate::reason::Reason;
 use crate::response::ResponseScore;
@@ -252,8 +252,74 @@ pub struct Loss {
     pub path: Option<String>,
     pub expected: Option<String>,
     pub got: Option<String>,
-    /// The rule that took the points, in words.
-    pub rule: Cow<'static, str>,
+    /// What took the points.
+    #[serde(rename = "code", default)]
+    pub of: LossOf,
+    /// The same in words, for those who read the document.
+    #[serde(rename = "rule", default)]
+    pub text: Text,
+}
+
+/// What takes points.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LossOf {
+    /// In results of earlier programs, which say it in words alone.
+    #[default]
+    Unknown,
+    /// A call of the baseline, or one that is expected, was not made.
+    Missing {
+        expected: bool,
+    },
+    /// A call is new, or not expected.
+    Extra {
+        expected: bool,
+    },
+    /// All of a call that is not equal to the other one, where only equal calls count.
+    Unequal,
+    Moved,
+    /// An argument, compared in this way.
+    Argument(String),
+    /// A place of the answer that differs: the edit in words, or how it was graded.
+    Answer(String),
+    /// The run went worse as a whole, or calls failed that were to succeed.
+    Ending {
+        expected: bool,
+    },
+    Count,
+    Order,
+    Blocked,
+}
+
+impl fmt::Display for LossOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unknown => "",
+            Self::Missing { expected: false } => "missing call",
+            Self::Missing { expected: true } => "expected and not made",
+            Self::Extra { expected: false } => "extra call",
+            Self::Extra { expected: true } => "not expected",
+            Self::Unequal => "not an equal call",
+            Self::Moved => "made in another place",
+            Self::Argument(method) => method,
+            Self::Answer(rule) => rule,
+            Self::Ending { expected: false } => "the run went worse as a whole",
+            Self::Ending { expected: true } => "calls failed that were to succeed",
+            Self::Count => "the numbers of calls differ by more than 2",
+            Self::Order => "the calls are in another order",
+            Self::Blocked => "the run was blocked",
+        })
+    }
+}
+
+impl Loss {
+    /// What took the points, in words.
+    pub fn rule(&self) -> String {
+        match &self.of {
+            LossOf::Unknown => self.text.to_string(),
+            of => of.to_string(),
+        }
+    }
 }
 
 /// A call that took much longer than in the baseline.

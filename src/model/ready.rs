@@ -1,5 +1,6 @@
 //! What proves that servers can be asked.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -69,6 +70,22 @@ pub struct Expected {
     pub text: Option<String>,
     /// What must be found at a place in its JSON.
     pub at: Option<(JsonPath, AtPath)>,
+}
+
+impl fmt::Display for Expected {
+    /// `is_error, text "a", /n: 3`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_error = self.is_error.then(|| "is_error".to_owned());
+        let text = self.text.as_ref().map(|it| format!("text {it:?}"));
+        let at = self.at.as_ref().map(|(path, at)| match at {
+            AtPath::Equals(value) => format!("{path}: {value}"),
+            AtPath::Exists(true) => format!("{path} exists"),
+            AtPath::Exists(false) => format!("{path} does not exist"),
+            AtPath::MinItems(count) => format!("{path}: {count} or more"),
+        });
+        let parts: Vec<String> = [is_error, text, at].into_iter().flatten().collect();
+        f.write_str(&parts.join(", "))
+    }
 }
 
 /// What the answer to a read must hold before a script goes on.

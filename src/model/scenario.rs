@@ -511,6 +511,14 @@ impl Criterion {
         }
     }
 
+    /// The text that is to be said, where it asks for one.
+    pub fn said(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) | Self::Says(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// The criterion as the scenario file says it.
     pub fn text(&self) -> String {
         match self {

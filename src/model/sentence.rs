@@ -23,3 +23,9 @@ impl PartialEq for Text {
 }
 
 impl Eq for Text {}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -24,9 +24,6 @@ use crate::trouble::Trouble;
 use crate::unsteady::Unsteady;
 use crate::usage::TotalUse;
 
-/// How the reason begins why nothing is compared of a scenario that has no baseline.
-pub const NO_BASELINE: &str = "no baseline: ";
-
 /// The outcome of one `record`, `compare` or `run`.
 #[derive(Debug, Clone)]
 pub struct SuiteResult {
@@ -165,6 +162,20 @@ pub struct Problem {
     pub hint: Option<String>,
     /// Last lines of a server's stderr and the like.
     pub details: Vec<String>,
+    /// What records the baseline that is missing; absent where none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<RecordCommand>,
+}
+
+/// The options of the command `record` that make one baseline, and no other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordCommand {
+    /// The scenario's file; absent where its name is enough.
+    pub file: Option<String>,
+    /// The row of a data set, as a word of an expression.
+    pub row: Option<String>,
+    /// What else is said, each word by itself.
+    pub options: Vec<String>,
 }
 
 impl Problem {
@@ -174,6 +185,7 @@ impl Problem {
             message: message.into(),
             hint: None,
             details: Vec::new(),
+            record: None,
         }
     }
 
@@ -186,9 +198,6 @@ impl Problem {
         }
     }
 }
-
-/// How an expectation ends that a call does not fail.
-pub const SUCCEEDS: &str = "succeeds";
 
 /// One expectation of the scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -208,8 +217,23 @@ pub struct Check {
     /// It asks for something that is to be there, a text or a call; absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks_for_more: bool,
+    /// What it asks for, where the name says less; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
     /// What was found instead, or why it was not checked; empty when passed.
     pub message: String,
+}
+
+/// What an expectation asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Asked {
+    /// That this text is said.
+    Text(String),
+    /// That the answer to an expected call holds this, as JSON.
+    Answer(String),
+    /// That a call of the tool with this full name succeeds.
+    Success(String),
 }
 
 /// What became of an expectation.
@@ -231,6 +255,7 @@ impl Check {
             unchecked: state == CheckState::Unchecked,
             call: None,
             asks_for_more: false,
+            asked: None,
             message: message.into(),
         }
     }

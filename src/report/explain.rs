@@ -175,7 +175,7 @@ fn explain_row(text: &mut Lines, row: &Row, comparison: &Comparison) {
             "costs {} of the overall score: {}: {}",
             points::points(loss.points),
             line(path),
-            line(method::words(&loss.rule))
+            line(method::words(&loss.rule()))
         ));
     }
 }

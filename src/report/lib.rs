@@ -52,6 +52,7 @@ mod matrix;
 pub mod measured;
 pub mod method;
 pub mod moment;
+pub mod record;
 pub mod repository;
 pub mod terminal;
 pub mod wrap;

@@ -32,15 +32,6 @@ impl SetupError {
             trouble: None,
         }
     }
-
-    /// The same for a scenario; it was found for the `first` one, and that is said where it is another.
-    #[must_use]
-    pub fn as_in(mut self, first: &str, scenario: &str) -> Self {
-        if first != scenario {
-            self.message = format!("same error as in `{first}`: {}", self.message);
-        }
-        self
-    }
 }
 
 impl Stop {

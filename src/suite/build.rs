@@ -109,7 +109,7 @@ impl SuiteContext {
                 let all = folder.map_or(all.clone(), |it| all.replace(&*it, "${source.dir}"));
                 hex::encode(Sha256::digest(all.as_bytes()))
             });
-            if session.has_built(&made, &scenario.id).await? {
+            if session.has_built(&made).await? {
                 return Ok(Image::Built(made));
             }
             let wanted = (prepare, build.context.as_path(), &inputs[..]);
@@ -123,7 +123,7 @@ impl SuiteContext {
         let said = Mutex::default();
         let work = async {
             let _one_at_a_time = self.prepared.building.lock().await;
-            if session.has_built(&made, &scenario.id).await? {
+            if session.has_built(&made).await? {
                 return Ok(());
             }
             let log = log_of_image(&made, version);
@@ -163,7 +163,6 @@ impl SuiteContext {
             folder,
             state,
             inputs,
-            scenario: &scenario.id,
             version: scenario.source.version.as_ref(),
             supervisor: self.program.as_deref(),
             redactor: &redactor,

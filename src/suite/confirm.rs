@@ -201,6 +201,7 @@ pub(super) fn blame_nobody(result: &mut ScenarioResult, unsteady: Unsteady) {
     let first = first.unwrap_or_else(|| "it failed, and passed when run again".to_owned());
     result.status = Status::Inconclusive;
     result.problem = Some(Problem {
+        record: None,
         message: format!("the system under test is unsteady: {first}"),
         hint: Some(
             "`ready` waits until servers are ready, `until` until a read has settled".to_owned(),

@@ -275,6 +275,7 @@ pub(crate) fn all_skipped(evaluations: &[Evaluation]) -> Option<Problem> {
     let mut gating = evaluations.iter().filter(|it| it.role == Role::Gating);
     let first = gating.next().filter(|_| !has_judged(evaluations))?;
     Some(Problem {
+        record: None,
         message: format!(
             "nothing has judged the run: the evaluator `{}` was skipped, because {}",
             first.name, first.message
@@ -309,6 +310,7 @@ pub(crate) fn unjudged(evaluations: &[Evaluation], overall: Option<Overall>) -> 
     };
     let mut details = first.details.clone();
     details.extend(broken.map(|it| format!("the evaluator `{}`: {}", it.name, it.message)));
+        record: None,
     Some(Problem {
         message: format!(
             "the evaluator `{}` could not judge: {}",

@@ -55,8 +55,8 @@ pub(crate) struct Prepared {
     pub(crate) building: tokio::sync::Mutex<()>,
 }
 
-/// What was done last in a folder, for which scenario first, and what came of it.
-type Last = Option<(String, String, Result<(), SetupError>)>;
+/// What was done last in a folder, and what came of it.
+type Last = Option<(String, Result<(), SetupError>)>;
 
 /// Nobody else prepares anything in a folder while this is held.
 #[derive(Debug)]
@@ -72,8 +72,6 @@ pub(crate) type State<'a> =
 /// Something that is to be prepared, its `${…}` filled in.
 pub(crate) struct Wanted<'a> {
     pub(crate) prepare: &'a Prepare,
-    /// The id of the scenario that needs it.
-    pub(crate) scenario: &'a str,
     /// Where its commands run unless it says so itself.
     pub(crate) folder: &'a Path,
     /// `None` when it is not known, and it is always prepared anew.
@@ -127,9 +125,8 @@ impl Prepared {
             .collect();
         let before = (wanted.state)(&made)?;
         let key = hash(&format!("{commands} {before:?}"));
-        if let Some((_, first, done)) = held.last.as_ref().filter(|it| it.0 == key) {
-            let done = done.clone().map_err(|it| it.as_in(first, wanted.scenario));
-            return done.map(|()| held);
+        if let Some((_, done)) = held.last.as_ref().filter(|it| it.0 == key) {
+            return done.clone().map(|()| held);
         }
         let is_done = record.is_some_and(|it| it.holds(&commands, before.as_ref()));
         let done = if is_done {
@@ -138,7 +135,7 @@ impl Prepared {
             let _one_at_a_time = self.building.lock().await;
             make(wanted, &folder, (&commands, before), &path, observer).await
         };
-        *held.last = Some((key, wanted.scenario.to_owned(), done.clone()));
+        *held.last = Some((key, done.clone()));
         done.map(|()| held)
     }
 

@@ -284,6 +284,7 @@ impl Made {
                 )))
             }
             _ => self.obstacle.map(|(number, problem)| Problem {
+                record: None,
                 message: format!(
                     "{} of {} runs could not be run or judged: attempt {number}: {}",
                     repeated.incomplete,

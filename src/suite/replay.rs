@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::suite::{NO_BASELINE, Problem};
+use crate::model::suite::{Problem, RecordCommand};
 use crate::model::trajectory::Trajectory;
 use crate::report::command::{SCENARIOS, expression_word, quoted};
 use crate::run::SetupError;
@@ -82,39 +82,45 @@ pub(crate) fn accepted(
 /// The command that records a scenario's baseline in its usual place, and no other: of a data set, the one of this row, and of a matrix, the
 /// one of this cell.
 pub(crate) fn record_command(scenario: &Scenario) -> String {
-    command(scenario, scenario.row_of.is_some())
+    record::command(&recording(scenario, scenario.row_of.is_some()))
 }
 
-/// The command that records a scenario, and where it is a row, that row alone or all of its file.
-fn command(scenario: &Scenario, is_row_alone: bool) -> String {
+/// What records a scenario, and where it is a row, that row alone or all of its file.
+fn recording(scenario: &Scenario, is_row_alone: bool) -> RecordCommand {
     let cell = scenario.cell.as_deref();
-    let mut words = vec!["mcp-eval record".to_owned()];
     // Below the usual folder, an id is enough.
-    if !is_row_alone || !scenario.path.starts_with(SCENARIOS) {
-        let path = quoted(&scenario.path.to_string_lossy());
-        words.push(format!("--scenario {path}"));
-    }
-    if is_row_alone {
-        let row = cell.map_or(&scenario.id, |it| &it.scenario);
-        words.push(format!("-k {}", quoted(&expression_word(row))));
-    }
+    let is_known = is_row_alone && scenario.path.starts_with(SCENARIOS);
+    let row = cell.map_or(&scenario.id, |it| &it.scenario);
     let settings = cell.iter().flat_map(|it| &it.settings);
-    let axes = settings.map(|it| quoted(&format!("{}={}", it.name, it.value)));
-    words.extend(axes.map(|it| format!("--matrix {it}")));
+    let mut options: Vec<String> = Vec::new();
+    for it in settings {
+        options.extend(["--matrix".to_owned(), format!("{}={}", it.name, it.value)]);
+    }
     // A scenario that lists calls is a replay only by `--agent replay`, and is recorded with its own agent.
     let replays = matches!(scenario.agent, Agent::Replay { .. }) && cell.is_none();
     if replays && !scenario.agent.calls().is_empty() {
-        words.push("--agent scripted".to_owned());
+        options.extend(["--agent", "scripted"].map(str::to_owned));
     }
-    words.join(" ")
+    RecordCommand {
+        file: (!is_known).then(|| scenario.path.to_string_lossy().into_owned()),
+        row: is_row_alone.then(|| expression_word(row)),
+        options,
+    }
 }
 
 /// That nothing is accepted of a scenario, and how that is done.
 pub(crate) fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem {
     let path = baselines.path(&scenario.id);
+    let missing = Problem::new(format!("no baseline: {} does not exist", path.display()));
+    let replays = matches!(scenario.agent, Agent::Replay { .. });
+    if replays && scenario.agent.calls().is_empty() {
+        return missing.hint(
+            "there is nothing to replay, and the scenario lists no calls to record a baseline with",
+        );
+    }
     // Where nothing is recorded of a data set, all of it may be.
     let of_file = scenario.row_of.as_ref().map(|it| baselines.folder(it));
-    let mut command = command(scenario, of_file.is_some_and(|it| it.exists()));
+    let mut recording = recording(scenario, of_file.is_some_and(|it| it.exists()));
     let usual = Baselines::new(BASELINES).path(&scenario.id);
     // Of rows and cells, `record` is told the folder of all baselines; of a scenario, its own.
     let depth = if scenario.row_of.is_some() || scenario.cell.is_some() {
@@ -124,21 +130,16 @@ pub(crate) fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem
     };
     let folder = path.ancestors().nth(depth);
     if let Some(folder) = folder.filter(|_| path != usual) {
-        let folder = if folder == Path::new("") {
-            Path::new(".")
-        } else {
-            folder
+        let folder = match folder.to_string_lossy() {
+            here if here.is_empty() => ".".to_owned(),
+            folder => folder.into_owned(),
         };
-        command = format!("{command} --output {}", quoted(&folder.to_string_lossy()));
+        recording.options.extend(["--output".to_owned(), folder]);
     }
-    let replays = matches!(scenario.agent, Agent::Replay { .. });
-    let hint = if replays && scenario.agent.calls().is_empty() {
-        "there is nothing to replay, and the scenario lists no calls to record a baseline with"
-            .to_owned()
-    } else {
-        format!("record one with `{command}`")
-    };
-    Problem::new(format!("{NO_BASELINE}{} does not exist", path.display())).hint(hint)
+    Problem {
+        record: Some(recording.clone()),
+        ..missing.hint(format!("record one with `{}`", record::command(&recording)))
+    }
 }
 
 /// The baseline that a run needs, the main one of those accepted: a replay plays it, a script finds in it the server of a tool that is
@@ -222,6 +223,7 @@ pub(crate) fn bind(
         return Ok(());
     }
     Err(Problem {
+        record: None,
         message: "`agent.bindings` does not fit the baseline".to_owned(),
         hint: Some("the baseline's trajectory.txt shows its calls with their numbers".to_owned()),
         details: impossible

@@ -59,6 +59,7 @@ fn told(problem: &SetupError, redactor: &Redactor) -> Problem {
     let clean = |text: &String| redactor.text(text).into_inner();
     let message = clean(&problem.message);
     Problem {
+        record: None,
         message: format!("the suite cannot begin: {message}"),
         hint: None,
         details: problem.details.iter().map(clean).collect(),

@@ -261,6 +261,7 @@ impl Comparison<'_> {
 /// Why there is no verdict on a stored run of a scenario that has no file any more.
 fn unruled(id: &str) -> Problem {
     Problem {
+        record: None,
         hint: Some(
             "give the file back its name, name the file or folder that has it as PATHS, or run the scenarios again"
                 .to_owned(),

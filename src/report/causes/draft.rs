@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 use model::change::{How, starred};
 use model::drift::ToolDrift;
-use model::published::result::{Cause, CauseCall, CauseKind, CausePlace, Whose};
+use crate::record;
+use model::published::result::{Cause, CauseCall, CauseKind, CausePlace, RecordCommand, Whose};
 use model::text::shorten;
 use model::text::word_diff::around_difference;
 
 use super::key::{Key, masked};
-use super::no_baseline;
 use super::words::{self, Verb};
 
 /// The longest value in the sentence of a cause.
@@ -61,8 +61,8 @@ pub(super) struct Draft {
     /// What would be a cause by itself, and is the same value in a later call.
     pub(super) same: HashSet<Key>,
     pub(super) hint: Option<String>,
-    /// What to do about the other scenarios, where that is not the same.
-    pub(super) other_hints: Vec<String>,
+    /// What records the baselines that are missing.
+    pub(super) records: Vec<RecordCommand>,
     /// The calls of the last scenario, and what follows, to keep each once.
     pub(super) known_calls: HashSet<CauseCall>,
     pub(super) known_follows: HashSet<String>,
@@ -117,7 +117,7 @@ impl Draft {
             follows: Vec::new(),
             same: HashSet::new(),
             hint: None,
-            other_hints: Vec::new(),
+            records: Vec::new(),
             known_calls: HashSet::new(),
             known_follows: HashSet::new(),
         }
@@ -190,11 +190,8 @@ impl Draft {
         }
         self.add_follows(other.follows);
         self.same.extend(other.same);
-        if matches!(self.key, Key::NoBaseline) {
-            self.other_hints.extend(other.hint);
-        } else {
-            self.hint = self.hint.take().or(other.hint);
-        }
+        self.hint = self.hint.take().or(other.hint);
+        self.records.extend(other.records);
     }
 
     /// Whether another cause is the same value in scenarios that do not come to this one.
@@ -281,10 +278,8 @@ impl Draft {
             self.follows.truncate(FOLLOWS);
             self.follows.push(format!("and {left} more"));
         }
-        let others = std::mem::take(&mut self.other_hints);
-        if !others.is_empty() {
-            let all: Vec<String> = self.hint.iter().cloned().chain(others).collect();
-            self.hint = no_baseline::hint_for_all(&all).or(self.hint);
+        if self.records.len() > 1 {
+            self.hint = Some(record::hint(&self.records));
         }
         Cause {
             id: self.key.id(),
@@ -310,7 +305,11 @@ impl Draft {
     pub(super) fn text(&self) -> String {
         let mut text = match &self.what {
             What::Said(said) if matches!(self.key, Key::NoBaseline) => {
-                no_baseline::of_several(said, self.places.len() - 1)
+                match self.places.len() - 1 {
+                    0 => said.clone(),
+                    1 => format!("{said}, nor does that of 1 other scenario"),
+                    more => format!("{said}, nor do those of {more} other scenarios"),
+                }
             }
             What::Said(said) => said.clone(),
             What::Whole(said) => return said.clone(),

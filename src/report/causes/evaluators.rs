@@ -16,15 +16,15 @@ impl Gather<'_> {
             let (name, place) = (&it.name, it.place());
             let said = format!("the evaluator `{name}{FAILS}{}{place}", it.message);
             let message = masked(&it.message);
-            (format!("evaluator {}", it.name), message, said, it.line)
+            (format!("evaluator {}", it.name), Some(message), said, it.line)
         });
         let summary = scenario.evaluation.iter();
         let shortfall = summary.filter_map(EvaluationSummary::shortfall);
-        let shortfall = shortfall.map(|it| (SCORE.to_owned(), String::new(), it, None));
-        for (name, message, said, line) in told.chain(shortfall) {
+        let shortfall = shortfall.map(|it| (SCORE.to_owned(), None, it, None));
+        for (name, asked, said, line) in told.chain(shortfall) {
             let draft = self.context.draft(CauseKind::Expectation, None, said);
             self.found.add(Draft {
-                key: Key::Expectation { name, message },
+                key: Key::Expectation { name, asked },
                 line,
                 fails: !scenario.status.is_fine(),
                 ..draft

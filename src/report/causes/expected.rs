@@ -1,25 +1,10 @@
 //! The expectations of a scenario that are not met: a cause each, unless a cause is known that they follow from.
 
-use model::published::result::{CauseCall, CauseKind, Check, Row, Whose};
+use model::published::result::{Asked, CauseCall, CauseKind, Check, Row, Whose};
 
 use super::draft::{Draft, What};
 use super::gather::Gather;
-use super::key::{Key, masked};
-
-/// How a criterion begins that asks for a text whatever was recorded.
-const TEXT: &str = "text: ";
-
-/// How a check on the answer to an expected call begins.
-const STEP_ANSWER: &str = "the answer to step ";
-
-/// How the part of a message begins that says what is expected of an answer.
-const ASKED: [&str; 5] = [
-    " does not hold `",
-    ", and `",
-    " of at least ",
-    " nothing at ",
-    " something at ",
-];
+use super::key::Key;
 
 impl Gather<'_> {
     /// First the calls that failed, because they may be what other expectations fail for.
@@ -47,7 +32,10 @@ impl Gather<'_> {
         self.found.add(Draft {
             key: Key::Expectation {
                 name: check.name.clone(),
-                message: what_is_asked(&check.message),
+                asked: check.asked.as_ref().and_then(|it| match it {
+                    Asked::Answer(expected) => Some(expected.clone()),
+                    Asked::Text(_) | Asked::Success(_) => None,
+                }),
             },
             line: check.line,
             fails: !self.context.scenario.status.is_fine(),
@@ -94,7 +82,10 @@ impl Gather<'_> {
         if !check.asks_for_more {
             return None;
         }
-        let text = check.name.strip_prefix(TEXT).unwrap_or(&check.name);
+        let text = match &check.asked {
+            Some(Asked::Text(text)) => text,
+            _ => &check.name,
+        };
         let text = text.to_lowercase();
         let has = |it: &Option<String>| {
             let it = it.as_deref().unwrap_or_default();
@@ -116,13 +107,6 @@ impl Gather<'_> {
     }
 }
 
-/// A message with its numbers masked, but for those in what is expected: that asks for something else where it has another number.
-fn what_is_asked(message: &str) -> String {
-    let begins = ASKED.iter().filter_map(|it| message.find(it));
-    let (found, asked) = message.split_at(begins.min().unwrap_or(message.len()));
-    masked(found) + asked
-}
-
 /// The name of a tool for people, where nothing but its full name is known.
 fn bare(tool: &str) -> String {
     tool.rsplit("__").next().unwrap_or(tool).to_owned()
@@ -130,7 +114,7 @@ fn bare(tool: &str) -> String {
 
 fn sentence(check: &Check) -> String {
     let (name, message) = (&check.name, &check.message);
-    if name.starts_with(STEP_ANSWER) {
+    if matches!(check.asked, Some(Asked::Answer(_))) {
         return format!("{name} is not as expected: {message}");
     }
     // What names a tool in back quotes is a sentence already.

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use model::call::full_name;
 use model::change::{How, starred};
+use model::drift::{ToolChange, ToolDrift};
 use model::published::result::{
     Answered, Call, CauseCall, CauseKind, Change, ChangeKind, Comparison, EvaluationStatus,
     ExperimentPart, Problem, Reason, ReasonKind, Row, Scenario, Status, What as Happened, Whose,
@@ -14,7 +15,6 @@ use super::draft::{Draft, What};
 use super::ended::{self, Ended};
 use super::found::Found;
 use super::key::{Key, masked};
-use super::no_baseline;
 use super::of_change::{Context, calls_of};
 
 /// How many further places of one answer have a cause each; more than that are told beneath the first.
@@ -274,8 +274,9 @@ impl<'a> Gather<'a> {
             let mut drifts = drifts.flat_map(|it| &it.drift);
             let known = drifts.find(|it| it.of_tool() == *drift && it.path == draft.path());
             let refused = known.iter().flat_map(|it| &it.refused).copied();
-            let calls: Vec<CauseCall> = refused.map(|it| self.call_of(it)).collect();
-            draft.add_calls(calls);
+            let refused: Vec<usize> = refused.collect();
+            draft.hint = self.renamed_at(drift, &refused);
+            draft.add_calls(refused.into_iter().map(|it| self.call_of(it)));
         }
         let Some(reason) = self.reasons.get(&at) else {
             return draft;
@@ -317,6 +318,18 @@ impl<'a> Gather<'a> {
             _ => {}
         }
         draft
+    }
+
+    /// Where the scenario calls a tool that has another name now: ``scenarios/a.yaml:12 calls `find`; the tool is now `search` ``.
+    fn renamed_at(&self, drift: &ToolDrift, refused: &[usize]) -> Option<String> {
+        let ToolChange::Renamed(now) = &drift.change else {
+            return None;
+        };
+        let of_call = |it: &&&Reason| it.baseline.is_some_and(|it| refused.contains(&it));
+        let reasons = self.reasons.values().filter(of_call);
+        let line = reasons.filter_map(|it| it.line).min()?;
+        let (path, was) = (&self.context.scenario.path, &drift.tool);
+        Some(format!("{path}:{line} calls `{was}`; the tool is now `{now}`"))
     }
 
     /// A call by its number in the baseline.
@@ -458,16 +471,16 @@ impl<'a> Gather<'a> {
         let draft = self
             .context
             .draft(CauseKind::Problem, None, problem.message.clone());
-        let key = if no_baseline::can_be_recorded(problem) {
-            Key::NoBaseline
-        } else {
-            draft.key
+        let key = match &problem.record {
+            Some(_) => Key::NoBaseline,
+            None => draft.key,
         };
         self.found.add(Draft {
             key,
             line: line_of(scenario, problem),
             fails: !scenario.status.is_fine(),
             hint: problem.hint.clone(),
+            records: problem.record.iter().cloned().collect(),
             ..draft
         });
     }

@@ -48,8 +48,11 @@ pub(super) enum Key {
         was: Option<String>,
         now: Option<String>,
     },
-    /// What is expected is not the same where only a number in it is.
-    Expectation { name: String, message: String },
+    /// An expectation by its name, and what it asks for beyond that.
+    Expectation {
+        name: String,
+        asked: Option<String>,
+    },
 }
 
 impl Key {

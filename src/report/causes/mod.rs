@@ -11,7 +11,6 @@ mod extent;
 mod found;
 mod gather;
 mod key;
-mod no_baseline;
 mod of_change;
 mod renamed;
 mod score;

@@ -67,7 +67,7 @@ impl Gather<'_> {
         let row = self.row(loss.baseline, loss.current);
         let Some(name) = row.map(Row::tool_name).or_else(|| loss.tool.clone()) else {
             return Draft {
-                what: What::Said(format!("{score}, because {}", loss.rule)),
+                what: What::Said(format!("{score}, because {}", loss.rule())),
                 ..draft
             };
         };
@@ -76,8 +76,8 @@ impl Gather<'_> {
             (Some(place), Some(_) | None, Some(_)) | (Some(place), Some(_), None) => {
                 format!("`{name}` differs in {place}")
             }
-            (Some(place), None, None) => format!("`{name}` differs in {place}: {}", loss.rule),
-            (None, _, _) => format!("`{name}`: {}", loss.rule),
+            (Some(place), None, None) => format!("`{name}` differs in {place}: {}", loss.rule()),
+            (None, _, _) => format!("`{name}`: {}", loss.rule()),
         };
         let mut draft = Draft {
             key: Key::said(CauseKind::Score, &said),

@@ -64,6 +64,7 @@ pub(super) fn comparison(
             .map(|it| Loss {
                 points: points::plain(it.points),
                 label: label(it.baseline, it.current),
+                text: Text::of(&it.of),
                 ..it.clone()
             })
             .collect(),

@@ -25,7 +25,7 @@ use crate::verdict::reasons;
 use crate::work::{Cancelled, Work};
 use model::change::{Change, ChangeKind};
 use model::comparison::{
-    Band, Comparison, ExecutionStatus, Loss, RequestScore, Row, Scores, SlowerCall, Verdict,
+    Band, Comparison, ExecutionStatus, Loss, LossOf, RequestScore, Row, Scores, SlowerCall, Verdict,
 };
 use model::reason::{Reason, ReasonKind, Why};
 use model::rules::{Gate, Preset, Rules, Slower, Tokens};
@@ -284,7 +284,7 @@ fn classically(
     let Some(each) = overall.each else {
         return (
             scores,
-            vec![losses::loss(1.0 - scores.overall, "the run was blocked")],
+            vec![losses::loss(1.0 - scores.overall, LossOf::Blocked)],
             overall.formula,
         );
     };
@@ -414,7 +414,7 @@ fn lost(calls: &Calls<'_>, rows: &[Row], matched: &Matched, scores: &Scores) -> 
                 .map(|row| losses::whole_row(calls, row, each))
                 .collect();
             if lost.is_empty() {
-                lost.push(losses::loss(1.0, "the calls are in another order"));
+                lost.push(losses::loss(1.0, LossOf::Order));
             }
             lost
         }

@@ -8,7 +8,7 @@ use crate::work::Cancelled;
 use model::Object;
 use model::catalogue::Catalogue;
 use model::change::{Change, ChangeKind, What};
-use model::comparison::{Comparison, Loss, Pair, Row};
+use model::comparison::{Comparison, Loss, LossOf, Pair, Row};
 use model::digits;
 use model::reason::{Reason, ReasonKind, Why};
 use model::rules::{Responses, Rules};
@@ -96,12 +96,12 @@ fn answered(trajectory: &Trajectory) -> Trajectory {
 }
 
 fn reword_loss(loss: &mut Loss) {
-    loss.rule = match &*loss.rule {
-        "missing call" => "expected and not made".into(),
-        "extra call" => "not expected".into(),
-        "the run went worse as a whole" => "calls failed that were to succeed".into(),
-        _ => return,
-    };
+    match &mut loss.of {
+        LossOf::Missing { expected } | LossOf::Extra { expected } | LossOf::Ending { expected } => {
+            *expected = true;
+        }
+        _ => {}
+    }
 }
 
 /// The reasons against the run: calls that are not as expected, then conditions that concern no single call.

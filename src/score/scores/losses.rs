@@ -1,12 +1,10 @@
 //! Where the points between 1 and the overall score went; they add up to the difference.
 
-use std::borrow::Cow;
-
 use crate::pairing::call::{Call, asked};
 use crate::pairing::calls::Calls;
 use crate::text::excerpt;
 use crate::values::number::count;
-use model::comparison::{Loss, Pair, Row, Scores};
+use model::comparison::{Loss, LossOf, Pair, Row, Scores};
 
 /// Points below this are rounding, not losses.
 const NOTHING: f64 = 1e-12;
@@ -37,20 +35,20 @@ pub(crate) fn losses(
         }
     }
     let by_status = scores.calls * (1.0 - scores.status_factor);
-    losses.push(loss(by_status, "the run went worse as a whole"));
+    losses.push(loss(by_status, LossOf::Ending { expected: false }));
     let left = scores.calls * scores.status_factor;
     let by_count = scores.count_penalty.min(left);
-    losses.push(loss(by_count, "the numbers of calls differ by more than 2"));
+    losses.push(loss(by_count, LossOf::Count));
     losses.retain(|it| it.points > NOTHING);
     losses
 }
 
 /// Points lost for all that a row stands for.
 pub(crate) fn whole_row(calls: &Calls<'_>, row: &Row, points: f64) -> Loss {
-    let (baseline, current, rule) = match row {
-        Row::Pair(pair) => (Some(pair.baseline), Some(pair.current), "not an equal call"),
-        Row::Missing { baseline, .. } => (Some(*baseline), None, "missing call"),
-        Row::Extra { current, .. } => (None, Some(*current), "extra call"),
+    let (baseline, current, of) = match row {
+        Row::Pair(pair) => (Some(pair.baseline), Some(pair.current), LossOf::Unequal),
+        Row::Missing { baseline, .. } => (Some(*baseline), None, LossOf::Missing { expected: false }),
+        Row::Extra { current, .. } => (None, Some(*current), LossOf::Extra { expected: false }),
     };
     let expected = baseline.map(|it| calls.before(it));
     let got = current.map(|it| calls.now(it));
@@ -60,15 +58,15 @@ pub(crate) fn whole_row(calls: &Calls<'_>, row: &Row, points: f64) -> Loss {
         tool: expected.or(got).map(|it| it.made.full_name()),
         expected: expected.map(|it| asked(it.made)),
         got: got.map(|it| asked(it.said)),
-        ..loss(points, rule)
+        ..loss(points, of)
     }
 }
 
 /// Points lost for a rule that concerns no place.
-pub(crate) fn loss(points: f64, rule: impl Into<Cow<'static, str>>) -> Loss {
+pub(crate) fn loss(points: f64, of: LossOf) -> Loss {
     Loss {
         points,
-        rule: rule.into(),
+        of,
         ..Loss::default()
     }
 }
@@ -87,12 +85,12 @@ fn of_pair<'a>(calls: &Calls<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>
         request
     };
     let (b, c) = (calls.before(pair.baseline), calls.now(pair.current));
-    let here = |points: f64, path: String, rule: Cow<'static, str>| Loss {
+    let here = |points: f64, path: String, of: LossOf| Loss {
         baseline: Some(pair.baseline),
         current: Some(pair.current),
         tool: Some(b.made.full_name()),
         path: Some(path),
-        ..loss(points, rule)
+        ..loss(points, of)
     };
     if pair.moved {
         losses.push(Loss {
@@ -100,7 +98,7 @@ fn of_pair<'a>(calls: &Calls<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>
             ..here(
                 each * (1.0 - asked),
                 String::new(),
-                "made in another place".into(),
+                LossOf::Moved,
             )
         });
     } else if request < 1.0 {
@@ -114,7 +112,7 @@ fn of_pair<'a>(calls: &Calls<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>
                 ..here(
                     scale * it.loss,
                     format!("arguments/{}", it.name),
-                    it.method.into(),
+                    LossOf::Argument(it.method.to_owned()),
                 )
             });
         }
@@ -127,7 +125,7 @@ fn of_pair<'a>(calls: &Calls<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>
             ..here(
                 scale * it.loss,
                 format!("response{}", it.path),
-                it.rule().into(),
+                LossOf::Answer(it.rule()),
             )
         });
     }

@@ -249,7 +249,7 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
         cause,
         ..Reason::new(
             ReasonKind::Threshold,
-            Why::BelowThreshold(most.map(|it| it.rule.to_string())),
+            Why::BelowThreshold(most.map(|it| it.rule())),
         )
     })
 }

@@ -109,6 +109,7 @@ impl Once<'_> {
         let failed = |message: String, details: Vec<String>| {
             Box::new(ScenarioResult {
                 problem: Some(Problem {
+                    record: None,
                     details,
                     ..Problem::new(message)
                 }),

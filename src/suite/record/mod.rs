@@ -268,6 +268,7 @@ fn keep(
         };
         let message = format!("not kept, because {which} failed: {}", failing.join("; "));
         outcome.problem = Some(Problem {
+            record: None,
             hint: complete.then(|| "`--allow-failing` keeps it".to_owned()),
             ..Problem::new(message)
         });

@@ -82,6 +82,6 @@ impl fmt::Display for Loss {
             (None, Some(got)) => write!(f, ": not expected, got {got}")?,
             (None, None) => {}
         }
-        write!(f, " ({})", self.rule)
+        write!(f, " ({})", self.rule())
     }
 }

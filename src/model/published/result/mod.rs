@@ -45,7 +45,7 @@ pub use crate::reason::{Answered, Grouped, Reason, ReasonKind, Why};
 pub use crate::repeated::{PassRate, Repeated};
 pub use crate::ruling::Judge;
 pub use crate::status::{NotRun, Status};
-pub use crate::suite::{Check, Problem, Retried};
+pub use crate::suite::{Asked, Check, Problem, RecordCommand, Retried};
 pub use crate::usage::{Tokens, TotalUse};
 pub use bisected::{Bisected, Commit, SkippedCommit};
 pub use cause::{Cause, CauseKind, CausePlace, Whose};

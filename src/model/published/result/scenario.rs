@@ -9,7 +9,7 @@ use crate::experiment::{ExperimentChange, ExperimentPart};
 use crate::published::measured::Measured;
 use crate::stamp::Servers;
 use crate::status::NotRun;
-use crate::suite::{Check, SUCCEEDS};
+use crate::suite::{Asked, Check};
 use crate::text::plural;
 use crate::unsteady::Unsteady;
 
@@ -132,9 +132,10 @@ pub struct Scenario {
 impl Check {
     /// The full name of the tool whose call failed, where it is about that.
     pub fn failed_tool(&self) -> Option<&str> {
-        self.call?;
-        let (_, named) = self.name.split_once('`')?;
-        named.strip_suffix(SUCCEEDS)?.trim_end().strip_suffix('`')
+        match &self.asked {
+            Some(Asked::Success(tool)) => Some(tool),
+            _ => None,
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Comparisons and what they are made of.
 
+use mcp_eval::model::change::Text;
 use mcp_eval::model::binding::Source;
 use mcp_eval::model::comparison::{
-    Band, Bound, Comparison, ExecutionStatus, Loss, Pair, ParameterScore, Polled, RequestScore,
+    Band, Bound, Comparison, ExecutionStatus, Loss, LossOf, Pair, ParameterScore, Polled, RequestScore,
     Row, Scores, Verdict,
 };
 use mcp_eval::model::reason::{Reason, ReasonKind, Why};
@@ -124,7 +125,8 @@ pub(crate) fn loss(points: f64, call: usize, path: &str, rule: &'static str) -> 
         path: Some(path.to_owned()),
         expected: None,
         got: None,
-        rule: rule.into(),
+        of: LossOf::Answer(rule.to_owned()),
+        text: Text::default(),
     }
 }
 
