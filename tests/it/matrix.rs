@@ -129,7 +129,7 @@ fn every_report_shows_the_cells_side_by_side() {
         ],
     );
     ran.says("model=good").says("2 of 2").says("0 of 2");
-    let (before, _) = ran.stdout.split_once("0 of 2").unwrap();
+    let (before, _) = ran.stdout.split_once("  model=good  2 of 2").unwrap();
     assert!(before.contains("passes most, and chance may"), "{ran:#?}");
     let markdown = project.read("m.md");
     assert!(

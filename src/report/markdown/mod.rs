@@ -12,7 +12,7 @@ mod limits;
 
 use std::fmt::Write as _;
 
-use crate::attention::{self, Attention, attention};
+use crate::attention::{self, Attention, Remark, attention};
 use crate::command::{self, AcceptFrom};
 use crate::counts;
 use crate::matrix::{CellRow, HEADINGS, used};
@@ -229,7 +229,10 @@ impl Page {
             return;
         }
         self.add_scenarios(troubled, "\nand {} more scenarios", |scenario| {
-            let why = why(scenario, &result.command, Place::Cell, "<br>");
+            let remarks = attention::remarks(scenario, &result.command);
+            // What only advises has no other place here.
+            let remarks: Vec<&Remark> = remarks.iter().collect();
+            let why = why(&remarks, Place::Cell, "<br>");
             format!(
                 "| {} | {}<br>{} | {} | {} | {} |\n",
                 scenario.symbol(),
@@ -250,11 +253,12 @@ impl Page {
         let command = &result.command;
         let what = format!("{} {}", counts::verb(command), counts::changes(command));
         self.fold(&changed, &what, |scenario| {
+            let remarks = attention::remarks(scenario, &result.command);
             format!(
                 "- {} ({}): {}\n",
                 theirs(&scenario.name, NAME_CHARS, Place::Text),
                 scenario.status_words(&result.command),
-                why(scenario, &result.command, Place::Text, "; ")
+                why(&attention::of_verdict(&remarks), Place::Text, "; ")
             )
         });
     }
@@ -290,9 +294,7 @@ fn objections(scenario: &Scenario) -> Vec<String> {
 }
 
 /// What there is to say of a scenario where there is little room.
-fn why(scenario: &Scenario, command: &str, place: Place, between: &str) -> String {
-    let remarks = attention::remarks(scenario, command);
-    let remarks = attention::of_verdict(&remarks);
+fn why(remarks: &[&Remark], place: Place, between: &str) -> String {
     let shown = remarks.iter().take(REASONS);
     let mut shown: Vec<String> = shown
         .map(|it| theirs(&it.text, SENTENCE_CHARS, place))
