@@ -144,7 +144,7 @@ fn every_report_shows_the_cells_side_by_side() {
     assert!(page.contains("Every scenario in each cell"), "{page}");
     assert!(page.contains("</span> 2 of 2</a>"), "{page}");
     assert!(page.contains("href=\"s1-model-good~"), "{page}");
-    let response = "<summary>final response</summary><pre>I am bad</pre>";
+    let response = "<summary>final response</summary><pre>sunny\nI am bad</pre>";
     assert!(page.contains(response), "{page}");
 }
 
