@@ -108,11 +108,7 @@ impl Session {
     /// # Errors
     ///
     /// When there is no engine, or the build fails, with the last lines of its output.
-    pub async fn build(
-        &self,
-        build: &Build,
-        said: &Mutex<String>,
-    ) -> Result<(), SetupError> {
+    pub async fn build(&self, build: &Build, said: &Mutex<String>) -> Result<(), SetupError> {
         let image = Image::Built(build.clone());
         self.image(&image, said).await.map(drop)
     }

@@ -81,9 +81,7 @@ impl Slot {
         let session = &self.session;
         let engine = session.engine().await?;
         let image = &self.container.image;
-        let image = session
-            .image(image, &Mutex::default())
-            .await?;
+        let image = session.image(image, &Mutex::default()).await?;
         let description = self.description();
         let shared = self.container.reset != Reset::Scenario;
         let before = held.take();

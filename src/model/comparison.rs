@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::binding::Source;
 use crate::change::Change;
 use crate::drift::Drift;
-use crate::sentence::Text;
 use crate::label::Labels;
 use crate::reason::Reason;
 use crate::response::ResponseScore;
+use crate::sentence::Text;
 use crate::trajectory::{ToolCall, Trajectory};
 
 /// A baseline and a run, side by side.

@@ -41,7 +41,7 @@ pub(crate) fn hint(records: &[RecordCommand]) -> String {
     for it in records {
         let (file, options) = (it.file.as_deref(), it.options.as_slice());
         let (kind, name) = match &it.row {
-            Some(row) => (Kind::Rows(file, options), row),
+            Some(row) => (Kind::Rows(file, options), row.as_str()),
             None => (Kind::Files(options), file.unwrap_or_default()),
         };
         let names = commands.entry(kind).or_default();
@@ -52,7 +52,11 @@ pub(crate) fn hint(records: &[RecordCommand]) -> String {
     let mut left_out = 0;
     let mut written = Vec::new();
     for (number, (kind, names)) in commands.into_iter().enumerate() {
-        let room = if number < COMMANDS { fitting(&names) } else { 0 };
+        let room = if number < COMMANDS {
+            fitting(&names)
+        } else {
+            0
+        };
         left_out += names.len() - room;
         if room > 0 {
             let names = &names[..room];

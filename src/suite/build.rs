@@ -128,7 +128,7 @@ impl SuiteContext {
             }
             let log = log_of_image(&made, version);
             let place = (&*what, version, &*log);
-            let work = session.build(&made, &scenario.id, &said);
+            let work = session.build(&made, &said);
             let output = || said.lock().clone();
             Box::pin(building(place, (observer, &redactor), output, work)).await
         };

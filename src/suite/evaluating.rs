@@ -310,8 +310,8 @@ pub(crate) fn unjudged(evaluations: &[Evaluation], overall: Option<Overall>) -> 
     };
     let mut details = first.details.clone();
     details.extend(broken.map(|it| format!("the evaluator `{}`: {}", it.name, it.message)));
-        record: None,
     Some(Problem {
+        record: None,
         message: format!(
             "the evaluator `{}` could not judge: {}",
             first.name, first.message

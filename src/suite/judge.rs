@@ -182,7 +182,6 @@ fn other_experiment(
     accepted_as: Accepted,
     changes: &[ExperimentChange],
 ) -> Problem {
-    record: None,
     if accepted_as == Accepted::Version {
         return Problem::new("no verdict, because the other run is of another experiment")
             .hint("`--allow-changed` compares all the same");
@@ -204,8 +203,8 @@ fn other_experiment(
 pub(crate) fn impossible_criteria(impossible: &[Impossible]) -> Option<Problem> {
     let first = impossible.first()?;
     let also = impossible.iter().skip(1);
-        record: None,
     Some(Problem {
+        record: None,
         message: format!("{}: {}", first.what, first.why),
         hint: (first.meant.as_ref()).map(|it| format!("did you mean `{it}`?")),
         details: also

@@ -47,7 +47,7 @@ fn another_model_gates_only_when_that_is_allowed() {
         json!([{ "what": "model", "baseline": "m", "current": "m2" }])
     );
     let page = stage.project.read("reports/latest/s.html");
-    let (banner, heading) = (page.find(sentence).unwrap(), page.find("<h1>").unwrap());
+    let (banner, heading) = (page.find(sentence).unwrap(), page.find("<h2").unwrap());
     assert!(banner < heading && page.contains("Error</h2>"), "{page}");
     assert!(
         stage

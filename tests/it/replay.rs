@@ -862,10 +862,7 @@ fn a_slower_tool_fails_where_the_scenario_says_so() {
     assert_eq!(comparison["reasons"][0]["kind"], "slower");
     assert!(comparison["slower"][0]["current_ms"].as_f64().unwrap() >= 1400.0);
     let page = project.read("reports/latest/flow.html");
-    assert!(
-        page.contains("takes much longer") && page.contains("slower: "),
-        "{page}"
-    );
+    assert!(page.contains("takes much longer"), "{page}");
     items(&project, "flow", &slow, &calls, &slower("warn"));
     project
         .expect(0, &["compare", "-v", "--agent", "replay"])

@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
+use crate::record;
 use model::change::{How, starred};
 use model::drift::ToolDrift;
-use crate::record;
 use model::published::result::{Cause, CauseCall, CauseKind, CausePlace, RecordCommand, Whose};
 use model::text::shorten;
 use model::text::word_diff::around_difference;

@@ -16,7 +16,12 @@ impl Gather<'_> {
             let (name, place) = (&it.name, it.place());
             let said = format!("the evaluator `{name}{FAILS}{}{place}", it.message);
             let message = masked(&it.message);
-            (format!("evaluator {}", it.name), Some(message), said, it.line)
+            (
+                format!("evaluator {}", it.name),
+                Some(message),
+                said,
+                it.line,
+            )
         });
         let summary = scenario.evaluation.iter();
         let shortfall = summary.filter_map(EvaluationSummary::shortfall);

@@ -329,7 +329,9 @@ impl<'a> Gather<'a> {
         let reasons = self.reasons.values().filter(of_call);
         let line = reasons.filter_map(|it| it.line).min()?;
         let (path, was) = (&self.context.scenario.path, &drift.tool);
-        Some(format!("{path}:{line} calls `{was}`; the tool is now `{now}`"))
+        Some(format!(
+            "{path}:{line} calls `{was}`; the tool is now `{now}`"
+        ))
     }
 
     /// A call by its number in the baseline.

@@ -49,10 +49,7 @@ pub(super) enum Key {
         now: Option<String>,
     },
     /// An expectation by its name, and what it asks for beyond that.
-    Expectation {
-        name: String,
-        asked: Option<String>,
-    },
+    Expectation { name: String, asked: Option<String> },
 }
 
 impl Key {

@@ -47,7 +47,9 @@ pub(crate) fn losses(
 pub(crate) fn whole_row(calls: &Calls<'_>, row: &Row, points: f64) -> Loss {
     let (baseline, current, of) = match row {
         Row::Pair(pair) => (Some(pair.baseline), Some(pair.current), LossOf::Unequal),
-        Row::Missing { baseline, .. } => (Some(*baseline), None, LossOf::Missing { expected: false }),
+        Row::Missing { baseline, .. } => {
+            (Some(*baseline), None, LossOf::Missing { expected: false })
+        }
         Row::Extra { current, .. } => (None, Some(*current), LossOf::Extra { expected: false }),
     };
     let expected = baseline.map(|it| calls.before(it));
@@ -95,11 +97,7 @@ fn of_pair<'a>(calls: &Calls<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>
     if pair.moved {
         losses.push(Loss {
             path: None,
-            ..here(
-                each * (1.0 - asked),
-                String::new(),
-                LossOf::Moved,
-            )
+            ..here(each * (1.0 - asked), String::new(), LossOf::Moved)
         });
     } else if request < 1.0 {
         let scale = each * (1.0 - asked) / (1.0 - request);

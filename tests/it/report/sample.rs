@@ -11,7 +11,8 @@ mod trajectories;
 
 use std::sync::Arc;
 
-use mcp_eval::model::comparison::{Band, Comparison, Loss, Row, Verdict};
+use mcp_eval::model::change::Text;
+use mcp_eval::model::comparison::{Band, Comparison, Loss, LossOf, Row, Verdict};
 use mcp_eval::model::learned::{Learned, Variation, Varying};
 use mcp_eval::model::redacted::Redacted;
 use mcp_eval::model::suite::{NotRun, Problem, ScenarioResult, Status, SuiteResult};
@@ -199,6 +200,7 @@ fn passed() -> ScenarioResult {
                 ),
             ],
             losses: vec![Loss {
+                text: Text::default(),
                 points: 0.05,
                 baseline: Some(1),
                 current: Some(1),
@@ -207,7 +209,9 @@ fn passed() -> ScenarioResult {
                 path: Some("arguments/query".to_owned()),
                 expected: Some("environment variables".to_owned()),
                 got: Some("env vars".to_owned()),
-                rule: "words in common; a read that returned the same counts at least 0.9".into(),
+                of: LossOf::Answer(
+                    "words in common; a read that returned the same counts at least 0.9".to_owned(),
+                ),
             }],
             verdict: Verdict {
                 passed: true,
@@ -223,6 +227,7 @@ fn passed() -> ScenarioResult {
 fn unreachable() -> ScenarioResult {
     ScenarioResult {
         problem: Some(Problem {
+            record: None,
             message: "server `proxy` exited before it answered `initialize` (exit code 2)"
                 .to_owned(),
             hint: Some("start it by hand: mcpproxy serve --config config.json".to_owned()),
@@ -243,6 +248,7 @@ fn timed_out() -> ScenarioResult {
     };
     ScenarioResult {
         problem: Some(Problem {
+            record: None,
             message: "the scenario did not end within its timeout of 2 s".to_owned(),
             hint: None,
             details: Vec::new(),
@@ -260,6 +266,7 @@ fn timed_out() -> ScenarioResult {
 fn skipped() -> ScenarioResult {
     ScenarioResult {
         problem: Some(Problem {
+            record: None,
             message: "disabled in the scenario file".to_owned(),
             hint: None,
             details: Vec::new(),

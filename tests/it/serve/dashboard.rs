@@ -454,8 +454,8 @@ async fn what_changed_is_looked_at_and_accepted_where_that_is_allowed() {
     for text in [
         "It waits for your review",
         "Accept as the new baseline",
-        "4 euros",
-        "5 euros",
+        "<mark>4</mark> euros",
+        "<mark>5</mark> euros",
     ] {
         assert!(shown.contains(text), "{text}: {shown}");
     }

@@ -1,10 +1,10 @@
 //! Comparisons and what they are made of.
 
-use mcp_eval::model::change::Text;
 use mcp_eval::model::binding::Source;
+use mcp_eval::model::change::Text;
 use mcp_eval::model::comparison::{
-    Band, Bound, Comparison, ExecutionStatus, Loss, LossOf, Pair, ParameterScore, Polled, RequestScore,
-    Row, Scores, Verdict,
+    Band, Bound, Comparison, ExecutionStatus, Loss, LossOf, Pair, ParameterScore, Polled,
+    RequestScore, Row, Scores, Verdict,
 };
 use mcp_eval::model::reason::{Reason, ReasonKind, Why};
 use mcp_eval::model::response::ResponseScore;
