@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::drift::ToolDrift;
+use crate::drift::{Drift, ToolDrift};
 use crate::response::Edit;
 pub use crate::sentence::Text;
 
@@ -102,6 +102,17 @@ impl Change {
             now: None,
             fails: false,
             follows: None,
+        }
+    }
+
+    /// A change of the catalogue that no run failed for.
+    pub fn of_drift(drift: &Drift) -> Self {
+        Self {
+            tool: Some(format!("mcp__{}__{}", drift.server, drift.tool)),
+            path: Some(drift.path.clone()).filter(|it| !it.is_empty()),
+            was: drift.was.clone(),
+            now: drift.now.clone(),
+            ..Self::new(ChangeKind::Drift, What::Catalogue(drift.of_tool()))
         }
     }
 }

@@ -164,7 +164,7 @@ pub struct Problem {
     pub details: Vec<String>,
     /// What records the baseline that is missing; absent where none is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub record: Option<RecordCommand>,
+    pub record: Option<Box<RecordCommand>>,
 }
 
 /// The options of the command `record` that make one baseline, and no other.

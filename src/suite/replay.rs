@@ -137,9 +137,10 @@ pub(crate) fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem
         };
         recording.options.extend(["--output".to_owned(), folder]);
     }
+    let hint = format!("record one with `{}`", record::command(&recording));
     Problem {
-        record: Some(recording.clone()),
-        ..missing.hint(format!("record one with `{}`", record::command(&recording)))
+        record: Some(Box::new(recording)),
+        ..missing.hint(hint)
     }
 }
 

@@ -50,6 +50,7 @@ mod json_written;
 mod judge;
 mod judged_suites;
 mod kept;
+mod keys;
 mod known_to_vary;
 mod kubernetes;
 mod labels;

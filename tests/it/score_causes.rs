@@ -43,6 +43,12 @@ fn only(comparison: &Comparison) -> Grouped<'_> {
     }
 }
 
+/// How what failed follows from something else, change by change.
+fn hows(comparison: &Comparison) -> Vec<How> {
+    let changes = comparison.changes.iter();
+    changes.filter_map(|it| Some(it.follows?.how)).collect()
+}
+
 /// No call has two headings.
 fn assert_each_call_once(comparison: &Comparison) {
     let mut seen = Vec::new();
@@ -91,6 +97,10 @@ fn a_prefix_that_all_tools_changed_is_one_cause() {
     assert_eq!(root.follows.len(), 15, "{:#?}", root.follows);
     assert_eq!(comparison.drift.len(), 1, "{:#?}", comparison.drift);
     assert_eq!(comparison.drift[0].refused, [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(
+        hows(&comparison),
+        [[How::Refused; 7], [How::NewName; 7]].concat()
+    );
     assert_each_call_once(&comparison);
 }
 
@@ -244,6 +254,7 @@ fn what_needs_a_value_of_a_call_that_failed_follows_from_it() {
     );
     let follows: Vec<Option<usize>> = root.follows.iter().map(|it| it.baseline).collect();
     assert_eq!(follows[..2], [Some(2), Some(3)]);
+    assert_eq!(hows(&comparison), [How::Needs, How::Needs]);
     assert_each_call_once(&comparison);
 }
 

@@ -273,3 +273,140 @@ fn every_place_of_an_answer_is_told_of_all_calls_that_it_changed_in() {
         .collect();
     assert_eq!(counts, [3, 3]);
 }
+
+/// Scenarios over one server of seventeen tools; each calls two of them.
+fn hinted(project: &Project, hints: &Value, more: Option<&Value>) {
+    for number in 0..3_usize {
+        let tools: Vec<Value> = (0..17)
+            .map(|at| {
+                json!({
+                    "name": format!("tool_{at}"),
+                    "annotations": hints,
+                    "responses": [{ "content": "fine" }],
+                })
+            })
+            .chain(more.cloned())
+            .collect();
+        let call = |at: usize| json!({ "tool": format!("tool_{at}"), "args": {} });
+        let scenario = json!({
+            "name": format!("Scenario {number}"),
+            "servers": { "w": { "type": "mock" } },
+            "expected_trajectory": [call(number), call(number + 1)],
+            "mcp_interactions": { "w": { "tools": tools } },
+        });
+        project.file(&format!("scenarios/s{number}.yaml"), scenario.to_string());
+    }
+}
+
+#[test]
+fn hints_that_many_tools_lost_are_one_cause() {
+    let project = Project::new();
+    let hints = json!({
+        "read_only_hint": true, "destructive_hint": false, "idempotent_hint": true, "open_world_hint": false,
+    });
+    hinted(&project, &hints, None);
+    project.expect(0, &["record"]);
+    hinted(&project, &json!({ "read_only_hint": true }), None);
+    project.expect(0, &["compare"]);
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    let [cause] = result["causes"].as_array().unwrap().as_slice() else {
+        panic!("{:#}", result["causes"]);
+    };
+    assert_eq!(
+        cause["text"],
+        "the annotations of `tool_0`, `tool_1`, `tool_10` and 14 other tools changed"
+    );
+    assert_eq!(
+        cause["follows"],
+        json!([
+            "`destructiveHint`: false → nothing",
+            "`idempotentHint`: true → nothing",
+            "`openWorldHint`: false → nothing",
+        ])
+    );
+    assert_eq!(cause["scenarios"], json!(["s0", "s1", "s2"]));
+}
+
+#[test]
+fn a_tool_that_nobody_uses_changes_no_scenario() {
+    let project = Project::new();
+    let hints = json!({ "read_only_hint": true });
+    let extra = json!({ "name": "extra", "responses": [{ "content": "more" }] });
+    hinted(&project, &hints, None);
+    project.expect(0, &["record"]);
+    hinted(&project, &hints, Some(&extra));
+    let ran = project.expect(0, &["compare"]);
+    ran.says("tool `extra` is new")
+        .says("3 scenarios: s0, s1, s2")
+        .says("3/3 tests passed")
+        .says_not("with changes");
+    assert_eq!(ran.stdout.matches("`extra`").count(), 1, "{}", ran.stdout);
+    project.expect(0, &["review", "--list"]).says_not("extra");
+    // Where nothing may change, it is one failure that can be accepted.
+    let ran = project.expect(1, &["compare", "--strict"]);
+    assert_eq!(ran.stdout.matches("`extra`").count(), 1, "{}", ran.stdout);
+    project.expect(0, &["review", "--accept-all"]);
+    project
+        .expect(0, &["compare", "--strict"])
+        .says_not("extra");
+}
+
+#[test]
+fn a_renamed_tool_is_told_with_the_line_that_calls_it() {
+    let project = Project::new();
+    let write = |name: &str| {
+        let text = format!(
+            "name: Life\nservers: {{ w: {{ type: mock }} }}\nagent:\n  kind: scripted\n  calls:\n    - {{ tool: word_count, args: {{}} }}\n\
+             mcp_interactions:\n  w:\n    tools:\n      - {{ name: {name}, description: Counts words, responses: [{{ content: \"3\" }}] }}\n"
+        );
+        project.file("scenarios/life.yaml", text);
+    };
+    write("word_count");
+    project.expect(0, &["record"]);
+    write("count_words");
+    let ran = project.expect(1, &["compare"]);
+    ran.says("tool `word_count` was renamed to `count_words`")
+        .says("→ scenarios/life.yaml:6 calls `word_count`; the tool is now `count_words`")
+        .says("(refused by the new catalogue)");
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    let comparison = &result["scenarios"][0]["comparison"];
+    let renamed =
+        json!({ "server": "w", "tool": "word_count", "change": { "renamed": "count_words" } });
+    assert_eq!(comparison["changes"][1]["code"]["catalogue"], renamed);
+    assert_eq!(
+        comparison["changes"][0]["follows"],
+        json!({ "change": 1, "how": "refused" })
+    );
+    assert_eq!(
+        comparison["losses"][0]["code"],
+        json!({ "answer": "became an error" })
+    );
+    assert_eq!(result["causes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_keeps_all_scenarios_from_running_is_one_cause() {
+    let project = Project::new();
+    for name in ["a", "b", "c"] {
+        let text = format!(
+            "name: {name}\nservers: {{ w: {{ command: no-such-program-of-ours }} }}\nexpected_trajectory: []\n"
+        );
+        project.file(&format!("scenarios/{name}.yaml"), text);
+    }
+    project.expect(3, &["run"]);
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    assert_eq!(
+        result["causes"].as_array().unwrap().len(),
+        1,
+        "{:#}",
+        result["causes"]
+    );
+    project.expect(3, &["compare"]);
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    assert_eq!(
+        result["causes"].as_array().unwrap().len(),
+        1,
+        "{:#}",
+        result["causes"]
+    );
+}

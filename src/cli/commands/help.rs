@@ -70,7 +70,10 @@ pub(super) fn printed(text: &str) -> String {
             None => words.to_owned(),
         }
     });
-    written.into_owned()
+    // What only those who write the manual need is left out, and its line stays.
+    let lines = written.split('\n');
+    let lines = lines.map(|it| if it.starts_with("<!--") { "" } else { it });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Neither a command nor a topic.

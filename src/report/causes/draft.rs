@@ -270,6 +270,8 @@ impl Draft {
     }
 
     pub(super) fn finish(mut self) -> Cause {
+        // Those that fail first.
+        self.places.sort_by_key(|it| !it.fails);
         for place in &mut self.places {
             place.calls.sort_by_key(|it| it.baseline.or(it.current));
         }

@@ -22,10 +22,16 @@ const PLACES: usize = 4;
 
 /// Everything that failed or changed in one scenario, with the changes that each cause tells of.
 pub(super) fn of_scenario(scenario: &Scenario, command: &str) -> Vec<Draft> {
+    let rows = rows(scenario);
     let mut of = Gather {
         context: Context::new(scenario, command),
         fails: matches!(scenario.status, Status::Failed | Status::Inconclusive),
-        rows: rows(scenario),
+        made: rows
+            .keys()
+            .filter_map(|it| Some((it.baseline?, *it)))
+            .collect(),
+        questions: HashMap::new(),
+        rows,
         reasons: HashMap::new(),
         answered: HashMap::new(),
         ended: Ended::of(scenario),
@@ -54,6 +60,10 @@ pub(super) struct Gather<'a> {
     pub(super) fails: bool,
     /// The rows by their calls.
     pub(super) rows: HashMap<CauseCall, &'a Row>,
+    /// The calls by their numbers in the baseline.
+    made: HashMap<usize, CauseCall>,
+    /// The causes that tell of calls which are asked otherwise.
+    questions: HashMap<CauseCall, usize>,
     /// What the verdict says of changes, by the places of these in the list.
     reasons: HashMap<usize, &'a Reason>,
     /// Of calls that are answered otherwise, the cause that is about the first place, and how many other places there are.
@@ -184,6 +194,19 @@ impl<'a> Gather<'a> {
         for at in 0..comparison.changes.len() {
             self.change(at);
         }
+        // What changed in tools that the scenario does not use is no change of it, and told once for the suite.
+        let told = comparison.changes.iter();
+        let told: Vec<&Change> = told.filter(|it| it.kind == ChangeKind::Drift).collect();
+        for change in comparison.drift.iter().map(Change::of_drift) {
+            let is_same = |it: &&Change| {
+                (&it.tool, &it.path) == (&change.tool, &change.path)
+                    && (&it.was, &it.now) == (&change.was, &change.now)
+            };
+            if !told.iter().any(is_same) {
+                let draft = self.context.of_change(&change, None, None);
+                self.found.add(draft);
+            }
+        }
     }
 
     /// A change: a cause of its own, unless it follows from another one.
@@ -204,17 +227,26 @@ impl<'a> Gather<'a> {
         }
         let draft = self.draft_of(at, change);
         let call = calls_of(change);
-        if let Some(follows) = change.follows {
+        let is_scripted = matches!(
+            change.kind,
+            ChangeKind::Call | ChangeKind::Request | ChangeKind::Effect
+        );
+        let script = self.by_script(&draft, call).filter(|_| is_scripted);
+        if let Some(follows) = change.follows.filter(|_| script.is_none()) {
             self.change(follows.change);
             if let Some(root) = self.told.get(&follows.change).copied() {
+                let is_same = self.found.drafts()[root].key == draft.key;
                 self.put_beneath(root, follows.how, draft);
                 self.tells(root, at);
+                if is_same {
+                    self.found.drafts_mut()[root].named.push(at);
+                }
                 return;
             }
         }
         if let Some(script) = self.by_script(&draft, call) {
             let is_named = self.reasons.contains_key(&at);
-            self.of_changed_script(script, draft, call, is_named);
+            self.of_changed_script(script, &draft, call, is_named);
             self.tells(script, at);
             return;
         }
@@ -222,14 +254,9 @@ impl<'a> Gather<'a> {
             change.kind,
             ChangeKind::Answer | ChangeKind::Addition | ChangeKind::Error
         );
-        let asked = is_answer && self.context.asked_otherwise.contains(&call);
-        let asks = |it: &Draft| {
-            matches!(it.kind, CauseKind::Request | CauseKind::Effect)
-                && it.places.iter().any(|it| it.calls.contains(&call))
-        };
-        let question = self.found.drafts().iter().position(asks);
+        let question = self.questions.get(&call).copied();
         let beneath = question
-            .filter(|_| asked)
+            .filter(|_| is_answer)
             .or_else(|| self.one_of_too_many(change, call));
         if let Some(root) = beneath {
             let said = draft.text();
@@ -240,6 +267,9 @@ impl<'a> Gather<'a> {
             return;
         }
         let root = self.found.add(draft);
+        if matches!(change.kind, ChangeKind::Request | ChangeKind::Effect) {
+            self.questions.entry(call).or_insert(root);
+        }
         if change.kind == ChangeKind::Answer && change.fails {
             self.answered.entry(call).or_insert((root, 0));
         }
@@ -267,16 +297,23 @@ impl<'a> Gather<'a> {
     /// The change as a cause of its own, in the words of the verdict where these say more.
     fn draft_of(&self, at: usize, change: &Change) -> Draft {
         let row = self.row(change.baseline, change.current);
-        let mut draft = self.context.of_change(at, change, row);
+        let mut draft = self
+            .context
+            .of_change(change, row, self.context.renamed(at));
         draft.fails = change.fails && self.fails;
         if let Happened::Catalogue(drift) = &change.what {
             let drifts = self.context.scenario.comparison.iter();
             let mut drifts = drifts.flat_map(|it| &it.drift);
-            let known = drifts.find(|it| it.of_tool() == *drift && it.path == draft.path());
-            let refused = known.iter().flat_map(|it| &it.refused).copied();
-            let refused: Vec<usize> = refused.collect();
-            draft.hint = self.renamed_at(drift, &refused);
-            draft.add_calls(refused.into_iter().map(|it| self.call_of(it)));
+            let known = drifts.find(|it| {
+                (&it.server, &it.tool, &it.what) == (&drift.server, &drift.tool, &drift.change)
+                    && it.path == draft.path()
+            });
+            let refused = known.map_or(&[][..], |it| &it.refused);
+            draft.hint = self.renamed_at(drift, refused);
+            draft.add_calls(refused.iter().map(|number| {
+                let known = self.made.get(number).copied();
+                known.unwrap_or(CauseCall::new(Some(*number), None))
+            }));
         }
         let Some(reason) = self.reasons.get(&at) else {
             return draft;
@@ -334,13 +371,6 @@ impl<'a> Gather<'a> {
         ))
     }
 
-    /// A call by its number in the baseline.
-    fn call_of(&self, number: usize) -> CauseCall {
-        let mut calls = self.rows.keys();
-        let known = calls.find(|it| it.baseline == Some(number)).copied();
-        known.unwrap_or(CauseCall::new(Some(number), None))
-    }
-
     /// Puts a change, which would be a cause by itself, beneath the one that it follows from.
     fn put_beneath(&mut self, root: usize, how: How, draft: Draft) {
         let cause = &mut self.found.drafts_mut()[root];
@@ -348,7 +378,7 @@ impl<'a> Gather<'a> {
         if how == How::SameValue {
             cause.same.insert(draft.key.clone());
         }
-        if how == How::Alike && draft.kind == CauseKind::Drift {
+        if cause.key == draft.key {
             cause.merge(draft);
             return;
         }
@@ -366,7 +396,7 @@ impl<'a> Gather<'a> {
     }
 
     /// What a changed script asks otherwise, and what is answered to that. What the verdict names is told in any case.
-    fn of_changed_script(&mut self, script: usize, draft: Draft, call: CauseCall, is_named: bool) {
+    fn of_changed_script(&mut self, script: usize, draft: &Draft, call: CauseCall, is_named: bool) {
         let asks = |it: &&Change| {
             let kinds = [ChangeKind::Call, ChangeKind::Request, ChangeKind::Effect];
             calls_of(it) == call && kinds.contains(&it.kind)
@@ -452,7 +482,7 @@ impl<'a> Gather<'a> {
             ..draft
         };
         if let Some(script) = self.by_script(&draft, call) {
-            self.of_changed_script(script, draft, call, true);
+            self.of_changed_script(script, &draft, call, true);
             return;
         }
         draft.add_calls([call]);
@@ -482,7 +512,7 @@ impl<'a> Gather<'a> {
             line: line_of(scenario, problem),
             fails: !scenario.status.is_fine(),
             hint: problem.hint.clone(),
-            records: problem.record.iter().cloned().collect(),
+            records: problem.record.iter().map(|it| (**it).clone()).collect(),
             ..draft
         });
     }
@@ -495,6 +525,9 @@ impl<'a> Gather<'a> {
         };
         let mut drafts = self.found.drafts().iter();
         let known = drafts.position(|it| it.kind == CauseKind::Error && it.is_of_call(ended.last));
+        // The call that failed may be beneath what it comes from.
+        let mut drafts = self.found.drafts().iter();
+        let known = known.or_else(|| drafts.position(|it| it.fails && it.is_of_call(ended.last)));
         let at = known.unwrap_or_else(|| {
             let why = ended.why.as_deref().unwrap_or("a call failed");
             let said = format!("the run ended early: {why}");

@@ -57,8 +57,12 @@ impl<'a> Context<'a> {
     }
 
     /// The change, as a cause may begin with it.
-    pub(super) fn of_change(&self, at: usize, change: &Change, row: Option<&Row>) -> Draft {
-        let renamed = self.renamed(at);
+    pub(super) fn of_change(
+        &self,
+        change: &Change,
+        row: Option<&Row>,
+        renamed: Option<&Renamed>,
+    ) -> Draft {
         let verb = Verb::new(change, self.command);
         let verb = match renamed {
             Some(it) => verb.renamed(&it.now, it.is_equal),

@@ -26,6 +26,7 @@ mod page_name;
 mod parameter;
 mod render;
 mod repeated;
+mod responses;
 mod scenario;
 mod script;
 mod sides;
@@ -37,17 +38,15 @@ mod stretch;
 mod track;
 mod versions;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::ops::Deref;
 
-use model::call::Outcome;
 use model::published::history::HistoryDocument;
 use model::published::result::{ResultDocument, Scenario};
 use model::redacted::Redacted;
 use model::text;
 use model::text::word_diff::Piece;
-use model::trajectory::{Step, Trajectory};
+use model::trajectory::Trajectory;
 
 use answer::Answers;
 use dashboard::Around;
@@ -56,6 +55,7 @@ use render::{embedded, render};
 pub use answer::PageFile;
 pub use link::link;
 pub use page_name::page_name;
+pub use responses::{Responses, keep_response};
 pub use single::{Single, single};
 
 /// The index of a result: its summary and a line per scenario, each linking to the page of its [`page_name()`].
@@ -75,32 +75,6 @@ pub fn index_within(around: &Around<'_>, result: &ResultDocument) -> String {
         &Responses::new(),
         Some(around),
     ))
-}
-
-/// Final responses, by the ids of scenarios.
-pub type Responses = HashMap<String, String>;
-
-/// The longest final response that a cell shows; the scenario's page has all of it.
-const RESPONSE_CHARS: usize = 2000;
-
-/// Keeps the final response of a run in a cell of a matrix: what the agent said last, or where it made calls alone, what the last of them
-/// returned.
-pub fn keep_response(responses: &mut Responses, scenario: &Scenario, run: Option<&Trajectory>) {
-    let Some(run) = run.filter(|_| scenario.cell.is_some()) else {
-        return;
-    };
-    let said = run.steps.iter().rev().find_map(|it| match it {
-        Step::Assistant { text } => Some(text.clone()),
-        Step::User { .. } | Step::ToolCall(_) => None,
-    });
-    let returned = || match &run.calls().last()?.outcome {
-        Outcome::Answer(answer) => Some(answer.text()),
-        Outcome::Failure(failure) => Some(failure.message.clone()),
-    };
-    if let Some(response) = said.filter(|it| !it.trim().is_empty()).or_else(returned) {
-        let shown = text::shorten(&response, RESPONSE_CHARS).into_owned();
-        responses.insert(scenario.id.clone(), shown);
-    }
 }
 
 /// Results over time, with small charts.

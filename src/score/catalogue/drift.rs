@@ -251,6 +251,11 @@ impl<'a> Server<'a> {
         self.found.push(finding);
     }
 
+    /// Whether the recording uses a tool; one without calls uses all.
+    fn uses(&self, tool: &str) -> bool {
+        self.calls.is_empty() || self.calls.contains_key(&(self.name, tool))
+    }
+
     /// The numbers of the recorded calls of a tool.
     fn made(&self, tool: &str) -> Vec<usize> {
         let calls = self.calls.get(&(self.name, tool));
@@ -269,7 +274,7 @@ impl<'a> Server<'a> {
                 what,
                 text: Text::default(),
                 breaking: false,
-                used: self.calls.contains_key(&(self.name, tool)),
+                used: self.uses(tool),
                 refused: Vec::new(),
                 path: path.to_owned(),
                 was: None,
@@ -285,7 +290,7 @@ impl<'a> Server<'a> {
         refused.sort_unstable();
         let mut finding = self.finding(tool, "name", what);
         finding.narrows = true;
-        finding.drift.used = !refused.is_empty();
+        finding.drift.used = !refused.is_empty() || self.calls.is_empty();
         finding.drift.breaking = !refused.is_empty();
         finding.drift.refused = refused;
         finding
@@ -335,7 +340,7 @@ impl<'a> Server<'a> {
         self.output(old, new);
         self.hints(old, new);
         self.meta(old, new);
-        let used = self.calls.contains_key(&(self.name, tool));
+        let used = self.uses(tool);
         for it in &mut self.found[before..] {
             it.drift.used = used;
         }

@@ -139,7 +139,7 @@ fn compare_with(
     let mut changes = changes::changes(&Found {
         calls,
         rows: &rows,
-        drift: &drift,
+        drift: &evidence.drift_told(),
         slower: match rules.slower.gate {
             Gate::Ignore => &[],
             Gate::Warn | Gate::Fail => &slower,

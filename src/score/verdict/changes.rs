@@ -18,7 +18,8 @@ use model::rules::Rules;
 pub(crate) struct Found<'e, 'a> {
     pub(crate) calls: &'e Calls<'a>,
     pub(crate) rows: &'e [Row],
-    pub(crate) drift: &'e [drift::Finding],
+    /// What changed in the tools that the scenario uses; under `strict`, in all.
+    pub(crate) drift: &'e [&'e drift::Finding],
     pub(crate) slower: &'e [SlowerCall],
     /// The tokens of both sides, where there are many more now.
     pub(crate) tokens: Option<(u64, u64)>,
@@ -55,14 +56,9 @@ pub(crate) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
         }
     }
     for it in found.drift {
-        let drift = &it.drift;
         changes.push(Change {
-            tool: Some(format!("mcp__{}__{}", drift.server, drift.tool)),
-            path: Some(drift.path.clone()).filter(|it| !it.is_empty()),
-            was: drift.was.clone(),
-            now: drift.now.clone(),
-            fails: failed.drift(drift),
-            ..Change::new(ChangeKind::Drift, What::Catalogue(drift.of_tool()))
+            fails: failed.drift(&it.drift),
+            ..Change::of_drift(&it.drift)
         });
     }
     for it in found.slower {

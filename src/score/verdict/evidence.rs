@@ -7,7 +7,7 @@ use crate::upstream::heard::Heard;
 use model::binding::Binding;
 use model::comparison::{Loss, Pair, Row, Scores, SlowerCall};
 use model::reason::Reason;
-use model::rules::Rules;
+use model::rules::{Gate, Rules};
 
 /// What a verdict looks at.
 pub(crate) struct Evidence<'e, 'a> {
@@ -34,6 +34,14 @@ pub(crate) struct Evidence<'e, 'a> {
 }
 
 impl Evidence<'_, '_> {
+    /// The changes of the catalogue that are changes of this scenario: of tools that it uses, and what fails.
+    pub(crate) fn drift_told(&self) -> Vec<&Finding> {
+        let is_told = |it: &&Finding| {
+            it.drift.used || self.rules.strict || (it.narrows && self.rules.drift == Gate::Fail)
+        };
+        self.drift.iter().filter(is_told).collect()
+    }
+
     /// What a call says went wrong that went well in the baseline, be it in an answer that is said to be fine.
     pub(super) fn failed_now(&self, pair: &Pair) -> Option<String> {
         let (before, now) = (

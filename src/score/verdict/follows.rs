@@ -27,6 +27,8 @@ const SPECIFIC: usize = 3;
 const DIGITS: usize = 2;
 /// Texts of fewer characters, quotes included, are words that many things are called by.
 const WORD: usize = 12;
+/// The fewest members that went, and that came, where an object was replaced and did not only lose and gain some.
+const MEMBERS: usize = 3;
 /// How far apart two quotients may be that are the same.
 const SAME_QUOTIENT: f64 = 1e-4;
 
@@ -81,19 +83,19 @@ fn object_of(change: &Change) -> Option<Object> {
 /// The objects that lost several members and gained others, with the change that says what went first.
 fn replaced(changes: &[Change]) -> HashMap<Object, usize> {
     let mut gone: HashMap<Object, Vec<usize>> = HashMap::new();
-    let mut gained: HashSet<Object> = HashSet::new();
+    let mut gained: HashMap<Object, usize> = HashMap::new();
     for (at, change) in changes.iter().enumerate() {
         match (&change.what, object_of(change)) {
             (What::Answer(Edit::Missing(Piece::Member) | Edit::Renamed(_)), Some(object)) => {
                 gone.entry(object).or_default().push(at);
             }
             (What::Answer(Edit::Added(Piece::Member)), Some(object)) => {
-                gained.insert(object);
+                *gained.entry(object).or_default() += 1;
             }
             _ => {}
         }
     }
-    gone.retain(|object, gone| gone.len() > 1 && gained.contains(object));
+    gone.retain(|object, gone| gone.len() >= MEMBERS && gained.get(object) >= Some(&MEMBERS));
     gone.into_iter()
         .map(|(object, gone)| (object, gone[0]))
         .collect()
@@ -209,7 +211,13 @@ impl Known {
             let both = both_numbers(change)?;
             let is_derived = |it: &&(usize, f64, f64)| have_one_quotient((it.1, it.2), both);
             let from = self.numbers.iter().find(is_derived)?;
-            Some((from.0, How::Derived))
+            let is_same = (from.1, from.2) == both;
+            let how = if is_same {
+                How::SameValue
+            } else {
+                How::Derived
+            };
+            Some((from.0, how))
         };
         let root = same().or_else(derived).or_else(|| self.after(change));
         let follows = root.map(|(change, how)| Follows { change, how });
@@ -218,8 +226,14 @@ impl Known {
 
     /// A member of an object that was replaced as a whole.
     fn of_object(&self, at: usize, change: &Change) -> Option<Follows> {
+        let is_member = matches!(
+            change.what,
+            What::Answer(
+                Edit::Missing(Piece::Member) | Edit::Renamed(_) | Edit::Added(Piece::Member)
+            )
+        );
         let first = *self.replaced.get(&object_of(change)?)?;
-        (first < at).then_some(Follows {
+        (is_member && first < at).then_some(Follows {
             change: first,
             how: How::SameObject,
         })
@@ -264,7 +278,11 @@ fn key_of(change: &Change) -> Option<(Option<String>, String, Option<String>)> {
     let was = change.was.clone()?;
     let is_word = |it: &str| it.starts_with('"') && it.chars().count() < WORD;
     match &change.now {
+        // Of what is gone, or nothing now, the name is the same, too.
         None => Some((Some(name_of(change)?), was, None)),
+        Some(now) if is_specific(&was) && now == "null" => {
+            Some((Some(name_of(change)?), was, Some(now.clone())))
+        }
         Some(now) if is_specific(&was) && is_specific(now) => {
             let name = if is_word(&was) && is_word(now) {
                 Some(name_of(change)?)

@@ -84,18 +84,10 @@ pub(super) fn generalised<'a>(
         (false, true) => format!("{count} of {total}"),
         (false, false) => format!("at least {count} of {total}"),
     };
-    // Additions are not counted, because a renamed member is one that is missing and one that is new.
-    let others = lost.saturating_sub(count);
-    let rest = match others {
-        _ if !is_all => ", and other places differ".to_owned(),
-        0 => String::new(),
-        1 => other(differences, &path),
-        _ => format!(", and {others} other places differ"),
-    };
     let are_several = total == 0 || count < total;
     let many = Answered::Many {
         places: format!("{which} {}", named(shown(&path), are_several)),
-        became: format!("{}{rest}", how.describe(are_several)),
+        became: how.describe(are_several),
         has_values: matches!(how, How::Begins(..) | How::Replaced(..)),
     };
     Some((example, many))
@@ -147,18 +139,6 @@ fn said_of(edit: &Edit, are_several: bool) -> String {
     format!("{verb} {}", rest.replace(" its ", " their "))
         .trim_end()
         .to_owned()
-}
-
-/// That one place more differs than those at a path, and what is missing there.
-fn other(differences: &[Difference], path: &str) -> String {
-    let is_other = |it: &&Difference| starred(&it.path) != path && it.expected.is_some();
-    match differences.iter().find(is_other) {
-        Some(it) if matches!(it.edit, Edit::Missing(_)) => {
-            let was = it.expected.as_deref().unwrap_or_default();
-            format!(", and `{}` ({was}) is missing", shown(&it.path))
-        }
-        _ => ", and 1 other place differs".to_owned(),
-    }
 }
 
 fn common(places: &Places<'_>) -> Option<How> {

@@ -8,8 +8,9 @@ use serde_json::Value;
 use crate::text::excerpt;
 use crate::upstream::finding::Standing;
 use model::binding::Binding;
-use model::change::{Change, ChangeKind, Follows, How, What};
+use model::change::{Change, ChangeKind, Follows, How, What, starred};
 use model::comparison::{Pair, Row};
+use model::drift::ToolChange;
 use model::reason::{self, Answered, Reason, ReasonKind, Why};
 use model::trajectory::{FailureKind, Outcome, ToolCall};
 
@@ -27,11 +28,14 @@ pub(crate) fn link(evidence: &Evidence<'_, '_>, reasons: &mut [Reason], changes:
             .or_default()
             .push(at);
     }
+    let drifted = (0..changes.len()).filter(|at| changes[*at].kind == ChangeKind::Drift);
+    let drifted: Vec<usize> = drifted.collect();
     for reason in reasons.iter_mut() {
         let here = by_call.get(&(reason.baseline, reason.current));
         reason.change = match &reason.why {
             // A change of the catalogue has no call of its own.
-            Why::Drifted(drift) => changes.iter().position(|it| {
+            Why::Drifted(drift) => drifted.iter().copied().find(|at| {
+                let it = &changes[*at];
                 matches!(&it.what, What::Catalogue(known) if known == drift)
                     && (drift.change.is_gone()
                         || (&it.was, &it.now) == (&reason.expected, &reason.got))
@@ -143,6 +147,8 @@ struct Links<'e, 'a> {
     of_baseline: HashMap<usize, usize>,
     of_current: HashMap<usize, usize>,
     by_sign: HashMap<Sign, usize>,
+    /// The changes of the catalogue that refuse calls, by their numbers in the baseline, and what an answer names that refuses one.
+    refused: HashMap<usize, (usize, Vec<String>)>,
     /// The last of the baseline's calls that the run has made, too.
     last_pair: usize,
     /// What tells of each call that failed.
@@ -153,8 +159,28 @@ struct Links<'e, 'a> {
 #[derive(Clone, Copy)]
 struct Main {
     change: usize,
-    /// It tells of all that differs in the answer.
-    is_all: bool,
+    tells: Tells,
+}
+
+/// What the change that is told of a call stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tells {
+    Place,
+    /// All places that differ from it in nothing but an index.
+    Places,
+    All,
+}
+
+impl Main {
+    /// Whether a change of the answer is of another place than what is told of it.
+    fn is_another(self, told: &Change, other: &Change) -> bool {
+        let starred = |it: &Change| it.path.as_deref().map(starred);
+        match self.tells {
+            Tells::Place => told.path != other.path,
+            Tells::Places => starred(told) != starred(other),
+            Tells::All => false,
+        }
+    }
 }
 
 impl<'e, 'a> Links<'e, 'a> {
@@ -176,6 +202,7 @@ impl<'e, 'a> Links<'e, 'a> {
             of_baseline: HashMap::new(),
             of_current: HashMap::new(),
             by_sign: HashMap::new(),
+            refused: HashMap::new(),
             main: HashMap::new(),
         }
     }
@@ -187,20 +214,24 @@ impl<'e, 'a> Links<'e, 'a> {
         let first = changes.iter().position(is_drift).unwrap_or(changes.len());
         let mut of_kind: HashMap<_, usize> = HashMap::new();
         let mut names: HashMap<String, usize> = HashMap::new();
-        for (at, finding) in (first..).zip(self.evidence.drift) {
+        for (at, finding) in (first..).zip(self.evidence.drift_told()) {
             let drift = &finding.drift;
             let root = match drift.alike() {
                 Some(alike) => *of_kind.entry((alike, changes[at].fails)).or_insert(at),
                 None => at,
             };
             if root != at {
-                changes[at].follows = follows(root, How::Alike);
+                changes[at].follows = Some(Follows {
+                    change: root,
+                    how: How::Alike,
+                });
             }
             if !changes[at].fails {
                 continue;
             }
             for number in &drift.refused {
-                self.of_baseline.entry(*number).or_insert(root);
+                (self.refused.entry(*number))
+                    .or_insert_with(|| (root, names_of(&drift.what, &drift.tool)));
             }
             let now = finding.renamed.iter().map(|(_, now)| now);
             for name in now.chain(drift.what.nearest()) {
@@ -212,7 +243,10 @@ impl<'e, 'a> Links<'e, 'a> {
             let is_new_call = change.kind == ChangeKind::Call && change.baseline.is_none();
             let name = change.tool.as_ref().filter(|_| is_new_call);
             if let Some(root) = name.and_then(|it| names.get(it)) {
-                change.follows = follows(*root, How::NewName);
+                change.follows = Some(Follows {
+                    change: *root,
+                    how: How::NewName,
+                });
                 self.of_current.extend(change.current.map(|it| (it, *root)));
             }
         }
@@ -227,23 +261,23 @@ impl<'e, 'a> Links<'e, 'a> {
         let from = known.or_else(alike).filter(|it| it.0 != main);
         let from = from.filter(|it| reason::root(changes, it.0) != main);
         if let Some((root, how)) = from {
-            changes[main].follows = follows(root, how);
+            changes[main].follows = Some(Follows { change: root, how });
         }
         let root = from.map_or(main, |it| it.0);
         if let Some(sign) = sign.filter(|_| changes[root].kind != ChangeKind::Drift) {
             self.by_sign.entry(sign).or_insert(root);
         }
         if reason.kind != ReasonKind::Upstream {
-            let is_all = changes[main].kind != ChangeKind::Answer
-                || matches!(
-                    reason.why,
-                    Why::Failed(_)
-                        | Why::AnsweredOtherwise(Answered::Many { .. })
-                        | Why::OtherResult(Answered::Many { .. })
-                );
+            let tells = match &reason.why {
+                _ if changes[main].kind != ChangeKind::Answer => Tells::All,
+                Why::Failed(_) => Tells::All,
+                Why::AnsweredOtherwise(Answered::Many { .. })
+                | Why::OtherResult(Answered::Many { .. }) => Tells::Places,
+                _ => Tells::Place,
+            };
             let it = Main {
                 change: main,
-                is_all,
+                tells,
             };
             self.main.insert((reason.baseline, reason.current), it);
         }
@@ -258,9 +292,11 @@ impl<'e, 'a> Links<'e, 'a> {
     /// What the call of a reason comes from, where that is known, and how.
     fn cause_of(&self, reason: &Reason, changes: &[Change]) -> Option<(usize, How)> {
         let of_call = || {
-            let known = reason.baseline.and_then(|it| self.of_baseline.get(&it));
-            let known = known.or_else(|| self.of_current.get(&reason.current?));
-            let root = *known?;
+            let refused = reason.baseline.and_then(|it| self.refused.get(&it));
+            let refused = refused.filter(|it| self.is_refusal(reason, &it.1));
+            let known = || reason.baseline.and_then(|it| self.of_baseline.get(&it));
+            let known = || known().or_else(|| self.of_current.get(&reason.current?));
+            let root = refused.map(|it| it.0).or_else(|| known().copied())?;
             let how = match changes[root].kind {
                 ChangeKind::Drift if reason.baseline.is_none() => How::NewName,
                 ChangeKind::Drift => How::Refused,
@@ -274,17 +310,31 @@ impl<'e, 'a> Links<'e, 'a> {
         if reason.kind == ReasonKind::Upstream {
             return of_call();
         }
-        of_call().or_else(|| match (reason.baseline, reason.current) {
-            (Some(baseline), current) => {
-                let by_need = current.and_then(|it| self.by_need(it));
-                let needs = by_need.or_else(|| self.by_binding(baseline));
-                let needs = needs.map(|it| (it, How::Needs));
-                let is_missing = current.is_none();
-                let by_end = || Some((self.by_end(baseline)?, How::NotReached));
-                needs.or_else(|| by_end().filter(|_| is_missing))
-            }
-            (None, current) => Some((self.by_retry(current?)?, How::Retried)),
-        })
+        // What is not even sent for want of a value is refused by nobody.
+        let by_need = || Some((self.by_need(reason.current?)?, How::Needs));
+        by_need()
+            .or_else(of_call)
+            .or_else(|| match (reason.baseline, reason.current) {
+                (Some(baseline), current) => {
+                    let needs = self.by_binding(baseline).map(|it| (it, How::Needs));
+                    let is_missing = current.is_none();
+                    let by_end = || Some((self.by_end(baseline)?, How::NotReached));
+                    needs.or_else(|| by_end().filter(|_| is_missing))
+                }
+                (None, current) => Some((self.by_retry(current?)?, How::Retried)),
+            })
+    }
+
+    /// Whether a call was not made, or failed with a message that names the tool or the parameter which changed: a server may fail for
+    /// something else.
+    fn is_refusal(&self, reason: &Reason, names: &[String]) -> bool {
+        let pair = reason.baseline.and_then(|it| self.pairs.get(&it));
+        let Some(pair) = pair.filter(|_| reason.current.is_some()) else {
+            return true;
+        };
+        let call = self.evidence.calls.now(pair.current);
+        let message = call.message().to_lowercase();
+        call.failed() && names.iter().any(|it| message.contains(it.as_str()))
     }
 
     /// The run ended with a call that failed, before it came to this one.
@@ -319,7 +369,10 @@ impl<'e, 'a> Links<'e, 'a> {
                 .any(|bound| bound.path == it.path && bound.current.is_none())
         };
         let mut missing = bindings.iter().filter(is_missing);
-        missing.find_map(|it| self.of_baseline.get(&it.from.call).copied())
+        missing.find_map(|it| {
+            let known = self.of_baseline.get(&it.from.call).copied();
+            known.or_else(|| Some(self.refused.get(&it.from.call)?.0))
+        })
     }
 
     /// A new call that asks again what has failed.
@@ -354,10 +407,9 @@ impl<'e, 'a> Links<'e, 'a> {
     /// What else differs in a call that failed belongs to that, but for other places that fail and for what is tolerated.
     fn rest(&self, by_call: &HashMap<Numbers, Vec<usize>>, changes: &mut [Change]) {
         for (call, of_call) in by_call {
-            let refused = call.0.and_then(|it| self.of_baseline.get(&it));
-            let refused = refused.filter(|it| changes[**it].kind == ChangeKind::Drift);
+            let refused = call.0.and_then(|it| self.refused.get(&it)).map(|it| it.0);
             let main = self.main.get(call).copied();
-            let Some(to) = main.map(|it| it.change).or(refused.copied()) else {
+            let Some(to) = main.map(|it| it.change).or(refused) else {
                 continue;
             };
             let how = if main.is_some() {
@@ -374,23 +426,34 @@ impl<'e, 'a> Links<'e, 'a> {
                     );
                 let is_another_place = change.kind == ChangeKind::Answer
                     && change.fails
-                    && main.is_some_and(|it| !it.is_all && changes[to].path != change.path);
+                    && main.is_some_and(|it| it.is_another(&changes[to], change));
                 let is_drift = change.kind == ChangeKind::Drift;
                 let is_behind = change.kind == ChangeKind::Upstream && change.fails;
                 let is_root = reason::root(changes, to) == at;
-                if is_tolerated || is_another_place || is_drift || is_behind || is_root {
+                // That a recorded call would be refused explains that it is not made any more, and no answer.
+                let is_answer = main.is_none() && change.kind != ChangeKind::Call;
+                if is_tolerated || is_another_place || is_drift || is_behind || is_root || is_answer
+                {
                     continue;
                 }
                 if how == How::SameCall || change.follows.is_none() {
-                    changes[at].follows = follows(to, how);
+                    changes[at].follows = Some(Follows { change: to, how });
                 }
             }
         }
     }
 }
 
-fn follows(change: usize, how: How) -> Option<Follows> {
-    Some(Follows { change, how })
+/// What a message names that refuses a call for a change of the catalogue: the parameter, or the tool that is gone.
+fn names_of(what: &ToolChange, tool: &str) -> Vec<String> {
+    let name = match what {
+        ToolChange::Input(it) => {
+            let last = it.parameter.rsplit('.').next().unwrap_or_default();
+            last.trim_end_matches("[]").to_lowercase()
+        }
+        _ => tool.to_lowercase(),
+    };
+    vec![name]
 }
 
 /// The server could not be asked at all.

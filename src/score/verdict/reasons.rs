@@ -9,7 +9,7 @@ use crate::catalogue::drift::{self, Finding};
 use crate::pairing::call::{Call, asked};
 use crate::text::excerpt;
 use crate::upstream::finding::Standing;
-use model::comparison::{Pair, ParameterScore, Row, SlowerCall, Verdict};
+use model::comparison::{Loss, Pair, ParameterScore, Row, SlowerCall, Verdict};
 use model::number::fixed;
 use model::reason::{Answered, Reason, ReasonKind, Why};
 use model::response::Difference;
@@ -249,7 +249,7 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
         cause,
         ..Reason::new(
             ReasonKind::Threshold,
-            Why::BelowThreshold(most.map(|it| it.rule())),
+            Why::BelowThreshold(most.map(Loss::rule)),
         )
     })
 }

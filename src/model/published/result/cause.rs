@@ -44,7 +44,7 @@ pub struct Cause {
     /// A scenario did not pass because of it; else it is only a change. What earlier programs wrote was always of this kind.
     #[serde(default = "yes")]
     pub fails: bool,
-    /// The ids of the scenarios, in the order of the document.
+    /// The ids of the scenarios: those that fail for it first, else in the order of the document.
     pub scenarios: Vec<String>,
     /// How many calls of all scenarios are concerned, those that follow from it included; 0 where none is.
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! A matrix: its cells in sum, and every scenario in each of them.
 
-use crate::html::Responses;
 use crate::html::page_name::page_name;
+use crate::html::responses::Responses;
 use crate::html::state::State;
 use crate::matrix::{CellRow, HEADINGS, used};
 use model::published::result::{Matrix, MatrixCell, ResultDocument, Scenario};

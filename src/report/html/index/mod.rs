@@ -11,9 +11,9 @@ use askama::Template;
 use crate::{advice, duration, moment};
 use model::published::result::ResultDocument;
 
-use super::Responses;
 use super::dashboard::Around;
 use super::link::ElsewhereView;
+use super::responses::Responses;
 use super::script::{self, IndexScript};
 use super::stamps;
 use super::state::State;
