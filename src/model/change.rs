@@ -57,7 +57,7 @@ pub enum How {
     SameValue,
     /// A number changed by the same factor.
     Derived,
-    /// An effect failed that had changed it before.
+    /// An effect failed that had changed it before, or the server could not be asked any more.
     AfterFailed,
     /// The object that both are members of was replaced.
     SameObject,

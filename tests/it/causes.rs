@@ -304,5 +304,5 @@ fn a_tool_that_is_gone_is_one_cause_whether_it_was_called_or_not() {
         .filter(|(text, _)| text.contains("`legacy`"))
         .collect();
     assert_eq!(gone.len(), 1, "{gone:#?}");
-    assert_eq!(gone[0].1[3], json!(["other", "uses"]), "{gone:#?}");
+    assert_eq!(gone[0].1[3], json!(["uses", "other"]), "{gone:#?}");
 }

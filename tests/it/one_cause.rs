@@ -171,7 +171,7 @@ fn a_cause_fails_only_the_scenarios_that_failed_for_it() {
     assert_eq!(found.len(), 1, "{found:#?}");
     assert_eq!(found[0]["fails"], true);
     let own: Vec<_> = found[0]["places"].as_array().unwrap().iter().collect();
-    assert_eq!([&own[0]["fails"], &own[1]["fails"]], [false, true]);
+    assert_eq!([&own[0]["fails"], &own[1]["fails"]], [true, false]);
     assert!(page(&project, "lax").contains("class=\"card altered\""));
     assert!(!page(&project, "lax").contains("class=\"card status-failed\""));
     assert!(page(&project, "strict").contains("class=\"card status-failed\""));

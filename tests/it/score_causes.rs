@@ -555,13 +555,19 @@ fn members_of_an_object_that_was_replaced_are_one_cause() {
     let item = |place: Value| json!({"tool": "mcp__p__item", "reads": true, "json": {"name": "bolt", "place": place}});
     let again =
         |place: Value| json!({"tool": "mcp__p__same", "reads": true, "json": {"place": place}});
-    let was = json!({"aisle": "A1", "shelf": 7});
-    let now = json!({"warehouse": "north", "bin": 12});
+    let was = json!({"aisle": "A1", "shelf": 7, "side": "left"});
+    let now = json!({"warehouse": "north", "bin": 12, "box": "b"});
     let inside = Some((0, How::SameObject));
     assert_eq!(
         followed(&[item(was.clone())], &[item(now.clone())]),
-        [None, inside, inside, inside]
+        [None, inside, inside, inside, inside, inside]
     );
+    // One that lost some members and gained others is the same object.
+    let (was, now) = (
+        json!({"aisle": "A1", "shelf": 7}),
+        json!({"row": "1", "bin": 12}),
+    );
+    assert_eq!(followed(&[item(was.clone())], &[item(now)]), [None; 4]);
     // The same that is gone in a later call is the same value.
     let gone = json!({"shelf": 7});
     assert_eq!(

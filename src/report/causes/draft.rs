@@ -47,6 +47,8 @@ pub(super) struct Draft {
     pub(super) now: Option<String>,
     /// The line of the scenario's file that asks for it.
     pub(super) line: Option<usize>,
+    /// Not all of its calls failed with the same message.
+    pub(super) messages_differ: bool,
     /// Not all of its places have the same values.
     pub(super) values_differ: bool,
     pub(super) fails: bool,
@@ -104,6 +106,7 @@ impl Draft {
             was: None,
             now: None,
             line: None,
+            messages_differ: false,
             values_differ: false,
             fails: false,
             places: vec![CausePlace {
@@ -166,6 +169,9 @@ impl Draft {
         self.line = self.line.filter(|it| other.line == Some(*it));
         self.say_of_several(&other);
         self.say_of_hints(&other);
+        if let (What::Failed(own), What::Failed(others)) = (&self.what, &other.what) {
+            self.messages_differ |= own != others || other.messages_differ;
+        }
         self.values_differ |=
             other.values_differ || (&self.was, &self.now) != (&other.was, &other.now);
         self.tools.extend(other.tools);
@@ -315,7 +321,10 @@ impl Draft {
             }
             What::Said(said) => said.clone(),
             What::Whole(said) => return said.clone(),
-            What::Failed(message) => return format!("{} failed: {message}", self.tool_names()),
+            What::Failed(message) => {
+                let lead = if self.messages_differ { SUCH_AS } else { COLON };
+                return format!("{} failed{lead}{message}", self.tool_names());
+            }
             What::Place(verb) => verb.said(&self.tool_names(), self.path.as_deref()),
             What::Drift(drift) => drift.change.said(&drift.server, &self.tool_names()),
             What::Hints => return format!("the annotations of {} changed", self.tool_names()),

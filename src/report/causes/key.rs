@@ -7,7 +7,7 @@ use model::drift::{ToolChange, ToolDrift};
 use model::published::result::CauseKind;
 
 /// The fewest digits of a number in a key that is a part of an id.
-const ID_DIGITS: usize = 4;
+const ID_DIGITS: usize = 5;
 
 /// Stands for any number.
 const NUMBER: char = '#';
@@ -143,10 +143,11 @@ mod tests {
         assert_ne!(said("a fails").id(), said("b fails").id());
         let place = |it| Key::place(CauseKind::Answer, None, Some(it), "").id();
         assert_eq!(
-            place("orders/ord-4711/total"),
+            place("orders/ord-47110/total"),
             place("orders/ord-90210/total")
         );
         assert_ne!(place("latency/p50"), place("latency/p95"));
+        assert_ne!(place("revenue_2025"), place("revenue_2026"));
         let problem = Key::said(CauseKind::Problem, "call 1 fails");
         assert_ne!(problem.id(), said("call 1 fails").id());
     }

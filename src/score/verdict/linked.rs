@@ -257,7 +257,15 @@ impl<'e, 'a> Links<'e, 'a> {
         let Some(main) = reason.change else { return };
         let sign = self.sign(reason);
         let known = self.cause_of(reason, changes);
-        let alike = || Some((*self.by_sign.get(sign.as_ref()?)?, How::Alike));
+        let alike = || {
+            let sign = sign.as_ref()?;
+            // A server that cannot be asked any more says so in many ways.
+            let how = match sign {
+                Sign::Unreachable(_) => How::AfterFailed,
+                _ => How::Alike,
+            };
+            Some((*self.by_sign.get(sign)?, how))
+        };
         let from = known.or_else(alike).filter(|it| it.0 != main);
         let from = from.filter(|it| reason::root(changes, it.0) != main);
         if let Some((root, how)) = from {
