@@ -193,12 +193,42 @@ fn a_removed_tool_is_asked_about_before_what_follows_from_it() {
     let now = tools("weather", "Tells whether it rains");
     shop(&project, "gone", &now, &calls, &json!({}));
     project.expect(1, &["compare"]);
-    let Some(ran) = reviewed(&project, &["s", "s"]) else {
+    let Some(ran) = reviewed(&project, &["s"]) else {
         return;
     };
-    ran.says("change 1 of 2: ✗\u{1b}[0m tool `list` is gone")
-        .says("change 2 of 2: ~\u{1b}[0m tool `weather` is new")
-        .says_not("of 3: ");
+    ran.says("change 1 of 1: ✗\u{1b}[0m tool `list` is gone")
+        .says_not("`weather`");
+}
+
+#[test]
+fn what_follows_from_a_cause_of_another_scenario_is_accepted_with_it() {
+    let project = Project::new();
+    let write = |total: u32| {
+        let tools = json!([
+            reads("make", "Makes it", &json!({ "total": total })),
+            reads("look", "Looks at it", &json!({ "sum": total })),
+        ]);
+        let (make, look) = (("make", json!({})), ("look", json!({})));
+        shop(&project, "both", &tools, &[make, look.clone()], &json!({}));
+        shop(&project, "one", &tools, &[look], &json!({}));
+    };
+    write(1_234_567);
+    project.expect(0, &["record"]);
+    write(7_654_321);
+    project.expect(1, &["compare"]).says("2 scenarios, 3 calls");
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    let [cause] = result["causes"].as_array().unwrap().as_slice() else {
+        panic!("{:#}", result["causes"]);
+    };
+    let id = cause["id"].as_str().unwrap();
+    let listed = project.expect(0, &["review", "--list"]).stdout;
+    assert_eq!(listed.matches("cause-").count(), 1, "{listed}");
+    assert!(listed.contains(id), "{listed}");
+    project
+        .expect(0, &["review", "--accept-cause", id])
+        .says("accepted both")
+        .says("accepted one");
+    project.expect(0, &["compare"]);
 }
 
 #[test]

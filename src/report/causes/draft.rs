@@ -65,6 +65,8 @@ pub(super) struct Draft {
     pub(super) hint: Option<String>,
     /// What records the baselines that are missing.
     pub(super) records: Vec<RecordCommand>,
+    /// The ids of the causes of other scenarios that were put beneath it.
+    pub(super) beneath: Vec<String>,
     /// The calls of the last scenario, and what follows, to keep each once.
     pub(super) known_calls: HashSet<CauseCall>,
     pub(super) known_follows: HashSet<String>,
@@ -121,6 +123,7 @@ impl Draft {
             same: HashSet::new(),
             hint: None,
             records: Vec::new(),
+            beneath: Vec::new(),
             known_calls: HashSet::new(),
             known_follows: HashSet::new(),
         }
@@ -211,6 +214,7 @@ impl Draft {
     /// Puts a cause of other scenarios beneath.
     pub(super) fn take_in(&mut self, other: Self) {
         self.fails |= other.fails;
+        self.beneath.push(other.key.id());
         self.add_follows(std::iter::once(format!(
             "{} ({})",
             other.text(),

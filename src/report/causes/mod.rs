@@ -17,6 +17,7 @@ mod score;
 mod words;
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use model::published::result::{Cause, FORMAT_VERSION, ResultDocument, Scenario};
 
@@ -29,16 +30,32 @@ pub use words::is_medium;
 ///
 /// `command` is the command of the result, because what differs from an expectation is told in other words than what differs from a run.
 pub fn causes(scenarios: &[Scenario], command: &str) -> Vec<Cause> {
+    let drafts = drafts(scenarios, command).into_iter();
+    let mut causes: Vec<Cause> = drafts.map(Draft::finish).collect();
+    causes.sort_by_key(order);
+    causes
+}
+
+/// Of the causes that scenarios have by themselves, those that are beneath another one for all of them, by their ids: the id of that.
+pub fn roots(scenarios: &[Scenario], command: &str) -> HashMap<String, String> {
+    let drafts = drafts(scenarios, command).into_iter();
+    let beneath = drafts.flat_map(|it| {
+        let id = it.key.id();
+        it.beneath
+            .into_iter()
+            .map(move |beneath| (beneath, id.clone()))
+    });
+    beneath.collect()
+}
+
+fn drafts(scenarios: &[Scenario], command: &str) -> Vec<Draft> {
     let mut found = Found::default();
     for scenario in scenarios {
         for draft in gather::of_scenario(scenario, command) {
             found.add(draft);
         }
     }
-    let drafts = found.into_causes().into_iter();
-    let mut causes: Vec<Cause> = drafts.map(Draft::finish).collect();
-    causes.sort_by_key(order);
-    causes
+    found.into_causes()
 }
 
 /// A cause of one scenario with the changes that it tells of, by their places in the scenario's list; those that follow from it included.

@@ -167,6 +167,8 @@ impl Review<'_> {
         }
         self.legend();
         loop {
+            let open = self.open.iter_mut();
+            shown::share(open.map(|it| (&it.shown, &mut it.questions)));
             self.settle();
             if self.open.is_empty() {
                 return Ok(true);

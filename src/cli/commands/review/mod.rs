@@ -167,8 +167,15 @@ fn accept_causes(
     console: Console,
 ) -> Result<Exit, Failure> {
     let waiting = pending.iter().flatten();
-    let runs: Vec<(&Waiting, Vec<Question>)> =
-        waiting.map(|it| (it, Shown::of(it).questions())).collect();
+    let shown: Vec<(&Waiting, Shown)> = waiting.map(|it| (it, Shown::of(it))).collect();
+    let of_run = shown.iter().map(|(it, shown)| (*it, shown.questions()));
+    let mut runs: Vec<(&Waiting, Vec<Question>)> = of_run.collect();
+    shown::share(
+        shown
+            .iter()
+            .map(|it| &it.1)
+            .zip(runs.iter_mut().map(|it| &mut it.1)),
+    );
     let causes = || runs.iter().flat_map(|it| &it.1).map(|it| &it.cause);
     let is_named = |it: &Cause| args.accept_cause.contains(&it.id);
     for id in &args.accept_cause {

@@ -112,6 +112,35 @@ impl Shown {
     }
 }
 
+/// Makes what follows from a cause of another run one question with that.
+pub(super) fn share<'a>(runs: impl IntoIterator<Item = (&'a Shown, &'a mut Vec<Question>)>) {
+    let (shown, questions): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
+    let scenarios = shown.iter().filter_map(|it| it.scenario().cloned());
+    let scenarios: Vec<Scenario> = scenarios.collect();
+    let command = shown.first().map_or("", |it| it.document.command.as_str());
+    let roots = causes::roots(&scenarios, command);
+    for of_run in questions {
+        let mut shared: Vec<Question> = Vec::new();
+        for mut it in of_run.drain(..) {
+            if let Some(root) = roots.get(&it.cause.id) {
+                it.cause.id.clone_from(root);
+            }
+            match shared
+                .iter_mut()
+                .find(|known| known.cause.id == it.cause.id)
+            {
+                Some(known) => {
+                    known.changes.extend(it.changes);
+                    known.named.extend(it.named);
+                    known.cause.fails |= it.cause.fails;
+                }
+                None => shared.push(it),
+            }
+        }
+        *of_run = shared;
+    }
+}
+
 /// What several runs come to: their scenarios, and each cause that is asked of any of them once, with those that it is asked of.
 pub(super) fn together(runs: &[&Shown]) -> ResultDocument {
     let mut all = runs[0].document.clone();
@@ -120,14 +149,15 @@ pub(super) fn together(runs: &[&Shown]) -> ResultDocument {
         .filter_map(|it| it.scenario().cloned())
         .collect();
     all.causes = causes::causes(&all.scenarios, &all.command);
+    let roots = causes::roots(&all.scenarios, &all.command);
     let mut asked: HashMap<String, Vec<String>> = HashMap::new();
     for run in runs {
         for Question { cause, .. } in run.questions() {
-            // What follows from another cause elsewhere is one by itself here.
-            if all.causes.iter().all(|it| it.id != cause.id) {
-                all.causes.push(cause.clone());
-            }
-            asked.entry(cause.id).or_default().extend(cause.scenarios);
+            let id = roots.get(&cause.id).cloned().unwrap_or(cause.id);
+            let of: &mut Vec<String> = asked.entry(id).or_default();
+            let new = cause.scenarios.into_iter().filter(|it| !of.contains(it));
+            let new: Vec<String> = new.collect();
+            of.extend(new);
         }
     }
     for cause in &mut all.causes {
