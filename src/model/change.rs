@@ -71,6 +71,8 @@ pub enum How {
     Refused,
     /// The call is made under the new name of its tool.
     NewName,
+    /// The call is made of the tool that is nearest to one that is gone.
+    Instead,
     /// The call needs a value of the other one.
     Needs,
     /// The run ended before it came to the call.
@@ -281,6 +283,7 @@ impl fmt::Display for How {
             Self::Alike => "the same change",
             Self::Refused => "refused by the new catalogue",
             Self::NewName => "under its new name",
+            Self::Instead => "in its place",
             Self::Needs => "it needs a value of that call",
             Self::NotReached => "the run had ended before",
             Self::Retried => "made once more",

@@ -578,3 +578,59 @@ fn members_of_an_object_that_was_replaced_are_one_cause() {
         [None, Some((0, How::SameValue))]
     );
 }
+
+#[test]
+fn another_place_than_the_many_that_changed_alike_is_told_by_itself() {
+    let users = |factor: u32, is_public: bool| {
+        let users: Vec<Value> = [10, 20, 30]
+            .map(|seen| json!({"seen": if seen < 30 { seen * factor } else { seen }}))
+            .into();
+        [
+            json!({"tool": "mcp__p__users", "reads": true, "json": {"users": users, "public": is_public}}),
+        ]
+    };
+    let of = |factor, is_public| {
+        let comparison = compare(
+            &users(1, false),
+            &users(factor, is_public),
+            &Rules::default(),
+        );
+        let changes = comparison.changes.iter();
+        let told = changes.map(|it| (it.path.clone().unwrap_or_default(), it.follows));
+        told.map(|(path, follows)| (path, follows.map(|it| it.how)))
+            .collect::<Vec<_>>()
+    };
+    let seen = |at: usize| format!("response/content/0/json/users/{at}/seen");
+    assert_eq!(
+        of(100, true),
+        [
+            (seen(0), None),
+            (seen(1), Some(How::SameCall)),
+            ("response/content/0/json/public".to_owned(), None),
+        ]
+    );
+}
+
+#[test]
+fn a_refusal_names_what_it_refuses() {
+    let tool = |of_id: &str| json!([{"name": "cancel", "inputSchema": {"type": "object", "properties": {"order_id": {"type": of_id}}}}]);
+    let side = |of_id: &str, text: &str, is_error: bool| Trajectory {
+        catalogue: crate::score_drift::catalogue(&tool(of_id)),
+        ..trajectory(&[
+            json!({"tool": "mcp__p__cancel", "args": {"order_id": "a-1"}, "text": text, "is_error": is_error}),
+        ])
+    };
+    let hows_of = |text: &str, is_error: bool| {
+        let comparison = score::compare(
+            &side("string", "ok", false),
+            &side("integer", text, is_error),
+            &Rules::default(),
+        );
+        assert!(!comparison.verdict.passed);
+        hows(&comparison)
+    };
+    let refused = [How::Refused];
+    assert_eq!(hows_of("order_id must be an integer", true), refused);
+    assert_eq!(hows_of("database is read-only", true), []);
+    assert_eq!(hows_of("something else altogether", false), []);
+}

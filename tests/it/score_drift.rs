@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::score_kit::{cases, document, object, recorded};
 
-fn catalogue(tools: &Value) -> Catalogue {
+pub(crate) fn catalogue(tools: &Value) -> Catalogue {
     let tools = tools.as_array().unwrap().iter();
     Catalogue {
         servers: vec![ServerCatalogue {

@@ -149,6 +149,8 @@ struct Links<'e, 'a> {
     by_sign: HashMap<Sign, usize>,
     /// The changes of the catalogue that refuse calls, by their numbers in the baseline, and what an answer names that refuses one.
     refused: HashMap<usize, (usize, Vec<String>)>,
+    /// What new calls of tools come from that were renamed or are the nearest, by their numbers in the run.
+    names: HashMap<usize, Follows>,
     /// The last of the baseline's calls that the run has made, too.
     last_pair: usize,
     /// What tells of each call that failed.
@@ -203,6 +205,7 @@ impl<'e, 'a> Links<'e, 'a> {
             of_current: HashMap::new(),
             by_sign: HashMap::new(),
             refused: HashMap::new(),
+            names: HashMap::new(),
             main: HashMap::new(),
         }
     }
@@ -213,7 +216,7 @@ impl<'e, 'a> Links<'e, 'a> {
         let is_drift = |it: &Change| it.kind == ChangeKind::Drift;
         let first = changes.iter().position(is_drift).unwrap_or(changes.len());
         let mut of_kind: HashMap<_, usize> = HashMap::new();
-        let mut names: HashMap<String, usize> = HashMap::new();
+        let mut names: HashMap<String, Follows> = HashMap::new();
         for (at, finding) in (first..).zip(self.evidence.drift_told()) {
             let drift = &finding.drift;
             let root = match drift.alike() {
@@ -233,21 +236,19 @@ impl<'e, 'a> Links<'e, 'a> {
                 (self.refused.entry(*number))
                     .or_insert_with(|| (root, names_of(&drift.what, &drift.tool)));
             }
-            let now = finding.renamed.iter().map(|(_, now)| now);
-            for name in now.chain(drift.what.nearest()) {
+            let renamed = finding.renamed.iter().map(|(_, now)| (now, How::NewName));
+            let nearest = drift.what.nearest().map(|it| (it, How::Instead));
+            for (name, how) in renamed.chain(nearest) {
                 let full = format!("mcp__{}__{name}", drift.server);
-                names.entry(full).or_insert(root);
+                names.entry(full).or_insert(Follows { change: root, how });
             }
         }
         for change in changes.iter_mut() {
             let is_new_call = change.kind == ChangeKind::Call && change.baseline.is_none();
             let name = change.tool.as_ref().filter(|_| is_new_call);
-            if let Some(root) = name.and_then(|it| names.get(it)) {
-                change.follows = Some(Follows {
-                    change: *root,
-                    how: How::NewName,
-                });
-                self.of_current.extend(change.current.map(|it| (it, *root)));
+            if let Some(follows) = name.and_then(|it| names.get(it)).copied() {
+                change.follows = Some(follows);
+                self.names.extend(change.current.map(|it| (it, follows)));
             }
         }
     }
@@ -300,13 +301,16 @@ impl<'e, 'a> Links<'e, 'a> {
     /// What the call of a reason comes from, where that is known, and how.
     fn cause_of(&self, reason: &Reason, changes: &[Change]) -> Option<(usize, How)> {
         let of_call = || {
+            let named = reason.current.and_then(|it| self.names.get(&it));
+            if let Some(named) = named.filter(|_| reason.baseline.is_none()) {
+                return Some((named.change, named.how));
+            }
             let refused = reason.baseline.and_then(|it| self.refused.get(&it));
             let refused = refused.filter(|it| self.is_refusal(reason, &it.1));
             let known = || reason.baseline.and_then(|it| self.of_baseline.get(&it));
             let known = || known().or_else(|| self.of_current.get(&reason.current?));
             let root = refused.map(|it| it.0).or_else(|| known().copied())?;
             let how = match changes[root].kind {
-                ChangeKind::Drift if reason.baseline.is_none() => How::NewName,
                 ChangeKind::Drift => How::Refused,
                 _ => How::Behind,
             };

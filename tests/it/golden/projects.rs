@@ -17,6 +17,7 @@ description: A place is found, its forecast read, and what comes of it noted
 tags: [weather]
 user_intent: Do I need an umbrella in Bonn?
 servers: { weather: { type: mock } }
+scoring: { slower: { gate: ignore } }
 expected_trajectory:
   - { tool: find_place, args: { name: Bonn } }
   - { tool: forecast, args: { id: "{{calls.0.json:/id}}" }, expect: { text: degrees } }
