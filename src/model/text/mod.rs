@@ -18,6 +18,22 @@ pub use self::counted::{counts, few, plural, several};
 /// How many of its last lines something is quoted with that has failed.
 const LAST_LINES: usize = 20;
 
+/// Stands for any number.
+pub const NUMBER: char = '#';
+
+/// A text with its numbers masked: what differs in numbers alone is one.
+pub fn masked(text: &str) -> String {
+    let mut plain = String::new();
+    for it in text.chars() {
+        if !it.is_ascii_digit() {
+            plain.push(it);
+        } else if !plain.ends_with(NUMBER) {
+            plain.push(NUMBER);
+        }
+    }
+    plain
+}
+
 /// The last lines of an output, under a heading.
 pub fn last_words(output: &str) -> Vec<String> {
     let lines: Vec<&str> = output.lines().collect();

@@ -10,8 +10,9 @@ use model::published::result::{Cause, CauseCall, CauseKind, CausePlace, RecordCo
 use model::text::shorten;
 use model::text::word_diff::around_difference;
 
-use super::key::{Key, masked};
+use super::key::Key;
 use super::words::{self, Verb};
+use model::text::masked;
 
 /// The longest value in the sentence of a cause.
 const VALUE_CHARS: usize = 100;
@@ -53,7 +54,7 @@ pub(super) struct Draft {
     pub(super) values_differ: bool,
     pub(super) fails: bool,
     pub(super) places: Vec<CausePlace>,
-    /// The changes of the last scenario that it tells of, by their places in the list.
+    /// The changes that it tells of in the scenario it was found in, by their places in the list.
     pub(super) changes: Vec<usize>,
     /// Of these, the changes at the place that it names.
     pub(super) named: Vec<usize>,
@@ -194,9 +195,6 @@ impl Draft {
                 self.places.push(place);
             }
         }
-        if self.places.len() == 1 {
-            self.changes.extend(other.changes);
-        }
         self.add_follows(other.follows);
         self.same.extend(other.same);
         self.hint = self.hint.take().or(other.hint);
@@ -261,14 +259,14 @@ impl Draft {
             if is_same && (&self.was, &self.now) == (&other.was, &other.now) {
                 return;
             }
-            let own = own.and_then(|_| self.hint());
-            self.add_follows(own.into_iter().chain(other.hint()));
+            let own = own.and_then(|_| self.annotation());
+            self.add_follows(own.into_iter().chain(other.annotation()));
             self.what = What::Hints;
         }
     }
 
-    /// The hint that changed, and how: ``` `destructiveHint`: true → false ```.
-    fn hint(&self) -> Option<String> {
+    /// The annotation that changed, and how: ``` `destructiveHint`: true → false ```.
+    fn annotation(&self) -> Option<String> {
         let name = self.path.as_deref()?.rsplit('/').next()?;
         let values = values(self.was.as_deref(), self.now.as_deref());
         Some(format!("`{name}`: {}", values.unwrap_or_default()))

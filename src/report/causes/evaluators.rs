@@ -2,8 +2,9 @@
 
 use super::draft::{Draft, FAILS};
 use super::gather::Gather;
-use super::key::{Key, masked};
+use super::key::Key;
 use model::published::result::{CauseKind, EvaluationSummary};
+use model::text::masked;
 
 /// What of a cause's key stands for the mean of all evaluators.
 const SCORE: &str = "evaluation score";

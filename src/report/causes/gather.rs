@@ -14,8 +14,9 @@ use model::published::result::{
 use super::draft::{Draft, What};
 use super::ended::{self, Ended};
 use super::found::Found;
-use super::key::{Key, masked};
+use super::key::Key;
 use super::of_change::{Context, calls_of};
+use model::text::masked;
 
 /// How many further places of one answer have a cause each; more than that are told beneath the first.
 const PLACES: usize = 4;

@@ -5,12 +5,10 @@ use sha2::{Digest, Sha256};
 
 use model::drift::{ToolChange, ToolDrift};
 use model::published::result::CauseKind;
+use model::text::{NUMBER, masked};
 
 /// The fewest digits of a number in a key that is a part of an id.
 const ID_DIGITS: usize = 5;
-
-/// Stands for any number.
-const NUMBER: char = '#';
 
 /// What two causes have in common that are one. Sentences are kept with their numbers masked, because ids and times differ between scenarios.
 ///
@@ -114,19 +112,6 @@ fn without_ids(path: &str) -> String {
         let masked = digits >= ID_DIGITS;
         plain.extend(masked.then_some(NUMBER));
         plain.push_str(if masked { &run[digits..] } else { run });
-    }
-    plain
-}
-
-/// The sentence with its numbers masked.
-pub(super) fn masked(text: &str) -> String {
-    let mut plain = String::new();
-    for it in text.chars() {
-        if !it.is_ascii_digit() {
-            plain.push(it);
-        } else if !plain.ends_with(NUMBER) {
-            plain.push(NUMBER);
-        }
     }
     plain
 }

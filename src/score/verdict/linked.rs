@@ -1,17 +1,17 @@
 //! Which failure comes from which: what a changed catalogue refuses, what needs a value of a call that failed, what fails as another call
 //! did. What else differs in a call that failed belongs to that.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::Value;
 
 use crate::text::excerpt;
-use crate::upstream::finding::Standing;
 use model::binding::Binding;
 use model::change::{Change, ChangeKind, Follows, How, What, starred};
 use model::comparison::{Pair, Row};
 use model::drift::ToolChange;
 use model::reason::{self, Answered, Reason, ReasonKind, Why};
+use model::text::masked;
 use model::trajectory::{FailureKind, Outcome, ToolCall};
 
 use super::evidence::Evidence;
@@ -45,27 +45,8 @@ pub(crate) fn link(evidence: &Evidence<'_, '_>, reasons: &mut [Reason], changes:
     }
     let mut links = Links::new(evidence);
     links.drift(changes);
-    // What comes to what the agent's call failed for stands behind all calls.
-    let following: Vec<Reason> = (evidence.heard.reasons())
-        .filter(|(standing, _)| *standing != Standing::Cause)
-        .map(|it| it.1)
-        .collect();
-    let heard = |it: &'_ Reason| (it.baseline, it.current, it.predicate());
-    let following: HashSet<_> = following.iter().map(heard).collect();
-    let mut of_calls: Vec<&Reason> = reasons.iter().filter(|it| is_of_call(it)).collect();
-    // A new call stands where the baseline's next one would: after what may have caused it. What an equal call became behind the server
-    // stands before what the call came to.
-    of_calls.sort_by_key(|it| {
-        let is_behind = it.kind == ReasonKind::Upstream;
-        (
-            is_behind && following.contains(&heard(it)),
-            it.baseline.is_none(),
-            it.baseline,
-            it.current,
-            !is_behind,
-        )
-    });
-    for reason in of_calls {
+    // They stand in the order in which one may come from another.
+    for reason in reasons.iter().filter(|it| is_of_call(it)) {
         links.add(reason, changes);
     }
     links.rest(&by_call, changes);
@@ -210,7 +191,7 @@ impl<'e, 'a> Links<'e, 'a> {
         }
     }
 
-    /// Changes of the catalogue, the same of several tools as one, with the recorded calls that they refuse and the calls that are made under
+    /// Changes of the catalogue, in the order in which the list of changes has them: the same of several tools as one, with the recorded calls that they refuse and the calls that are made under
     /// a new name.
     fn drift(&mut self, changes: &mut [Change]) {
         let is_drift = |it: &Change| it.kind == ChangeKind::Drift;
@@ -399,14 +380,14 @@ impl<'e, 'a> Links<'e, 'a> {
 
     fn sign(&self, reason: &Reason) -> Option<Sign> {
         if let Why::Heard { said, .. } = &reason.why {
-            return Some(Sign::Heard(without_numbers(said)));
+            return Some(Sign::Heard(masked(said)));
         }
         let pair = self.pairs.get(&reason.baseline?)?;
         let call = self.evidence.calls.now(reason.current?).said;
         let server = call.server.clone().unwrap_or_default();
         match (self.evidence.failed_now(pair), &reason.why) {
             (Some(_), _) if is_unreachable(call) => Some(Sign::Unreachable(server)),
-            (Some(message), _) => Some(Sign::Failed(server, without_numbers(&message))),
+            (Some(message), _) => Some(Sign::Failed(server, masked(&excerpt::shorten(&message)))),
             (None, Why::AnsweredOtherwise(what)) => {
                 let (expected, got) = (reason.expected.clone(), reason.got.clone());
                 let answered = format!("{} {what}", call.full_name());
@@ -477,17 +458,4 @@ fn is_unreachable(call: &ToolCall) -> bool {
             FailureKind::Disconnected | FailureKind::Transport | FailureKind::NotSent
         ),
     }
-}
-
-/// A message with its numbers masked, because messages that differ only in numbers have one cause.
-fn without_numbers(message: &str) -> String {
-    let mut plain = String::new();
-    for it in excerpt::shorten(message).chars() {
-        if !it.is_ascii_digit() {
-            plain.push(it);
-        } else if !plain.ends_with('#') {
-            plain.push('#');
-        }
-    }
-    plain
 }
