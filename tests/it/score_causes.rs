@@ -632,5 +632,5 @@ fn a_refusal_names_what_it_refuses() {
     let refused = [How::Refused];
     assert_eq!(hows_of("order_id must be an integer", true), refused);
     assert_eq!(hows_of("database is read-only", true), []);
-    assert_eq!(hows_of("something else altogether", false), []);
+    assert_eq!(hows_of("order_id is another one", false), []);
 }
