@@ -410,3 +410,47 @@ fn what_keeps_all_scenarios_from_running_is_one_cause() {
         result["causes"]
     );
 }
+
+#[test]
+fn tools_that_fail_alike_are_all_named_and_an_end_belongs_to_what_brought_it_about() {
+    let project = Project::new();
+    let write = |of_n: &str, answers: [&str; 3]| {
+        let tool = |at: usize, name: &str| {
+            let is_error = answers[at] != "fine";
+            json!({
+                "name": name,
+                "input_schema": { "type": "object", "properties": { "n": { "type": of_n } } },
+                "responses": [{ "content": answers[at], "is_error": is_error }],
+            })
+        };
+        let call = |name: &str, is_critical: bool| json!({ "tool": name, "args": { "n": "1" }, "critical": is_critical });
+        let scenario = json!({
+            "name": "A",
+            "servers": { "w": { "type": "mock" } },
+            "agent": { "kind": "scripted", "calls": [call("get", false), call("put", false), call("end", true), call("get", false)] },
+            "mcp_interactions": { "w": { "tools": [tool(0, "get"), tool(1, "put"), tool(2, "end")] } },
+        });
+        project.file("scenarios/a.yaml", scenario.to_string());
+    };
+    let told = || {
+        let result: Value =
+            serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+        let causes = result["causes"].as_array().unwrap().iter();
+        let told: Vec<String> = causes
+            .filter(|it| it["fails"] == true)
+            .map(|it| it["text"].as_str().unwrap().to_owned())
+            .collect();
+        told
+    };
+    write("string", ["fine"; 3]);
+    project.expect(0, &["record"]);
+    write("string", ["HTTP 404", "HTTP 500", "fine"]);
+    project.expect(1, &["compare"]);
+    assert_eq!(told(), ["`get` and `put` failed, such as HTTP 404"]);
+    write("integer", ["fine", "fine", "n is no integer"]);
+    project.expect(1, &["compare"]);
+    assert_eq!(
+        told(),
+        ["parameter `n` of `end`, `get` and `put` became an integer: string → integer"]
+    );
+}
