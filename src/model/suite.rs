@@ -89,7 +89,7 @@ pub struct ScenarioResult {
     pub notes: Vec<String>,
     /// What recording learned, and where it is kept: for readers who ask for more.
     pub details: Vec<String>,
-    /// What of the calls failed, as it did when the baseline was accepted, where the scenario passed all the same.
+    /// What of the calls failed, whatever the run was compared with; where the scenario passed, it failed as it did when the baseline was accepted.
     pub failing: Vec<String>,
     /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each.
     pub idle_rules: Vec<String>,

@@ -162,7 +162,7 @@ pub(super) fn element(text: &str, start: usize, end: usize) -> Option<Range<usiz
     let length = value.find(if is_data { "]]>" } else { "<" })?;
     let behind = near(from + length).trim_start_matches("]]>");
     let (closes, _) = behind.strip_prefix("</")?.split_once('>')?;
-    let is_whole = closes.ends_with(&text[start..end]);
+    let is_whole = closes.ends_with(&text[start..end]) && !closes.contains('<');
     is_whole.then_some(from..from + length)
 }
 

@@ -144,7 +144,7 @@ fn skipped(result: &ResultDocument) -> String {
 /// The scenarios that passed because their calls fail as they did when they were recorded; `None` where all is well.
 fn failing(result: &ResultDocument) -> Option<String> {
     let failing = result.scenarios.iter();
-    let mut failing = failing.filter(|it| !it.failing.is_empty());
+    let mut failing = failing.filter(|it| !it.fails_as_before().is_empty());
     let first = failing.next()?;
     Some(match failing.count() {
         0 => format!("calls of `{}` fail", first.id),

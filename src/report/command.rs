@@ -271,8 +271,16 @@ fn fitting(names: &[&str], most: usize) -> usize {
 pub fn accept(result: &ResultDocument, scenarios: &[&Scenario], from: AcceptFrom<'_>) -> String {
     let mut words = vec!["mcp-eval review".to_owned()];
     words.extend(reviewed(result, scenarios));
-    words.push("--accept".to_owned());
-    words.extend(scenarios.iter().map(|it| quoted(&it.id)));
+    let is_option = |it: &&Scenario| it.id.starts_with('-');
+    let mut ids = scenarios.iter().copied().filter(|it| !is_option(it));
+    let options = scenarios.iter().copied().filter(is_option);
+    words.extend(options.map(|it| format!("--accept={}", quoted(&it.id))));
+    if let Some(first) = ids.next() {
+        words.push(format!("--accept {}", quoted(&first.id)));
+        words.extend(ids.map(|it| quoted(&it.id)));
+    }
+    let fails = scenarios.iter().any(|it| it.fails_by_itself());
+    words.extend(fails.then(|| "--allow-failing".to_owned()));
     match from {
         AcceptFrom::Pending => {}
         AcceptFrom::Elsewhere => words.push("--from REPORT_FOLDER".to_owned()),

@@ -40,6 +40,8 @@ fn a_run_that_record_would_not_keep_is_not_accepted_either() {
         .says("not kept")
         .says("the run failed: every call failed");
     project.expect(1, &["compare"]);
+    let page = project.read("reports/latest/gone.html");
+    assert!(page.contains("review --accept gone --allow-failing"));
     for (which, exit) in [(&["--accept", "gone"][..], 2), (&["--accept-all"], 3)] {
         for more in [&[][..], &["--variant"], &["--force"]] {
             project

@@ -349,6 +349,13 @@ fn a_number_that_is_a_secret_leaves_json_what_it_is() {
     }
 }
 
+#[test]
+fn a_placeholder_is_no_element_that_a_later_one_closes() {
+    let redactor = Redactor::new(&Secrets::default(), &Redaction::default());
+    let clean = redactor.text("s3cr3tis un</<secret:s3cr3tis ");
+    assert_eq!(*redactor.text(&clean), *clean);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 

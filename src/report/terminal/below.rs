@@ -100,7 +100,7 @@ impl Page<'_> {
             let text = format!("unchecked: {shown}: {}", check.message);
             self.indented(4, "? ", YELLOW, &text);
         }
-        for it in &scenario.failing {
+        for it in scenario.fails_as_before() {
             let text = format!("fails as in its baseline: {it}");
             self.indented(4, "! ", YELLOW, &text);
         }

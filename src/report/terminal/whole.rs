@@ -97,7 +97,7 @@ fn is_told(scenario: &Scenario, verbosity: Verbosity) -> bool {
                 || scenario.repeated.is_some()
                 || scenario.direct.is_some()
                 || scenario.unchecked().next().is_some()
-                || !scenario.failing.is_empty()
+                || !scenario.fails_as_before().is_empty()
                 || scenario.evaluators_to_look_at().next().is_some()
                 || !scenario.idle_rules.is_empty()
                 || !scenario.experiment_changes.is_empty()

@@ -12,7 +12,7 @@ use model::change::Text;
 use model::drift::{Drift, SchemaChange, ToolChange};
 use model::trajectory::ToolCall;
 
-use super::likeness::{nearest_name, nearest_tool};
+use super::likeness::{CANDIDATES, nearest_name, nearest_tool};
 use super::refusal::{Blame, Refusals};
 use super::renamed::Renamed;
 use super::schema;
@@ -308,10 +308,14 @@ impl<'a> Server<'a> {
     fn missing(&mut self, tool: &Tool, added: &[&Tool], tools: &[Tool]) {
         let name = tool.name();
         let refused = self.made(name);
-        let near = nearest_tool(tool, added.iter().copied())
-            .or_else(|| nearest_tool(tool, tools))
-            .map(Tool::name)
-            .or_else(|| nearest_name(name, tools.iter().map(Tool::name)));
+        let near = || {
+            let near = nearest_tool(tool, added.iter().copied());
+            let near = near.or_else(|| nearest_tool(tool, tools));
+            (near.map(Tool::name)).or_else(|| nearest_name(name, tools.iter().map(Tool::name)))
+        };
+        // Of very many tools, a scenario has a use for those that it calls.
+        let is_looked_for = !refused.is_empty() || tools.len() <= CANDIDATES;
+        let near = is_looked_for.then(near).flatten();
         let nearest = near.map(str::to_owned);
         let mut finding = self.gone(name, ToolChange::Gone { nearest }, refused);
         finding.drift.was = Some(name.to_owned());

@@ -8,10 +8,8 @@ use crate::text::words;
 use crate::values::same::same;
 use model::catalogue::Tool;
 
-use super::likeness::{NEAR_BY_NAME, names, words_of_name};
+use super::likeness::{CANDIDATES, NEAR_BY_NAME, names, words_of_name};
 
-/// The most tools on either side that are looked through.
-const CANDIDATES: usize = 500;
 /// Descriptions at least this similar are of one tool.
 const SAME_DESCRIPTION: f64 = 0.6;
 
@@ -72,29 +70,31 @@ impl<'a> Renamed<'a> {
 /// How certain it is that two tools are the same under two names; `None` where they are not. They are if they take the same arguments and
 /// have a similar name or description, or if they have the same description and share some arguments.
 fn same_tool(old: &Tool, new: &Tool) -> Option<f64> {
-    let described = |it: &Tool| {
-        it.description()
-            .map(str::trim)
-            .filter(|it| !it.is_empty())
-            .map(str::to_owned)
-    };
+    fn described(tool: &Tool) -> Option<&str> {
+        let description = tool.description().map(str::trim);
+        description.filter(|it| !it.is_empty())
+    }
     let descriptions = described(old).zip(described(new));
-    let alike =
-        descriptions.as_ref().map_or(
-            0.0,
-            |(b, c)| if b == c { 1.0 } else { words::similarity(b, c) },
-        );
-    let named_alike = names(old.name(), new.name());
     let has_arguments = old.input_schema().is_some_and(has_properties);
     let takes_the_same = has_arguments
         && (old.input_schema().zip(new.input_schema())).is_some_and(|(b, c)| same(b, c));
+    let are_equal = descriptions.as_ref().is_some_and(|(b, c)| b == c);
+    // Most pairs of two large catalogues have neither in common, and need no closer look.
+    if !takes_the_same && !are_equal {
+        return None;
+    }
+    let alike = match &descriptions {
+        Some((b, c)) if !are_equal => words::similarity(b, c),
+        _ => f64::from(u8::from(are_equal)),
+    };
+    let named_alike = names(old.name(), new.name());
     let is_one = if takes_the_same {
         alike >= SAME_DESCRIPTION
             || named_alike >= NEAR_BY_NAME && (descriptions.is_none() || alike > 0.2)
             // Without descriptions, equal arguments and a common word in the names are enough.
             || descriptions.is_none() && has_word_of(old.name(), new.name())
     } else {
-        alike >= 1.0 && same_parameters(old, new)
+        same_parameters(old, new)
     };
     is_one.then_some(alike + named_alike + f64::from(u8::from(takes_the_same)))
 }
@@ -131,9 +131,14 @@ fn by_rule<'a>(gone: &[&'a Tool], added: &[&'a Tool]) -> Option<(Rule, Vec<(&'a 
         return None;
     }
     let mut followers: BTreeMap<Rule, Vec<(&Tool, &Tool)>> = BTreeMap::new();
-    for old in gone {
-        for new in added {
-            for rule in rules(old.name(), new.name()) {
+    let words = |tools: &[&'a Tool]| -> Vec<(&'a Tool, BTreeSet<String>)> {
+        let tools = tools.iter().map(|it| (*it, words_of_name(it.name())));
+        tools.collect()
+    };
+    let added = words(added);
+    for (old, old_words) in words(gone) {
+        for (new, new_words) in &added {
+            for rule in rules(old.name(), new.name(), old_words == *new_words) {
                 followers.entry(rule).or_default().push((old, new));
             }
         }
@@ -152,8 +157,8 @@ fn by_rule<'a>(gone: &[&'a Tool], added: &[&'a Tool]) -> Option<(Rule, Vec<(&'a 
         .max_by_key(|(_, tools)| tools.len())
 }
 
-/// The rules by which one name would become the other.
-fn rules(old: &str, new: &str) -> Vec<Rule> {
+/// The rules by which one name, which may be made of the same words, would become the other.
+fn rules(old: &str, new: &str, has_same_words: bool) -> Vec<Rule> {
     let ends = common(old.chars().rev(), new.chars().rev());
     let begins = common(old.chars(), new.chars());
     let mut rules = Vec::new();
@@ -169,7 +174,7 @@ fn rules(old: &str, new: &str) -> Vec<Rule> {
             now: new[begins..].to_owned(),
         });
     }
-    if words_of_name(old) == words_of_name(new) {
+    if has_same_words {
         rules.push(Rule::Notation);
     }
     rules

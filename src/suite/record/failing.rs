@@ -51,7 +51,7 @@ pub(crate) fn check_run(
     let evaluation = evaluate::overall(evaluations, scenario.evaluation_threshold);
     let mut failing = failing_calls(scenario, trajectory, replayed);
     failing.extend(evaluating::reasons(evaluations, evaluation));
-    count_unmet(&checks, &mut failing);
+    failing.extend(unmet(&checks));
     if let Some(problem) = evaluating::unjudged(evaluations, evaluation)
         && failing.is_empty()
     {
@@ -78,17 +78,11 @@ pub(crate) fn cannot_be_judged(
     }
 }
 
-/// How the last reason ends where expectations are not met.
-const NOT_MET: &str = " not met";
-
-/// Ends the reasons with the number of expectations that are not met, in place of the number they ended with before.
-pub(crate) fn count_unmet(checks: &[Check], reasons: &mut Vec<String>) {
-    reasons.pop_if(|it| it.ends_with(NOT_MET));
+/// The reason that expectations are not met; `None` where all are.
+pub(crate) fn unmet(checks: &[Check]) -> Option<String> {
     let unmet = checks.iter().filter(|it| it.fails()).count();
-    if unmet > 0 {
-        let what = plural(unmet, "expectation is", "expectations are");
-        reasons.push(format!("{what}{NOT_MET}"));
-    }
+    let what = plural(unmet, "expectation is", "expectations are");
+    (unmet > 0).then(|| format!("{what} not met"))
 }
 
 /// Answers that look like errors although the servers say that they are fine, in words; `None` where none does.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::clients::breaks_clients;
 use super::failing::{
-    RunChecks, cannot_be_judged, check_run, count_unmet, from_expectation, looks_like_errors,
+    RunChecks, cannot_be_judged, check_run, from_expectation, looks_like_errors, unmet,
 };
 use super::learned;
 use super::once::{reads, rules_that_do_not_fit};
@@ -182,12 +182,13 @@ fn demand_what_one_met(played: &mut [Played]) {
             continue;
         }
         for run in played.iter_mut() {
+            let before = unmet(&run.checks);
             let check = run.checks.get_mut(index);
-            let unmet = check.filter(|it| it.unchecked);
-            if let Some(check) = unmet {
+            if let Some(check) = check.filter(|it| it.unchecked) {
                 check.unchecked = false;
                 "another of the runs says it, and this one does not".clone_into(&mut check.message);
-                count_unmet(&run.checks, &mut run.failing);
+                run.failing.retain(|it| Some(it) != before.as_ref());
+                run.failing.extend(unmet(&run.checks));
             }
         }
     }

@@ -63,7 +63,8 @@ pub struct Scenario {
     /// What recording learned, and where it is kept, a sentence each; absent for other commands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<String>,
-    /// What of the calls failed, as it did when the baseline was accepted, where the scenario passed all the same; absent where nothing did.
+    /// What of the calls failed, whatever the run was compared with; where the scenario passed, it failed as it did when the baseline was
+    /// accepted. Absent where nothing did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failing: Vec<String>,
     /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each; absent where there are none.
@@ -233,6 +234,20 @@ impl Scenario {
     /// It passed, and nothing is known to differ from the baseline. What an older program did not look for is not said to be so.
     pub fn is_unchanged(&self) -> bool {
         self.status == Status::Passed && !self.is_changed() && self.unchanged
+    }
+
+    /// What of the calls failed as it did when the baseline was accepted, where the scenario passed all the same.
+    pub fn fails_as_before(&self) -> &[String] {
+        let is_known = self.status == Status::Passed;
+        if is_known { &self.failing } else { &[] }
+    }
+
+    /// Only `--allow-failing` accepts it: calls failed, an expectation is not met, or an evaluator speaks against it.
+    pub fn fails_by_itself(&self) -> bool {
+        let unmet = self.checks.iter().any(|it| !it.passed && !it.unchecked);
+        let evaluators = self.evaluators.iter();
+        let mut evaluators = evaluators.filter(|it| it.status == super::EvaluationStatus::Failed);
+        !self.failing.is_empty() || unmet || evaluators.any(|it| it.gates())
     }
 
     /// It was kept although something speaks against it.
