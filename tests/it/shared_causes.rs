@@ -159,28 +159,30 @@ fn four_bugs_in_many_scenarios_are_four_causes() {
     assert_eq!(
         told,
         [
-            "tool `search_products` was renamed to `find_products`",
             "`get_order` no longer answers with `eta`: \"three days\" → nothing",
             "`get_product` answers with another `price`: 19.99 → 24.99",
             "`cancel_order` failed: internal error",
+            "tool `search_products` was renamed to `find_products`",
         ],
         "{ran:#?}"
     );
+    // Those that do not use the tool are no concern of that.
+    assert_eq!(causes[3]["scenarios"].as_array().unwrap().len(), 8);
     let beneath = |cause: usize| causes[cause]["follows"].to_string();
     assert!(
-        beneath(2).contains("`unit_price`: 19.99 → 24.99 (the same value)"),
+        beneath(1).contains("`unit_price`: 19.99 → 24.99 (the same value)"),
         "{}",
-        beneath(2)
+        beneath(1)
     );
     assert!(
-        beneath(2).contains("`total`: 39.98 → 49.98 (computed from it)"),
+        beneath(1).contains("`total`: 39.98 → 49.98 (computed from it)"),
         "{}",
-        beneath(2)
+        beneath(1)
     );
-    assert!(beneath(3).contains("(after it failed)"), "{}", beneath(3));
+    assert!(beneath(2).contains("(after it failed)"), "{}", beneath(2));
     // Every scenario that fails for one of them is named there, those too that never ask for the price.
     assert_eq!(
-        causes[2]["scenarios"],
+        causes[1]["scenarios"],
         json!(["s02", "s04", "s06", "s08", "s12", "s14", "s16", "s18"])
     );
 }

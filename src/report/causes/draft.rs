@@ -1,6 +1,6 @@
 //! A cause while it is put together from what scenarios, calls and places have in common.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use crate::record;
@@ -53,6 +53,8 @@ pub(super) struct Draft {
     /// Not all of its places have the same values.
     pub(super) values_differ: bool,
     pub(super) fails: bool,
+    /// It changed in a tool that its scenarios do not use: where others use the tool, it is a cause of these alone.
+    pub(super) is_unused: bool,
     pub(super) places: Vec<CausePlace>,
     /// The changes that it tells of in the scenario it was found in, by their places in the list.
     pub(super) changes: Vec<usize>,
@@ -60,9 +62,10 @@ pub(super) struct Draft {
     pub(super) named: Vec<usize>,
     /// How many places of one call are concerned, at most.
     pub(super) of_call: usize,
-    pub(super) follows: Vec<String>,
-    /// What would be a cause by itself, and is the same value in a later call.
-    pub(super) same: HashSet<Key>,
+    /// What follows, in a sentence each, and how.
+    pub(super) follows: Vec<(String, Option<How>)>,
+    /// What would be a cause by itself, and is the same value in a later call, or computed from it.
+    pub(super) same: HashMap<Key, Same>,
     pub(super) hint: Option<String>,
     /// What records the baselines that are missing.
     pub(super) records: Vec<RecordCommand>,
@@ -71,6 +74,14 @@ pub(super) struct Draft {
     /// The calls of the last scenario, and what follows, to keep each once.
     pub(super) known_calls: HashSet<CauseCall>,
     pub(super) known_follows: HashSet<String>,
+}
+
+/// A value that another one led to.
+#[derive(PartialEq)]
+pub(super) struct Same {
+    pub(super) how: How,
+    pub(super) was: Option<String>,
+    pub(super) now: Option<String>,
 }
 
 /// What the sentence of a cause says.
@@ -112,6 +123,7 @@ impl Draft {
             messages_differ: false,
             values_differ: false,
             fails: false,
+            is_unused: false,
             places: vec![CausePlace {
                 scenario: scenario.to_owned(),
                 calls: Vec::new(),
@@ -121,7 +133,7 @@ impl Draft {
             named: Vec::new(),
             of_call: 1,
             follows: Vec::new(),
-            same: HashSet::new(),
+            same: HashMap::new(),
             hint: None,
             records: Vec::new(),
             beneath: Vec::new(),
@@ -162,9 +174,14 @@ impl Draft {
 
     /// Names what follows, each once.
     pub(super) fn add_follows(&mut self, follows: impl IntoIterator<Item = String>) {
+        self.add_linked(follows.into_iter().map(|it| (it, None)));
+    }
+
+    /// The same, with how it follows.
+    pub(super) fn add_linked(&mut self, follows: impl IntoIterator<Item = (String, Option<How>)>) {
         let new = follows.into_iter();
         self.follows
-            .extend(new.filter(|it| self.known_follows.insert(masked(it))));
+            .extend(new.filter(|(said, _)| self.known_follows.insert(masked(said))));
     }
 
     /// Adds what has the same cause: of the same scenario, or of the next.
@@ -184,7 +201,12 @@ impl Draft {
         {
             self.path = Some(starred(path));
         }
-        for place in other.places {
+        if self.is_unused && !other.is_unused {
+            self.is_unused = false;
+            self.places.clear();
+        }
+        let is_counted = other.is_unused == self.is_unused;
+        for place in other.places.into_iter().filter(|_| is_counted) {
             if self.places.last().map(|it| &it.scenario) == Some(&place.scenario) {
                 if !self.add_calls(place.calls) {
                     self.of_call += 1;
@@ -195,30 +217,26 @@ impl Draft {
                 self.places.push(place);
             }
         }
-        self.add_follows(other.follows);
+        self.add_linked(other.follows);
         self.same.extend(other.same);
         self.hint = self.hint.take().or(other.hint);
         self.records.extend(other.records);
     }
 
-    /// Whether another cause is the same value in scenarios that do not come to this one.
-    pub(super) fn has_same(&self, other: &Self) -> bool {
+    /// How another cause, of scenarios that do not come to this one, follows from it elsewhere with the same values.
+    pub(super) fn same_elsewhere(&self, other: &Self) -> Option<How> {
+        let known = self.same.get(&other.key)?;
         let are_one = !self.values_differ && !other.values_differ;
-        are_one
-            && self.same.contains(&other.key)
-            && (&self.was, &self.now) == (&other.was, &other.now)
+        let is_same = are_one && (&known.was, &known.now) == (&other.was, &other.now);
+        is_same.then_some(known.how)
     }
 
     /// Puts a cause of other scenarios beneath.
-    pub(super) fn take_in(&mut self, other: Self) {
+    pub(super) fn take_in(&mut self, other: Self, how: How) {
         self.fails |= other.fails;
         self.beneath.push(other.key.id());
-        self.add_follows(std::iter::once(format!(
-            "{} ({})",
-            other.text(),
-            How::SameValue
-        )));
-        self.add_follows(other.follows);
+        self.add_linked([(other.text(), Some(how))]);
+        self.add_linked(other.follows);
         for place in other.places {
             match self
                 .places
@@ -284,10 +302,14 @@ impl Draft {
             place.calls.sort_by_key(|it| it.baseline.or(it.current));
         }
         let left = self.follows.len().saturating_sub(FOLLOWS);
-        if left > 0 {
-            self.follows.truncate(FOLLOWS);
-            self.follows.push(format!("and {left} more"));
-        }
+        let follows = self.follows.iter().take(FOLLOWS);
+        let mut follows: Vec<String> = follows
+            .map(|(said, how)| match how {
+                Some(how) => format!("{said} ({how})"),
+                None => said.clone(),
+            })
+            .collect();
+        follows.extend((left > 0).then(|| format!("and {left} more")));
         if self.records.len() > 1 {
             self.hint = Some(record::hint(&self.records));
         }
@@ -306,7 +328,7 @@ impl Draft {
             scenarios: self.places.iter().map(|it| it.scenario.clone()).collect(),
             calls: self.places.iter().map(|it| it.calls.len()).sum(),
             places: self.places,
-            follows: self.follows,
+            follows,
             hint: self.hint,
         }
     }

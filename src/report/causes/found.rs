@@ -45,15 +45,16 @@ impl Found {
         let same: HashSet<Key> = rest
             .iter()
             .flatten()
-            .flat_map(|it| it.same.iter().cloned())
+            .flat_map(|it| it.same.keys().cloned())
             .collect();
         let beneath: Vec<Draft> = (rest.iter_mut())
             .filter_map(|it| it.take_if(|it| same.contains(&it.key)))
             .collect();
         roots.extend(rest.into_iter().flatten());
         for draft in beneath {
-            match roots.iter_mut().find(|it| it.has_same(&draft)) {
-                Some(root) => root.take_in(draft),
+            let mut linked = roots.iter_mut();
+            match linked.find_map(|it| Some((it.same_elsewhere(&draft)?, it))) {
+                Some((how, root)) => root.take_in(draft, how),
                 None => roots.push(draft),
             }
         }

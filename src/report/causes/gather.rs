@@ -11,7 +11,7 @@ use model::published::result::{
     Why,
 };
 
-use super::draft::{Draft, What};
+use super::draft::{Draft, Same, What};
 use super::ended::{self, Ended};
 use super::found::Found;
 use super::key::Key;
@@ -205,7 +205,10 @@ impl<'a> Gather<'a> {
             };
             if !told.iter().any(is_same) {
                 let draft = self.context.of_change(&change, None, None);
-                self.found.add(draft);
+                self.found.add(Draft {
+                    is_unused: true,
+                    ..draft
+                });
             }
         }
     }
@@ -376,8 +379,10 @@ impl<'a> Gather<'a> {
     fn put_beneath(&mut self, root: usize, how: How, draft: Draft) {
         let cause = &mut self.found.drafts_mut()[root];
         cause.fails |= draft.fails;
-        if how == How::SameValue {
-            cause.same.insert(draft.key.clone());
+        if matches!(how, How::SameValue | How::Derived) {
+            let (was, now) = (draft.was.clone(), draft.now.clone());
+            let same = Same { how, was, now };
+            cause.same.entry(draft.key.clone()).or_insert(same);
         }
         if cause.key == draft.key {
             cause.merge(draft);
@@ -392,7 +397,7 @@ impl<'a> Gather<'a> {
         }
         let said = draft.text();
         if said != cause.text() {
-            cause.add_follows([format!("{said} ({how})")]);
+            cause.add_linked([(said, Some(how))]);
         }
     }
 

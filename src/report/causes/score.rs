@@ -44,8 +44,8 @@ impl Gather<'_> {
         }
         let [score, threshold] = apart(scores.overall, scores.threshold, 2);
         let said = format!("the score is {score}, below {threshold}");
-        if let Some(cause) = self.found.drafts_mut().iter_mut().find(|it| it.fails) {
-            cause.add_follows([said]);
+        // What failed says why the score is low.
+        if self.found.drafts().iter().any(|it| it.fails) {
             return;
         }
         let costly = comparison.losses.iter();
@@ -87,7 +87,7 @@ impl Gather<'_> {
             path: loss.path.clone(),
             was: loss.expected.clone(),
             now: loss.got.clone(),
-            follows: vec![score],
+            follows: vec![(score, None)],
             ..draft
         };
         draft.add_calls([CauseCall::new(loss.baseline, loss.current)]);

@@ -53,10 +53,10 @@ impl Comparison {
         reason::grouped(&self.reasons, &self.changes)
     }
 
-    /// Whether the changes say already what a warning does.
+    /// Whether the changes, or those of the catalogue, say already what a warning does.
     pub fn mentions(&self, warning: &Reason) -> bool {
         let kind = match warning.kind {
-            ReasonKind::Drift => ChangeKind::Drift,
+            ReasonKind::Drift => return !self.drift.is_empty(),
             ReasonKind::Slower => ChangeKind::Slower,
             ReasonKind::Tokens => ChangeKind::Tokens,
             _ => return false,
