@@ -7,7 +7,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
-/// The most violations that are told of one value.
+/// The most violations that are reported for one value.
 pub const MOST: usize = 20;
 
 /// The longest text of a violation, in characters.
@@ -174,7 +174,7 @@ mod tests {
     use super::JsonSchema;
 
     #[test]
-    fn all_that_breaks_a_schema_is_told_with_its_place() {
+    fn all_violations_are_reported_with_their_places() {
         let schema = JsonSchema::new(&json!({
             "type": "object",
             "required": ["id"],
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn all_ways_to_be_right_are_told() {
+    fn all_valid_alternatives_are_listed() {
         let schema = JsonSchema::new(&json!({
             "properties": {
                 "word": { "anyOf": [{ "oneOf": [{ "enum": ["a", "b"] }, { "const": "c" }] }, { "type": "null" }] },

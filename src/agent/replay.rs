@@ -246,7 +246,7 @@ impl Replay {
                 return Ok(outcomes);
             };
             let translation = IdTranslation::new(self.followed.iter().map(|(was, now)| (was, now)));
-            if score::has_settled(
+            if score::is_final_answer(
                 &self.baseline,
                 &self.rules,
                 poll,

@@ -1,4 +1,4 @@
-//! What is wrong, or looks wrong, with data sets that can be read.
+//! Findings in data sets that can be read: what is wrong with them, or looks wrong.
 
 use std::collections::{HashMap, HashSet};
 
@@ -53,8 +53,8 @@ pub fn check(corpus: Source<'_, Corpus>, golden: Source<'_, Golden>) -> Vec<Find
     findings
 }
 
-/// What keeps a golden set from being measured with: figures that would be the same whatever is found. That a labelled tool is gone is told of
-/// each query that misses it.
+/// What keeps a golden set from being measured with: figures that would be the same whatever is found. That a labelled tool is gone is
+/// reported for each query that misses it.
 pub fn unfit(golden: Source<'_, Golden>, findings: &mut Vec<Finding>) {
     let mut first: HashMap<Vec<String>, &Query> = HashMap::new();
     for query in &golden.read.queries {
@@ -182,7 +182,7 @@ fn contrary(document: &Document, query: &Query, earlier: &Query) -> Finding {
 
 /// Queries that are the same, or nearly.
 fn doubles(golden: Source<'_, Golden>, findings: &mut Vec<Finding>) {
-    // What has no text is told as such.
+    // A query without text has a finding of its own.
     let queries = golden.read.queries.iter();
     let queries: Vec<&Query> = queries.filter(|it| !it.text.is_empty()).collect();
     let texts: Vec<Vec<String>> = queries.iter().map(|it| words(&it.text)).collect();

@@ -1,4 +1,4 @@
-//! What one detector said, held against what is so.
+//! The verdicts of one detector, measured against the truth.
 
 use std::collections::BTreeMap;
 
@@ -78,15 +78,15 @@ fn unsteady(runs: &[Said<'_>], truth: &Truth) -> Vec<String> {
 
 /// Which rates the gate is about although there was nothing in some run that they could be of: such a rate is written as 0, and says nothing.
 pub(super) fn not_measured(runs: &[Counts], demands: &Demands) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     // What is true of every rate needs none to be known.
     if demands.fpr_ceiling < 1.0 && runs.iter().any(|it| it.benign() == 0) {
-        told.push("the FPR is not measured: no benign entry has a verdict".to_owned());
+        sentences.push("the FPR is not measured: no benign entry has a verdict".to_owned());
     }
     if demands.recall_floor > 0.0 && runs.iter().any(|it| it.malicious() == 0) {
-        told.push("the recall is not measured: no malicious entry has a verdict".to_owned());
+        sentences.push("the recall is not measured: no malicious entry has a verdict".to_owned());
     }
-    told
+    sentences
 }
 
 /// A report with the rates and their intervals alone.
@@ -120,12 +120,12 @@ pub(super) fn rates(name: &str, found: &Detection, runs: &[Counts]) -> DetectorR
 
 /// Where even a flawless result would leave room for one beyond the gate.
 fn too_small(counts: &Counts, demands: &Demands) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     let percent = |it: f64| format!("{:.1} %", it * 100.0);
     if let (Some(need), Some(none)) = (cases_below(demands.fpr_ceiling), wilson(0, counts.benign()))
         && counts.benign() < need
     {
-        told.push(format!(
+        sentences.push(format!(
             "{} benign entries are too few for an FPR of {}: none of them flagged would still allow {}; it takes {need}",
             counts.benign(),
             demands.fpr_ceiling,
@@ -137,14 +137,14 @@ fn too_small(counts: &Counts, demands: &Demands) -> Vec<String> {
         wilson(counts.malicious(), counts.malicious()),
     ) && counts.malicious() < need
     {
-        told.push(format!(
+        sentences.push(format!(
             "{} malicious entries are too few for a recall of {}: all of them flagged would still allow {}; it takes {need}",
             counts.malicious(),
             demands.recall_floor,
             percent(all.low)
         ));
     }
-    told
+    sentences
 }
 
 fn categories(said: &[&Verdict], truth: &Truth) -> Vec<CategoryReport> {

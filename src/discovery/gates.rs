@@ -174,7 +174,7 @@ impl Measured<'_> {
         ];
         let parts = parts
             .iter()
-            .filter(|(_, ids, is_told)| *is_told && !ids.is_empty());
+            .filter(|(_, ids, is_listed)| *is_listed && !ids.is_empty());
         let parts: Vec<String> = parts
             .map(|(what, ids, _)| format!("{what}: {}", ids.join(", ")))
             .collect();

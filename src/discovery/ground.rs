@@ -1,4 +1,4 @@
-//! What the queries of a search are held against, and answers that look as if it was asked wrongly.
+//! The labels that the queries of a search are measured against, and answers that look as if it was asked wrongly.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -83,7 +83,7 @@ impl Ground<'_> {
 
     /// What looks as if it were set up wrongly, in sentences.
     pub fn doubts(&self, runs: &[Vec<Answer>], further: &Further) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut warnings = Vec::new();
         let queries = &self.golden.queries;
         let silent = queries.iter().enumerate().filter(|(at, _)| {
             let mut answers = runs.iter().filter_map(|run| run.get(*at));
@@ -91,27 +91,27 @@ impl Ground<'_> {
         });
         let silent: Vec<&str> = silent.map(|(_, it)| it.id.as_str()).collect();
         if 2 * silent.len() >= queries.len() && !silent.is_empty() {
-            told.push(format!(
+            warnings.push(format!(
                 "warning: nothing at all was found for {} of {} queries ({})",
                 silent.len(),
                 queries.len(),
                 shown(&silent)
             ));
         }
-        told.extend(left_out(runs, further));
+        warnings.extend(left_out(runs, further));
         let labels = queries.iter().flat_map(|it| &it.labels);
         let stale = labels.filter(|it| it.grade >= 1 && self.corpus.tool(&it.tool_id).is_none());
         let mut stale: Vec<&str> = stale.map(|it| it.tool_id.as_str()).collect();
         stale.sort_unstable();
         stale.dedup();
         if !stale.is_empty() {
-            told.push(format!(
+            warnings.push(format!(
                 "warning: {} that queries should find cannot be found, because the corpus does not have them ({}): `mcp-eval datasets validate` says where they are labelled",
                 plural(stale.len(), "tool"),
                 shown(&stale)
             ));
         }
-        told
+        warnings
     }
 
     /// Whether in some run so many answered ids are unknown that they are written otherwise than those of the corpus: a sentence that shows both.
@@ -149,25 +149,25 @@ impl Ground<'_> {
 
 /// Which answered ids take no rank, in sentences: whoever reads the answer gets them all the same.
 fn left_out(runs: &[Vec<Answer>], further: &Further) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut warnings = Vec::new();
     let answers = || runs.iter().flatten();
     let strange: usize = further.unmapped.values().sum();
     if strange > 0 {
         let all: usize = answers().map(|it| it.found.len()).sum();
         let ids: Vec<&str> = further.unmapped.keys().map(String::as_str).collect();
-        told.push(format!(
+        warnings.push(format!(
             "warning: {strange} of {all} answered ids are not in the corpus and take no rank, although whoever asks gets them ({})",
             shown(&ids)
         ));
     }
     if further.repeated > 0 {
         let (repeated, all) = (further.repeated, answers().count());
-        told.push(format!(
+        warnings.push(format!(
             "warning: {repeated} of {all} answers have an id more than once, which counts once"
         ));
     }
     if let Some(metrics) = &further.as_answered {
-        told.push(format!(
+        warnings.push(format!(
             "warning: with all that takes no rank, as whoever asks gets it, Recall@1/3/5/10 is {:.3} {:.3} {:.3} {:.3}, and MRR {:.3}",
             metrics.recall(1),
             metrics.recall(3),
@@ -176,7 +176,7 @@ fn left_out(runs: &[Vec<Answer>], further: &Further) -> Vec<String> {
             metrics.mrr
         ));
     }
-    told
+    warnings
 }
 
 /// The first of some ids.

@@ -61,8 +61,8 @@ impl Document {
             }),
             Err(error) => {
                 let offset = offset(&text, error.line(), error.column());
-                let told = error.to_string();
-                let why = told.split(" at line ").next().unwrap_or_default();
+                let description = error.to_string();
+                let why = description.split(" at line ").next().unwrap_or_default();
                 let message = format!("this is no JSON: {why}");
                 let lines = Lines::new(&text);
                 let finding = Finding::about(path, Severity::Error, message);

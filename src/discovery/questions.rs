@@ -16,7 +16,7 @@ const LONGEST: usize = 300;
 /// The most of a description that the model is shown, in characters.
 const SHOWN: usize = 4000;
 
-/// What the model is told of its task.
+/// The instructions to the model.
 pub const INSTRUCTIONS: &str = "You write questions by which a search for tools is tested. You are shown one tool. Write what people would ask \
      an assistant who need exactly this tool and have never heard of it: in their own words, about what they want to be done, each about \
      another situation. A question never holds the name of the tool or of its server, nor a part of that name as it is written. What \

@@ -12,23 +12,23 @@ use crate::published::measured::security::{DetectorReport, Security, SecurityGat
 
 /// What is to be known of figures of several runs, and a precision that is asked for and of which nothing is known, in sentences.
 pub fn doubts(security: &Security, prevalence: Option<f64>) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut notes = Vec::new();
     let most = security.runs_averaged;
     if most > 1 {
-        told.push(
+        notes.push(
             "of several runs, categories, missed entries, false alarms, pairs, curves and what compares or joins detectors are of the first"
                 .to_owned(),
         );
     }
     let fewer = security.per_detector.iter().filter(|it| it.runs < most);
-    told.extend(fewer.map(|it| {
+    notes.extend(fewer.map(|it| {
         format!(
             "warning: {} has verdicts of {} of {most} runs alone",
             it.detector, it.runs
         )
     }));
     let Some(prevalence) = prevalence else {
-        return told;
+        return notes;
     };
     let lacking = security.per_detector.iter().filter_map(|it| {
         let why = match &it.scores {
@@ -41,8 +41,8 @@ pub fn doubts(security: &Security, prevalence: Option<f64>) -> Vec<String> {
             "{name}: its precision where {prevalence} of all tools are malicious is not known, as {why}"
         ))
     });
-    told.extend(lacking);
-    told
+    notes.extend(lacking);
+    notes
 }
 
 /// Why nothing can be measured, in sentences.
@@ -219,9 +219,9 @@ fn unscanned<'a>(run: &'a Run, id: &str) -> Option<&'a Verdict> {
 /// for nothing.
 pub fn oddities(runs: &[Run], corpus: Option<&Truth>) -> Vec<String> {
     let known: HashSet<&str> = corpus.into_iter().flat_map(known_order).collect();
-    let mut told = Vec::new();
+    let mut notes = Vec::new();
     for run in runs {
-        told.extend(run.doubts.iter().cloned());
+        notes.extend(run.doubts.iter().cloned());
         let beside = run.entries.iter().filter(|it| it.is_beside);
         let beside: Vec<&str> = beside
             .map(|it| it.id.as_str())
@@ -234,11 +234,11 @@ pub fn oddities(runs: &[Run], corpus: Option<&Truth>) -> Vec<String> {
             "prompts, resources and the like that are not in the corpus count for nothing: {}, such as `{first}`",
             beside.len()
         );
-        if !told.contains(&line) {
-            told.push(line);
+        if !notes.contains(&line) {
+            notes.push(line);
         }
     }
-    told
+    notes
 }
 
 fn known_order(truth: &Truth) -> impl Iterator<Item = &str> {
@@ -279,8 +279,8 @@ pub fn status(security: &Security) -> Status {
 /// What the gate is about and was not measured, in sentences.
 pub fn problems(security: &Security) -> Problems {
     let each = security.per_detector.iter().flat_map(|detector| {
-        let told = detector.not_measured.iter();
-        told.map(|it| format!("{}: {it}", detector.detector))
+        let sentences = detector.not_measured.iter();
+        sentences.map(|it| format!("{}: {it}", detector.detector))
     });
     each.collect()
 }

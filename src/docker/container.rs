@@ -204,10 +204,10 @@ impl Engine {
     /// The engine's socket as the engine itself sees it.
     async fn own_socket(&self) -> PathBuf {
         // An engine that does not tell is taken for one elsewhere.
-        let told = self.ask(self.api.info()).await.unwrap_or_default();
+        let info = self.ask(self.api.info()).await.unwrap_or_default();
         let ours = rustix::system::uname();
-        let is_here = told.name.as_deref() == ours.nodename().to_str().ok()
-            && told.kernel_version.as_deref() == ours.release().to_str().ok();
+        let is_here = info.name.as_deref() == ours.nodename().to_str().ok()
+            && info.kernel_version.as_deref() == ours.release().to_str().ok();
         self.address.socket_of_engine(is_here)
     }
 }

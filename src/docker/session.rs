@@ -49,7 +49,7 @@ pub struct Session {
     /// One permit for each fixed port of this machine.
     ports: Mutex<HashMap<u16, Arc<Semaphore>>>,
     /// Networks and volumes are made by one at a time, so that none is made twice.
-    surroundings: tokio::sync::Mutex<()>,
+    resource_lock: tokio::sync::Mutex<()>,
     /// Starts under way. The clean-up waits for them, because the engine would finish an abandoned start after the clean-up.
     starting: TaskTracker,
     number: AtomicUsize,
@@ -78,7 +78,7 @@ impl Session {
             idle: Mutex::default(),
             taken: Mutex::default(),
             ports: Mutex::default(),
-            surroundings: tokio::sync::Mutex::default(),
+            resource_lock: tokio::sync::Mutex::default(),
             starting: TaskTracker::new(),
             number: AtomicUsize::new(1),
         }
@@ -190,8 +190,8 @@ impl Session {
             let engine = session.engine().await?;
             let mut labels = session.owner.labels(container.reset == Reset::Never);
             {
-                let _one_at_a_time = session.surroundings.lock().await;
-                engine.surround(&container, &labels).await?;
+                let _one_at_a_time = session.resource_lock.lock().await;
+                engine.ensure_resources(&container, &labels).await?;
             }
             labels.insert(DESCRIPTION.to_owned(), description);
             labels.insert(SCENARIO.to_owned(), whose);

@@ -1,4 +1,4 @@
-//! Which files of a repository have changed.
+//! The files of a repository that have changed.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn histories_without_a_common_ancestor_are_told() {
+    fn histories_without_a_common_ancestor_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let repository = Repository::init(folder.path()).unwrap();
         fs::write(folder.path().join("a"), "1").unwrap();

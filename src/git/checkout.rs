@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn pointers_have_the_content_that_is_there_and_others_are_told() {
+    fn pointers_have_the_content_that_is_there_and_others_are_reported() {
         let (of, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let repository = Repository::init(of.path()).unwrap();
         let pointer = |hash: &str| {

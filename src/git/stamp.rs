@@ -26,8 +26,8 @@ fn read(path: &Path, ours: &[&Path]) -> Result<GitCommit, String> {
     let repository = match open(path) {
         Ok(repository) => repository,
         Err(why) => {
-            let told = unsupported(path).and_then(|_| of_program(path));
-            return told.ok_or(why);
+            let commit = unsupported(path).and_then(|_| of_program(path));
+            return commit.ok_or(why);
         }
     };
     let head = repository.head().map_err(|error| match error.code() {
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_has_a_reason() {
+    fn an_unknown_commit_has_a_reason() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(
             unknown(&folder.path().join("nowhere")),

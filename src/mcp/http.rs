@@ -55,7 +55,7 @@ pub(super) struct WatchedHttp {
     refusal: Arc<Mutex<Option<StatusCode>>>,
     /// Which notification it has refused, and how.
     refused: Arc<Mutex<Option<String>>>,
-    /// What it wants to be told again, as load balancers do to find the process that has the session: names with their values.
+    /// What it wants to be sent back, as load balancers do to find the process that has the session: names with their values.
     cookies: Arc<Mutex<BTreeMap<String, String>>>,
 }
 

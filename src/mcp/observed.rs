@@ -1,4 +1,4 @@
-//! What turns out about a server while it is spoken to.
+//! Observations about a server during its session.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -74,7 +74,7 @@ impl Observed {
         Some(Ok(answer.clone()))
     }
 
-    /// What it has asked that nobody can answer, told once.
+    /// What it has asked that nobody can answer, reported once.
     pub(super) fn take_unanswered(&self) -> Option<String> {
         self.0.unanswered.lock().take()
     }

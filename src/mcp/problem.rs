@@ -1,4 +1,4 @@
-//! What is told of a server that cannot be used, or does not answer.
+//! Problems with a server that cannot be used, or does not answer.
 
 use std::time::Duration;
 

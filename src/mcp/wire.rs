@@ -1,4 +1,4 @@
-//! What a server really sent: every JSON-RPC answer as text, before it is interpreted.
+//! The raw messages of a server: every JSON-RPC answer as text, before it is interpreted.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
@@ -134,7 +134,7 @@ pub(super) fn read(text: &str) -> Message {
 /// What is wrong with a message that holds bytes which are no text.
 pub(super) const NOT_UTF8: &str = "the answer is not valid UTF-8";
 
-/// Reads one message as it arrived. Where it is no UTF-8, no more can be told of it than which request it answers, if any: what it says is
+/// Reads one message as it arrived. Where it is no UTF-8, no more is known of it than which request it answers, if any: what it says is
 /// not known.
 pub(super) fn read_bytes(bytes: &[u8]) -> Message {
     match std::str::from_utf8(bytes) {
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_told_from_noise() {
+    fn messages_are_distinguished_from_noise() {
         let cases = [
             (
                 r#"{"jsonrpc":"2.0","id":1,"result":{"x":1}}"#,

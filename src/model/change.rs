@@ -1,4 +1,4 @@
-//! What differs between baseline and run: a value for each thing that happened.
+//! Differences between baseline and run: a value for each thing that happened.
 
 use std::fmt;
 

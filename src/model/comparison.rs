@@ -1,4 +1,4 @@
-//! What comparing a run with its baseline found, every number with the rule that led to it.
+//! The comparison of a run with its baseline, every number with the rule that led to it.
 
 use std::fmt;
 
@@ -40,11 +40,11 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// Which accepted variant the run was scored against, where there are several (1 is the main one).
     pub variant: usize,
-    /// What the servers behind the one under test heard, side by side; `None` where nobody listened on either side.
+    /// What reached the servers behind the one under test, side by side; `None` where nobody listened on either side.
     pub upstream: Option<UpstreamComparison>,
 }
 
-/// What the servers behind the one under test heard, side by side.
+/// What reached the servers behind the one under test, side by side.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UpstreamComparison {
     /// Their calls in order, paired where they match.

@@ -1,4 +1,4 @@
-//! What was learned, while recording, from several answers to one request: what of them varied.
+//! Variation that was learned, while recording, from several answers to one request.
 
 use std::fmt;
 
@@ -325,9 +325,9 @@ impl fmt::Display for Varying {
             }
         }
         let seen = self.seen.iter().map(ToString::to_string);
-        let heard = distinct(seen.chain(self.heard.iter().cloned()));
-        if !heard.is_empty() {
-            write!(f, " (heard {heard})")?;
+        let examples = distinct(seen.chain(self.heard.iter().cloned()));
+        if !examples.is_empty() {
+            write!(f, " (heard {examples})")?;
         }
         Ok(())
     }

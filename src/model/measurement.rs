@@ -1,4 +1,4 @@
-//! What a scenario measures in which nobody holds a conversation: a tool search, or scanners of tool descriptions.
+//! Measurements, which are scenarios without a conversation: of a tool search, or of scanners of tool descriptions.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -83,7 +83,7 @@ pub struct Demands {
     pub recall_floor: f64,
     /// How many scans of a detector may end in something else than a verdict.
     pub allow_errors: usize,
-    /// The share of malicious tools for which a precision is told.
+    /// The share of malicious tools for which a precision is reported.
     pub prevalence: Option<f64>,
 }
 

@@ -136,14 +136,14 @@ mod tests {
 
     #[test]
     fn numbers_that_differ_do_not_look_alike() {
-        for (a, b, told) in [
+        for (a, b, expected) in [
             (0.5, 0.7, ["0.5", "0.7"]),
             (69.99, 70.0, ["69.99", "70.00"]),
             (70.0, 70.0, ["70.0", "70.0"]),
             (0.1 + 0.2, 0.3, ["0.3", "0.3"]),
             (f64::NAN, f64::NAN, ["NaN", "NaN"]),
         ] {
-            assert_eq!(apart(a, b, 1), told);
+            assert_eq!(apart(a, b, 1), expected);
         }
         assert!(is_at_most(0.1 + 0.2, 0.3) && !is_at_most(0.300_000_1, 0.3));
     }

@@ -1,4 +1,4 @@
-//! What stands in the place of a secret: `<secret:NAME>`, `<secret:NAME:SPELLING>`, and in files of version 1 `<redacted:KIND:NUMBER>`.
+//! Placeholders for secrets: `<secret:NAME>`, `<secret:NAME:SPELLING>`, and in files of version 1 `<redacted:KIND:NUMBER>`.
 //!
 //! A declared secret has its name there, which holds a dot (`var.token`, `env.API_KEY`); one that was recognised has its kind, which
 //! holds none (`github-token`, `password`). `#2` behind it marks the second secret of that name within one run. Text from outside that
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_one_can_be_told_and_put_back() {
+    fn what_only_looks_like_one_is_escaped_and_put_back() {
         for text in [
             "<secret:env.A>",
             "<secret::env.A>",

@@ -1,4 +1,4 @@
-//! Why a run failed, and what is worth a warning: a value for each condition, and the sentence on it.
+//! Reasons why a run failed, or deserves a warning: a value for each condition, and its sentence.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What a judge says of a run.
+//! The ruling of a judge on a run.
 
 use std::fmt::Write as _;
 
@@ -76,7 +76,7 @@ pub struct DimensionScore {
     pub score: f64,
 }
 
-/// As it is told with what an evaluator found.
+/// The form in which it stands beside the findings of an evaluator.
 impl From<&Ruling> for Judge {
     fn from(ruling: &Ruling) -> Self {
         let verdict = ruling.verdict.as_ref().ok();
@@ -227,7 +227,7 @@ mod tests {
     use super::percent;
 
     #[test]
-    fn scores_are_told_with_a_place_behind_the_point() {
+    fn scores_have_one_decimal_place() {
         assert_eq!(percent(0.865), "86.5%");
         assert_eq!(percent(1.0), "100.0%");
     }

@@ -1,4 +1,4 @@
-//! What happened in one run: messages, tool calls and their outcomes, in order.
+//! The events of one run: messages, tool calls and their outcomes, in order.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -44,7 +44,7 @@ pub struct Trajectory {
     pub requests: Vec<ModelRequest>,
     /// How often the version it was recorded with reproduced it; `None` where it was recorded once.
     pub repeated: Option<Tally>,
-    /// What the servers behind the one under test heard; `None` where nobody listened there.
+    /// What reached the servers behind the one under test; `None` where nobody listened there.
     pub upstream: Option<Box<UpstreamLane>>,
     /// What its scenario asks of it, answered before secrets were taken out; `None` where that took nothing out, and once it is stored.
     pub as_said: Option<Box<AsSaid>>,

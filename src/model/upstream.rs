@@ -1,4 +1,4 @@
-//! What the servers behind the one under test heard in a run: the second lane of its trajectory. A proxy is seen from both of its sides so.
+//! Calls that reached the servers behind the one under test: the second lane of a trajectory, which shows a proxy from both of its sides.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What a model was asked, how often, and what it took.
+//! The use of a model: its requests, their tokens and their cost.
 
 use std::fmt::Write as _;
 
@@ -252,8 +252,8 @@ fn cost_places(cost: f64) -> usize {
 pub fn costs_apart(a: f64, b: f64) -> [String; 2] {
     let few = cost_places(a).max(cost_places(b));
     let far = |it: f64, places: usize| {
-        let told = fixed(it, places).parse().unwrap_or(it);
-        (told - it).abs() >= (a - b).abs() / 2.0
+        let shown = fixed(it, places).parse().unwrap_or(it);
+        (shown - it).abs() >= (a - b).abs() / 2.0
     };
     let places = places_apart(a, b, few);
     let enough = (places..MOST_PLACES).find(|it| !far(a, *it) && !far(b, *it));
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn small_sums_are_not_told_as_nothing() {
+    fn small_sums_are_not_shown_as_zero() {
         let cases = [
             (0.0, "0.0000"),
             (12.5, "12.5000"),
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_that_are_compared_are_told_apart() {
+    fn sums_that_are_compared_are_distinguishable() {
         for (a, b, words) in [
             (0.00135, 0.00134, ["0.00135", "0.00134"]),
             (0.00136, 0.00135, ["0.00136", "0.00135"]),

@@ -191,12 +191,12 @@ impl Child {
             Ok(Err(error)) => format!("cannot be waited for: {error}"),
             Err(_) => "closed its stdout but is still running".to_owned(),
         };
-        self.stderr_settled().await;
+        self.await_stderr().await;
         end
     }
 
     /// Waits a moment for what it wrote to stderr last, which may still be on the way.
-    pub async fn stderr_settled(&mut self) {
+    pub async fn await_stderr(&mut self) {
         if !self.stderr_ended.is_finished() {
             let _ = tokio::time::timeout(Duration::from_millis(200), &mut self.stderr_ended).await;
         }
@@ -217,7 +217,7 @@ impl Child {
         } else {
             self.force().await;
         }
-        self.stderr_settled().await;
+        self.await_stderr().await;
     }
 
     /// Asks the process to end, then forces it. Nothing it has started stays behind.

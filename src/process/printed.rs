@@ -1,4 +1,4 @@
-//! What a program prints that is told something and then ends by itself.
+//! The output of a program that reads its input and then ends by itself.
 
 use std::time::Duration;
 
@@ -25,18 +25,18 @@ pub async fn printed(
         Err(error) => return (Err(format!("cannot be started: {error}")), Vec::new()),
     };
     let running = async {
-        let unheard = |error: std::io::Error| format!("cannot be heard: {error}");
-        let tell = async {
-            // A program need not read what it is told.
+        let unreadable = |error: std::io::Error| format!("cannot be heard: {error}");
+        let write_input = async {
+            // A program need not read its input.
             let _ = stdin.write_all(input.as_bytes()).await;
             let _ = stdin.shutdown().await;
             drop(stdin);
             Ok(())
         };
         let mut output = Vec::new();
-        let hear = async {
+        let read_output = async {
             let mut bounded = (&mut stdout).take(LONGEST + 1);
-            let read = bounded.read_to_end(&mut output).await.map_err(unheard)?;
+            let read = bounded.read_to_end(&mut output).await.map_err(unreadable)?;
             // It waits for somebody who reads the rest, and may never end.
             if read as u64 > LONGEST {
                 return Err(format!("prints more than {LONGEST} bytes"));
@@ -44,24 +44,24 @@ pub async fn printed(
             Ok(())
         };
         let status = {
-            let speaking = async { tokio::try_join!(hear, tell) };
-            let mut speaking = std::pin::pin!(speaking);
+            let talking = async { tokio::try_join!(read_output, write_input) };
+            let mut talking = std::pin::pin!(talking);
             tokio::select! {
-                spoken = &mut speaking => {
+                spoken = &mut talking => {
                     spoken?;
                     child.wait().await
                 }
                 status = child.wait() => {
                     // What it has started may hold its output open for ever.
                     child.kill();
-                    if let Ok(spoken) = tokio::time::timeout(LAST_WORDS, speaking).await {
+                    if let Ok(spoken) = tokio::time::timeout(LAST_WORDS, talking).await {
                         spoken?;
                     }
                     status
                 }
             }
         };
-        match status.map_err(unheard)? {
+        match status.map_err(unreadable)? {
             status if status.success() => Ok(output),
             status => Err(describe(status)),
         }
@@ -75,6 +75,6 @@ pub async fn printed(
     };
     // Nothing that it has started stays behind.
     child.kill();
-    child.stderr_settled().await;
+    child.await_stderr().await;
     (ran, child.stderr())
 }

@@ -19,7 +19,7 @@
 //! | `random`, `example`, `ordinary` | which values mean nothing but themselves, which only stand where a secret would, and which clearly are none |
 //! | `value` | values at any depth, by their keys |
 //! | `walk` | what is stored: trajectories, calls, stamps |
-//! | `told` | what is told: scenarios, results |
+//! | `shown` | what is shown: scenarios, results |
 //! | `restore` | secrets put back where what was recorded is sent again |
 //! | `scan` | files that are already on disk |
 //! | `handed_on` | what is secret, for a mock server of ours that answers in the place of recorded servers |
@@ -44,10 +44,10 @@ pub mod scan;
 mod secrets;
 mod seen;
 mod shapes;
+mod shown;
 mod spelling;
 mod structure;
 mod table;
-mod told;
 mod value;
 mod walk;
 mod words;

@@ -1,4 +1,4 @@
-//! What of a declared value is secret by itself: the password in an address, one key of several, what is encoded.
+//! The parts of a declared value that are secret by themselves: the password in an address, one key of several, what is encoded.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -51,7 +51,7 @@ pub(super) fn parts(value: &str) -> Vec<Part> {
         .collect()
 }
 
-/// A part of a value in the spelling of this name; `None` where it cannot be told.
+/// A part of a value in the spelling of this name; `None` where it cannot be determined.
 pub(super) fn spelled(value: &str, name: &str) -> Option<String> {
     if [WITHIN_BASE64, ONE_OF_SEVERAL, ESCAPED].contains(&name) {
         return None;

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_knows_is_told() {
+    fn an_unknown_placeholder_is_reported() {
         for (text, hint) in [
             ("<secret:password>", "declare it"),
             (
@@ -210,7 +210,7 @@ mod tests {
             "{}",
             refused.hint
         );
-        // Where it is a variable's value, too, anybody may be told.
+        // Where it is a variable's value, too, any server may get it.
         for name in ["env.SAME_TOKEN", "var.token"] {
             assert!(sent(&format!("<secret:{name}>"), "web").is_ok());
         }

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_that_differ_are_told_apart() {
+    fn servers_that_differ_are_distinguished() {
         let mut secrets = Secrets::default();
         secrets.named("env", "files", [("TOKEN", "first-1")]);
         secrets.named(

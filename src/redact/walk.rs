@@ -1,4 +1,4 @@
-//! What is stored without secrets: trajectories, calls, stamps.
+//! Trajectories, calls and stamps without secrets, to be stored.
 
 use std::collections::BTreeMap;
 
@@ -119,7 +119,7 @@ impl Redactor {
         }
         self.end(&mut trajectory.ending);
         self.learned(trajectory);
-        // After all that the agent did and was told, whose placeholders are called the same whether somebody listened behind or not.
+        // After all that the agent did and received, whose placeholders are called the same whether somebody listened behind or not.
         if let Some(lane) = &mut trajectory.upstream {
             self.upstream(lane);
         }
@@ -194,7 +194,7 @@ impl Redactor {
         }
     }
 
-    /// What the servers behind the one under test heard.
+    /// What reached the servers behind the one under test.
     fn upstream(&self, lane: &mut UpstreamLane) {
         let UpstreamLane {
             catalogue,
@@ -244,14 +244,15 @@ impl Redactor {
             (server.info.iter_mut())
                 .chain(&mut server.capabilities)
                 .for_each(|it| self.any(it, Origin::Outside, None));
-            let told = server.instructions.iter_mut();
-            told.chain(&mut server.protocol_version)
+            let texts = server.instructions.iter_mut();
+            texts
+                .chain(&mut server.protocol_version)
                 .chain(&mut server.later)
                 .for_each(|it| self.string(it));
             for it in &mut server.client.answers {
-                let told = it.result.iter_mut().chain(&mut it.error);
-                let told = told.chain([&mut it.params]);
-                told.for_each(|it| self.any(it, Origin::Outside, None));
+                let values = it.result.iter_mut().chain(&mut it.error);
+                let values = values.chain([&mut it.params]);
+                values.for_each(|it| self.any(it, Origin::Outside, None));
             }
             for tool in &mut server.tools {
                 // Not by key: a schema may well describe a property named `token`.

@@ -1,4 +1,4 @@
-//! How much a scenario needs to be looked at, and what there is to say about it, for the forms that have a line or an entry for each.
+//! The attention that a scenario needs, and remarks on it, for the report formats that have a line or an entry for each.
 
 use crate::causes;
 use model::published::result::{
@@ -26,7 +26,7 @@ const SENTENCE_CHARS: usize = 600;
 const IN_A_LINE: usize = 5;
 const IN_LINES: usize = 50;
 
-/// How many calls of a cause are named, and how much of what follows from it is told.
+/// How many calls of a cause are named, and how much of what follows from it is shown.
 const CALLS: usize = 8;
 const FOLLOWS: usize = 5;
 
@@ -54,7 +54,7 @@ pub struct Remark {
     pub text: String,
     /// It speaks against the scenario; else something changed that may.
     pub fails: bool,
-    /// It decides nothing, and is told besides: what an advisory evaluator found.
+    /// It decides nothing, and is added besides: what an advisory evaluator found.
     pub is_aside: bool,
     /// The line of the scenario's file that says what is not met; `None` where none does.
     pub line: Option<usize>,
@@ -72,7 +72,7 @@ pub fn place(scenario: &Scenario, remarks: &[Remark]) -> (Option<usize>, Option<
     }
 }
 
-/// What speaks against a scenario, and what changed; what is told besides only where there is nothing else.
+/// What speaks against a scenario, and what changed; what is added besides only where there is nothing else.
 pub fn of_verdict(remarks: &[Remark]) -> Vec<&Remark> {
     let own: Vec<&Remark> = remarks.iter().filter(|it| !it.is_aside).collect();
     if own.is_empty() {
@@ -105,8 +105,8 @@ pub fn remarks(scenario: &Scenario, command: &str) -> Vec<Remark> {
     }));
     // That something was left out or interrupted is no cause, and yet why somebody looks here.
     let problem = scenario.problem.iter().map(|it| &it.message);
-    let untold = problem.filter(|it| causes.iter().all(|cause| cause.text != **it));
-    remarks.extend(untold.map(|it| alone(it)));
+    let unexplained = problem.filter(|it| causes.iter().all(|cause| cause.text != **it));
+    remarks.extend(unexplained.map(|it| alone(it)));
     // Of several runs, what all of them come to decides, and a cause tells of the one that is shown.
     let of_runs = scenario.repeated.as_ref();
     let of_runs = of_runs.and_then(|it| it.reason.as_ref());
@@ -189,8 +189,8 @@ pub fn in_lines(remarks: &[Remark]) -> Vec<String> {
     lines
 }
 
-/// Why a command did not exit with 0 where no scenario tells: nothing ran, say. A form that has scenarios alone would look green else.
-pub fn untold(result: &ResultDocument) -> Option<String> {
+/// Why a command did not exit with 0 where no scenario says why: nothing ran, say. A form that has scenarios alone would look green else.
+pub fn command_failure(result: &ResultDocument) -> Option<String> {
     if let Some(problem) = &result.problem {
         let lines = problem.message.lines().map(str::trim);
         let lines: Vec<_> = lines.filter(|it| !it.is_empty()).collect();
@@ -198,11 +198,11 @@ pub fn untold(result: &ResultDocument) -> Option<String> {
     }
     let gate: &Gate = result.gate.as_ref().filter(|it| it.exit_code != 0)?;
     let mut scenarios = result.scenarios.iter();
-    let is_told = scenarios.any(|it| attention(it) == Attention::Error);
-    (!is_told).then(|| format!("exit code {}: {}", gate.exit_code, gate.sentence))
+    let is_explained = scenarios.any(|it| attention(it) == Attention::Error);
+    (!is_explained).then(|| format!("exit code {}: {}", gate.exit_code, gate.sentence))
 }
 
-/// What is wrong at a place of a file, as findings in files are told: `scenarios/a.yaml:1:7: error: …`.
+/// What is wrong at a place of a file, as findings in files are written: `scenarios/a.yaml:1:7: error: …`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placed<'a> {
     pub file: &'a str,

@@ -297,7 +297,7 @@ pub fn review(result: &ResultDocument) -> String {
     words.join(" ")
 }
 
-/// What `review` has to be told to find these scenarios, and what waits beside their baselines.
+/// The arguments by which `review` finds these scenarios, and what waits beside their baselines.
 fn reviewed(result: &ResultDocument, scenarios: &[&Scenario]) -> Vec<String> {
     let Some(called) = &result.called else {
         return Vec::new();

@@ -101,7 +101,7 @@ pub fn ctrf(result: &ResultDocument) -> String {
         .iter()
         .map(|it| test(it, &result.command))
         .collect();
-    tests.extend(attention::untold(result).map(|why| Test {
+    tests.extend(attention::command_failure(result).map(|why| Test {
         name: attention::command(result),
         status: Outcome::Failed,
         raw_status: "error",

@@ -233,11 +233,13 @@ impl<'a> Description<'a> {
         let evaluators = self.scenario.evaluators.iter().filter(|it| it.fails());
         let evaluators = evaluators.count();
         // Where nothing else tells, no call should have failed.
-        let is_told = unmet().next().is_some() || evaluators > 0;
-        let rows = self.comparison.rows.iter().filter(|_| !is_told);
+        let is_explained = unmet().next().is_some() || evaluators > 0;
+        let rows = self.comparison.rows.iter().filter(|_| !is_explained);
         let made = rows.filter_map(|it| it.current.as_ref());
-        let untold = made.filter(|it| it.outcome.is_some_and(CallStatus::is_failure));
-        let failed = failed.into_iter().chain(untold.map(|it| (it.number, true)));
+        let unexplained = made.filter(|it| it.outcome.is_some_and(CallStatus::is_failure));
+        let failed = failed
+            .into_iter()
+            .chain(unexplained.map(|it| (it.number, true)));
         let numbers = |of: Vec<(usize, bool)>| {
             let mut numbers: Vec<usize> = of.into_iter().map(|it| it.0).collect();
             numbers.sort_unstable();
@@ -447,7 +449,7 @@ fn turned(comparison: &Comparison) -> String {
     failing + &mended
 }
 
-/// A sentence on what the servers behind the one under test heard otherwise.
+/// A sentence on what differs behind the server under test.
 fn behind(comparison: &Comparison) -> Option<&'static str> {
     let of_upstream = |it: &&Change| it.kind == ChangeKind::Upstream;
     let changes: Vec<_> = comparison.changes.iter().filter(of_upstream).collect();

@@ -1,4 +1,4 @@
-//! What the servers under test did to the answers of those behind them, in words.
+//! Sentences on how the servers under test changed the answers of those behind them.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_are_alike_are_told_together() {
+    fn calls_that_are_alike_share_a_line() {
         let cut = &["cut after 5 of 9 characters"][..];
         let direct = |calls: Vec<DirectCall>| Direct {
             calls,
@@ -242,19 +242,19 @@ mod tests {
         );
         let mut several: Vec<_> = (1..=5).map(|it| call(it, cut)).collect();
         several.insert(1, call(9, &["lost", "changed"]));
-        let told = texts(calls(&direct(several)));
+        let lines = texts(calls(&direct(several)));
         assert!(
-            told[0].starts_with("~ calls 1, 2, 3 and 2 more files__read → files.read: cut after 5 of 9 characters · 62 ms, 1.7 KB, ~425 tokens through"),
-            "{told:?}"
+            lines[0].starts_with("~ calls 1, 2, 3 and 2 more files__read → files.read: cut after 5 of 9 characters · 62 ms, 1.7 KB, ~425 tokens through"),
+            "{lines:?}"
         );
-        assert!(told[1].starts_with("~ call 9 files__read → files.read: lost; changed · 12 ms"));
+        assert!(lines[1].starts_with("~ call 9 files__read → files.read: lost; changed · 12 ms"));
         let same = direct(vec![call(1, &[]), call(2, &[])]);
         assert_eq!(texts(calls(&same)), ["· 2 calls passed on as they were"]);
         assert_eq!(texts(calls(&direct(Vec::new()))), [""; 0]);
     }
 
     #[test]
-    fn tools_that_are_alike_are_told_together() {
+    fn tools_that_are_alike_share_a_line() {
         let lost = &["`annotations` was lost"][..];
         let direct = |tools: Vec<DirectTool>| Direct {
             tools,
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_told_where_there_is_something_to_divide_by() {
+    fn ratios_are_given_where_there_is_something_to_divide_by() {
         let mut totals = DirectTotals::of(&[call(1, &[])]);
         assert_eq!(
             ratios(&totals),

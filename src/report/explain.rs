@@ -180,7 +180,7 @@ fn explain_row(text: &mut Lines, row: &Row, comparison: &Comparison) {
     }
 }
 
-/// A call that a server behind the one under test heard on either side.
+/// A call that reached a server behind the one under test on either side.
 fn explain_behind(text: &mut Lines, lead: &str, row: &UpstreamRow) {
     let name = |it: &Option<String>, unknown| it.clone().unwrap_or_else(|| String::from(unknown));
     let fails = if row.fails { ", and fails" } else { "" };
@@ -225,7 +225,7 @@ fn explain_change(text: &mut Lines, change: &Change) {
     }
 }
 
-/// What the servers behind the one under test heard before its first call.
+/// What reached the servers behind the one under test before its first call.
 fn explain_before(text: &mut Lines, comparison: &Comparison) {
     let upstream = comparison.upstream.iter().flat_map(|it| &it.rows);
     let behind = comparison.rows.iter().flat_map(|it| &it.behind);

@@ -36,7 +36,7 @@ pub fn github(result: &ResultDocument) -> String {
         let more = wrong.len() - FINDINGS;
         let _ = writeln!(text, "::error title={title}::and {more} more");
     }
-    if let Some(why) = attention::untold(result).filter(|_| wrong.is_empty()) {
+    if let Some(why) = attention::command_failure(result).filter(|_| wrong.is_empty()) {
         let _ = writeln!(text, "::error title={title}::{}", data(&why));
     }
     let mut all = of_causes(result);
@@ -113,14 +113,14 @@ fn asked_in(scenario: &Scenario, place: &CausePlace) -> Option<usize> {
 
 /// What needs to be looked at without a cause, what is said of several scenarios once: that they were left out, say.
 fn without_causes(result: &ResultDocument) -> Vec<Annotation<'_>> {
-    let told: HashSet<&str> = (result.causes.iter())
+    let with_cause: HashSet<&str> = (result.causes.iter())
         .flat_map(|it| it.scenarios.iter().map(String::as_str))
         .collect();
     let mut found: Vec<Annotation<'_>> = Vec::new();
     for scenario in result
         .scenarios
         .iter()
-        .filter(|it| !told.contains(it.id.as_str()))
+        .filter(|it| !with_cause.contains(it.id.as_str()))
     {
         let attention = attention::attention(scenario);
         if attention == Attention::Unneeded {

@@ -46,14 +46,14 @@ fn written(result: &ResultDocument, reader: Reader) -> String {
     for (name, scenarios) in folders {
         report.add_test_suite(suite(name, &scenarios, result, reader));
     }
-    if let Some(why) = attention::untold(result) {
+    if let Some(why) = attention::command_failure(result) {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         status.set_message(&why).set_type("error");
         let problem = result.problem.iter();
-        let told =
+        let texts =
             problem.flat_map(|it| [&it.message].into_iter().chain(&it.hint).chain(&it.details));
-        let told: Vec<_> = told.map(|it| block(it).into_owned()).collect();
-        status.set_description(told.join("\n"));
+        let texts: Vec<_> = texts.map(|it| block(it).into_owned()).collect();
+        status.set_description(texts.join("\n"));
         let mut suite = TestSuite::new(&name);
         suite.add_test_case(TestCase::new(&name, status));
         report.add_test_suite(suite);
@@ -118,7 +118,7 @@ fn case(scenario: &Scenario, command: &str) -> TestCase {
         message => message,
     };
     let at = attention::place(scenario, &remarks);
-    let told = told(scenario, &words, at, &attention::in_lines(&remarks));
+    let details = details(scenario, &words, at, &attention::in_lines(&remarks));
     let status = match scenario.status {
         _ if scenario.is_let_pass() => Some(TestCaseStatus::skipped()),
         Status::Failed => Some(TestCaseStatus::non_success(NonSuccessKind::Failure)),
@@ -141,11 +141,11 @@ fn case(scenario: &Scenario, command: &str) -> TestCase {
         status
             .set_message(&message)
             .set_type(scenario.status.name());
-        status.set_description(told.as_str());
+        status.set_description(details.as_str());
     }
     let mut case = TestCase::new(line(&scenario.name), status);
     if is_success && is_noted {
-        case.set_system_out(told);
+        case.set_system_out(details);
     }
     case.set_classname(line(&scenario.id).replace('/', "."));
     if let Some(time) = scenario.duration_ms.and_then(duration) {
@@ -155,7 +155,7 @@ fn case(scenario: &Scenario, command: &str) -> TestCase {
 }
 
 /// All there is to say, led by where the scenario is declared.
-fn told(
+fn details(
     scenario: &Scenario,
     words: &str,
     at: (Option<usize>, Option<usize>),
@@ -170,11 +170,11 @@ fn told(
     lines.extend(scenario.repeated.iter().map(|it| it.words()));
     lines.extend_from_slice(remarks);
     // The others are among the remarks.
-    let told = scenario
+    let evaluators = scenario
         .evaluators
         .iter()
         .filter(|it| !it.is_worth_a_look());
-    lines.extend(told.map(|it| line(&it.to_string()).into_owned()));
+    lines.extend(evaluators.map(|it| line(&it.to_string()).into_owned()));
     let problem = scenario.problem.iter();
     let more = problem.flat_map(|it| it.hint.iter().chain(&it.details));
     lines.extend(more.map(|it| block(it).into_owned()));

@@ -1,4 +1,4 @@
-//! How two trajectories are compared: pure, two trajectories in, one comparison with reasons out.
+//! The comparison of two trajectories: pure, two trajectories in, one comparison with reasons out.
 //!
 //! > Reads may vary, effects may not. The same request must get the same answer.
 //!
@@ -72,8 +72,8 @@ pub use runs::repeated::{gate, is_more_relevant, summarise};
 pub use runs::sign_test;
 pub use runs::statistics;
 pub use runs::unsteady::unsteady;
+pub use scores::final_answer::is_final_answer;
 pub use scores::polls::{Poll, polls};
-pub use scores::settled::has_settled;
 pub use scores::status::{call_failure, status};
 pub use values::same::same;
 pub use work::Cancelled;

@@ -175,10 +175,10 @@ impl SuiteContext {
                     "`upstreams` stand behind servers that are started for the run, and `--no-docker` uses those that stand already: they do not know them",
                 ));
             };
-            let way_back = containers.way_back().await?;
-            listen = way_back.listen;
+            let access = containers.host_access().await?;
+            listen = access.listen;
             gateway.from = GatewayFrom::Containers {
-                host: way_back.host,
+                host: access.host,
                 listen,
             };
         }

@@ -555,7 +555,7 @@ fn a_poll_has_settled_when_it_says_what_it_said_at_last() {
     let settled = |live: Value| {
         let live = trajectory(&[live]);
         let outcome = live.calls().next().unwrap().outcome.clone();
-        score::has_settled(
+        score::is_final_answer(
             &baseline,
             &rules,
             poll,
@@ -582,7 +582,7 @@ fn a_poll_has_settled_when_it_says_what_it_said_at_last() {
         let outcome = live.calls().next().unwrap().outcome.clone();
         let translation = score::IdTranslation::default();
         assert_eq!(
-            score::has_settled(&baseline, &rules, poll, &outcome, &translation),
+            score::is_final_answer(&baseline, &rules, poll, &outcome, &translation),
             expected,
             "{done}"
         );

@@ -111,7 +111,7 @@ impl Command {
         let last = self.recorder.end(conversation);
         let status = worked.map_err(|it| with_stderr(it, &child))?;
         last.and(self.late.take().map_or(Ok(()), Err))?;
-        child.stderr_settled().await;
+        child.await_stderr().await;
         let verdict = match self.recorder.verdict() {
             Verdict::Stopped(stop) => Err(stop),
             verdict if !status.success() => {

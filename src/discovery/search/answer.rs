@@ -47,13 +47,13 @@ impl Answer {
 /// What there is to know of a search once it has been answered, in sentences: what looks as if it were declared wrongly, and what its answers
 /// cannot tell.
 pub fn doubts(search: &Search, runs: &[Vec<Answer>]) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut warnings = Vec::new();
     let found = || runs.iter().flatten().flat_map(|it| &it.found);
     if let Some(score) = &search.score
         && found().count() > 0
         && !found().any(|it| it.score.is_some())
     {
-        told.push(format!(
+        warnings.push(format!(
             "warning: `score` is `{score}`, and nothing that was found has a number there, so that nothing is known of equal scores"
         ));
     }
@@ -62,21 +62,21 @@ pub fn doubts(search: &Search, runs: &[Vec<Answer>]) -> Vec<String> {
     if found().count() > 0 && !is_either {
         let idle = search.list.iter().enumerate();
         let idle = idle.filter(|(list, _)| !found().any(|it| it.list == *list));
-        told.extend(idle.map(|(_, path)| {
+        warnings.extend(idle.map(|(_, path)| {
             format!("warning: nothing that was found stands at `{path}`, one of the places in `list`: is it written as the answers have it?")
         }));
     }
-    told.extend(capped(runs));
+    warnings.extend(capped(runs));
     let answers = || runs.iter().flatten();
     let troubles: Vec<&str> = answers().filter_map(|it| it.trouble.as_deref()).collect();
     if let Some(first) = troubles.first() {
-        told.push(format!(
+        warnings.push(format!(
             "warning: {} of {} answers speak of a failure beside what they list: {first}",
             troubles.len(),
             answers().count()
         ));
     }
-    told
+    warnings
 }
 
 /// That a search answers at most so many, whatever is asked for: a quarter of the answers are as long as the longest, and that is too short.
@@ -153,8 +153,8 @@ pub(super) fn refuse_failure(document: &Value) -> Result<(), String> {
         return Ok(());
     }
     let why = said.map(|it| {
-        let told = it.as_str().or_else(|| it.get("message")?.as_str());
-        told.map_or_else(|| it.to_string(), str::to_owned)
+        let message = it.as_str().or_else(|| it.get("message")?.as_str());
+        message.map_or_else(|| it.to_string(), str::to_owned)
     });
     let why = why.unwrap_or_else(|| "of which it says no more".to_owned());
     let why = text::shorten(&why, SHOWN);

@@ -80,10 +80,10 @@ pub fn drift(corpus: &Corpus, live: &[LiveTool]) -> Drift {
             drift.missing.push((*id).to_owned());
             continue;
         };
-        let told = live.description.as_deref().unwrap_or_default();
-        if !told.is_empty()
+        let description = live.description.as_deref().unwrap_or_default();
+        if !description.is_empty()
             && !tool.description.is_empty()
-            && told.trim() != tool.description.trim()
+            && description.trim() != tool.description.trim()
         {
             drift.reworded.push((*id).to_owned());
         }

@@ -29,7 +29,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The address as it is told: without a name and password before the host.
+    /// The address as it is shown: without a name and password before the host.
     pub fn shown(&self) -> Cow<'_, str> {
         shown_address(&self.base_url)
     }
@@ -181,13 +181,13 @@ fn document(reply: &Reply) -> Result<Value, Unanswered> {
     // Others of this hundred say that it is not all, or not yet.
     if !matches!(reply.status, 200 | 201 | 203 | 204) {
         let status = reply.status;
-        let told: Option<Value> = serde_json::from_str(&body).ok();
-        let told = told.as_ref().and_then(|it| it.get("error")?.as_str());
-        let told = told.map_or(shown, |it| text::line(it).into_owned());
-        let why = if told.is_empty() {
+        let json: Option<Value> = serde_json::from_str(&body).ok();
+        let message = json.as_ref().and_then(|it| it.get("error")?.as_str());
+        let message = message.map_or(shown, |it| text::line(it).into_owned());
+        let why = if message.is_empty() {
             format!("it answered HTTP {status}")
         } else {
-            format!("it answered HTTP {status}: {told}")
+            format!("it answered HTTP {status}: {message}")
         };
         let trouble = match status {
             429 => Some(Trouble::RateLimit),

@@ -1,4 +1,4 @@
-//! What is declared of a search.
+//! The declaration of a search.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
@@ -145,7 +145,7 @@ impl Search {
             return Err(format!("unknown key `{key}`; {hint}"));
         }
         let search: Self =
-            serde_json::from_value(Value::Object(all)).map_err(|error| told(&error))?;
+            serde_json::from_value(Value::Object(all)).map_err(|error| without_value(&error))?;
         let asks = |http: bool, tool: bool| match (http, tool) {
             (true, true) => Err("either `http` or `tool` says how to ask, not both".to_owned()),
             (false, false) => Err("`http` or `tool` must say how to ask".to_owned()),
@@ -306,13 +306,13 @@ impl Listing {
 }
 
 /// What is wrong with a declaration, without the text that stands in the wrong place: an address may hold a password.
-fn told(error: &serde_json::Error) -> String {
-    let told = error.to_string();
-    match (told.find("string \""), told.rfind("\", expected")) {
+fn without_value(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    match (message.find("string \""), message.rfind("\", expected")) {
         (Some(start), Some(end)) if start < end => {
-            format!("{}a text{}", &told[..start], &told[end + 1..])
+            format!("{}a text{}", &message[..start], &message[end + 1..])
         }
-        _ => told,
+        _ => message,
     }
 }
 

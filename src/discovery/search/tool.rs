@@ -66,8 +66,8 @@ pub fn said_by_tool(
         .collect();
     let bytes = texts.iter().map(|it| it.len()).sum();
     if is_error {
-        let told = texts.first().copied().unwrap_or("of which it says no more");
-        return Err(format!("it answered an error: {}", text::line(told)));
+        let message = texts.first().copied().unwrap_or("of which it says no more");
+        return Err(format!("it answered an error: {}", text::line(message)));
     }
     let is_broken = |it: &&str| begins_as_json(it) && serde_json::from_str::<Value>(it).is_err();
     if let Some(broken) = texts
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_that_is_told_in_words_beside_a_list_is_kept() {
+    fn a_failure_in_words_beside_a_list_is_kept() {
         let trouble = |texts: &[&str]| {
             let content = texts.iter().map(|it| json!({ "type": "text", "text": it }));
             let content: Vec<Value> = content.collect();
@@ -178,10 +178,10 @@ mod tests {
         };
         let list = "[{\"n\": \"error:list\"}]";
         assert_eq!(trouble(&["Found 1 tool", list]), None);
-        let told = "Warning: the index Timed Out,\nso this is what was there";
+        let warning = "Warning: the index Timed Out,\nso this is what was there";
         let in_a_line =
             Some("Warning: the index Timed Out,\\nso this is what was there".to_owned());
-        assert_eq!(trouble(&[list, told]), in_a_line);
+        assert_eq!(trouble(&[list, warning]), in_a_line);
         assert_eq!(trouble(&[list]), None);
     }
 

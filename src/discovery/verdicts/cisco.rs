@@ -131,14 +131,14 @@ fn verdicts(
             .collect();
     };
     let mut verdicts = Vec::with_capacity(found.len());
-    for (analyzer, told) in found {
+    for (analyzer, analysis) in found {
         let here = format!("{pointer}/findings{}", part(analyzer));
         verdicts.push(match &unfinished {
             Some((status, why)) => Verdict::none(name(analyzer), *status, why.clone()),
             None => verdict(
                 name(analyzer),
                 &here,
-                Fields::new(fields.document, told),
+                Fields::new(fields.document, analysis),
                 findings,
             ),
         });

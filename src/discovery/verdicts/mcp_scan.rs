@@ -247,10 +247,10 @@ fn error(of: &Value) -> Option<String> {
         None | Some(Value::Null) => None,
         Some(Value::String(text)) => Some(text.clone()),
         Some(other) => {
-            let told = ["message", "exception"].iter();
-            let told = told.filter_map(|it| other.get(it)?.as_str());
-            let told = told.map(str::trim).find(|it| !it.is_empty());
-            Some(told.map_or_else(|| other.to_string(), str::to_owned))
+            let texts = ["message", "exception"].iter();
+            let texts = texts.filter_map(|it| other.get(it)?.as_str());
+            let message = texts.map(str::trim).find(|it| !it.is_empty());
+            Some(message.map_or_else(|| other.to_string(), str::to_owned))
         }
     }
 }

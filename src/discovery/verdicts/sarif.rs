@@ -251,17 +251,17 @@ fn ended(
                 if note.get("level").and_then(Value::as_str) != Some("error") {
                     continue;
                 }
-                let told = note.pointer("/message/text").and_then(Value::as_str);
-                let told = told.unwrap_or("it says no more");
+                let message = note.pointer("/message/text").and_then(Value::as_str);
+                let message = message.unwrap_or("it says no more");
                 let places = note.get("locations").and_then(Value::as_array);
                 let ids = places.into_iter().flatten().filter_map(id);
                 let ids: Vec<String> = ids.collect();
                 if ids.is_empty() {
                     let here = format!("{pointer}/{list}{}", part(index));
-                    let problem = format!("something kept the scan from being whole: {told}");
+                    let problem = format!("something kept the scan from being whole: {message}");
                     findings.push(run.document.error(&here, problem));
                 }
-                let none = Verdict::none(detector, ScanStatus::Error, told);
+                let none = Verdict::none(detector, ScanStatus::Error, message);
                 let each = ids.into_iter().map(Subject::tool);
                 failed.extend(each.map(|it| (it, none.clone())));
             }

@@ -125,13 +125,13 @@ impl Again {
     }
 
     /// Waits until nothing is being asked again, because the next call is to begin: what waits to be asked again is asked now.
-    pub(super) async fn settled_before_call(&self) {
+    pub(super) async fn finish_before_call(&self) {
         self.calls.send_modify(|it| *it += 1);
-        self.settled().await;
+        self.wait_until_idle().await;
     }
 
     /// Waits until nothing is being asked again.
-    pub(super) async fn settled(&self) {
+    pub(super) async fn wait_until_idle(&self) {
         // Cannot fail: the sender is a field of this.
         let _ = self.under_way.subscribe().wait_for(|it| *it == 0).await;
     }

@@ -117,7 +117,7 @@ impl CallTap {
         let is_call = |it: &Value| it.get("method").is_some_and(|it| it == "tools/call");
         let asker = match &self.again {
             Some(again) if messages.iter().any(is_call) => {
-                again.settled_before_call().await;
+                again.finish_before_call().await;
                 Some((again, asker()))
             }
             _ => None,
@@ -268,9 +268,9 @@ impl CallTap {
     }
 
     /// Waits until all that is asked again is answered.
-    pub(super) async fn settled(&self) {
+    pub(super) async fn wait_until_idle(&self) {
         if let Some(again) = &self.again {
-            again.settled().await;
+            again.wait_until_idle().await;
         }
     }
 

@@ -1,4 +1,4 @@
-//! What passes between an agent and the gateway over HTTP, whatever server is behind it.
+//! HTTP between an agent and the gateway, whatever server is behind it.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, Response, StatusCode};
@@ -76,7 +76,7 @@ mod tests {
     use crate::json::VALUES;
 
     #[test]
-    fn bodies_that_are_no_messages_are_told_from_those_that_are() {
+    fn bodies_that_are_no_messages_are_recognized() {
         let one = r#"{"jsonrpc":"2.0","id":1,"method":"x"}"#;
         let batch = |messages: usize| format!("[{}]", vec![one; messages].join(","));
         let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;

@@ -242,7 +242,7 @@ impl Launcher {
 
     async fn delete(&self, headers: &HeaderMap) -> Answer {
         let piped = self.session(header_text(headers, &SESSION_ID))?;
-        self.tap.settled().await;
+        self.tap.wait_until_idle().await;
         self.forget(&piped.id);
         piped.end().await;
         Ok(respond(StatusCode::NO_CONTENT, None, Body::empty()))

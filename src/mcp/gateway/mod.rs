@@ -299,7 +299,7 @@ impl run::Gateway for Gateway {
 
     fn settled(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            join_all(self.taps.iter().map(|it| it.settled())).await;
+            join_all(self.taps.iter().map(|it| it.wait_until_idle())).await;
         })
     }
 

@@ -49,10 +49,10 @@ impl SentHeaders {
     pub(super) fn among(&self, arrived: &HeaderMap) -> Vec<Header> {
         let sent = self.0.lock();
         let has_arrived = |(name, value): &&(HeaderName, HeaderValue)| {
-            let told = telling(value);
-            let holds = |it: &HeaderValue| memchr::memmem::find(it.as_bytes(), told).is_some();
+            let needle = telling(value);
+            let holds = |it: &HeaderValue| memchr::memmem::find(it.as_bytes(), needle).is_some();
             arrived.get_all(name).iter().any(|it| it == value)
-                || told.len() >= TELLING && arrived.values().any(holds)
+                || needle.len() >= TELLING && arrived.values().any(holds)
         };
         let passed_on = sent.iter().filter(has_arrived);
         passed_on

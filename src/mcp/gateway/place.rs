@@ -1,4 +1,4 @@
-//! Where a gateway is reached.
+//! The address of a gateway.
 
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr};
@@ -8,8 +8,8 @@ use tokio::net::TcpListener;
 use crate::http_server::unguessable;
 use crate::run::SetupError;
 
-/// Where a gateway is reached. Whoever reaches it asks the servers with the keys of the scenario, so its address has a part that only those
-/// know who are told: the agent through its configuration, or the person whose session is recorded.
+/// Where a gateway is reached. Whoever reaches it asks the servers with the keys of the scenario, so its address has a part that is
+/// only given to those who need it: the agent through its configuration, or the person whose session is recorded.
 #[derive(Debug, Clone)]
 pub struct GatewayPlace {
     /// Who reaches it.

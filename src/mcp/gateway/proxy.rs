@@ -96,7 +96,7 @@ impl Proxy {
             return Ok(refusal);
         }
         if method == Method::DELETE {
-            self.tap.settled().await;
+            self.tap.wait_until_idle().await;
         }
         let asker = || self.asker(headers.clone());
         let exchange = match self

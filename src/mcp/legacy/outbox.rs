@@ -77,7 +77,7 @@ impl Outbox {
     }
 
     /// Waits until it is known of each message on its way whether it was taken; returns whether there were any.
-    pub(super) async fn settled(&self) -> bool {
+    pub(super) async fn wait_for_deliveries(&self) -> bool {
         let any = *self.0.under_way.borrow() > 0;
         // Cannot fail: the sender is a field of this.
         let _ = self.0.under_way.subscribe().wait_for(|it| *it == 0).await;

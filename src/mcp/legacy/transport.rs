@@ -44,7 +44,7 @@ pub(in crate::mcp) struct LegacyTransport {
     outbox: Outbox,
     /// `None` once the stream has ended, or is closed.
     inbox: Option<Inbox>,
-    /// Why the stream has ended, until that is told.
+    /// Why the stream has ended, until that is reported.
     ending: Option<String>,
     wire: Arc<Wire>,
     end: StreamEnd,
@@ -68,7 +68,7 @@ impl LegacyTransport {
     /// Lets messages on their way be refused first: a request that was not taken is not lost with the session.
     async fn settle(&self) {
         let settling = async {
-            if self.outbox.settled().await {
+            if self.outbox.wait_for_deliveries().await {
                 // Whoever waits learns of it before the connection is gone.
                 tokio::time::sleep(TELLING).await;
             }

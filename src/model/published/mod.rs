@@ -1,7 +1,7 @@
 //! The forms in which trajectories and results leave the program: versioned, with a JSON Schema each.
 //!
-//! What is published as it is known has its one type in `model`, which may change as the version of its format allows: it is in stored
-//! baselines and in other people's scripts. What is told otherwise has a type here:
+//! A value that is published as it is has its one type in `model`, which may change as the version of its format allows: it is in stored
+//! baselines and in other people's scripts. What is published in another form has a type here:
 //!
 //! | module | what it is the form of |
 //! |---|---|

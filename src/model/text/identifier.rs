@@ -67,7 +67,7 @@ mod tests {
     use super::identifiers;
 
     #[test]
-    fn what_names_something_is_told_from_words_and_numbers() {
+    fn identifiers_are_distinguished_from_words_and_numbers() {
         for (text, expected) in [
             (
                 "id 6823de55-e2aa-4f1c-9b0d-0123456789ab!",

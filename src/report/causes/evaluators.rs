@@ -13,7 +13,7 @@ impl Gather<'_> {
     pub(super) fn evaluators(&mut self) {
         let scenario = self.context.scenario;
         let failed = scenario.evaluators.iter().filter(|it| it.fails());
-        let told = failed.map(|it| {
+        let failures = failed.map(|it| {
             let (name, place) = (&it.name, it.place());
             let said = format!("the evaluator `{name}{FAILS}{}{place}", it.message);
             let message = masked(&it.message);
@@ -27,7 +27,7 @@ impl Gather<'_> {
         let summary = scenario.evaluation.iter();
         let shortfall = summary.filter_map(EvaluationSummary::shortfall);
         let shortfall = shortfall.map(|it| (SCORE.to_owned(), None, it, None));
-        for (name, asked, said, line) in told.chain(shortfall) {
+        for (name, asked, said, line) in failures.chain(shortfall) {
             let draft = self.context.draft(CauseKind::Expectation, None, said);
             self.found.add(Draft {
                 key: Key::Expectation { name, asked },

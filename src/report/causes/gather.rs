@@ -18,7 +18,7 @@ use super::key::Key;
 use super::of_change::{Context, calls_of};
 use model::text::masked;
 
-/// How many further places of one answer have a cause each; more than that are told beneath the first.
+/// How many further places of one answer have a cause each; more than that are listed beneath the first.
 const PLACES: usize = 4;
 
 /// Everything that failed or changed in one scenario, with the changes that each cause tells of.
@@ -38,7 +38,7 @@ pub(super) fn of_scenario(scenario: &Scenario, command: &str) -> Vec<Draft> {
         ended: Ended::of(scenario),
         not_made: Vec::new(),
         script: Vec::new(),
-        told: HashMap::new(),
+        cause_of: HashMap::new(),
         entered: HashSet::new(),
         found: Found::default(),
     };
@@ -76,7 +76,7 @@ pub(super) struct Gather<'a> {
     /// The causes that tell of the calls of a script that are other ones, and which these are.
     script: Vec<(CauseCall, usize)>,
     /// The causes that tell of changes, by the places of these in the list.
-    told: HashMap<usize, usize>,
+    cause_of: HashMap<usize, usize>,
     /// The changes that were looked at.
     entered: HashSet<usize>,
     pub(super) found: Found,
@@ -195,15 +195,15 @@ impl<'a> Gather<'a> {
         for at in 0..comparison.changes.len() {
             self.change(at);
         }
-        // What changed in tools that the scenario does not use is no change of it, and told once for the suite.
-        let told = comparison.changes.iter();
-        let told: Vec<&Change> = told.filter(|it| it.kind == ChangeKind::Drift).collect();
+        // What changed in tools that the scenario does not use is no change of it, and reported once for the suite.
+        let drifts = comparison.changes.iter();
+        let drifts: Vec<&Change> = drifts.filter(|it| it.kind == ChangeKind::Drift).collect();
         for change in comparison.drift.iter().map(Change::of_drift) {
             let is_same = |it: &&Change| {
                 (&it.tool, &it.path) == (&change.tool, &change.path)
                     && (&it.was, &it.now) == (&change.was, &change.now)
             };
-            if !told.iter().any(is_same) {
+            if !drifts.iter().any(is_same) {
                 let draft = self.context.of_change(&change, None, None);
                 self.found.add(Draft {
                     is_unused: true,
@@ -238,7 +238,7 @@ impl<'a> Gather<'a> {
         let script = self.by_script(&draft, call).filter(|_| is_scripted);
         if let Some(follows) = change.follows.filter(|_| script.is_none()) {
             self.change(follows.change);
-            if let Some(root) = self.told.get(&follows.change).copied() {
+            if let Some(root) = self.cause_of.get(&follows.change).copied() {
                 let is_same = self.found.drafts()[root].key == draft.key;
                 self.put_beneath(root, follows.how, draft);
                 self.tells(root, at);
@@ -283,13 +283,13 @@ impl<'a> Gather<'a> {
 
     /// Notes that a cause tells of a change.
     fn tells(&mut self, cause: usize, at: usize) {
-        self.told.insert(at, cause);
+        self.cause_of.insert(at, cause);
         self.found.drafts_mut()[cause].changes.push(at);
     }
 
-    /// Notes that a change is told where another one is.
+    /// Notes that a change is reported where another one is.
     fn belongs(&mut self, at: usize, to: usize) {
-        if let Some(cause) = self.told.get(&to).copied() {
+        if let Some(cause) = self.cause_of.get(&to).copied() {
             self.tells(cause, at);
             let cause = &mut self.found.drafts_mut()[cause];
             if cause.named.contains(&to) {
@@ -334,7 +334,7 @@ impl<'a> Gather<'a> {
             Why::Described(_) if change.kind == ChangeKind::Drift => {
                 (draft.was, draft.now) = (reason.expected.clone(), reason.got.clone());
             }
-            // That a member has another name now is told better by what it was and is.
+            // That a member has another name now is better said by what it was and is.
             Why::AnsweredOtherwise(Answered::Many {
                 places,
                 became,
@@ -401,7 +401,7 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// What a changed script asks otherwise, and what is answered to that. What the verdict names is told in any case.
+    /// What a changed script asks otherwise, and what is answered to that. What the verdict names is reported in any case.
     fn of_changed_script(&mut self, script: usize, draft: &Draft, call: CauseCall, is_named: bool) {
         let asks = |it: &&Change| {
             let kinds = [ChangeKind::Call, ChangeKind::Request, ChangeKind::Effect];
@@ -501,9 +501,9 @@ impl<'a> Gather<'a> {
         let Some(problem) = &scenario.problem else {
             return;
         };
-        let is_told = scenario.status.is_left_out()
+        let has_no_cause = scenario.status.is_left_out()
             || (scenario.status == Status::Error && !scenario.experiment_changes.is_empty());
-        if is_told {
+        if has_no_cause {
             return;
         }
         let draft = self
@@ -551,6 +551,6 @@ impl<'a> Gather<'a> {
 fn line_of(scenario: &Scenario, problem: &Problem) -> Option<usize> {
     let mut evaluators = scenario.evaluators.iter();
     let broken = evaluators.find(|it| it.gates() && it.status == EvaluationStatus::Error)?;
-    let is_told = problem.message.contains(&format!("`{}`", broken.name));
-    broken.line.filter(|_| is_told)
+    let is_named = problem.message.contains(&format!("`{}`", broken.name));
+    broken.line.filter(|_| is_named)
 }

@@ -1,4 +1,4 @@
-//! What failed or changed, each root cause once for all scenarios.
+//! Root causes of failures and changes, each once for all scenarios.
 //!
 //! A scenario's differences are many, and most of them follow from few: a tool that was renamed, a value that a server answers otherwise.
 //! What several calls and scenarios have in common is one cause here, with what it led to beneath.
@@ -28,7 +28,7 @@ pub use words::is_medium;
 
 /// What scenarios failed for, and what changed in them: first what failed, and of that the cause of most scenarios and calls.
 ///
-/// `command` is the command of the result, because what differs from an expectation is told in other words than what differs from a run.
+/// `command` is the command of the result, because what differs from an expectation is described in other words than what differs from a run.
 pub fn causes(scenarios: &[Scenario], command: &str) -> Vec<Cause> {
     let drafts = drafts(scenarios, command).into_iter();
     let mut causes: Vec<Cause> = drafts.map(Draft::finish).collect();
@@ -59,28 +59,28 @@ fn drafts(scenarios: &[Scenario], command: &str) -> Vec<Draft> {
 }
 
 /// A cause of one scenario with the changes that it tells of, by their places in the scenario's list; those that follow from it included.
-pub struct Told {
+pub struct CauseWithChanges {
     pub cause: Cause,
     pub changes: Vec<usize>,
     /// Of these, the changes at the place that the cause names.
     pub named: Vec<usize>,
 }
 
-/// The causes of a scenario, what fails first. Each change is told by exactly one of them; causes that are no change have none.
-pub fn with_changes(scenario: &Scenario, command: &str) -> Vec<Told> {
+/// The causes of a scenario, what fails first. Each change belongs to exactly one of them; causes that are no change have none.
+pub fn with_changes(scenario: &Scenario, command: &str) -> Vec<CauseWithChanges> {
     let drafts = gather::of_scenario(scenario, command).into_iter();
-    let told = drafts.map(|mut draft| {
+    let causes = drafts.map(|mut draft| {
         let changes = std::mem::take(&mut draft.changes);
         let named = std::mem::take(&mut draft.named);
-        Told {
+        CauseWithChanges {
             cause: draft.finish(),
             changes,
             named,
         }
     });
-    let mut told: Vec<Told> = told.collect();
-    told.sort_by_key(|it| order(&it.cause));
-    told
+    let mut causes: Vec<CauseWithChanges> = causes.collect();
+    causes.sort_by_key(|it| order(&it.cause));
+    causes
 }
 
 /// What failed first, and of that what concerns most.
@@ -97,7 +97,7 @@ pub fn headline(cause: &Cause) -> &str {
     one.or(several.map(str::trim_end)).unwrap_or(&cause.text)
 }
 
-/// Makes a result of an earlier program one of today: its causes, told in one sentence each, get everything that is told of them now.
+/// Makes a result of an earlier program one of today: its causes, which are one sentence each, get everything that they have now.
 pub fn complete(result: &mut ResultDocument) {
     // Version 1 has no causes, or sentences alone. That a later one has none says that there are none.
     let is_complete = result.format_version > 1 && result.causes.iter().all(|it| it.kind.is_some());

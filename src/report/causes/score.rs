@@ -1,4 +1,4 @@
-//! What became of the score, and of several runs: beneath the causes that explain it.
+//! Scores, and verdicts of several runs, beneath the causes that explain them.
 
 use model::number::{apart, fixed};
 use model::points;
@@ -62,7 +62,7 @@ impl Gather<'_> {
         });
     }
 
-    /// A score that is too low, told by the place that cost most.
+    /// A score that is too low, explained by the place that cost most.
     fn of_loss(&self, draft: Draft, loss: &Loss, score: String) -> Draft {
         let row = self.row(loss.baseline, loss.current);
         let Some(name) = row.map(Row::tool_name).or_else(|| loss.tool.clone()) else {

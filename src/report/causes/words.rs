@@ -1,4 +1,4 @@
-//! What happened at a place of a call, in a sentence that names tool and place.
+//! Sentences on what happened at a place of a call, with tool and place.
 
 use model::change::{When, unescaped};
 use model::published::result::{Change, ChangeKind, What};
@@ -207,7 +207,7 @@ mod tests {
     use model::response::Edit;
 
     #[test]
-    fn a_secret_that_came_is_told_with_its_place() {
+    fn a_secret_that_came_is_reported_with_its_place() {
         let verb = Verb {
             kind: ChangeKind::Addition,
             what: What::Answer(Edit::NewSecret),

@@ -1,4 +1,4 @@
-//! What is known to vary in an answer, and so is no news.
+//! Parts of an answer that are known to vary, and so are no news.
 
 /// The places of an answer that are known to vary.
 #[derive(Debug, Clone, Default)]
@@ -7,7 +7,7 @@ pub struct Known {
     pub all: bool,
     /// The places, step by step; `*` stands for any one step. What lies beneath varies, too.
     pub places: Vec<Vec<String>>,
-    /// Words of texts that were something else each time they were heard.
+    /// Words of texts that were something else each time they were received.
     pub words: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl Known {
             return true;
         }
         let mut words = words.into_iter().peekable();
-        // Words that only came, or only went, are told by nothing.
+        // Words that only came, or only went, have nothing to be recognized by.
         words.peek().is_some() && words.all(|it| self.has_word(it))
     }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 const STRETCH: usize = 2_500;
 /// The most pairs in all stretches of two values.
 const PAIRS: usize = 60_000;
-/// The most members, or elements, that likeness is told by.
+/// The most members, or elements, that likeness is judged by.
 const LOOKED_AT: usize = 40;
 /// Elements less alike than this are one that went and one that came.
 const ALIKE: f64 = 0.3;

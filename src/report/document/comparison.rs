@@ -44,8 +44,18 @@ pub(super) fn comparison(
         current_status: comparison.current_status,
         improved: comparison.improved,
         variant: comparison.variant,
-        reasons: comparison.verdict.reasons.iter().map(told).collect(),
-        warnings: comparison.verdict.warnings.iter().map(told).collect(),
+        reasons: comparison
+            .verdict
+            .reasons
+            .iter()
+            .map(with_sentence)
+            .collect(),
+        warnings: comparison
+            .verdict
+            .warnings
+            .iter()
+            .map(with_sentence)
+            .collect(),
         rows: comparison
             .rows
             .iter()
@@ -94,7 +104,7 @@ pub(super) fn comparison(
 }
 
 /// A reason with its sentence.
-fn told(reason: &Reason) -> Reason {
+fn with_sentence(reason: &Reason) -> Reason {
     Reason {
         text: Text::of(&reason.sentence()),
         ..reason.clone()

@@ -1,4 +1,4 @@
-//! What the servers behind the one under test heard, published.
+//! Calls to the servers behind the one under test, published.
 
 use model::comparison::{UpstreamComparison, UpstreamRow};
 use model::points::finite;
@@ -7,7 +7,7 @@ use model::upstream::{UpstreamCall, UpstreamLane};
 
 use super::shown::{VALUE_DEPTH, outcome, shallow_object};
 
-/// What was heard on each side, as far as it is at hand.
+/// The lane of each side, as far as it is at hand.
 pub(super) type Lanes<'a> = [Option<&'a UpstreamLane>; 2];
 
 pub(super) fn upstream(comparison: &UpstreamComparison, lanes: Lanes<'_>) -> result::Upstream {
@@ -17,7 +17,7 @@ pub(super) fn upstream(comparison: &UpstreamComparison, lanes: Lanes<'_>) -> res
     }
 }
 
-/// Tells each row of the agent's calls which rows are about what was heard behind it: the run's call says where one stands, or the baseline's
+/// Tells each row of the agent's calls which rows are about calls behind it: the run's call says where one stands, or the baseline's
 /// where the run has none.
 pub(super) fn place(rows: &mut [result::Row], behind: &[result::UpstreamRow]) {
     let number = |call: &Option<result::Call>| call.as_ref().map(|it| it.number);

@@ -1,4 +1,4 @@
-//! What two calls were answered, or one alone, as a page shows it.
+//! The answers to two calls, or to one alone, as a page shows them.
 
 use std::cell::{Cell, RefCell};
 
@@ -47,7 +47,7 @@ impl Side {
     }
 
     /// How a call ended by what the document tells of it, where the trajectory is not at hand.
-    pub(super) fn told(
+    pub(super) fn from_document(
         status: Option<CallStatus>,
         duration_ms: Option<f64>,
         error: Option<&str>,

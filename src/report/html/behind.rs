@@ -1,4 +1,4 @@
-//! What the servers behind the one under test heard, beneath the call of the agent that caused it.
+//! Calls to the servers behind the one under test, beneath the call of the agent that caused them.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -20,13 +20,13 @@ use super::excerpt::{Excerpt, Versus};
 use super::render::embedded;
 use super::sides::Sides;
 
-/// What was heard behind one call, or before the first.
+/// The calls behind one call, or before the first.
 #[derive(Debug)]
 pub(super) struct BehindView<'a> {
     /// How many calls there are, and what became of them: `1 → 2 calls, 1 extra`.
     pub(super) summary: String,
     pub(super) is_changed: bool,
-    /// Whether two sides were compared; else only what the run's side heard is shown.
+    /// Whether two sides were compared; else only the run's side is shown.
     pub(super) is_compared: bool,
     pub(super) calls: Vec<BehindCall<'a>>,
     /// Headers that were passed on without a call.
@@ -85,10 +85,10 @@ pub(super) struct HeaderView<'a> {
     pub(super) differs: bool,
 }
 
-/// What was heard, by the row of the agent's call that it stands beneath.
+/// The calls behind, by the row of the agent's call that it stands beneath.
 pub(super) struct Behind<'a> {
-    by_row: HashMap<usize, Vec<Heard<'a>>>,
-    before: Vec<Heard<'a>>,
+    by_row: HashMap<usize, Vec<PairedCall<'a>>>,
+    before: Vec<PairedCall<'a>>,
     /// The headers that were passed on without a call.
     headers: Vec<UpstreamHeaders<'a>>,
     is_compared: bool,
@@ -99,7 +99,7 @@ pub(super) struct Behind<'a> {
 
 /// A call as both sides have it, before those in a row are counted.
 #[derive(Clone, Copy)]
-struct Heard<'a> {
+struct PairedCall<'a> {
     /// `None` where it was compared with nothing.
     row: Option<&'a UpstreamRow>,
     left: Option<&'a UpstreamCall>,
@@ -114,7 +114,7 @@ enum UpstreamHeaders<'a> {
 }
 
 impl<'a> Behind<'a> {
-    /// What was heard in two runs that were compared.
+    /// The calls behind in two runs that were compared.
     pub(super) fn compared(
         comparison: &'a Comparison,
         baseline: Option<&'a Trajectory>,
@@ -131,15 +131,15 @@ impl<'a> Behind<'a> {
         let at = |lane: Option<&'a UpstreamLane>, call: &Option<result::UpstreamCall>| {
             lane?.calls.get(call.as_ref()?.number.checked_sub(1)?)
         };
-        let heard = |row: &'a UpstreamRow| Heard {
+        let paired = |row: &'a UpstreamRow| PairedCall {
             row: Some(row),
             left: at(left, &row.baseline),
             right: at(right, &row.current),
         };
-        let of_row = |row: &Row| -> Vec<Heard<'a>> {
+        let of_row = |row: &Row| -> Vec<PairedCall<'a>> {
             let places = row.behind.iter();
             let rows = places.filter_map(|it| upstream.rows.get(it.checked_sub(1)?));
-            rows.map(heard).collect()
+            rows.map(paired).collect()
         };
         let behind = comparison.rows.iter().flat_map(|it| &it.behind);
         let behind: HashSet<usize> = behind.copied().collect();
@@ -153,7 +153,7 @@ impl<'a> Behind<'a> {
         let alike = alike.filter(is_alike).map(UpstreamHeaders::Plain);
         Self {
             by_row: (comparison.rows.iter().map(of_row).enumerate()).collect(),
-            before: before.map(|(_, it)| heard(it)).collect(),
+            before: before.map(|(_, it)| paired(it)).collect(),
             headers: (differing.iter().map(UpstreamHeaders::Differing))
                 .chain(alike)
                 .collect(),
@@ -163,7 +163,7 @@ impl<'a> Behind<'a> {
         }
     }
 
-    /// What was heard in a run that was compared with nothing; its calls have the rows in order.
+    /// The calls behind in a run that was compared with nothing; its calls have the rows in order.
     pub(super) fn recorded(current: Option<&'a Trajectory>, answers: &'a Answers<'a>) -> Self {
         Self::alone(current, answers, |cause| cause.checked_sub(1))
     }
@@ -174,12 +174,12 @@ impl<'a> Behind<'a> {
         row: impl Fn(usize) -> Option<usize>,
     ) -> Self {
         let lane = lane(current);
-        let mut by_row: HashMap<usize, Vec<Heard<'a>>> = HashMap::new();
+        let mut by_row: HashMap<usize, Vec<PairedCall<'a>>> = HashMap::new();
         let mut before = Vec::new();
         for it in lane.into_iter().flat_map(|it| &it.calls) {
             let row = it.cause.and_then(&row);
             row.map_or(&mut before, |it| by_row.entry(it).or_default())
-                .push(Heard {
+                .push(PairedCall {
                     row: None,
                     left: None,
                     right: Some(it),
@@ -196,35 +196,39 @@ impl<'a> Behind<'a> {
         }
     }
 
-    /// What was heard behind the call of a row, by its index; `None` where nothing was.
+    /// The calls behind the call of a row, by its index; `None` where there are none.
     pub(super) fn row(&self, at: usize) -> Option<BehindView<'a>> {
         self.view(self.by_row.get(&at)?, &[])
     }
 
-    /// What was heard before the first call, and headers that were passed on without a call.
+    /// The calls before the first call, and headers that were passed on without a call.
     pub(super) fn before(&self) -> Option<BehindView<'a>> {
         self.view(&self.before, &self.headers)
     }
 
-    fn view(&self, heard: &[Heard<'a>], headers: &[UpstreamHeaders<'a>]) -> Option<BehindView<'a>> {
-        if heard.is_empty() && headers.is_empty() {
+    fn view(
+        &self,
+        paired: &[PairedCall<'a>],
+        headers: &[UpstreamHeaders<'a>],
+    ) -> Option<BehindView<'a>> {
+        if paired.is_empty() && headers.is_empty() {
             return None;
         }
         let mut calls: Vec<BehindCall<'a>> = Vec::new();
-        for alike in heard.chunk_by(Heard::asks_as) {
+        for alike in paired.chunk_by(PairedCall::asks_as) {
             let times = times(alike);
-            for same in alike.chunk_by(Heard::is_as) {
+            for same in alike.chunk_by(PairedCall::is_as) {
                 let call = same.first().map(|it| self.call_view(it, times.clone()));
                 calls.extend(call);
             }
         }
-        let rows: Vec<&UpstreamRow> = heard.iter().filter_map(|it| it.row).collect();
+        let rows: Vec<&UpstreamRow> = paired.iter().filter_map(|it| it.row).collect();
         let differing = headers.iter();
         let differing = differing.filter(|it| matches!(it, UpstreamHeaders::Differing(_)));
         let differing = differing.count();
         let mut summary = Vec::new();
-        if !heard.is_empty() {
-            summary.push(calls_words(heard.len(), &rows));
+        if !paired.is_empty() {
+            summary.push(calls_words(paired.len(), &rows));
         }
         if !headers.is_empty() {
             summary.push(headers_words(headers.len(), differing));
@@ -259,13 +263,13 @@ impl<'a> Behind<'a> {
         }
     }
 
-    fn call_view(&self, heard: &Heard<'a>, times: Option<String>) -> BehindCall<'a> {
-        let row = heard.row;
-        let made = heard.right.or(heard.left).map(|it| &it.call);
+    fn call_view(&self, paired: &PairedCall<'a>, times: Option<String>) -> BehindCall<'a> {
+        let row = paired.row;
+        let made = paired.right.or(paired.left).map(|it| &it.call);
         let server = row.and_then(|it| it.server.as_deref());
         let tool = row.and_then(|it| it.tool.as_deref());
         let name = self.next_name();
-        let both = heard.left.zip(heard.right);
+        let both = paired.left.zip(paired.right);
         let answers = both.map_or_else(Vec::new, |(before, now)| {
             // What only followed from another answer, or varies by nature, is no news.
             let known = |is_news: bool| Known {
@@ -328,8 +332,8 @@ impl<'a> Behind<'a> {
             words: row.map_or_else(String::new, UpstreamRow::words),
             times,
             fails: row.is_some_and(|it| it.fails),
-            left: side(before, heard.left, 0),
-            right: side(now, heard.right, 1),
+            left: side(before, paired.left, 0),
+            right: side(now, paired.right, 1),
             answers,
             differences: (row.iter().flat_map(|it| &it.differences))
                 .map(|it| Versus::new(it, it.was.as_deref(), it.now.as_deref()))
@@ -358,12 +362,12 @@ impl Behind<'_> {
         });
         Side {
             parts: arguments.into_iter().collect(),
-            ..Side::told(call.outcome, call.duration_ms, call.error.as_deref())
+            ..Side::from_document(call.outcome, call.duration_ms, call.error.as_deref())
         }
     }
 }
 
-impl<'a> Heard<'a> {
+impl<'a> PairedCall<'a> {
     /// What was asked; `None` where it is not at hand.
     fn asked(&self) -> Option<&'a ToolCall> {
         self.right.or(self.left).map(|it| &it.call)
@@ -403,7 +407,7 @@ impl<'a> Heard<'a> {
 }
 
 /// How often the same was asked in a row on each side; `None` where it was once.
-fn times(alike: &[Heard<'_>]) -> Option<String> {
+fn times(alike: &[PairedCall<'_>]) -> Option<String> {
     let before = alike.iter().filter(|it| it.left.is_some()).count();
     let now = alike.iter().filter(|it| it.right.is_some()).count();
     match (before.min(now), before.max(now)) {
@@ -413,11 +417,11 @@ fn times(alike: &[Heard<'_>]) -> Option<String> {
     }
 }
 
-/// How many calls were heard, and how many of them differ: `1 → 2 calls, 1 extra`.
-fn calls_words(heard: usize, rows: &[&UpstreamRow]) -> String {
+/// How many calls there are, and how many of them differ: `1 → 2 calls, 1 extra`.
+fn calls_words(all: usize, rows: &[&UpstreamRow]) -> String {
     let of_kind = |kind: RowKind| rows.iter().filter(|it| it.kind == kind).count();
     let (missing, extra) = (of_kind(RowKind::Missing), of_kind(RowKind::Extra));
-    let (before, now) = (heard - extra, heard - missing);
+    let (before, now) = (all - extra, all - missing);
     let calls = match (before, now) {
         (1, 1) => "1 call".to_owned(),
         (before, now) if before == now => format!("{now} calls"),
@@ -463,7 +467,7 @@ fn asked_parts(made: &UpstreamCall) -> Vec<Part<'static>> {
     parts
 }
 
-/// The room on the page for what only one side has heard.
+/// The room on the page for a call that only one side has.
 fn room(row: Option<&UpstreamRow>) -> Room {
     match row.map(|it| it.kind) {
         Some(RowKind::Missing | RowKind::Extra) => Room::Changed,

@@ -38,7 +38,7 @@ const TELLING: usize = 4;
 pub(super) enum Block<'a> {
     /// Messages before the next call, and calls that are not scored.
     Messages(Vec<MessageRow>),
-    /// What was heard behind the server under test before the first call of the agent, or without any.
+    /// What arrived behind the server under test before the first call of the agent, or without any.
     Behind(BehindView<'a>),
     Call(Box<CallBlock<'a>>),
 }
@@ -98,7 +98,7 @@ pub(super) struct CallBlock<'a> {
     pub(super) answers: Vec<PartView>,
     /// Whether the run failed for something about it.
     pub(super) fails: bool,
-    /// What the servers behind the one under test heard during the call.
+    /// What reached the servers behind the one under test during the call.
     pub(super) behind: Option<BehindView<'a>>,
 }
 
@@ -137,7 +137,7 @@ struct Maker<'a> {
     words: Option<Description<'a>>,
     /// The calls that a change is about: number in the baseline, number in the run.
     changed: HashSet<(Option<usize>, Option<usize>)>,
-    /// The same without changes of what was heard behind them.
+    /// The same without changes of what arrived behind them.
     changed_themselves: HashSet<(Option<usize>, Option<usize>)>,
     /// Those whose answers a change is about.
     answered_otherwise: HashSet<(Option<usize>, Option<usize>)>,
@@ -501,7 +501,7 @@ fn side_of(call: &Call, made: Option<&ToolCall>) -> Side {
             outcome: call.outcome.map_or("unknown outcome", CallStatus::words),
             ..Side::made(made)
         },
-        None => Side::told(call.outcome, call.duration_ms, call.error.as_deref()),
+        None => Side::from_document(call.outcome, call.duration_ms, call.error.as_deref()),
     }
 }
 

@@ -131,7 +131,7 @@ pub(super) struct Ranked<'a> {
 }
 
 pub(super) struct Detector<'a> {
-    pub(super) told: &'a security::DetectorReport,
+    pub(super) report: &'a security::DetectorReport,
     /// It is all of them, as if they were one.
     pub(super) is_joined: bool,
     pub(super) roc: Option<String>,
@@ -145,11 +145,11 @@ pub(super) fn three(value: impl Display) -> String {
 
 /// A probability, which is never 0, as it stands behind a `p`.
 pub(super) fn chance(p: impl Borrow<f64>) -> String {
-    let told = bare_chance(p);
-    if told.starts_with('<') {
-        told
+    let shown = bare_chance(p);
+    if shown.starts_with('<') {
+        shown
     } else {
-        format!("= {told}")
+        format!("= {shown}")
     }
 }
 
@@ -387,13 +387,13 @@ pub fn security(report: &security::Report) -> String {
 }
 
 fn scanners(report: &security::Report) -> ScannersView<'_> {
-    let detector = |told, is_joined| {
-        let told: &security::DetectorReport = told;
+    let detector = |report, is_joined| {
+        let report: &security::DetectorReport = report;
         Detector {
-            told,
+            report,
             is_joined,
-            roc: told.scores.as_ref().map(|it| points(&it.roc)),
-            pr: told.scores.as_ref().map(|it| points(&it.pr)),
+            roc: report.scores.as_ref().map(|it| points(&it.roc)),
+            pr: report.scores.as_ref().map(|it| points(&it.pr)),
         }
     };
     let security = &report.security;

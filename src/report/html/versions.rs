@@ -231,7 +231,7 @@ mod tests {
     use super::is_after_tag;
 
     #[test]
-    fn a_tag_is_told_from_what_comes_after_it() {
+    fn a_tag_is_distinguished_from_what_comes_after_it() {
         let commit = "a3f2c1ab00000000000000000000000000000000";
         for tag in [
             "v1.4.2",

@@ -1,4 +1,4 @@
-//! How the text begins: the verdict, what was run, and where more is.
+//! The head of the text: the verdict, the command, and links to more.
 
 use std::fmt::Write as _;
 
@@ -82,7 +82,7 @@ pub(super) fn head(result: &ResultDocument) -> String {
     text
 }
 
-/// What the command told the shell, in words. All of these sentences are ours, but the one that names what nothing has changed since.
+/// The exit code of the command, in words. All of these sentences are ours, but the one that names what nothing has changed since.
 fn verdict(gate: Option<&Gate>) -> String {
     match gate {
         None => "no verdict".to_owned(),

@@ -1,4 +1,4 @@
-//! How much of what is shown, so that the text fits where it is posted.
+//! Limits on what is shown, so that the text fits where it is posted.
 
 /// The longest text, in bytes: GitHub takes comments of 65,536 characters, and somebody may add a line to it.
 pub(super) const LIMIT: usize = 59_000;
@@ -16,11 +16,11 @@ pub(super) const PROBLEM_LINES: usize = 60;
 pub(super) const CAUSES: usize = 10;
 pub(super) const FOLLOWS: usize = 3;
 pub(super) const LOG_LINES: usize = 3;
-/// How many scenarios are told, in whatever part.
+/// How many scenarios are listed, in whatever part.
 pub(super) const SCENARIOS: usize = 10;
 /// How many reasons stand where there is little room.
 pub(super) const REASONS: usize = 3;
-/// How many cells of a matrix are told.
+/// How many cells of a matrix are listed.
 pub(super) const CELLS: usize = 10;
 /// How many names of scenarios stand behind a cause.
 pub(super) const NAMES: usize = 5;

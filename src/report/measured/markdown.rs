@@ -1,4 +1,4 @@
-//! What a measurement came to, as a comment on a pull request.
+//! The results of a measurement, as a comment on a pull request.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -53,23 +53,23 @@ fn gates(report: &retrieval::Report) -> Vec<String> {
 
 /// A search.
 pub fn retrieval(report: &retrieval::Report) -> String {
-    let mut told = format!(
+    let mut out = format!(
         "### Tool search {}: {}\n\n",
         cell(&report.search),
         report.status.name()
     );
     for problem in &report.problems {
-        let _ = writeln!(told, "- {}", cell(problem));
+        let _ = writeln!(out, "- {}", cell(problem));
     }
     let gates = gates(report);
     for gate in &gates {
-        let _ = writeln!(told, "- {}", cell(gate));
+        let _ = writeln!(out, "- {}", cell(gate));
     }
     if report.problems.len() + gates.len() > 0 {
-        told.push('\n');
+        out.push('\n');
     }
     if let Some(metrics) = &report.metrics {
-        told.push_str("| figure | now | 95 % | change |\n|---|---|---|---|\n");
+        out.push_str("| figure | now | 95 % | change |\n|---|---|---|---|\n");
         let delta = report.baseline_delta.clone().unwrap_or_default();
         for (name, key, value, change) in [
             (
@@ -89,7 +89,7 @@ pub fn retrieval(report: &retrieval::Report) -> String {
         ] {
             let change = change.map_or_else(String::new, |it| format!("{it:+.4}"));
             let ends = interval(report.intervals.get(key));
-            let _ = writeln!(told, "| {name} | {value:.4} | {ends} | {change} |");
+            let _ = writeln!(out, "| {name} | {value:.4} | {ends} | {change} |");
         }
     }
     if let Some(compared) = &report.compared {
@@ -119,43 +119,43 @@ pub fn retrieval(report: &retrieval::Report) -> String {
                     0 => String::new(),
                     more => format!("; and {more} more"),
                 };
-                let _ = writeln!(told, "\n{what}: {}{more}", shown.join("; "));
+                let _ = writeln!(out, "\n{what}: {}{more}", shown.join("; "));
             }
         }
     }
     for it in report.lost_gate.iter().flat_map(|it| &it.allowed) {
         let (id, until, reason) = (cell(&it.id), cell(&it.until), cell(&it.reason));
-        let _ = writeln!(told, "\nMay be lost until {until}: {id} ({reason})");
+        let _ = writeln!(out, "\nMay be lost until {until}: {id} ({reason})");
     }
     if let Some(ties) = &report.ties {
         let (ids, worst, best) = (ties.queries.join(", "), case(&ties.worst), case(&ties.best));
         let line = format!("Equal scores in {ids}: at worst {worst}, at best {best}");
-        let _ = writeln!(told, "\n{}", cell(&line));
+        let _ = writeln!(out, "\n{}", cell(&line));
     }
     for note in &report.notes {
-        let _ = writeln!(told, "\n{}", cell(note));
+        let _ = writeln!(out, "\n{}", cell(note));
     }
-    told
+    out
 }
 
 /// Scanners.
 pub fn security(report: &security::Report) -> String {
-    let mut told = format!("### Scanners: {}\n\n", report.status.name());
+    let mut out = format!("### Scanners: {}\n\n", report.status.name());
     for problem in &report.problems {
-        let _ = writeln!(told, "- {}", cell(problem));
+        let _ = writeln!(out, "- {}", cell(problem));
     }
     let detectors = &report.security.per_detector;
     for it in detectors.iter().filter(|it| !it.errors.is_empty()) {
-        let _ = writeln!(told, "- {}: {}", cell(&it.detector), cell(&it.unfinished()));
+        let _ = writeln!(out, "- {}: {}", cell(&it.detector), cell(&it.unfinished()));
     }
     if !report.problems.is_empty() || detectors.iter().any(|it| !it.errors.is_empty()) {
-        told.push('\n');
+        out.push('\n');
     }
-    told.push_str("| detector | precision | recall | 95 % | FPR | 95 % | gate |\n|---|---|---|---|---|---|---|\n");
+    out.push_str("| detector | precision | recall | 95 % | FPR | 95 % | gate |\n|---|---|---|---|---|---|---|\n");
     for it in detectors {
         let [recall, fpr] = it.shown(&report.security.gate);
         let _ = writeln!(
-            told,
+            out,
             "| {} | {:.3} | {recall} | {} | {fpr} | {} | {} |",
             cell(&it.detector),
             it.precision,
@@ -166,25 +166,25 @@ pub fn security(report: &security::Report) -> String {
     }
     for it in detectors.iter().filter(|it| !it.unsteady.is_empty()) {
         let (name, ids) = (cell(&it.detector), cell(&it.unsteady.join(", ")));
-        let _ = writeln!(told, "\n{name}: its runs do not judge alike: {ids}");
+        let _ = writeln!(out, "\n{name}: its runs do not judge alike: {ids}");
     }
     for it in detectors {
         for sentence in &it.too_small {
             let (name, sentence) = (cell(&it.detector), cell(sentence));
-            let _ = writeln!(told, "\n{name}: too small to say: {sentence}");
+            let _ = writeln!(out, "\n{name}: too small to say: {sentence}");
         }
     }
     for it in detectors {
         for (share, precision) in it.scores.iter().flat_map(|it| &it.precision_at_prevalence) {
             let name = cell(&it.detector);
             let _ = writeln!(
-                told,
+                out,
                 "\n{name}: where {share} of all tools are malicious, {precision:.3} of what it flags is"
             );
         }
     }
     for note in &report.notes {
-        let _ = writeln!(told, "\n{}", cell(note));
+        let _ = writeln!(out, "\n{}", cell(note));
     }
-    told
+    out
 }

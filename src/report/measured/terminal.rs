@@ -46,18 +46,18 @@ pub fn all(measured: &Measured) -> String {
 
 /// The figures of a search and its gate.
 pub fn retrieval(report: &Report) -> String {
-    let mut told = report.metrics.as_ref().map(figures).unwrap_or_default();
+    let mut out = report.metrics.as_ref().map(figures).unwrap_or_default();
     if let Some(gate) = &report.gate {
         let [value, threshold] = gate.shown();
         // Writing to a string cannot fail.
         let _ = writeln!(
-            told,
+            out,
             "Gate ({}): {} (value={value} threshold={threshold})",
             gate.metric,
             verdict(gate.passed),
         );
     }
-    told
+    out
 }
 
 /// Of how many queries a line says what moved in them; the reports have the others.
@@ -89,10 +89,10 @@ fn since(report: &Report, compared: &Compared, ids: &[String]) -> Vec<String> {
 
 /// What else there is to say of it, after the reports are named.
 pub fn more_of_retrieval(report: &Report) -> String {
-    let mut told = String::new();
+    let mut out = String::new();
     let mut line = |text: String| {
-        told.push_str(&text);
-        told.push('\n');
+        out.push_str(&text);
+        out.push('\n');
     };
     if let Some(gate) = &report.lost_gate {
         line(format!(
@@ -197,7 +197,7 @@ pub fn more_of_retrieval(report: &Report) -> String {
     for note in &report.notes {
         line(format!("note: {note}"));
     }
-    told
+    out
 }
 
 /// A rate as people write it: no more digits than needed.
@@ -207,7 +207,7 @@ fn short(rate: f64) -> String {
 
 /// The rates of detectors and their gate.
 pub fn security(report: &Security) -> String {
-    let mut told = String::new();
+    let mut out = String::new();
     for it in &report.per_detector {
         let verdict = if it.is_unknown(&report.gate) {
             NOT_MEASURED
@@ -222,7 +222,7 @@ pub fn security(report: &Security) -> String {
         };
         let [recall, fpr] = it.shown(&report.gate);
         let _ = writeln!(
-            told,
+            out,
             "{}: P={:.3} R={recall} F1={:.3} FPR={fpr} [{verdict}]{why}",
             it.detector, it.precision, it.f1,
         );
@@ -242,21 +242,21 @@ pub fn security(report: &Security) -> String {
         format!(" (scans without a verdict: {})", failing.join(", "))
     };
     let _ = writeln!(
-        told,
+        out,
         "Overall gate (fpr<={} AND recall>={}): {passed}{why}",
         short(report.gate.fpr_ceiling),
         short(report.gate.recall_floor),
     );
-    told
+    out
 }
 
 /// What else there is to say of them, after the reports are named.
 pub fn more_of_security(report: &security::Report) -> String {
-    let mut told = String::new();
+    let mut out = String::new();
     let security = &report.security;
     for it in &security.per_detector {
         let mut line = |text: String| {
-            let _ = writeln!(told, "{}: {text}", it.detector);
+            let _ = writeln!(out, "{}: {text}", it.detector);
         };
         it.why_failed(&security.gate)
             .into_iter()
@@ -297,7 +297,7 @@ pub fn more_of_security(report: &security::Report) -> String {
     }
     for it in &security.compared {
         let _ = writeln!(
-            told,
+            out,
             "{} and {}: only the first right on {}, only the second on {}; p {} by McNemar's test",
             it.first,
             it.second,
@@ -307,7 +307,7 @@ pub fn more_of_security(report: &security::Report) -> String {
         );
     }
     for note in &report.notes {
-        let _ = writeln!(told, "note: {note}");
+        let _ = writeln!(out, "note: {note}");
     }
-    told
+    out
 }

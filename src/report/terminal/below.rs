@@ -1,4 +1,4 @@
-//! What stands below the line of a scenario.
+//! The lines below the one of a scenario.
 
 use super::page::{BLUE, BOLD, DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW, status_style};
 use crate::measured;
@@ -13,8 +13,8 @@ use model::text::shorten;
 const NAME_CHARS: usize = 100;
 
 impl Page<'_> {
-    /// Writes what stands below a scenario's line: all of it with `-v`, else what no cause tells, because it is the scenario's own. Whose
-    /// doing all of it is, is told of a scenario that failed for a cause of its own.
+    /// Writes what stands below a scenario's line: all of it with `-v`, else what no cause tells, because it is the scenario's own. A
+    /// scenario that failed for a cause of its own is shown with whose doing that is.
     pub(super) fn below(&mut self, scenario: &Scenario, has_own_cause: bool) {
         let verbose = self.is_verbose();
         if let Some(sentence) = scenario.not_the_same_experiment() {
@@ -24,8 +24,8 @@ impl Page<'_> {
             self.indented(4, "", DIM, &scenario.path);
         }
         // Why a scenario was left out has no cause.
-        let is_told = verbose || scenario.status.is_left_out();
-        if let Some(problem) = scenario.problem.as_ref().filter(|_| is_told) {
+        let is_shown = verbose || scenario.status.is_left_out();
+        if let Some(problem) = scenario.problem.as_ref().filter(|_| is_shown) {
             self.problem(problem, scenario.status);
         }
         if let Some(repeated) = &scenario.repeated {

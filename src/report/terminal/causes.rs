@@ -1,4 +1,4 @@
-//! What failed and what changed, each cause once, with the scenarios it concerns.
+//! Causes of failures and changes, each once, with the scenarios it concerns.
 
 use super::page::{BLUE, DIM, MAGENTA, Page, RED, Verbosity, YELLOW};
 use crate::causes;
@@ -6,10 +6,10 @@ use model::points;
 use model::published::result::{Cause, CauseKind, ResultDocument, Scenario};
 use model::text::plural;
 
-/// How many causes of failure are told, and how many changes.
+/// How many causes of failure are shown, and how many changes.
 const FAILURES: usize = 20;
 const CHANGES: usize = 10;
-/// How many scenarios of one cause are named, how many calls of its only one, and how much of what follows from it is told.
+/// How many scenarios of one cause are named, how many calls of its only one, and how much of what follows from it is shown.
 const SCENARIOS: usize = 12;
 const CALLS: usize = 8;
 const FOLLOWS: usize = 5;
@@ -17,10 +17,10 @@ const FOLLOWS: usize = 5;
 impl Page<'_> {
     /// First what failed, then what changed, the cause of most scenarios first. With `-v`, changes stand with their scenarios already.
     pub(super) fn causes(&mut self, result: &ResultDocument) {
-        // Another experiment that decides nothing is told with its scenario.
-        let told =
+        // Another experiment that decides nothing is shown with its scenario.
+        let shown =
             (result.causes.iter()).filter(|it| it.fails || it.kind != Some(CauseKind::Experiment));
-        let (failures, changes): (Vec<&Cause>, Vec<&Cause>) = told.partition(|it| it.fails);
+        let (failures, changes): (Vec<&Cause>, Vec<&Cause>) = shown.partition(|it| it.fails);
         let most = if self.is_verbose() {
             usize::MAX
         } else {
@@ -81,7 +81,7 @@ impl Page<'_> {
         if let Some(hint) = &cause.hint {
             self.indented(beneath, "→ ", BLUE, hint);
         }
-        // What a server said last is told once, of the first scenario that it kept from a verdict.
+        // What a server said last is shown once, of the first scenario that it kept from a verdict.
         let first = cause.scenarios.first().and_then(|it| result.scenario(it));
         let problem = first.and_then(|it| it.problem.as_ref());
         let details = problem.filter(|_| cause.kind == Some(CauseKind::Problem));

@@ -71,10 +71,10 @@ impl Page<'_> {
         }
         // Those that are broken stand behind the exit code.
         let gates = result.suite.iter().flat_map(|it| &it.gates);
-        let told = gates.filter(|it| matches!(it.state, GateState::Kept | GateState::Open));
-        let told: Vec<&str> = told.map(|it| it.sentence.as_str()).collect();
-        if !told.is_empty() {
-            self.indented(0, "", DIM, &format!("Suite: {}", told.join("; ")));
+        let gates = gates.filter(|it| matches!(it.state, GateState::Kept | GateState::Open));
+        let sentences: Vec<&str> = gates.map(|it| it.sentence.as_str()).collect();
+        if !sentences.is_empty() {
+            self.indented(0, "", DIM, &format!("Suite: {}", sentences.join("; ")));
         }
         let did_nothing = summary.selected == 0 || undecided;
         let notable = |it: &&Gate| it.exit_code != 0 || summary.inconclusive > 0 || did_nothing;

@@ -7,7 +7,7 @@ use super::page::{Page, Style, Verbosity, scenario_style};
 use super::scenario_line::Columns;
 use model::published::result::{Cause, ResultDocument, Scenario, Status};
 
-/// How many scenarios that failed, or passed with changes, have a line of their own: what there is to know of the others is told by cause.
+/// How many scenarios that failed, or passed with changes, have a line of their own: the others are summed up by cause.
 const LINES: usize = 20;
 
 /// The whole report of a command, ending with a line break.
@@ -18,14 +18,14 @@ pub fn terminal(result: &ResultDocument, style: Style) -> String {
     } else {
         LeftOut::of(result)
     };
-    let told_together: HashSet<&str> = left_out.iter().flat_map(LeftOut::ids).collect();
-    let is_told =
-        |it: &&Scenario| is_told(it, style.verbosity) && !told_together.contains(it.id.as_str());
-    let told: Vec<&Scenario> = result.scenarios.iter().filter(is_told).collect();
-    let columns = Columns::new(&told, &result.command, page.width);
+    let grouped: HashSet<&str> = left_out.iter().flat_map(LeftOut::ids).collect();
+    let is_shown =
+        |it: &&Scenario| is_shown(it, style.verbosity) && !grouped.contains(it.id.as_str());
+    let shown: Vec<&Scenario> = result.scenarios.iter().filter(is_shown).collect();
+    let columns = Columns::new(&shown, &result.command, page.width);
     // What failed stands first, and so do its causes below.
     let (fine, others): (Vec<&Scenario>, Vec<&Scenario>) =
-        told.into_iter().partition(|it| it.status.is_fine());
+        shown.into_iter().partition(|it| it.status.is_fine());
     for group in [others, fine] {
         page.scenarios(&group, columns, &result.causes);
     }
@@ -69,9 +69,9 @@ impl Page<'_> {
 /// What is said of each scenario, without the sums of all.
 pub fn scenarios(result: &ResultDocument, style: Style) -> String {
     let mut page = Page::new(&result.run_id, &result.command, style);
-    let told: Vec<&Scenario> = result.scenarios.iter().collect();
-    let columns = Columns::new(&told, &result.command, page.width);
-    page.scenarios(&told, columns, &result.causes);
+    let all: Vec<&Scenario> = result.scenarios.iter().collect();
+    let columns = Columns::new(&all, &result.command, page.width);
+    page.scenarios(&all, columns, &result.causes);
     page.gap();
     page.causes(result);
     page.text
@@ -86,7 +86,7 @@ pub fn question(result: &ResultDocument, lead: &str, cause: &Cause, style: Style
 }
 
 /// Whether there is more to tell of a scenario than that it passed.
-fn is_told(scenario: &Scenario, verbosity: Verbosity) -> bool {
+fn is_shown(scenario: &Scenario, verbosity: Verbosity) -> bool {
     match verbosity {
         Verbosity::Verbose => true,
         Verbosity::Quiet => !scenario.status.is_fine() && scenario.status != Status::Skipped,

@@ -1,4 +1,4 @@
-//! What changed in the tools the servers offer, and which recorded calls would be refused for it.
+//! Drift of the tools that servers offer, and the recorded calls that would be refused for it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -559,7 +559,7 @@ fn by_blame(blame: &Blame) -> schema::Change {
     }
 }
 
-/// What happened at a place of a schema, to be told.
+/// What happened at a place of a schema, as it is published.
 fn said(change: &schema::Change) -> SchemaChange {
     SchemaChange {
         parameter: change.parameter.clone(),

@@ -1,4 +1,4 @@
-//! What became of an answer on its way through a proxy.
+//! Changes to an answer on its way through a proxy.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_became_of_an_outcome_is_told() {
+    fn what_became_of_an_outcome_is_reported() {
         let failed = Answer {
             is_error: true,
             ..answer("no such file")

@@ -1,4 +1,4 @@
-//! What a proxy does to answers on their way: those that the agent got, beside those that the servers behind gave.
+//! Changes that a proxy makes to answers: those that the agent got, beside those that the servers behind gave.
 //!
 //! - `answer`: what became of an answer; `text`: of its text; `place`: of a value within.
 //! - `tool`: what the proxy says of the tools behind it.
@@ -19,8 +19,8 @@ use model::call::{FailureKind, Outcome, ToolCall};
 use model::direct::{Cost, Direct, DirectCall};
 use model::trajectory::Trajectory;
 
-/// What the agent got through a proxy, beside what the servers behind it answered. What became of an answer is told by the answer that was
-/// heard behind in the same run, so that one that varies by nature is not taken for the proxy's doing. `straight` has what came of each
+/// What the agent got through a proxy, beside what the servers behind it answered. An answer is compared with the one that was
+/// given behind in the same run, so that one that varies by nature is not taken for the proxy's doing. `straight` has what came of each
 /// call of the run's second lane when it was made once more, straight at its server, with its time in milliseconds; `None` where it was not.
 pub fn direct(run: &Trajectory, straight: &[Option<(Outcome, f64)>]) -> Direct {
     let Some(lane) = &run.upstream else {
@@ -32,26 +32,26 @@ pub fn direct(run: &Trajectory, straight: &[Option<(Outcome, f64)>]) -> Direct {
     // By the agent's call, where the answer is that it got.
     let mut passed_on: BTreeMap<usize, usize> = BTreeMap::new();
     let not_made = std::iter::repeat(&None);
-    for (heard, straight) in lane.calls.iter().zip(straight.iter().chain(not_made)) {
-        let number = heard.cause.filter(|it| *it > 0);
+    for (upstream, straight) in lane.calls.iter().zip(straight.iter().chain(not_made)) {
+        let number = upstream.cause.filter(|it| *it > 0);
         let Some((number, call)) = number.and_then(|it| Some((it, *agents.get(it - 1)?))) else {
             continue;
         };
         let answered = match straight {
-            Some((outcome, _)) if !is_answered(&heard.call.outcome) => outcome,
-            _ => &heard.call.outcome,
+            Some((outcome, _)) if !is_answered(&upstream.call.outcome) => outcome,
+            _ => &upstream.call.outcome,
         };
         let made = DirectCall {
             call: number,
             tool: call.full_name(),
-            server: heard.call.server.clone().unwrap_or_default(),
-            upstream_tool: heard.call.tool.clone(),
+            server: upstream.call.server.clone().unwrap_or_default(),
+            upstream_tool: upstream.call.tool.clone(),
             findings: findings(answered, &call.outcome),
             through: cost(&call.outcome, call.duration_ms),
             straight: cost(answered, straight.as_ref().map(|(_, ms)| *ms)),
         };
         refusals.push(refusal(
-            &heard.call.outcome,
+            &upstream.call.outcome,
             straight.as_ref().map(|(it, _)| it),
         ));
         // Of several calls, the last one's answer is the one that the agent got, or one that it got as it was.
@@ -89,11 +89,11 @@ fn is_answered(outcome: &Outcome) -> bool {
 }
 
 /// That a server behind refused a call which it does not refuse when it is asked straight; `None` where that is not so.
-fn refusal(heard: &Outcome, straight: Option<&Outcome>) -> Option<String> {
-    if !is_answered(heard) || !heard.is_failure() || straight?.is_failure() {
+fn refusal(upstream: &Outcome, straight: Option<&Outcome>) -> Option<String> {
+    if !is_answered(upstream) || !upstream.is_failure() || straight?.is_failure() {
         return None;
     }
-    let said = match heard {
+    let said = match upstream {
         Outcome::Answer(it) => it.text(),
         Outcome::Failure(it) => it.message.clone(),
     };

@@ -1,4 +1,4 @@
-//! Where two values part that should be the same.
+//! The place where two values part that should be the same.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::values::same::same;
 /// How deep the place is looked for.
 const DEPTH: usize = 8;
 
-/// What became of a value of this name, told of the first place in it that differs: `` `structuredContent/total` was changed: 12 became 13 ``.
+/// What became of a value of this name, at the first place in it that differs: `` `structuredContent/total` was changed: 12 became 13 ``.
 /// `None` where both are the same.
 pub(super) fn change(name: &str, was: &Value, now: &Value) -> Option<String> {
     if same(was, now) {
@@ -72,7 +72,7 @@ mod tests {
     use super::change;
 
     #[test]
-    fn a_change_is_told_of_the_place_where_it_is() {
+    fn a_change_names_the_place_where_it_is() {
         let cases = [
             (
                 json!({ "a": 1, "b": "x" }),
@@ -103,14 +103,17 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_lies_deep_is_told_as_far_as_it_is_looked_for() {
+    fn a_deep_place_is_named_as_far_as_it_is_looked_for() {
         let deep = |it: Value| (0..300).fold(it, |inner, _| Value::Array(vec![inner]));
-        let told = change("v", &deep(json!(1)), &deep(json!(2))).unwrap_or_default();
+        let sentence = change("v", &deep(json!(1)), &deep(json!(2))).unwrap_or_default();
         assert!(
-            told.starts_with("`v/0/0/0/0/0/0/0/0` was changed: …[[["),
-            "{told}"
+            sentence.starts_with("`v/0/0/0/0/0/0/0/0` was changed: …[[["),
+            "{sentence}"
         );
         // What is alike on both sides is cut, so that what differs is seen.
-        assert!(told.contains("[1]") && told.contains("[2]"), "{told}");
+        assert!(
+            sentence.contains("[1]") && sentence.contains("[2]"),
+            "{sentence}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What became of a text on its way through a proxy.
+//! Changes to a text on its way through a proxy.
 
 use serde_json::Value;
 
@@ -67,7 +67,7 @@ mod tests {
     use super::text;
 
     #[test]
-    fn what_became_of_a_text_is_told_apart() {
+    fn what_became_of_a_text_is_distinguished() {
         let long = "abcdefghij".repeat(20);
         let cases = [
             (long.clone(), long.clone(), None),

@@ -1,4 +1,4 @@
-//! What a proxy lists the tools of the servers behind it as, and what it says of them.
+//! Tools of the servers behind a proxy, as the proxy lists and describes them.
 
 use super::place::change;
 use model::catalogue::Tool;
@@ -10,8 +10,8 @@ pub(super) fn tool(run: &Trajectory, server: &str, tool: &Tool) -> DirectTool {
     let offered = run.catalogue.servers.iter().flat_map(|it| &it.tools);
     let named = offered.filter_map(|it| Some((name(it.name(), server, tool.name())?, it)));
     let listed = named.max_by_key(|(named, _)| *named).map(|(_, it)| it);
-    let told = tool.served.iter().filter(|(key, _)| *key != "name");
-    let findings = told.filter_map(|(key, was)| match listed?.served.get(key) {
+    let members = tool.served.iter().filter(|(key, _)| *key != "name");
+    let findings = members.filter_map(|(key, was)| match listed?.served.get(key) {
         Some(now) => change(key, was, now),
         None => Some(format!("`{key}` was lost")),
     });

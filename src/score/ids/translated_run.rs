@@ -44,7 +44,7 @@ impl TranslatedRun {
         self.translation.reversed()
     }
 
-    /// Another run of the same moment, such as what the servers behind heard, with the same exchange.
+    /// Another run of the same moment, such as the lane of the servers behind, with the same exchange.
     pub(crate) fn exchanged_in(&self, run: &Trajectory) -> Self {
         let mut current = run.clone();
         for step in &mut current.steps {

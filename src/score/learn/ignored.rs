@@ -13,7 +13,7 @@ use model::trajectory::{Answer, Outcome, Trajectory};
 use super::known::{add, news};
 use super::{PLACES, learn, wording};
 
-/// What an accepted trajectory may be told to vary, so that a change between it and a run is none any more: the ways to say it, the
+/// What an accepted trajectory may be said to let vary, so that a change between it and a run is none any more: the ways to say it, the
 /// narrowest first. Which of them does that, and nothing else, shows when the two are compared again.
 ///
 /// - Of a text that is more than one value, the words that differ and are not known to vary; the whole of it where there are no such.

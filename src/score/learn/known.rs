@@ -1,4 +1,4 @@
-//! What an accepted trajectory knows to vary, carried over to a later recording of the same scenario.
+//! Known variation of an accepted trajectory, carried over to a later recording of the same scenario.
 //!
 //! Two takes of a new recording may happen to agree where earlier ones did not. Forgetting what these have shown would let the next
 //! comparison fail for nothing.
@@ -46,12 +46,12 @@ pub fn carry_over(accepted: &Trajectory, recorded: &mut Trajectory, comparison: 
         learned.into_values().collect()
     };
     recorded.learned = learned;
-    if let (Some(was), Some(is), Some(heard)) = (
+    if let (Some(was), Some(is), Some(compared)) = (
         &accepted.upstream,
         &mut recorded.upstream,
         &comparison.upstream,
     ) {
-        behind(was, is, heard);
+        behind(was, is, compared);
     }
 }
 
@@ -102,7 +102,7 @@ fn merge(
         takes: 1,
         ..Learned::default()
     });
-    // Another answer than the known one has been heard only as often as it was heard now.
+    // Another answer than the known one has been received only as often as it was now.
     let takes = if answered_the_same {
         known.takes.max(own.takes)
     } else {
@@ -315,9 +315,9 @@ fn moved_tokens(varying: &[VaryingToken], before: &str, now: &str) -> Vec<Varyin
     moved.collect()
 }
 
-/// The same for what the servers behind the one under test heard.
-fn behind(was: &UpstreamLane, is: &mut UpstreamLane, heard: &UpstreamComparison) {
-    let same = heard.rows.iter().filter(|it| it.differences.is_empty());
+/// The same for what reached the servers behind the one under test.
+fn behind(was: &UpstreamLane, is: &mut UpstreamLane, compared: &UpstreamComparison) {
+    let same = compared.rows.iter().filter(|it| it.differences.is_empty());
     let pairs: BTreeMap<usize, usize> = same.filter_map(|it| it.baseline.zip(it.current)).collect();
     let varies = was.varies.iter().filter_map(|it| {
         let call = *pairs.get(&it.call)?;

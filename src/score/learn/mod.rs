@@ -1,4 +1,4 @@
-//! What do several takes of one script show to vary by nature?
+//! Natural variation, as several takes of one script show it.
 //!
 //! - `takes`: the calls of a take, polls counting once.
 //! - `differing`: where the answers to one request differ, place by place.
@@ -44,7 +44,7 @@ use model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 
 use self::differing::Differing;
 use self::left_behind::{holds_only_first, left_behind};
-use self::takes::{Take, answer, answered_error, settled};
+use self::takes::{Take, answer, answered_error, final_calls};
 use self::upstream::learn_upstream;
 
 pub use self::ignored::{let_vary, ways_to_ignore};
@@ -68,7 +68,7 @@ pub struct Learned {
     pub disagreements: Vec<Disagreement>,
     /// What an earlier take left behind for a later one, so that the takes are not independent.
     pub left_behind: Option<LeftBehind>,
-    /// What varies in what the servers behind the one under test heard.
+    /// What varies in what reached the servers behind the one under test.
     pub upstream: LearnedUpstream,
 }
 
@@ -172,7 +172,7 @@ fn learn_answers(
         .collect();
     let others: Vec<Take<'_>> = (others.iter().zip(&translated))
         .map(|(it, terms)| {
-            let calls = settled(terms.as_ref().map_or(it, |it| &it.current), &polled);
+            let calls = final_calls(terms.as_ref().map_or(it, |it| &it.current), &polled);
             // The polls of another take are recognised only in the terms of the first.
             let as_made: Vec<&ToolCall> = it.calls().collect();
             let said = calls.iter();
@@ -183,7 +183,7 @@ fn learn_answers(
             }
         })
         .collect();
-    let calls = settled(first, &polled);
+    let calls = final_calls(first, &polled);
     let left = left_behind(first, &calls, &others, rules);
     let mut learned = Learned {
         left_behind: left.first.clone(),

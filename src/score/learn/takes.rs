@@ -11,7 +11,7 @@ pub(super) struct Take<'a> {
 }
 
 /// The calls with their numbers, of each poll the last.
-pub(super) fn settled<'a>(take: &'a Trajectory, polled: &Polled) -> Vec<(usize, &'a ToolCall)> {
+pub(super) fn final_calls<'a>(take: &'a Trajectory, polled: &Polled) -> Vec<(usize, &'a ToolCall)> {
     let mut calls: Vec<(usize, &ToolCall)> = Vec::new();
     for (index, call) in take.calls().enumerate() {
         let key = request_key(call);

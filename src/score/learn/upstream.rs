@@ -1,4 +1,4 @@
-//! What several takes show to vary behind the server under test.
+//! Natural variation behind the server under test, as several takes show it.
 
 use std::collections::BTreeSet;
 
@@ -107,13 +107,13 @@ pub(super) fn learn_upstream(
 }
 
 /// A take with its lane.
-type Heard<'t> = (&'t Trajectory, &'t UpstreamLane);
+type TakeLane<'t> = (&'t Trajectory, &'t UpstreamLane);
 
 /// A server behind and one of its tools.
 type Name = (String, String);
 
 /// How often an irregular tool was called in all takes.
-fn counted(name: Name, takes: &[Heard<'_>]) -> IrregularTool {
+fn counted(name: Name, takes: &[TakeLane<'_>]) -> IrregularTool {
     let (server, tool) = name;
     let is_it = |it: &&UpstreamCall| {
         it.call.server.as_deref().unwrap_or_default() == server && it.call.tool == tool
@@ -138,8 +138,8 @@ struct Together<'s, 'a, 'g> {
 
 /// Shows two takes to `look`, given which tools are called irregularly.
 fn together(
-    (first, lane): Heard<'_>,
-    (other, of_other): Heard<'_>,
+    (first, lane): TakeLane<'_>,
+    (other, of_other): TakeLane<'_>,
     irregular: &[IrregularTool],
     (rules, work): (&Rules, &Work<'_>),
     mut look: impl FnMut(&Together<'_, '_, '_>),

@@ -31,9 +31,9 @@ impl Calls<'_> {
         }
         let mut found = Pairs::new();
         for (b, call) in self.baseline.iter().enumerate() {
-            let is_settled = partner.get(&b).is_some_and(|c| taken.contains(c));
+            let is_paired = partner.get(&b).is_some_and(|c| taken.contains(c));
             if call.reads
-                && !is_settled
+                && !is_paired
                 && let Some(c) = free.get_mut(&call.key).and_then(VecDeque::pop_front)
             {
                 found.push((b, c));

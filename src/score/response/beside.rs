@@ -1,4 +1,4 @@
-//! What stands beside the content of answers: `_meta` of the whole, and `_meta` and `annotations` of its blocks. It is for clients and not for
+//! Data beside the content of answers: `_meta` of the whole, and `_meta` and `annotations` of its blocks. It is for clients and not for
 //! models, so what differs there is shown, and fails nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use model::learned::Learned;
 use model::response::{Difference, Edit};
 use model::trajectory::Answer;
 
-/// The most places of one answer that are told.
+/// The most places of one answer that are reported.
 const PLACES: usize = 20;
 /// The most of one answer that is looked at.
 const LEAVES: usize = 1000;

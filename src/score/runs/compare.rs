@@ -118,7 +118,7 @@ fn compare_with(
         rows: &rows,
         terms: terms.as_ref(),
     };
-    let heard = upstream::compare((baseline, current), &agent, (rules, work));
+    let upstream_findings = upstream::compare((baseline, current), &agent, (rules, work));
     let evidence = Evidence {
         calls,
         rows: &rows,
@@ -132,14 +132,14 @@ fn compare_with(
         bindings: &baseline.bindings,
         may_miss: matched.may_miss,
         may_add: matched.may_add,
-        heard: &heard,
+        upstream: &upstream_findings,
         score_only: is_classic,
     };
     let mut verdict = reasons::verdict(&evidence);
     let mut changes = changes::changes(&Found {
         calls,
         rows: &rows,
-        drift: &evidence.drift_told(),
+        drift: &evidence.reported_drift(),
         slower: match rules.slower.gate {
             Gate::Ignore => &[],
             Gate::Warn | Gate::Fail => &slower,
@@ -147,19 +147,19 @@ fn compare_with(
         tokens: tokens.filter(|_| rules.tokens.gate != Gate::Ignore),
         verdict: &verdict,
     });
-    changes.extend(heard.changes(&verdict));
+    changes.extend(upstream_findings.changes(&verdict));
     follows::follow(calls, &rows, &mut changes);
     match formula {
         Some(formula) => verdict.warnings.push(not_looked_at(
             &formula,
             &mut changes,
             &verdict,
-            heard.is_known(),
+            upstream_findings.is_known(),
         )),
         None => changes::fail_all(&mut changes, rules, &mut verdict),
     }
     linked::link(&evidence, &mut verdict.reasons, &mut changes);
-    let upstream = heard.settled(&verdict);
+    let upstream = upstream_findings.into_comparison(&verdict);
     Comparison {
         band: band(&scores, &verdict, statuses),
         scores,
@@ -314,7 +314,7 @@ fn not_looked_at(
     formula: &str,
     changes: &mut [Change],
     verdict: &Verdict,
-    is_heard: bool,
+    is_upstream_known: bool,
 ) -> Reason {
     let counted = |kind: ChangeKind| {
         matches!(
@@ -341,9 +341,9 @@ fn not_looked_at(
             count => several(count, "differs", "differ"),
         }
     };
-    let behind = if is_heard {
-        let heard = number(&[ChangeKind::Upstream]);
-        format!(", what is heard behind the server ({heard})")
+    let behind = if is_upstream_known {
+        let count = number(&[ChangeKind::Upstream]);
+        format!(", what is heard behind the server ({count})")
     } else {
         String::new()
     };

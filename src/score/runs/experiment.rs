@@ -1,4 +1,4 @@
-//! Whether two runs are the same experiment: the same task for the same agent with the same model.
+//! Experiments: two runs are the same one with the same task for the same agent with the same model.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,10 @@ const REPLAY: &str = "replay";
 /// The kind of agent whose calls are those of its scenario.
 const SCRIPTED: &str = "scripted";
 
-/// How many changes of a scenario are told.
+/// How many changes of a scenario are reported.
 const PARTS: usize = 5;
 
-/// How much of each side of a change is told, in characters.
+/// How much of each side of a change is reported, in characters.
 const SHOWN: usize = 80;
 
 /// How two runs are not the same experiment; empty when they are, or when one of them, being imported, does not know its scenario.
@@ -70,7 +70,7 @@ fn changed_parts(baseline: &Trajectory, current: &Trajectory) -> Vec<ExperimentC
     );
     if baseline.stamp.agent == current.stamp.agent {
         if baseline.stamp.agent == SCRIPTED {
-            // An id that an earlier answer gave is another one each time, and is told beside what changed.
+            // An id that an earlier answer gave is another one each time, and is reported beside what changed.
             let (was, is) = (calls(baseline), calls(current));
             each_changed(
                 &was,

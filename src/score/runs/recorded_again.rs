@@ -52,25 +52,25 @@ pub fn recorded_again(
     } = recording;
     let mut carried = recorded.clone();
     carry_over(accepted, &mut carried, comparison);
-    let mut settled = settled(accepted, recorded, comparison);
+    let mut unchanged = unchanged_calls(accepted, recorded, comparison);
     // Of another experiment, too, stays what was asked and answered as before, but never the whole.
     let is_same_experiment = experiment_changes(accepted, recorded).is_empty();
     let mut all = is_same_experiment && is_whole(comparison) && says_the_same(accepted, recorded);
     let takes = other_takes.iter().map(|it| (*it).clone());
     let again = std::iter::once(recorded).chain(other_takes.iter().copied());
-    let takes: Vec<Trajectory> = takes.chain(again.filter_map(heard_again)).collect();
+    let takes: Vec<Trajectory> = takes.chain(again.filter_map(second_answers)).collect();
     for take in &takes {
         let compared = compare_until(accepted, take, rules, is_unwanted)?;
         all &= is_whole(&compared);
         let same: HashSet<usize> = same_pairs(&compared).map(|it| it.baseline).collect();
-        settled.retain(|(baseline, _)| same.contains(baseline));
+        unchanged.retain(|(baseline, _)| same.contains(baseline));
     }
-    if all && settled.len() == accepted.calls().count() {
+    if all && unchanged.len() == accepted.calls().count() {
         return Ok(None);
     }
     for _ in 0..TRIES {
-        let bindings = together(accepted, recorded, &mut settled);
-        let mut mixed = mix((accepted, recorded), &carried, comparison, &settled);
+        let bindings = together(accepted, recorded, &mut unchanged);
+        let mut mixed = mix((accepted, recorded), &carried, comparison, &unchanged);
         mixed.bindings = bindings;
         let compared = compare_until(&mixed, recorded, rules, is_unwanted)?;
         if is_whole(&compared) {
@@ -78,9 +78,9 @@ pub fn recorded_again(
         }
         // What was kept does not go together with what is new, such as an id that one call makes and another lists.
         let same: HashSet<usize> = same_pairs(&compared).map(|it| it.current).collect();
-        let before = settled.len();
-        settled.retain(|(_, current)| same.contains(current));
-        if settled.len() == before {
+        let before = unchanged.len();
+        unchanged.retain(|(_, current)| same.contains(current));
+        if unchanged.len() == before {
             break;
         }
     }
@@ -157,7 +157,7 @@ fn same_pairs(comparison: &Comparison) -> impl Iterator<Item = &Pair> {
 }
 
 /// The calls, by their numbers on both sides, of which nothing has changed and nothing more was learned.
-fn settled(
+fn unchanged_calls(
     accepted: &Trajectory,
     recorded: &Trajectory,
     comparison: &Comparison,
@@ -175,15 +175,15 @@ fn settled(
     same.map(|it| (it.baseline, it.current)).collect()
 }
 
-/// Lets go of settled calls that take another value from a call that is not settled, or give it one: what makes an id and what uses it come
-/// from the same recording. Returns the bindings of the mix.
+/// Drops unchanged calls that take another value from a call that has changed, or give it one: what makes an id and what uses it come from
+/// the same recording. Returns the bindings of the mix.
 fn together(
     accepted: &Trajectory,
     recorded: &Trajectory,
-    settled: &mut Vec<(usize, usize)>,
+    unchanged: &mut Vec<(usize, usize)>,
 ) -> Vec<Binding> {
     loop {
-        let was = |call: usize| settled.iter().find(|it| it.1 == call).map(|it| it.0);
+        let was = |call: usize| unchanged.iter().find(|it| it.1 == call).map(|it| it.0);
         let mut bindings = Vec::new();
         let mut parted = HashSet::new();
         for own in &recorded.bindings {
@@ -210,12 +210,12 @@ fn together(
         if parted.is_empty() {
             return bindings;
         }
-        settled.retain(|(_, current)| !parted.contains(current));
+        unchanged.retain(|(_, current)| !parted.contains(current));
     }
 }
 
 /// The run with the answers that its reads got when they were asked again; `None` where none was.
-fn heard_again(take: &Trajectory) -> Option<Trajectory> {
+fn second_answers(take: &Trajectory) -> Option<Trajectory> {
     let mut again = take.clone();
     let mut any = false;
     for step in &mut again.steps {
@@ -234,12 +234,12 @@ fn is_answer(outcome: &Outcome) -> bool {
     !outcome.is_failure()
 }
 
-/// The new recording, with the settled calls and tools as they were.
+/// The new recording, with the unchanged calls and tools as they were.
 fn mix(
     (accepted, recorded): (&Trajectory, &Trajectory),
     carried: &Trajectory,
     comparison: &Comparison,
-    settled: &[(usize, usize)],
+    unchanged: &[(usize, usize)],
 ) -> Trajectory {
     let before: Vec<&ToolCall> = accepted.calls().collect();
     let mut mixed = carried.clone();
@@ -247,7 +247,7 @@ fn mix(
     let all_in_place = comparison.rows.iter().all(in_place);
     let behind_is_same = !(comparison.changes.iter())
         .any(|it| it.kind == ChangeKind::Upstream && is_of_substance(it));
-    // What was heard behind belongs to the times of the calls that caused it.
+    // What arrived behind belongs to the times of the calls that caused it.
     let keeps_times = recorded.upstream.is_none() || (all_in_place && behind_is_same);
     if recorded.upstream.is_some() && keeps_times {
         mixed.upstream.clone_from(&accepted.upstream);
@@ -266,7 +266,7 @@ fn mix(
         }
         number += 1;
         let times = (call.start_ms, call.duration_ms);
-        let pair = settled.iter().find(|(_, current)| *current == number);
+        let pair = unchanged.iter().find(|(_, current)| *current == number);
         if let Some(was) = pair.and_then(|(it, _)| before.get(it.wrapping_sub(1))) {
             call.clone_from(&Box::new((*was).clone()));
         }
@@ -278,7 +278,7 @@ fn mix(
         };
     }
     let keep_learned = |learned: &mut Vec<Learned>| {
-        for (baseline, current) in settled {
+        for (baseline, current) in unchanged {
             learned.retain(|it| it.call != *current);
             let known = accepted.learned.iter().find(|it| it.call == *baseline);
             learned.extend(known.map(|it| Learned {

@@ -1,4 +1,4 @@
-//! Which of two ways is better, told from what both came to in the same scenarios.
+//! The sign test: which of two ways is better, by the results of both in the same scenarios.
 //!
 //! The sign test leaves out the scenarios in which both came to the same, and asks of the others how likely it is that one side wins so
 //! many of them where neither is better: W. J. Dixon and A. M. Mood, "The statistical sign test", JASA 41 (1946), 557–566. The interval that

@@ -226,7 +226,7 @@ impl<'a> Sides<'a> {
         // What was learned of an answer applies only to the same request.
         let must_hold = matches!(self.responses, Responses::Stable | Responses::Exact)
             && request >= 1.0 - TOLERANCE;
-        // What is known to vary in an error varies, however often it was heard.
+        // What is known to vary in an error varies, however often it was received.
         let both_failed = baseline.response().is_failure() && current.response().is_failure();
         let held = learned.filter(|it| must_hold && (it.is_stable() || both_failed));
         let places: Vec<String> = learned

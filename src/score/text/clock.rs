@@ -1,4 +1,4 @@
-//! Whether a time in an answer differs from another only because time has passed.
+//! Differences between times in answers that only come from the passing of time.
 //!
 //! A time is judged in a few zones at once: the one it names, UTC, and that of the machine that made each run. In each of them it has a
 //! place on the wall's clock and a distance from its own call; what the clock explains shows in these.
@@ -978,7 +978,7 @@ mod tests {
     }
 
     #[test]
-    fn an_age_is_told_by_being_later_than_the_recording() {
+    fn an_age_is_recognized_by_being_later_than_the_recording() {
         let clock = later(HOUR);
         let cases = [
             ("2026-11-01T23:00:00Z", "2026-11-20T11:00:00Z", true),

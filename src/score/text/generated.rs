@@ -86,7 +86,7 @@ mod tests {
     use super::{is_generated, tokens};
 
     #[test]
-    fn made_up_values_are_told_from_chosen_ones() {
+    fn made_up_values_are_distinguished_from_chosen_ones() {
         let made_up = [
             json!("item-8731"),
             json!("T-1042"),

@@ -1,4 +1,4 @@
-//! What the key of a value says about the value.
+//! Properties of a value that its key reveals.
 
 use std::sync::LazyLock;
 
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_told_from_other_texts() {
+    fn durations_are_distinguished_from_other_texts() {
         for text in [
             "88 ms",
             "88.5ms",

@@ -1,4 +1,4 @@
-//! Times as texts say them, in the notations that servers use, and how those are told apart.
+//! Times in texts, in the notations that servers use, and how those are distinguished.
 
 use std::sync::LazyLock;
 
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn notations_are_told_apart() {
+    fn notations_are_distinguished() {
         let of = |it: &str| notation(it).unwrap_or_else(|| panic!("{it}"));
         let equal = [
             ("2026-01-02T03:04:05.1Z", "2027-11-12T13:14:15.123456Z"),

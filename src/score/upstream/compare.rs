@@ -13,7 +13,7 @@ use model::rules::Rules;
 use model::trajectory::Trajectory;
 use model::upstream::{IrregularTool, UpstreamLane};
 
-use super::heard::Heard;
+use super::findings::UpstreamFindings;
 use super::judged::Judging;
 use super::lanes::{Lanes, cause};
 use super::matched::{Arrival, matched};
@@ -26,14 +26,14 @@ pub(crate) struct Agent<'s, 'a> {
     pub(crate) terms: Option<&'s TranslatedRun>,
 }
 
-/// Compares what the servers behind the one under test heard.
+/// Compares what reached the servers behind the one under test.
 pub(crate) fn compare(
     (baseline, current): (&Trajectory, &Trajectory),
     agent: &Agent<'_, '_>,
     (rules, work): (&Rules, &Work<'_>),
-) -> Heard {
+) -> UpstreamFindings {
     let (of_baseline, of_current) = match (&baseline.upstream, &current.upstream) {
-        (None, None) => return Heard::default(),
+        (None, None) => return UpstreamFindings::default(),
         (Some(was), Some(now)) => (&**was, &**now),
         (Some(_), None) => {
             return not_compared(
@@ -64,13 +64,13 @@ pub(crate) fn compare(
     Judging::new((of_baseline, of_current), &sides, &moments, (&b, &c)).judged(&matched)
 }
 
-fn not_compared(why: &str) -> Heard {
-    Heard {
+fn not_compared(why: &str) -> UpstreamFindings {
+    UpstreamFindings {
         warning: Some(Reason::new(
             ReasonKind::Upstream,
             Why::Described(why.to_owned()),
         )),
-        ..Heard::default()
+        ..UpstreamFindings::default()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Something that was heard otherwise behind the server, in words.
+//! A difference behind the server, in words.
 
 use crate::pairing::call::Call;
 use crate::text::excerpt;
@@ -9,13 +9,13 @@ use model::trajectory::ToolCall;
 
 use super::moments::Moment;
 
-/// Something that was heard otherwise behind the server.
+/// Something that differs behind the server.
 pub(crate) struct Finding {
     /// The agent's call: its number in the baseline, and in the run; its tool's full name.
     baseline: Option<usize>,
     current: Option<usize>,
     tool: Option<String>,
-    /// The tool's bare name, where the agent's call is told with what happened.
+    /// The tool's bare name, where the agent's call is named with what happened.
     named: Option<String>,
     /// What happened, without the agent's call, and when.
     what: String,
@@ -41,8 +41,8 @@ pub(crate) enum Standing {
 }
 
 impl Finding {
-    /// What the servers behind heard, such as `` `files` heard `find` without `limit` ``.
-    pub(super) fn heard(moment: &Moment<'_, '_>, clause: &str) -> Self {
+    /// Something that the servers behind received, such as `` `files` heard `find` without `limit` ``.
+    pub(super) fn received(moment: &Moment<'_, '_>, clause: &str) -> Self {
         let when = match moment.call() {
             Some(_) => When::Behind,
             None => When::BeforeFirst,
@@ -74,21 +74,21 @@ impl Finding {
     /// A place where the arguments of a call differ, given `` `files` heard `find` ``.
     pub(super) fn of_argument(
         moment: &Moment<'_, '_>,
-        heard: &str,
+        received: &str,
         difference: &ArgumentDifference,
     ) -> Self {
         let place = difference.path.trim_start_matches('/');
         let place = place.replace("~1", "/").replace("~0", "~");
         let clause = match (&difference.was, &difference.now) {
-            (Some(_), None) => format!("{heard} without `{place}`"),
-            (None, Some(_)) => format!("{heard} with a new `{place}`"),
-            _ if difference.worded => format!("{heard} with `{place}` worded otherwise"),
-            _ => format!("{heard} with another `{place}`"),
+            (Some(_), None) => format!("{received} without `{place}`"),
+            (None, Some(_)) => format!("{received} with a new `{place}`"),
+            _ if difference.worded => format!("{received} with `{place}` worded otherwise"),
+            _ => format!("{received} with another `{place}`"),
         };
         Self {
             was: difference.was.clone(),
             now: difference.now.clone(),
-            ..Self::heard(moment, &clause)
+            ..Self::received(moment, &clause)
         }
     }
 
@@ -158,8 +158,8 @@ impl Finding {
 }
 
 /// `` `files` heard `write` 2 times, 1 before ``: how often a tool was called, given one of its calls.
-pub(super) fn heard_times(call: &Call<'_>, before: usize, now: usize) -> String {
-    let heard = heard(call);
+pub(super) fn received_times(call: &Call<'_>, before: usize, now: usize) -> String {
+    let received = received(call);
     let times = |count: usize| match count {
         1 => String::new(),
         _ => format!(" {count} times"),
@@ -170,14 +170,14 @@ pub(super) fn heard_times(call: &Call<'_>, before: usize, now: usize) -> String 
             let (server, tool) = (named.server, named.tool);
             format!("`{server}` did not hear `{tool}`{}", times(before))
         }
-        (0, _) => format!("{heard}{}, and did not before", times(now)),
-        (_, 1) => format!("{heard} once, {before} times before"),
-        _ => format!("{heard} {now} times, {before} before"),
+        (0, _) => format!("{received}{}, and did not before", times(now)),
+        (_, 1) => format!("{received} once, {before} times before"),
+        _ => format!("{received} {now} times, {before} before"),
     }
 }
 
 /// `` `files` heard `find` ``.
-pub(super) fn heard(call: &Call<'_>) -> String {
+pub(super) fn received(call: &Call<'_>) -> String {
     let named = call.named();
     format!("`{}` heard `{}`", named.server, named.tool)
 }

@@ -1,4 +1,4 @@
-//! What differs between the lanes of both sides, and what of it fails.
+//! Differences between the lanes of both sides, and which of them fail.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,9 +10,9 @@ use model::comparison::{ArgumentDifference, UpstreamComparison, UpstreamHeader, 
 use model::upstream::{IrregularTool, UpstreamLane, VaryingArgument};
 
 use super::alone::{Alone, Counted};
-use super::finding::{Finding, Standing, heard, heard_times};
+use super::finding::{Finding, Standing, received, received_times};
+use super::findings::UpstreamFindings;
 use super::headers;
-use super::heard::Heard;
 use super::kinds::differences;
 use super::lanes::cause;
 use super::matched::{Arrival, Matched, Partners, Place};
@@ -39,7 +39,7 @@ pub(super) struct Judging<'s, 'a, 'g> {
     /// What the agent asked otherwise, by the moment.
     passed_on: HashMap<usize, PassedOn<'g>>,
     rows: Vec<UpstreamRow>,
-    found: Heard,
+    found: UpstreamFindings,
 }
 
 impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
@@ -64,12 +64,12 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
             known_headers: headers::known(lanes.0),
             passed_on: HashMap::new(),
             rows: Vec::new(),
-            found: Heard::default(),
+            found: UpstreamFindings::default(),
         }
     }
 
     /// What differs, given which calls belong together.
-    pub(super) fn judged(mut self, matched: &Matched) -> Heard {
+    pub(super) fn judged(mut self, matched: &Matched) -> UpstreamFindings {
         let calls = self.calls();
         let partners: HashMap<usize, &Partners> =
             matched.pairs.iter().map(|it| (it.b, it)).collect();
@@ -172,7 +172,7 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
                 true => asks_the_same,
                 false => asks_the_same || is_effect,
             };
-            let finding = Finding::of_argument(moment, &heard(before), it);
+            let finding = Finding::of_argument(moment, &received(before), it);
             self.note(moment, fails, finding);
         }
         if let Some(it) = self.of_place(partners, moment) {
@@ -211,8 +211,9 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
         let moment = self.moment(at);
         let agent = (self.passed_on.entry(at)).or_insert_with(|| moment.passed_on());
         let explained = |it: &ArgumentDifference| agent.explained(before, now, &it.path);
-        let told = differences.into_iter().map(|it| (explained(&it), it));
-        told.filter(|(explained, _)| *explained != Some(Explained::Bound))
+        let differences = differences.into_iter().map(|it| (explained(&it), it));
+        differences
+            .filter(|(explained, _)| *explained != Some(Explained::Bound))
             .map(|(explained, it)| (it, explained.is_some()))
             .collect()
     }
@@ -220,21 +221,21 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
     /// What is to be said of a call that arrived in another place, and whether that fails an effect.
     fn of_place(&self, partners: &Partners, moment: &Moment<'_, '_>) -> Option<(Finding, bool)> {
         let calls = self.calls();
-        let heard = heard(&calls.baseline[partners.b]);
+        let received = received(&calls.baseline[partners.b]);
         match partners.place {
             Place::Same => None,
             Place::Reordered { among_effects } => {
-                let clause = format!("{heard} in another order");
-                Some((Finding::heard(moment, &clause), among_effects))
+                let clause = format!("{received} in another order");
+                Some((Finding::received(moment, &clause), among_effects))
             }
             Place::Elsewhere => {
                 let now = &calls.current[partners.c];
                 let there = self.moment(self.moments.now(cause(self.lanes.1, now)));
                 let clause = match there.name() {
-                    Some(call) => format!("{heard}, which it does behind {call} now"),
-                    None => format!("{heard}, which it does before the first call now"),
+                    Some(call) => format!("{received}, which it does behind {call} now"),
+                    None => format!("{received}, which it does before the first call now"),
                 };
-                Some((Finding::heard(moment, &clause), true))
+                Some((Finding::received(moment, &clause), true))
             }
         }
     }
@@ -318,9 +319,9 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
         if moment.is_poll() && !it.effect && it.is_known {
             return;
         }
-        let clause = heard_times(call, it.before, it.now);
+        let clause = received_times(call, it.before, it.now);
         let mut finding = match it.group {
-            Some(_) => Finding::heard(moment, &clause),
+            Some(_) => Finding::received(moment, &clause),
             None => Finding::said(moment, format!("{clause}, in all")),
         };
         finding.was = one.map(|it| asked(it.made));

@@ -1,4 +1,4 @@
-//! The lanes of both sides as runs of their own: what can be told of the agent's calls can be told of those behind the server, too.
+//! The lanes of both sides as runs of their own, so that calls behind the server are compared as the agent's are.
 
 use crate::ids::binding::find_bindings;
 use crate::ids::translate::translate;

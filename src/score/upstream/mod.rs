@@ -1,6 +1,6 @@
-//! Did the same calls of the agent become the same calls behind the server under test?
+//! Calls behind the server under test: the same calls of the agent have to become the same calls there.
 //!
-//! What the servers behind heard is compared as a lane of its own, beneath the agent's calls: reads may be made more or less often there,
+//! They are compared as a lane of their own, beneath the agent's calls: reads may be made more or less often there,
 //! effects may not, and of an equal call of the agent nothing may be lost or added on its way.
 //!
 //! - `lanes`: the lanes of both sides as runs, in the same terms. `moments`: during which calls of the agent something arrived.
@@ -8,13 +8,13 @@
 //! - `compare`: the two lanes together. `judged`: what differs between them, and what of it fails.
 //! - `passed_on`: what only differs because the agent's own arguments do. `headers`: what was passed on besides arguments.
 //! - `kinds`: the same value in another kind.
-//! - `finding`: a difference in words. `heard`: all of them, for the verdict.
+//! - `finding`: a difference in words. `findings`: all of them, for the verdict.
 
 mod alone;
 pub(super) mod compare;
 pub(super) mod finding;
+pub(super) mod findings;
 mod headers;
-pub(super) mod heard;
 mod judged;
 pub(super) mod kinds;
 pub(super) mod lanes;

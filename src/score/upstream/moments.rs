@@ -15,7 +15,7 @@ const ROUNDED: f64 = 1.0;
 pub(crate) struct Moment<'c, 'a> {
     before: Option<&'c Call<'a>>,
     now: Option<&'c Call<'a>>,
-    /// The first of the moments that cannot be told from this one, because calls were made at the same time.
+    /// The first of the moments that cannot be distinguished from this one, because calls were made at the same time.
     group: usize,
 }
 

@@ -62,8 +62,9 @@ impl<'a> PassedOn<'a> {
             return None;
         }
         let explains = |it: &&Differing<'_>| match (it.was.zip(it.now), was.zip(now)) {
-            (Some(agents), Some(heard)) => {
-                (same(agents.0, heard.0) && same(agents.1, heard.1)) || is_within(agents, heard)
+            (Some(agents), Some(received)) => {
+                (same(agents.0, received.0) && same(agents.1, received.1))
+                    || is_within(agents, received)
             }
             (None, None) => equal(it.was, was) && equal(it.now, now),
             _ => false,
@@ -144,12 +145,12 @@ fn equal(a: Option<&Value>, b: Option<&Value>) -> bool {
     }
 }
 
-/// Whether a text that was heard differs by the agent's value within it alone.
-fn is_within(agents: (&Value, &Value), heard: (&Value, &Value)) -> bool {
+/// Whether a text that was received differs by the agent's value within it alone.
+fn is_within(agents: (&Value, &Value), received: (&Value, &Value)) -> bool {
     let parts = || {
         let piece = text_of(agents.0)?;
-        let whole = replaced(heard.0.as_str()?, &piece, &text_of(agents.1)?)?;
-        Some(whole == heard.1.as_str()?)
+        let whole = replaced(received.0.as_str()?, &piece, &text_of(agents.1)?)?;
+        Some(whole == received.1.as_str()?)
     };
     parts() == Some(true)
 }

@@ -1,9 +1,9 @@
-//! What a verdict and its causes are drawn from.
+//! The evidence that a verdict and its causes are drawn from.
 
 use crate::catalogue::drift::Finding;
 use crate::pairing::calls::Calls;
 use crate::text::excerpt;
-use crate::upstream::heard::Heard;
+use crate::upstream::findings::UpstreamFindings;
 use model::binding::Binding;
 use model::comparison::{Loss, Pair, Row, Scores, SlowerCall};
 use model::reason::Reason;
@@ -27,19 +27,19 @@ pub(crate) struct Evidence<'e, 'a> {
     /// Whether calls without a partner may be there: in the baseline, in the run.
     pub(crate) may_miss: bool,
     pub(crate) may_add: bool,
-    /// What the servers behind the one under test heard.
-    pub(crate) heard: &'e Heard,
+    /// What differs behind the server under test.
+    pub(crate) upstream: &'e UpstreamFindings,
     /// Only the score gates, as with scores that know arguments alone.
     pub(crate) score_only: bool,
 }
 
 impl Evidence<'_, '_> {
     /// The changes of the catalogue that are changes of this scenario: of tools that it uses, and what fails.
-    pub(crate) fn drift_told(&self) -> Vec<&Finding> {
-        let is_told = |it: &&Finding| {
+    pub(crate) fn reported_drift(&self) -> Vec<&Finding> {
+        let is_reported = |it: &&Finding| {
             it.drift.used || self.rules.strict || (it.narrows && self.rules.drift == Gate::Fail)
         };
-        self.drift.iter().filter(is_told).collect()
+        self.drift.iter().filter(is_reported).collect()
     }
 
     /// What a call says went wrong that went well in the baseline, be it in an answer that is said to be fine.

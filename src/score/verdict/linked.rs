@@ -1,5 +1,5 @@
-//! Which failure comes from which: what a changed catalogue refuses, what needs a value of a call that failed, what fails as another call
-//! did. What else differs in a call that failed belongs to that.
+//! Links between failures: what a changed catalogue refuses, what needs a value of a call that failed, what fails as another call did.
+//! Anything else that differs in a call that failed belongs to that.
 
 use std::collections::HashMap;
 
@@ -114,8 +114,8 @@ enum Sign {
     Unreachable(String),
     /// The server's message, without its numbers.
     Failed(String, String),
-    /// The same was heard behind the server.
-    Heard(String),
+    /// The same happened behind the server.
+    Upstream(String),
     /// The same tool's answer changed in the same way.
     Answered(String, String, Option<String>, Option<String>),
 }
@@ -145,7 +145,7 @@ struct Main {
     tells: Tells,
 }
 
-/// What the change that is told of a call stands for.
+/// What the change that is shown of a call stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tells {
     Place,
@@ -155,12 +155,12 @@ enum Tells {
 }
 
 impl Main {
-    /// Whether a change of the answer is of another place than what is told of it.
-    fn is_another(self, told: &Change, other: &Change) -> bool {
+    /// Whether a change of the answer is of another place than the one that is shown.
+    fn is_another(self, shown: &Change, other: &Change) -> bool {
         let starred = |it: &Change| it.path.as_deref().map(starred);
         match self.tells {
-            Tells::Place => told.path != other.path,
-            Tells::Places => starred(told) != starred(other),
+            Tells::Place => shown.path != other.path,
+            Tells::Places => starred(shown) != starred(other),
             Tells::All => false,
         }
     }
@@ -198,7 +198,7 @@ impl<'e, 'a> Links<'e, 'a> {
         let first = changes.iter().position(is_drift).unwrap_or(changes.len());
         let mut of_kind: HashMap<_, usize> = HashMap::new();
         let mut names: HashMap<String, Follows> = HashMap::new();
-        for (at, finding) in (first..).zip(self.evidence.drift_told()) {
+        for (at, finding) in (first..).zip(self.evidence.reported_drift()) {
             let drift = &finding.drift;
             let root = match drift.alike() {
                 Some(alike) => *of_kind.entry((alike, changes[at].fails)).or_insert(at),
@@ -380,7 +380,7 @@ impl<'e, 'a> Links<'e, 'a> {
 
     fn sign(&self, reason: &Reason) -> Option<Sign> {
         if let Why::Heard { said, .. } = &reason.why {
-            return Some(Sign::Heard(masked(said)));
+            return Some(Sign::Upstream(masked(said)));
         }
         let pair = self.pairs.get(&reason.baseline?)?;
         let call = self.evidence.calls.now(reason.current?).said;

@@ -122,7 +122,7 @@ fn in_order(
         .into_iter()
         .partition(is_of_call);
     for it in &mut of_calls {
-        evidence.heard.explain(it);
+        evidence.upstream.explain(it);
     }
     let refused = refusing.iter().flat_map(|it| &it.drift.refused).copied();
     let mut known: HashSet<usize> = of_calls.iter().filter_map(|it| it.baseline).collect();
@@ -132,10 +132,10 @@ fn in_order(
         it.baseline.is_some_and(|it| known.contains(&it))
             || it.current.is_some_and(|it| known_now.contains(&it))
     };
-    let heard = evidence.heard.reasons();
-    let heard = heard.filter(|(standing, it)| *standing != Standing::Part || is_known(it));
+    let upstream = evidence.upstream.reasons();
+    let upstream = upstream.filter(|(standing, it)| *standing != Standing::Part || is_known(it));
     let (before, behind): (Vec<_>, Vec<_>) =
-        heard.partition(|(standing, _)| *standing == Standing::Cause);
+        upstream.partition(|(standing, _)| *standing == Standing::Cause);
     of_calls.extend(before.into_iter().map(|it| it.1));
     of_calls.sort_by_key(|it| {
         let is_of_call = it.kind != ReasonKind::Upstream;

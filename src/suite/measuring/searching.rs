@@ -113,7 +113,7 @@ impl Searching {
             return Ok(());
         };
         so_far.learned.live = Some(live.into_iter().map(|it| it.id).collect());
-        let told = (!drift.is_none()).then(|| drift.told());
+        let told = (!drift.is_none()).then(|| drift.summary());
         so_far.catalogue = Catalogue {
             compared: true,
             drift,

@@ -129,7 +129,7 @@ fn junit_tells_failures_from_errors_and_both_from_what_was_left_out() {
         let report =
             Report::deserialize_from_str(&text).unwrap_or_else(|it| panic!("{it}: {text}"));
         let cases = cases(&report);
-        let untold = usize::from(attention::untold(&document).is_some());
+        let untold = usize::from(attention::command_failure(&document).is_some());
         assert_eq!(cases.len(), document.scenarios.len() + untold);
         for scenario in &document.scenarios {
             let class = line(&scenario.id).replace('/', ".");
@@ -262,7 +262,7 @@ fn command(text: &str) -> (String, Vec<(String, String)>, String) {
 fn annotations_are_one_command_each_whatever_stands_in_them() {
     for document in documents() {
         let text = github(&document);
-        let untold = usize::from(attention::untold(&document).is_some());
+        let untold = usize::from(attention::command_failure(&document).is_some());
         let told = text.lines().count() - untold;
         assert!(
             told <= 11 && told >= document.causes.len().min(10),

@@ -1,4 +1,4 @@
-//! What the measurement of a search came to, as it is written to `report.json`.
+//! The results of measuring a search, as they are written to `report.json`.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::status::Status;
 use crate::number::apart;
 
-/// How many digits behind the point figures are told with, unless it takes more to tell them apart.
+/// The decimal places of figures, unless it takes more to distinguish them.
 const PLACES: usize = 3;
 
 /// The measurement of one search. Numbers that are not known are `null`.
@@ -409,7 +409,7 @@ impl Drift {
     }
 
     /// In a line, such as `2 missing (a:x, a:y), 1 reworded (b:z)`.
-    pub fn told(&self) -> String {
+    pub fn summary(&self) -> String {
         let parts = [
             ("missing", &self.missing),
             ("not in the corpus", &self.extra),

@@ -1,4 +1,4 @@
-//! What the measurement of scanners came to, as it is written to `report.json`.
+//! The results of measuring scanners, as they are written to `report.json`.
 
 use std::collections::BTreeMap;
 
@@ -110,16 +110,16 @@ impl DetectorReport {
     pub fn why_failed(&self, gate: &SecurityGate) -> Vec<String> {
         let [recall, fpr] = self.shown(gate);
         let [misses_recall, misses_fpr] = self.misses(gate);
-        let mut told = Vec::new();
+        let mut sentences = Vec::new();
         if misses_recall {
             let floor = gate.recall_floor;
-            told.push(format!("Recall is {recall}, and must be {floor} at least."));
+            sentences.push(format!("Recall is {recall}, and must be {floor} at least."));
         }
         if misses_fpr {
             let ceiling = gate.fpr_ceiling;
-            told.push(format!("The FPR is {fpr}, and may be {ceiling} at most."));
+            sentences.push(format!("The FPR is {fpr}, and may be {ceiling} at most."));
         }
-        told
+        sentences
     }
 
     /// Whether recall and false positive rate miss their bounds. One that is not measured does not.

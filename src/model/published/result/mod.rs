@@ -311,7 +311,7 @@ impl ResultDocument {
         self.gate.as_ref().is_some_and(Gate::is_undecided)
     }
 
-    /// The document with what the command told the shell.
+    /// The document with the exit code of the command.
     #[must_use]
     pub fn with_gate(mut self, gate: Gate) -> Self {
         self.gate = Some(gate);

@@ -92,13 +92,13 @@ impl Shard {
 
     /// The scenarios of the plan that are not the same in another plan, by id, as far as both tell what they are.
     pub fn differing<'a>(&'a self, other: &'a Self) -> Vec<&'a str> {
-        let told = |it: &'a Self| {
+        let fingerprints = |it: &'a Self| {
             let scenarios = it.plan.iter().flat_map(|it| &it.scenarios);
             scenarios.filter_map(|it| Some((it.id.as_str(), it.fingerprint.as_deref()?)))
         };
-        let theirs: BTreeMap<&str, &str> = told(other).collect();
+        let theirs: BTreeMap<&str, &str> = fingerprints(other).collect();
         let differs = |(id, own): &(&str, &str)| theirs.get(id).is_some_and(|it| it != own);
-        let differing = told(self).filter(differs);
+        let differing = fingerprints(self).filter(differs);
         differing.map(|(id, _)| id).collect()
     }
 

@@ -1,4 +1,4 @@
-//! What the servers behind the one under test heard, side by side, in the published result.
+//! Calls to the servers behind the one under test, side by side, in the published result.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -125,7 +125,7 @@ mod tests {
     use crate::published::result::RowKind;
 
     #[test]
-    fn whatever_is_not_as_it_was_is_told() {
+    fn every_difference_is_reported() {
         let same = UpstreamRow {
             kind: RowKind::Pair,
             server: None,

@@ -1,4 +1,4 @@
-//! What was learned of answers, as trajectories say it: for people to read, and to correct.
+//! Learned variation of answers, in the form of published trajectories: for people to read, and to correct.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +96,7 @@ fn check_place(varying: &Varying) -> Result<(), String> {
 }
 
 impl From<VolatilePlaces> for Learned {
-    /// Nothing of such an answer is known to have been stable, so it counts as heard once.
+    /// Nothing of such an answer is known to have been stable, so it counts as received once.
     fn from(it: VolatilePlaces) -> Self {
         let varying = |path| Varying::new(path, Variation::Anything);
         Self {

@@ -4,8 +4,8 @@
 //!
 //! - 1: the first. What had varied between takes was a list of paths, `volatile`; whatever else of such an answer looked generated was not
 //!   looked at, so nothing of it is known to have been stable.
-//! - 2: `learned` tells of each answer that was heard more than once how often it was, and what of it varied, token by token in texts.
-//!   Added to it since, as what is absent from all before: `upstream`, what the servers behind the one under test heard; `agent_tools` and
+//! - 2: `learned` has, for each answer that was received more than once, how often, and what of it varied, token by token in texts.
+//!   Added to it since, as what is absent from all before: `upstream`, what reached the servers behind the one under test; `agent_tools` and
 //!   `later_tools`, tools of the agent's own and those that were listed only later in the run.
 
 mod call;

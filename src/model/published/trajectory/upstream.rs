@@ -1,4 +1,4 @@
-//! What the servers behind the one under test heard, as trajectories say it.
+//! Calls to the servers behind the one under test, in the form of published trajectories.
 
 use super::call::{check_call_durations, there_are};
 use crate::upstream::{UpstreamLane, VaryingArgument};

@@ -109,7 +109,7 @@ impl<'a> IndexPage<'a> {
         }
     }
 
-    /// Whether there is anything that could be told apart by filters.
+    /// Whether there is anything that filters could separate.
     fn has_filters(&self) -> bool {
         self.result.scenarios.len() > 1
     }

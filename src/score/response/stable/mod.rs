@@ -390,7 +390,7 @@ impl<'a> Walk<'a> {
                 What::Changed => (Edit::Changed, true),
                 What::Shown(what) | What::Moved(what) => (Edit::odd(what), self.spot.known.exact),
             };
-            self.told(edit, is_change, shown);
+            self.note_difference(edit, is_change, shown);
         }
     }
 
@@ -560,14 +560,19 @@ impl<'a> Walk<'a> {
     /// Notes what is shown and passes, unless nothing may differ.
     fn tolerated(&mut self, edit: Edit, b: &Value, c: &Value) {
         let is_change = self.spot.known.exact;
-        self.told(edit, is_change, || excerpt::of_values(b, c));
+        self.note_difference(edit, is_change, || excerpt::of_values(b, c));
     }
 
     fn changed(&mut self, edit: Edit, b: &Value, c: &Value) {
-        self.told(edit, true, || excerpt::of_values(b, c));
+        self.note_difference(edit, true, || excerpt::of_values(b, c));
     }
 
-    fn told(&mut self, edit: Edit, is_change: bool, both: impl FnOnce() -> (String, String)) {
+    fn note_difference(
+        &mut self,
+        edit: Edit,
+        is_change: bool,
+        both: impl FnOnce() -> (String, String),
+    ) {
         if is_change {
             self.notes.change(&self.spot, edit, || {
                 let (b, c) = both();

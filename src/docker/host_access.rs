@@ -1,4 +1,4 @@
-//! How containers reach this machine.
+//! The address at which containers reach this machine.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 
@@ -9,9 +9,9 @@ use crate::run::SetupError;
 /// The name by which containers reach the machine of their engine where that runs in a machine of its own, as Docker Desktop does.
 const HOST: &str = "host.docker.internal";
 
-/// How containers reach this machine.
+/// The way in which containers reach this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WayBack {
+pub struct HostAccess {
     /// The name or address that this machine has for them.
     pub host: String,
     /// The address to listen at here.
@@ -24,7 +24,7 @@ impl Session {
     /// # Errors
     ///
     /// When there is no engine, or it runs on another machine.
-    pub async fn way_back(&self) -> Result<WayBack, SetupError> {
+    pub async fn host_access(&self) -> Result<HostAccess, SetupError> {
         let engine = self.engine().await?;
         if let Some(host) = engine.address.remote_host() {
             return Err(SetupError::new(format!(
@@ -32,11 +32,11 @@ impl Session {
             )));
         }
         Ok(match engine.gateway().await {
-            Some(gateway) => WayBack {
+            Some(gateway) => HostAccess {
                 host: gateway.to_string(),
                 listen: gateway,
             },
-            None => WayBack {
+            None => HostAccess {
                 host: HOST.to_owned(),
                 listen: Ipv4Addr::LOCALHOST.into(),
             },

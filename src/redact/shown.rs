@@ -1,4 +1,4 @@
-//! What is told without secrets, and not stored: scenarios, and what a command found of them.
+//! Scenarios and results without secrets, to be shown rather than stored.
 
 use serde_json::Value;
 
@@ -12,30 +12,30 @@ use model::suite::{ScenarioResult, SuiteResult};
 use model::unsteady::TwoAnswers;
 
 impl Redactor {
-    /// A scenario without secrets, for telling people; it is not for running.
+    /// A scenario without secrets, to be shown to people, not to be run.
     pub fn scenario(&self, scenario: &Scenario) -> Redacted<Scenario> {
-        let mut told = scenario.clone();
-        let texts = std::iter::once(&mut told.name)
-            .chain(&mut told.description)
-            .chain(&mut told.user_intent)
-            .chain(&mut told.turns);
+        let mut redacted = scenario.clone();
+        let texts = std::iter::once(&mut redacted.name)
+            .chain(&mut redacted.description)
+            .chain(&mut redacted.user_intent)
+            .chain(&mut redacted.turns);
         texts.for_each(|it| self.words(it));
-        for expected in &mut told.expected_trajectory {
+        for expected in &mut redacted.expected_trajectory {
             self.name(&mut expected.tool);
             self.members(&mut expected.arguments, Origin::Ours);
             if let Some(expect) = &mut expected.expect {
                 self.expected(expect);
             }
         }
-        for criterion in &mut told.success_criteria {
+        for criterion in &mut redacted.success_criteria {
             if let Criterion::Text(text) | Criterion::Says(text) = criterion {
                 self.words(text);
             }
         }
-        for evaluator in &mut told.evaluators {
+        for evaluator in &mut redacted.evaluators {
             self.evaluator(evaluator);
         }
-        Redacted::vouch_for(told)
+        Redacted::vouch_for(redacted)
     }
 
     /// What an answer must hold.
@@ -98,7 +98,7 @@ impl Redactor {
         Redacted::vouch_for(suite)
     }
 
-    /// The same of one scenario, to be told before the others have finished.
+    /// The same of one scenario, to be shown before the others have finished.
     pub fn result(&self, mut result: ScenarioResult) -> Redacted<ScenarioResult> {
         self.result_words(&mut result);
         Redacted::vouch_for(result)

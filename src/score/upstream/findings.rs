@@ -1,4 +1,4 @@
-//! All that was heard otherwise behind the server, for the verdict.
+//! All differences behind the server, for the verdict.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,9 +8,9 @@ use model::reason::{Reason, ReasonKind};
 
 use super::finding::{Finding, Standing};
 
-/// What the servers behind the one under test heard, side by side.
+/// The comparison of what reached the servers behind the one under test.
 #[derive(Default)]
-pub(crate) struct Heard {
+pub(crate) struct UpstreamFindings {
     /// `None` where nobody listened on one of the sides.
     pub(super) comparison: Option<UpstreamComparison>,
     /// In the order of the calls behind; what concerns none comes last.
@@ -25,7 +25,7 @@ pub(crate) struct Heard {
     pub(super) warning: Option<Reason>,
 }
 
-impl Heard {
+impl UpstreamFindings {
     /// What fails, with how it relates to what the agent's own calls fail for.
     pub(crate) fn reasons(&self) -> impl Iterator<Item = (Standing, Reason)> {
         let failing = self.findings.iter().filter(|it| it.fails);
@@ -69,7 +69,7 @@ impl Heard {
     }
 
     /// The comparison, with what the run failed for according to its verdict.
-    pub(crate) fn settled(self, verdict: &Verdict) -> Option<UpstreamComparison> {
+    pub(crate) fn into_comparison(self, verdict: &Verdict) -> Option<UpstreamComparison> {
         let failed = failed(verdict);
         let mut comparison = self.comparison?;
         for it in &self.findings {

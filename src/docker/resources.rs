@@ -11,12 +11,12 @@ use crate::run::SetupError;
 const BUILT_IN: [&str; 4] = ["bridge", "host", "none", "default"];
 
 impl Engine {
-    /// Makes the network and the volumes a container asks for, where they are not there yet.
+    /// Creates the network and the volumes that a container asks for, where they do not exist yet.
     ///
     /// # Errors
     ///
     /// When the engine refuses.
-    pub(super) async fn surround(
+    pub(super) async fn ensure_resources(
         &self,
         container: &Container,
         labels: &Labels,

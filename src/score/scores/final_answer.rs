@@ -1,4 +1,4 @@
-//! Whether a poll has its recorded final answer.
+//! The recorded final answer of a poll, recognized in a live one.
 
 use std::sync::LazyLock;
 
@@ -17,7 +17,7 @@ use model::rules::{Responses, Rules};
 use model::trajectory::{Outcome, ToolCall, Trajectory};
 
 /// An answer this similar to the recorded final one, without a change of its contract, is that answer.
-const SETTLED: f64 = 0.9;
+const FINAL: f64 = 0.9;
 
 static DIGITS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d+(?:\.\d+)?").ok());
 
@@ -25,7 +25,7 @@ static DIGITS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d+(?:\.\
 /// as it is, or apart from its numbers, which show how long a job takes rather than whether it is done.
 ///
 /// `swap` knows the values that stand for recorded ones.
-pub fn has_settled(
+pub fn is_final_answer(
     trajectory: &Trajectory,
     rules: &Rules,
     poll: Poll,
@@ -103,7 +103,7 @@ impl LookedAt {
         let closest = closest.fold(f64::NEG_INFINITY, f64::max);
         Closeness {
             is_equal: last >= 1.0 - 1e-9,
-            is_last: last >= SETTLED && keeps_contract && closest < last,
+            is_last: last >= FINAL && keeps_contract && closest < last,
         }
     }
 }
