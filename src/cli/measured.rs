@@ -64,7 +64,7 @@ pub(super) fn write(
         (TESTS, &forms.tests),
     ];
     for (name, text) in files {
-        store::write_as_told(&folder.join(name), text.as_bytes())?;
+        store::write_following_links(&folder.join(name), text.as_bytes())?;
     }
     let [document, page] = [DOCUMENT, PAGE].map(|it| folder.join(it).display().to_string());
     Ok(format!("Reports: {document} , {page}\n"))

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::connection::Connection;
 use super::error::{DatabaseError, Fault};
+use super::finished::FinishedScenario;
 use super::head::RunHead;
 use super::history::{self, HistoryFilter, HistoryRow};
 use super::options::Options;
@@ -22,7 +23,6 @@ use super::results;
 use super::rows::{Health, Info, Page, ResultFilter};
 use super::settle::settle;
 use super::shape::damage;
-use super::told::FinishedScenario;
 use super::worker::{Task, Worker};
 use crate::model::redacted::Redacted;
 use crate::published::kept::{ResultDetail, ResultEntry, RunEntry, Statistics};

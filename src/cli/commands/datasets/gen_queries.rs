@@ -86,7 +86,7 @@ pub(super) fn run(
     let document = golden(corpus.version.as_deref(), &written.questions);
     let mut text = json::pretty(&document);
     text.push('\n');
-    store::write_as_told(&args.out, redact::environment().known(&text).as_bytes())?;
+    store::write_following_links(&args.out, redact::environment().known(&text).as_bytes())?;
     console.result(&redact::environment().known(&crate::text::block(&told(args, &written, of))));
     Ok(Exit::Passed)
 }

@@ -52,7 +52,7 @@ pub(super) fn run(args: &PoolArgs, console: Console) -> Result<Exit, Failure> {
     };
     let clean = redact::environment().measured(json!(pool));
     let text = json::pretty(&*clean);
-    store::write_as_told(&args.out, text.as_bytes())?;
+    store::write_following_links(&args.out, text.as_bytes())?;
     let mut told = format!(
         "{} to grade, in {}\n",
         plural(pool.candidates.len() - graded, "answer"),

@@ -82,7 +82,7 @@ pub(super) fn run(args: &SnapshotArgs, console: Console) -> Result<Exit, Failure
     };
     let clean = redactor.measured(json!(corpus));
     let text = json::pretty(&*clean);
-    store::write_as_told(&args.out, text.as_bytes())?;
+    store::write_following_links(&args.out, text.as_bytes())?;
     let told = format!("{} in {}", plural(live.len(), "tool"), args.out.display());
     console.result(&told);
     Ok(Exit::Passed)
