@@ -32,7 +32,7 @@ pub(super) fn images(scenarios: &[Scenario]) -> Result<Vec<Vec<ImageState>>, Fai
         let mut known: HashMap<String, &'static str> = HashMap::new();
         let mut images = Vec::new();
         for scenario in scenarios {
-            let scenario = source::settled(scenario);
+            let scenario = source::resolved(scenario);
             let mut of_scenario = Vec::new();
             for declared in &scenario.containers {
                 let container = containers::expand_anywhere(&scenario, declared);

@@ -72,16 +72,16 @@ pub(super) fn write(
 
 /// Says what a measurement came to, in full where more was asked for or it has not passed; returns the exit code of its status.
 pub(super) fn tell(
-    mut told: String,
+    mut text: String,
     more: impl FnOnce() -> String,
     status: Status,
     problems: &[String],
     console: Console,
 ) -> Exit {
     if !console.is_quiet() || status != Status::Passed {
-        told.push_str(&more());
+        text.push_str(&more());
     }
-    console.result(&text::block(&told));
+    console.result(&text::block(&text));
     if !problems.is_empty() {
         console.failure(&Failure::incomplete(problems.join("\n")));
     }

@@ -121,7 +121,7 @@ impl Reports {
         }
     }
 
-    /// What a command does that nobody asks for anything: a table on stdout and, unless told otherwise, pages.
+    /// What a command does by default: a table on stdout and, unless disabled, pages.
     pub(super) fn usual(pages: bool) -> Self {
         Self {
             printed: Format::Terminal,

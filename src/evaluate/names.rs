@@ -16,7 +16,7 @@ pub(super) fn unknown(
     subject: Subject<'_>,
     is_within: bool,
 ) -> Option<String> {
-    // Whoever sends a test case wants to be told that the tool was not called.
+    // Whoever sends a test case wants to know that the tool was not called.
     if subject.scenario.is_test_case {
         return None;
     }

@@ -146,10 +146,10 @@ impl Prepared {
         // The folder itself is what is locked, so that nothing is left behind. Where it cannot be, processes do not wait for each other.
         let file = File::open(folder).ok();
         if let Some(file) = &file {
-            let mut is_told = false;
+            let mut is_reported = false;
             while matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {
                 let doing = "waiting for another process that prepares the same folder";
-                if !std::mem::replace(&mut is_told, true) {
+                if !std::mem::replace(&mut is_reported, true) {
                     observer.progress(Progress::Preparing { doing });
                 }
                 tokio::time::sleep(LOCK_PAUSE).await;

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::evaluate::judge::{Case, Judge};
-use crate::evaluate::{Left, LeftFile, Said, Surroundings, Unasked};
+use crate::evaluate::{Left, LeftFile, RunEnvironment, Said, Unasked};
 use crate::model::evaluator::{
     CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, SqlQuestion, TextSource,
 };
@@ -158,7 +158,7 @@ pub(crate) struct AroundRun<'a> {
     redactor: &'a Redactor,
 }
 
-impl Surroundings for AroundRun<'_> {
+impl RunEnvironment for AroundRun<'_> {
     fn logs(&self) -> &[Left<String>] {
         &self.around.logs
     }

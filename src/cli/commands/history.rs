@@ -77,8 +77,8 @@ pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, 
     }
     // People read it in the text itself.
     let unmeasured = document.gate.as_ref().filter(|it| it.passed.is_none());
-    let is_told = args.format == HistoryFormat::Terminal && file.is_none();
-    if let Some(gate) = unmeasured.filter(|_| !is_told) {
+    let is_shown = args.format == HistoryFormat::Terminal && file.is_none();
+    if let Some(gate) = unmeasured.filter(|_| !is_shown) {
         console.note(&gate.words());
     }
     Ok(exit(&document, args.format))

@@ -19,7 +19,7 @@ pub(in crate::evaluate) async fn look(
     };
     match around.file(&it.file).await {
         Err(unasked) => not_asked(unasked),
-        Ok(left) => judged(written, &left.said).told_as(judged(it, &left.shown)),
+        Ok(left) => judged(written, &left.said).worded_as(judged(it, &left.shown)),
     }
 }
 

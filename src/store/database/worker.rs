@@ -29,7 +29,7 @@ use crate::text::several;
 /// How long nothing is tried again after it has gone wrong, at first; twice as long each time after that.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The same where nothing was heard of it: most commands do not last so long, and have waited for it once.
+/// The same where it has not answered: most commands do not last so long, and have waited for it once.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// How many runs are remembered that have ended: more than end while somebody puts another file in the place of the one they were written to.

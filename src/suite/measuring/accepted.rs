@@ -95,7 +95,7 @@ fn figures(report: &Report) -> Option<Map<String, Value>> {
     let metrics = report.metrics.as_ref()?;
     let queries = report.per_query.iter().map(|query| {
         let mut query = json!(query);
-        // What it was before, and what is told of it besides.
+        // What it was before, and what is reported of it besides.
         for of_this_time in ["before", "misses", "ms"] {
             query
                 .as_object_mut()

@@ -126,9 +126,9 @@ impl Once<'_> {
             )
         })?;
         let beside = run_context.beside();
-        let heard = Box::pin(beside.measure_unkept(other, &measuring)).await;
+        let measured = Box::pin(beside.measure_unkept(other, &measuring)).await;
         beside.slot.release(false).await;
-        if let Some(result) = heard.incomplete() {
+        if let Some(result) = measured.incomplete() {
             let problem = result.problem;
             let problem = problem.unwrap_or_else(|| Problem::new("it did not end"));
             if result.status == Status::Interrupted {

@@ -23,7 +23,7 @@ use crate::suite::Finished;
 use crate::suite::kept_results::keep_only;
 use crate::suite::outcome::result;
 
-/// Keeps the result of a session that has become this scenario, and writes it to the results database. What goes wrong there is told, and
+/// Keeps the result of a session that has become this scenario, and writes it to the results database. What goes wrong there is reported, and
 /// spoils no recording.
 ///
 /// # Errors
