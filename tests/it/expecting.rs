@@ -433,7 +433,7 @@ fn run_words_nothing_as_a_regression() {
 }
 
 #[test]
-fn a_run_that_a_critical_call_ended_is_told_so() {
+fn a_run_that_a_critical_call_ended_says_so() {
     let lines = "expected_trajectory: [{ tool: add }, { tool: echo, args: { message: a } }]";
     let project = project(lines);
     project.expect(0, &["record"]);

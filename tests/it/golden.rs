@@ -219,7 +219,7 @@ fn played(case: &Case) -> BTreeMap<String, String> {
     for step in case.steps {
         match step {
             Run(words) => {
-                // Where a run takes long, what fails is told before its result, too.
+                // Where a run takes long, what fails is shown before its result, too.
                 let arguments = words.split(' ').chain(["--no-progress"]);
                 let ran = project.run(&arguments.collect::<Vec<_>>());
                 let _ = write!(session, "$ mcp-eval {words}\n{}", ran.stdout);

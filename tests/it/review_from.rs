@@ -108,7 +108,7 @@ fn the_page_that_is_opened_is_the_one_of_the_run() {
     let ran = review(&["review"], &["o", "q"]).unwrap();
     ran.says("there is no page of this run").says(&run);
     assert_eq!(project.read("opened").lines().count(), 1);
-    // A browser that cannot show it is told.
+    // A browser that cannot show it is reported.
     fs::rename(
         project.path("reports/other"),
         project.path("reports").join(&run),

@@ -324,7 +324,7 @@ fn evaluators_are_filled_in_before_their_mock_servers_start() {
     );
     defaults.expect(0, &["validate"]);
     defaults.expect(0, &["run"]);
-    // What comes out wrong is told with the row.
+    // What comes out wrong is reported with the row.
     let wrong = own;
     for (from, to, said) in [
         (

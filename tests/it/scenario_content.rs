@@ -81,7 +81,7 @@ fn what_is_left_out_has_its_default() {
 }
 
 #[test]
-fn every_key_of_servers_and_surroundings_arrives() {
+fn every_key_of_servers_hooks_and_containers_arrives() {
     let (folder, scenario) = everything();
     let home = folder.path().join("scenarios");
     assert_eq!(scenario.name, "Everything at once");
