@@ -1,4 +1,4 @@
-//! What a suite file makes of the results of its scenarios: who decides nothing, and what all together must come to.
+//! The rules of a suite file on the results of its scenarios: who decides nothing, and what all together must come to.
 
 use jiff::civil::Date;
 

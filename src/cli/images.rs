@@ -1,4 +1,4 @@
-//! Which images scenarios need, and whether the engine has them.
+//! The images that scenarios need, and whether the engine has them.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What a measurement of a search or of scanners came to, written to its folder.
+//! The outcome of a measurement of a search or of scanners, written to its folder.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What looking at a run comes to.
+//! The outcome of an evaluator's look at a run.
 
 use crate::model::evaluation::EvaluationStatus;
 use crate::model::ruling::Ruling;

@@ -1,4 +1,4 @@
-//! Whether there are the tools that an evaluator names: of one that is misspelt it would find nothing, whatever happened.
+//! A check that the tools exist that an evaluator names: of one that is misspelt it would find nothing, whatever happened.
 
 use super::subject::Subject;
 use super::tools::{Offer, calls_of, is_called};

@@ -1,4 +1,4 @@
-//! Whether the calls of the expected trajectory were answered as their `expect` says.
+//! A check that the calls of the expected trajectory were answered as their `expect` says.
 
 use super::finding::HIDDEN;
 use super::judged::{Checked, Impossible};

@@ -1,4 +1,4 @@
-//! What evaluators look at: the run, and through a port what lies around it.
+//! The subject of evaluators: the run, and through a port what lies around it.
 
 use std::sync::LazyLock;
 

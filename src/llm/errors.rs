@@ -1,4 +1,4 @@
-//! What an API's error means, in our own words.
+//! The meaning of an API's error, in our own words.
 
 use serde_json::Value;
 

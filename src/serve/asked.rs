@@ -1,4 +1,4 @@
-//! What a request asks to be run.
+//! The scenarios that a request asks to be run.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What runs now, what waits for its turn, and what could not be run at all: for those who look at the server.
+//! The board for those who look at the server: what runs now, what waits for its turn, and what could not be run at all.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;

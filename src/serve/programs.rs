@@ -1,4 +1,4 @@
-//! What running a scenario does on this machine beyond asking servers: whoever may do that from elsewhere may do everything here, so it
+//! Effects of a scenario on this machine beyond asking servers: whoever may do that from elsewhere may do everything here, so it
 //! is allowed by `--allow-programs` alone.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What is kept: baselines and runs on disk, in a versioned format, never half-written; and all results in a database.
+//! The store: baselines and runs on disk, in a versioned format, never half-written; and all results in a database.
 
 mod baselines;
 mod cache;

@@ -1,4 +1,4 @@
-//! Where the servers of a scenario are reached: in its containers, where they were started by hand, or at the ports of those that are
+//! The addresses of the servers of a scenario: in its containers, where they were started by hand, or at the ports of those that are
 //! started for a run.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Who asks: the agent of a scenario, with what it needs from outside.
+//! The agent of a scenario, with what it needs from outside.
 
 use std::collections::HashSet;
 use std::path::Path;

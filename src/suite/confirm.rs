@@ -1,4 +1,4 @@
-//! What is about to fail a comparison is asked once more: a system under test that answers in two ways is unsteady, and no regression.
+//! A second try before a comparison fails: a system under test that answers in two ways is unsteady, and no regression.
 
 use std::sync::Arc;
 

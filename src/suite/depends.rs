@@ -1,4 +1,4 @@
-//! What a scenario depends on, so that it is known whether a change concerns it.
+//! The files and programs that a scenario depends on, so that it is known whether a change concerns it.
 
 use std::path::{Path, PathBuf};
 

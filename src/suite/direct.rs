@@ -1,4 +1,4 @@
-//! What a proxy does to answers: the calls that arrive behind it are made once more, straight at the servers there.
+//! The effect of a proxy on answers: the calls that arrive behind it are made once more, straight at the servers there.
 
 use std::time::Instant;
 

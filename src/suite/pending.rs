@@ -1,4 +1,4 @@
-//! What a comparison leaves for review: a run that failed, or changed in more than time and tokens.
+//! The runs that a comparison leaves for review: one that failed, or changed in more than time and tokens.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is done before a system under test can be started: commands that make it, run again when what they depend on, or what they made,
+//! The preparation of a system under test: commands that make it, run again when what they depend on, or what they made,
 //! has changed.
 //!
 //! What was done last in a folder is kept below `.mcp-eval/prepared/`, with a log of what the commands said. Only one run at a time prepares

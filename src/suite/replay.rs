@@ -1,4 +1,4 @@
-//! What a replay needs beside the scenario: its baseline, and which of its arguments come from earlier answers.
+//! The needs of a replay beside the scenario: its baseline, and which of its arguments come from earlier answers.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! What a command needs to run one scenario: it runs it, keeps the run, and returns it without secrets.
+//! The context in which a command runs one scenario: it runs it, keeps the run, and returns it without secrets.
 
 use std::sync::Arc;
 

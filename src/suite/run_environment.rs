@@ -1,4 +1,4 @@
-//! What lies around a run, for evaluators: files that it left, databases that it wrote to, and programs that judge it.
+//! The environment of a run, for evaluators: files that it left, databases that it wrote to, and programs that judge it.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What is run once before all scenarios of a suite, and once after them.
+//! Commands that are run once before all scenarios of a suite, and once after them.
 
 use tokio_util::sync::CancellationToken;
 

@@ -1,4 +1,4 @@
-//! Where the source of the system under test lies.
+//! The place of the source of the system under test.
 
 use std::borrow::Cow;
 use std::path::PathBuf;

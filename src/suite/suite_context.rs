@@ -1,4 +1,4 @@
-//! What all runs of one command share: servers of the command line, containers, the budget, and the stamps of repositories.
+//! The context that all runs of one command share: servers of the command line, containers, the budget, and the stamps of repositories.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How fast scoring is, each figure beside a reference measured in the same run: what the mere data cost anyone.
+//! The speed of scoring, each figure beside a reference measured in the same run: what the mere data cost anyone.
 //!
 //! `cargo bench --bench score`
 

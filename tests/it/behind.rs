@@ -1,4 +1,4 @@
-//! What a scenario says of the servers behind the ones under test: what is declared of them, and what criteria want of them.
+//! The servers behind the ones under test in a scenario: what is declared of them, and what criteria want of them.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What failed or changed, each root cause once, as results tell it.
+//! The root causes of failures and changes, each once, as results show them.
 
 use std::fs;
 use std::path::Path;

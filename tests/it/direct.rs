@@ -1,4 +1,4 @@
-//! What a proxy does to the answers of the servers behind it, as `compare --direct` tells it.
+//! The effect of a proxy on the answers of the servers behind it, as `compare --direct` shows it.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What is said of evaluators: in the right words, and where they stand.
+//! The words on evaluators: the right ones, and where they stand.
 
 use serde_json::json;
 

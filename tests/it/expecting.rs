@@ -1,4 +1,4 @@
-//! What a scenario expects is checked, and what is not checked is said to be unchecked.
+//! The expectations of a scenario: they are checked, and what is not checked is said to be unchecked.
 
 use serde_json::{Value, json};
 

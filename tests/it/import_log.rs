@@ -1,4 +1,4 @@
-//! What a recording of the original tool is read as.
+//! Recordings of the original tool, and what they are read as.
 
 use std::fs;
 

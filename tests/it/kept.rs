@@ -1,4 +1,4 @@
-//! What is kept can be read again, survives a kill, and is never half-written.
+//! Kept files can be read again, survive a kill, and are never half-written.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! What has one cause is one card, and what follows from it stands beneath.
+//! One cause is one card, and what follows from it stands beneath.
 
 use serde_json::{Value, json};
 

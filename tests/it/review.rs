@@ -1,4 +1,4 @@
-//! What failed or changed waits for review, and becomes the baseline when somebody says so.
+//! Runs that failed or changed: they wait for review, and become the baseline when somebody says so.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What is reviewed from an artifact of CI, which run is meant, and what is known of it.
+//! The review of an artifact of CI: which run is meant, and what is known of it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

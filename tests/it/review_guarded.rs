@@ -1,4 +1,4 @@
-//! What a review never does: write what nobody has seen, take one run for another, stop at a file it cannot read.
+//! Things that a review never does: write what nobody has seen, take one run for another, stop at a file it cannot read.
 
 use std::fs;
 use std::os::unix::fs::symlink;

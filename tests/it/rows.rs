@@ -1,4 +1,4 @@
-//! What the rows of a data set say is kept as it is written, or it is an error with its place; nothing of it is lost without a word.
+//! The rows of a data set: each value is kept as it is written, or is an error with its place; nothing is lost without a word.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What a scenario file becomes: every key reaches the model.
+//! The model that a scenario file becomes: every key reaches it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

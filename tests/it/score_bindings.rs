@@ -1,4 +1,4 @@
-//! What later requests take from earlier answers: found in recorded trajectories, and known again in a run.
+//! Values that later requests take from earlier answers: found in recorded trajectories, and known again in a run.
 
 use mcp_eval::model::binding::Binding;
 use mcp_eval::model::comparison::{Comparison, Row};

@@ -1,4 +1,4 @@
-//! What failed for one cause stands under one heading.
+//! Failures of one cause under one heading.
 
 use mcp_eval::model::binding::{Binding, Source};
 use mcp_eval::model::change::How;

@@ -1,4 +1,4 @@
-//! What a proxy did to the answers of the servers behind it: which answer is held beside which, what each cost, and which tool is which.
+//! The effect of a proxy on the answers of the servers behind it: which answer is held beside which, what each cost, and which tool is which.
 
 use mcp_eval::model::call::{Failure, FailureKind, Outcome};
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};

@@ -1,4 +1,4 @@
-//! What changed in the tool catalogue, in words, and what that means for the verdict.
+//! Changes of the tool catalogue, in words, and what they mean for the verdict.
 
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::Comparison;

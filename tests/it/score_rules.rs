@@ -1,4 +1,4 @@
-//! What a scenario can say about how it is scored.
+//! The rules of a scenario on how it is scored.
 
 use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::change::What;

@@ -1,4 +1,4 @@
-//! Whatever differs and passes all the same is reported as a change.
+//! Differences that pass all the same, and are reported as changes.
 
 use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::change::{ChangeKind, What};

@@ -1,4 +1,4 @@
-//! What of the calls behind the server under test is known to be the same: ids, what rules say, and what was learned from takes.
+//! Upstream calls that are known to be the same: by ids, by rules, and by what was learned from takes.
 
 use mcp_eval::model::rules::{ArgumentMatch, ArgumentRule, ReadRule, Rules};
 use mcp_eval::score;

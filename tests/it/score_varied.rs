@@ -1,4 +1,4 @@
-//! What several takes show to vary, and how far: what varies may be another thing of its sort again, and everything beside it is held.
+//! Places that several takes show to vary, and how far: what varies may be another thing of its sort again, and everything beside it is held.
 
 use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};

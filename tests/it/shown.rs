@@ -1,4 +1,4 @@
-//! What is shown of failed runs, and the commands that are offered: true of the scenario, the row or the cell that they stand with.
+//! The texts on failed runs, and the commands that are offered: true of the scenario, the row or the cell that they stand with.
 
 use std::fs;
 use std::sync::Arc;

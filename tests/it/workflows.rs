@@ -1,4 +1,4 @@
-//! What other repositories copy for their CI: the steps are run here as a runner would, with stand-ins for what is not on this machine.
+//! Files that other repositories copy for their CI: the steps are run here as a runner would, with stand-ins for what is not on this machine.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What a scenario is doing: said in the bar, and in lines where it takes long.
+//! The activity of a scenario: shown in the bar, and in lines where it takes long.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

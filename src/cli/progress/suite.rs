@@ -1,4 +1,4 @@
-//! How far a suite is, and what has failed so far.
+//! The progress of a suite, and what has failed so far.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Weak};

@@ -1,4 +1,4 @@
-//! Which scenarios a command is about.
+//! The scenarios that a command is about.
 //!
 //! Paths say where they lie. Of those, `--tag`, `-k` (`expression`), `--changed` (`changed`) and `--last-failed` (`last_failed`) pick, in
 //! this order: each picks from what the one before has left.

@@ -1,4 +1,4 @@
-//! Which scenarios a change concerns.
+//! The scenarios that a change concerns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

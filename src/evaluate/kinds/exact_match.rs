@@ -1,4 +1,4 @@
-//! Whether an answer, or the agent's last words, is a value.
+//! A comparison of an answer, or the agent's last words, with a value.
 
 use serde_json::Value;
 

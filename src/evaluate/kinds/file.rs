@@ -1,4 +1,4 @@
-//! What a run left behind in a file.
+//! A check of what a run left behind in a file.
 
 use super::pattern::Wanted;
 use super::schema_validate::{STORED, not_asked, of_text};

@@ -1,4 +1,4 @@
-//! Whether JSON is valid by a schema.
+//! A check of JSON by a schema.
 
 use serde_json::Value;
 

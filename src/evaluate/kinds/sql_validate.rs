@@ -1,4 +1,4 @@
-//! What a database holds after a run.
+//! A check of what a database holds after a run.
 
 use std::cmp::Ordering;
 

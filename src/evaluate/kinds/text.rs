@@ -1,4 +1,4 @@
-//! Whether a text was said, and how often.
+//! A check that a text was said, and how often.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Whether the right tools were called, with what, how often, and what they answered.
+//! A check that the right tools were called, with what, how often, and what they answered.
 
 use std::cell::OnceCell;
 

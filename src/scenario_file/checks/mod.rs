@@ -1,4 +1,4 @@
-//! What must fit together between the sections of a scenario?
+//! Checks of what must fit together between the sections of a scenario.
 //!
 //! - `sections`: mocks and their interactions, containers and servers, tools and servers.
 //! - `references`: what a `${…}` stands for is provided where it stands, and what `{{calls.…}}` stands for before.

@@ -1,4 +1,4 @@
-//! Whether what a `${…}` stands for is provided where it stands, and what `{{calls.…}}` stands for before.
+//! A check that each `${…}` is provided where it stands, and each `{{calls.…}}` before.
 
 use crate::scenario_file::agent::section::AgentKind;
 use crate::scenario_file::decode::Decode;

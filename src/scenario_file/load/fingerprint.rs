@@ -1,4 +1,4 @@
-//! Whether two scenarios are the same, on whichever machine they lie.
+//! Fingerprints by which two scenarios are the same, on whichever machine they lie.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

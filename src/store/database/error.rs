@@ -1,4 +1,4 @@
-//! What stands in the way of asking or writing a database.
+//! Errors of asking or writing a database.
 
 use thiserror::Error;
 

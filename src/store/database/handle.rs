@@ -1,4 +1,4 @@
-//! What others have of a database: what it is asked and given is handed to its thread.
+//! The handle of a database: what it is asked and given is handed to its thread.
 
 use std::fmt;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! How runs and their results get into the database.
+//! The writing of runs and their results to the database.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

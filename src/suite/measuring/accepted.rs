@@ -1,4 +1,4 @@
-//! What was accepted of a search: its figures and what each query got, where `record` keeps them.
+//! The accepted measurement of a search: its figures and what each query got, where `record` keeps them.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a measurement is held against: figures of a file, those that were accepted, another version of the system under test, and what is
+//! The yardsticks of a measurement: figures of a file, those that were accepted, another version of the system under test, and what is
 //! demanded of it.
 
 use jiff::Timestamp;

@@ -1,4 +1,4 @@
-//! Where a search over HTTP is, and the key that it is asked with.
+//! The address of a search over HTTP, and the key that it is asked with.
 
 use std::collections::HashMap;
 use std::path::Path;

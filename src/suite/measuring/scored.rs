@@ -1,4 +1,4 @@
-//! What a search has answered, scored and held against something.
+//! The answers of a search, scored and held against something.
 
 use super::task::Measuring;
 use crate::discovery::baseline::Baseline;

@@ -1,4 +1,4 @@
-//! What of a server's tools breaks clients of other people, though not this one.
+//! Traits of a server's tools that break clients of other people, though not this one.
 
 use std::collections::HashSet;
 

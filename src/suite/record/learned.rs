@@ -1,4 +1,4 @@
-//! What recording learned from several takes, in words.
+//! The lessons of several takes, in words.
 
 use std::collections::BTreeSet;
 

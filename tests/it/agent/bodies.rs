@@ -1,4 +1,4 @@
-//! What the APIs are sent and what is recorded of a whole conversation.
+//! The bodies that APIs are sent, and what is recorded of a whole conversation.
 
 use serde_json::json;
 

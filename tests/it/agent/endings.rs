@@ -1,4 +1,4 @@
-//! How models stop, and what the run makes of it.
+//! The ways in which models stop, and what the run makes of them.
 
 use super::stand_in::{APIS, Stage, steps};
 

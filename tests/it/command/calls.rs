@@ -1,4 +1,4 @@
-//! What the gateway records of an agent's calls.
+//! The gateway's records of an agent's calls.
 
 use serde_json::json;
 

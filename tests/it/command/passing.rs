@@ -1,4 +1,4 @@
-//! What the gateway records of calls that do not go the usual way.
+//! The gateway's records of calls that do not go the usual way.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Whatever stands in the way has its own message and a way out, and ends with exit code 3.
+//! Obstacles, each with its own message and a way out, and exit code 3.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;

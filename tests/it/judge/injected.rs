@@ -1,4 +1,4 @@
-//! What tools and agents say to sway their judge.
+//! Texts of tools and agents that are to sway their judge.
 
 use std::fmt::Write as _;
 

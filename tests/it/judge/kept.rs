@@ -1,4 +1,4 @@
-//! What is kept of a judge's answers, and what they may cost.
+//! The answers of a judge: what is kept of them, and what they may cost.
 
 use std::fs;
 use std::path::Path;

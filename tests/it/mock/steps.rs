@@ -1,4 +1,4 @@
-//! What happens between a call and its answer.
+//! Events between a call and its answer.
 
 use serde_json::{Value, json};
 

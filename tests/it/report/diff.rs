@@ -1,4 +1,4 @@
-//! What differs between two answers, in lines.
+//! The differences between two answers, in lines.
 
 use std::time::Instant;
 

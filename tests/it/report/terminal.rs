@@ -1,4 +1,4 @@
-//! What the terminal shows, and the explanation of a call.
+//! The output on the terminal, and the explanation of a call.
 
 use mcp_eval::model::suite::{Problem, Status, SuiteResult};
 use mcp_eval::report::explain::explain;

@@ -1,4 +1,4 @@
-//! What holds of every kind of database.
+//! Cases that hold for every kind of database.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};

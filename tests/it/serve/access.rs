@@ -1,4 +1,4 @@
-//! Who is let in: hosts, origins and the token.
+//! Access to the server: hosts, origins and the token.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

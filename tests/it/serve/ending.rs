@@ -1,4 +1,4 @@
-//! How a server ends: by a signal, and by force.
+//! The end of a server: by a signal, and by force.
 
 use reqwest::Method;
 use serde_json::{Value, json};

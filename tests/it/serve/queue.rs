@@ -1,4 +1,4 @@
-//! How many runs at once, and how many wait.
+//! The queue: how many run at once, and how many wait.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Whether a result says one thing. Where it says two that cannot both be so, somebody or something has changed it, and none of it counts.
+//! A check that a result says one thing. Where it says two that cannot both be so, somebody or something has changed it, and none of it counts.
 
 use crate::published::result::{Gate, ResultDocument, Scenario, Shard, Status, Summary};
 

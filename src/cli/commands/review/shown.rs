@@ -1,4 +1,4 @@
-//! What is said of a run that waits.
+//! The text on a run that waits.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! What a session leaves besides its scenario and its baseline: the result of a run, as whatever records leaves one.
+//! The result that a session leaves beside its scenario and its baseline, as everything that records does.
 
 use std::path::Path;
 use std::sync::Arc;
