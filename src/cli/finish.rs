@@ -152,8 +152,8 @@ pub(super) fn finish(
     published
 }
 
-/// Completes the document of a suite that was not run from a command line, keeps it, and returns it. What goes wrong there is reported, and spoils
-/// no result.
+/// Completes the document of a suite that was not run from a command line, keeps it, and returns it. What goes wrong there is reported, and
+/// spoils no result.
 pub(super) fn keep(
     finished: &Finished,
     options: &ReportOptions<'_>,

@@ -1,4 +1,5 @@
-//! Facts that the database knows of a run and its document does not: kept beside the document, so that a database that is made anew knows it, too.
+//! Facts that the database knows of a run and its document does not: kept beside the document, so that a database that is made anew knows
+//! them, too.
 
 use std::collections::BTreeMap;
 use std::path::Path;
