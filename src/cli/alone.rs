@@ -46,7 +46,7 @@ pub(super) struct Measured {
     pub(super) was_interrupted: bool,
 }
 
-/// A scenario without a system under test, that is told to come from this file.
+/// A scenario without a system under test, which is said to come from this file.
 ///
 /// # Errors
 ///
@@ -164,7 +164,7 @@ pub(super) fn measure(
     let finished = finished?;
     let reports = Reports::none();
     let options = ReportOptions::of(&reports, with.keep, &settings.baselines);
-    let document = finish::keep_told(&finished, &options, console)?;
+    let document = finish::keep_with_notes(&finished, &options, console)?;
     // What could not even be begun has no report.
     let lacking = document.scenarios.iter().find(|it| it.measured.is_none());
     if let Some(lacking) = lacking.filter(|_| !document.interrupted) {

@@ -10,7 +10,7 @@ use crate::published::history::HistoryDocument;
 use crate::store::Runs;
 use crate::text;
 
-/// How far clocks of several machines may be apart, without anybody being told.
+/// How far clocks of several machines may be apart before a warning is shown.
 const LEEWAY: Duration = Duration::from_secs(5 * 60);
 
 /// Warns of the latest run in a folder where it lies in the future: what is run by now does not count as the latest.

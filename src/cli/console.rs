@@ -92,7 +92,7 @@ impl Console {
         self.said_to_quiet(text);
     }
 
-    /// Prints a note to stderr for those alone who asked to be quiet: they need it, and the others were told.
+    /// Prints a note to stderr for those alone who asked to be quiet: they need it, and the others have seen it.
     pub(super) fn said_to_quiet(self, text: &str) {
         Self {
             quiet: !self.quiet,
@@ -102,7 +102,7 @@ impl Console {
     }
 
     /// Prints a report on the work to stderr, with its colours, unless asked to be quiet. It is safe to look at already.
-    pub(super) fn told(self, report: &str) {
+    pub(super) fn report(self, report: &str) {
         if !self.quiet {
             let report = redact::environment().known(report);
             let stderr = AutoStream::new(io::stderr().lock(), self.color);

@@ -152,8 +152,8 @@ pub(super) fn finish(
     published
 }
 
-/// Completes the document of a suite that was not run from a command line, keeps it, and returns it. What goes wrong there is told, and spoils
-/// no result.
+/// Completes the document of a suite that was not run from a command line, keeps it, and returns it. What goes wrong there is reported, and
+/// spoils no result.
 pub(super) fn keep(
     finished: &Finished,
     options: &ReportOptions<'_>,
@@ -184,7 +184,7 @@ pub(super) fn keep(
 /// # Errors
 ///
 /// When there is no waiting for the database.
-pub(super) fn keep_told(
+pub(super) fn keep_with_notes(
     finished: &Finished,
     options: &ReportOptions<'_>,
     console: Console,
@@ -283,8 +283,8 @@ pub(super) fn publish(
 fn next_step(result: &ResultDocument, options: &ReportOptions<'_>) -> Option<String> {
     let compared = result.scenarios.iter().filter(|it| it.comparison.is_some());
     let failed = compared.clone().find(|it| !it.status.is_fine());
-    let told = failed.or_else(|| compared.clone().find(|it| it.is_changed()));
-    let explain = told.map(|it| format!("`mcp-eval explain {}`", quoted(&it.id)));
+    let to_explain = failed.or_else(|| compared.clone().find(|it| it.is_changed()));
+    let explain = to_explain.map(|it| format!("`mcp-eval explain {}`", quoted(&it.id)));
     let show = "`mcp-eval report --open`";
     let has_pages = options.reports.pages && options.reports.output.is_none() && !is_ci();
     match (options.pending, explain) {

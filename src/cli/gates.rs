@@ -1,4 +1,4 @@
-//! What a suite file makes of the results of its scenarios: who decides nothing, and what all together must come to.
+//! The rules of a suite file on the results of its scenarios: who decides nothing, and what all together must come to.
 
 use jiff::civil::Date;
 
@@ -151,7 +151,8 @@ fn judged(gate: &SuiteGate, document: &ResultDocument) -> (Option<f64>, GateStat
             let used: Vec<Option<f64>> = used.map(|it| it.cost).collect();
             // The sum of nothing is written as -0.
             let known = 0.0 + used.iter().flatten().sum::<f64>();
-            let is_whole = used.iter().all(Option::is_some) && !of_gate.into_iter().any(is_untold);
+            let is_whole =
+                used.iter().all(Option::is_some) && !of_gate.into_iter().any(is_usage_unknown);
             let state = if known > gate.bound {
                 GateState::Broken
             } else if is_whole {
@@ -176,8 +177,8 @@ fn judged(gate: &SuiteGate, document: &ResultDocument) -> (Option<f64>, GateStat
     }
 }
 
-/// Whether a scenario was run by a program that does not tell what it uses.
-fn is_untold(scenario: &Scenario) -> bool {
+/// Whether a scenario was run by a program that does not report what it uses.
+fn is_usage_unknown(scenario: &Scenario) -> bool {
     let run = scenario.current.as_ref();
     run.is_some_and(|it| it.stamp.agent == "command") && scenario.usage().is_none()
 }

@@ -1,4 +1,4 @@
-//! What the runner of GitHub tells the steps of a workflow, and how it is told something.
+//! Messages between the runner of GitHub and the steps of a workflow.
 
 use std::borrow::Cow;
 use std::fs::OpenOptions;

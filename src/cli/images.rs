@@ -1,4 +1,4 @@
-//! Which images scenarios need, and whether the engine has them.
+//! The images that scenarios need, and whether the engine has them.
 
 use std::collections::HashMap;
 
@@ -32,7 +32,7 @@ pub(super) fn images(scenarios: &[Scenario]) -> Result<Vec<Vec<ImageState>>, Fai
         let mut known: HashMap<String, &'static str> = HashMap::new();
         let mut images = Vec::new();
         for scenario in scenarios {
-            let scenario = source::settled(scenario);
+            let scenario = source::resolved(scenario);
             let mut of_scenario = Vec::new();
             for declared in &scenario.containers {
                 let container = containers::expand_anywhere(&scenario, declared);

@@ -16,7 +16,7 @@ use crate::suite::{self, Choice};
 const MOST: usize = 1000;
 
 /// Puts every scenario into each cell of a matrix; the cells of one scenario stand together. They have the agent and the model of the scenario
-/// until they are [settled](settle). Without axes, the scenarios are what they are.
+/// until [`settle`] has chosen theirs. Without axes, the scenarios are what they are.
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ pub(super) fn with_cells(scenarios: Vec<Scenario>, baselines: &Baselines) -> Vec
     let mut all = Vec::with_capacity(scenarios.len());
     for scenario in scenarios {
         let of = cells.iter().filter(|it| it.scenario == scenario.id);
-        let known: Vec<Scenario> = of.filter_map(|it| settled(&scenario, it)).collect();
+        let known: Vec<Scenario> = of.filter_map(|it| resolved(&scenario, it)).collect();
         all.push(scenario);
         all.extend(known);
     }
@@ -66,7 +66,7 @@ pub(super) fn with_cells(scenarios: Vec<Scenario>, baselines: &Baselines) -> Vec
 }
 
 /// A scenario in a cell, with the agent and the model there; `None` where it lacks what they need.
-pub(super) fn settled(scenario: &Scenario, cell: &Cell) -> Option<Scenario> {
+pub(super) fn resolved(scenario: &Scenario, cell: &Cell) -> Option<Scenario> {
     let mut alone = vec![in_cell(scenario, &cell.settings)];
     settle(&mut alone, &Choice::default()).ok()?;
     alone.pop()

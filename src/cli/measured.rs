@@ -1,4 +1,4 @@
-//! What a measurement of a search or of scanners came to, written to its folder.
+//! The outcome of a measurement of a search or of scanners, written to its folder.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ pub(super) fn write(
         (TESTS, &forms.tests),
     ];
     for (name, text) in files {
-        store::write_as_told(&folder.join(name), text.as_bytes())?;
+        store::write_following_links(&folder.join(name), text.as_bytes())?;
     }
     let [document, page] = [DOCUMENT, PAGE].map(|it| folder.join(it).display().to_string());
     Ok(format!("Reports: {document} , {page}\n"))
@@ -72,16 +72,16 @@ pub(super) fn write(
 
 /// Says what a measurement came to, in full where more was asked for or it has not passed; returns the exit code of its status.
 pub(super) fn tell(
-    mut told: String,
+    mut text: String,
     more: impl FnOnce() -> String,
     status: Status,
     problems: &[String],
     console: Console,
 ) -> Exit {
     if !console.is_quiet() || status != Status::Passed {
-        told.push_str(&more());
+        text.push_str(&more());
     }
-    console.result(&text::block(&told));
+    console.result(&text::block(&text));
     if !problems.is_empty() {
         console.failure(&Failure::incomplete(problems.join("\n")));
     }

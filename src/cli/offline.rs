@@ -117,8 +117,8 @@ fn trajectory_files(run: &Path, whole: Option<&StoredRun>) -> Result<Vec<PathBuf
     }
     // The folder of a run holds the runs in a folder of their own; what else is there was not made in it.
     let current = whole.map_or_else(|| run.join("current"), StoredRun::trajectories);
-    let told = whole.map_or(0, |it| it.told.len());
-    if told > 0 && !current.is_dir() {
+    let listed = whole.map_or(0, |it| it.scenarios.len());
+    if listed > 0 && !current.is_dir() {
         return Ok(Vec::new());
     }
     let run = if current.is_dir() { &current } else { run };
@@ -135,7 +135,7 @@ fn trajectory_files(run: &Path, whole: Option<&StoredRun>) -> Result<Vec<PathBuf
             files.push(entry.into_path());
         }
     }
-    if files.is_empty() && told == 0 {
+    if files.is_empty() && listed == 0 {
         return Err(Failure::incomplete(format!(
             "{} holds no trajectories",
             run.display()

@@ -174,7 +174,7 @@ fn old_option<'a>(
     })
 }
 
-/// Whether somebody who types this is not told the next thing that is wrong.
+/// Whether the command line takes this, so that nothing else is wrong with it.
 fn is_accepted(words: &[String]) -> bool {
     Cli::try_parse_from(words).err().is_none_or(|it| {
         matches!(

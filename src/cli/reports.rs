@@ -121,7 +121,7 @@ impl Reports {
         }
     }
 
-    /// What a command does that nobody asks for anything: a table on stdout and, unless told otherwise, pages.
+    /// What a command does by default: a table on stdout and, unless disabled, pages.
     pub(super) fn usual(pages: bool) -> Self {
         Self {
             printed: Format::Terminal,
@@ -307,7 +307,9 @@ impl Reports {
         for (choice, file) in fit.filter(|(_, file)| is_meant(file)) {
             written = written.and(match choice.format {
                 Format::Html => write_index(folder_of(&file), document),
-                format => store::write_as_told(&file, format.render(document, FILE).as_bytes()),
+                format => {
+                    store::write_following_links(&file, format.render(document, FILE).as_bytes())
+                }
             });
         }
         if let Some(output) = self.output.as_deref().filter(|_| self.pages) {
@@ -326,7 +328,7 @@ pub(super) fn write(file: &Path, content: &[u8]) -> Result<(), StoreError> {
     if file.starts_with(REPORTS) {
         store::write(file, content)
     } else {
-        store::write_as_told(file, content)
+        store::write_following_links(file, content)
     }
 }
 
@@ -336,8 +338,8 @@ fn write_index(folder: &Path, document: &ResultDocument) -> Result<(), StoreErro
     if !(index.is_file() && stored.is_file()) || unfit_for_pages(folder).is_some() {
         return Ok(());
     }
-    store::write_as_told(&stored, result::json(document).as_bytes())?;
-    store::write_as_told(&index, html::index(document).as_bytes())
+    store::write_following_links(&stored, result::json(document).as_bytes())?;
+    store::write_following_links(&index, html::index(document).as_bytes())
 }
 
 /// Why a form must not go to a file, or a folder, of this name.

@@ -131,7 +131,7 @@ impl Stored {
         let pages: Vec<String> = pages.collect();
         let index = html::index_with(result, &responses);
         let single = html::single(result, &index, &pages);
-        store::write_as_told(file, single.html.as_bytes())?;
+        store::write_following_links(file, single.html.as_bytes())?;
         Ok((gone, single.left_out))
     }
 }

@@ -1,4 +1,4 @@
-//! By the rules of which scenarios stored runs are judged.
+//! The scenarios by whose rules stored runs are judged.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::model::cell::Cell;
 use crate::model::scenario::Scenario;
 use crate::scenario_file;
 use crate::store;
-use crate::suite::{StoredRun, Told};
+use crate::suite::{StoredRun, StoredScenario};
 use crate::text::plural;
 
 /// What is known of the scenarios of stored runs.
@@ -78,16 +78,16 @@ pub(super) fn known(
             plural(errors, "error")
         ));
     }
-    let told = run.map_or(&[][..], |it| it.told.as_slice());
+    let scenarios = run.map_or(&[][..], |it| it.scenarios.as_slice());
     let is_known = |all: &[Scenario], id: &str| all.iter().any(|it| it.id == id);
-    for told in told {
-        if is_known(&all, &told.id) {
+    for stored in scenarios {
+        if is_known(&all, &stored.id) {
             continue;
         }
         // It was a cell of a matrix.
-        let cell = Cell::of_id(&told.id).and_then(|cell| {
+        let cell = Cell::of_id(&stored.id).and_then(|cell| {
             let of = all.iter().find(|it| it.id == cell.scenario)?;
-            Some((cell.scenario.clone(), matrix::settled(of, &cell)?))
+            Some((cell.scenario.clone(), matrix::resolved(of, &cell)?))
         });
         if let Some((of, cell)) = cell {
             if let Some(picked) = picked.as_mut().filter(|it| it.contains(&of)) {
@@ -98,7 +98,7 @@ pub(super) fn known(
     }
     if let Some(picked) = &mut picked {
         // What has no file any more was chosen by what it was when it was run.
-        let gone = told.iter().filter(|it| !is_known(&all, &it.id));
+        let gone = scenarios.iter().filter(|it| !is_known(&all, &it.id));
         let gone = gone.filter(|it| was_chosen(args, it));
         picked.extend(gone.map(|it| it.id.clone()));
         // Of one file, PATHS say by which rules.
@@ -130,19 +130,19 @@ fn begins_part(rest: &str) -> bool {
 
 /// The ids of the scenarios that the trajectories are of.
 fn ids(run: Option<&StoredRun>, files: &[PathBuf]) -> Vec<String> {
-    let told = run.iter().flat_map(|it| &it.told);
-    let told: Vec<String> = told.map(|it| it.id.clone()).collect();
-    if !told.is_empty() {
-        return told;
+    let listed = run.iter().flat_map(|it| &it.scenarios);
+    let listed: Vec<String> = listed.map(|it| it.id.clone()).collect();
+    if !listed.is_empty() {
+        return listed;
     }
     let loaded = files.iter().filter_map(|it| store::load(it).ok());
     loaded.map(|it| it.scenario.clone()).collect()
 }
 
 /// Whether the user asks for a scenario that has no file any more, by its tags and its path when it was run.
-fn was_chosen(args: &SelectArgs, told: &Told) -> bool {
-    let has_tag = args.tags.is_empty() || told.tags.iter().any(|it| args.tags.contains(it));
-    let path = real(Path::new(&told.path));
+fn was_chosen(args: &SelectArgs, stored: &StoredScenario) -> bool {
+    let has_tag = args.tags.is_empty() || stored.tags.iter().any(|it| args.tags.contains(it));
+    let path = real(Path::new(&stored.path));
     let is_below = || {
         let mut paths = args.paths.iter().chain(&args.scenarios);
         paths.any(|it| path.starts_with(real(it)))

@@ -242,7 +242,7 @@ where
     play_round(&Round::default(), suite, settings, shown, work)
 }
 
-/// The same until the end of a round, which is told what came of it.
+/// The same until the end of a round, which gets to know what came of it.
 ///
 /// # Errors
 ///

@@ -193,7 +193,7 @@ pub(super) fn to_run(
     for it in planned {
         it.path = redact::environment().text(&it.path).into_inner();
     }
-    console.note(&told(&part, all));
+    console.note(&summary(&part, all));
     let idle = match part.scenarios.iter().any(|it| it.enabled) {
         true => None,
         false if all == 0 => Some(Exit::Unchanged),
@@ -209,7 +209,7 @@ pub(super) fn to_run(
 }
 
 /// `Part 2/7: 3 of 20 scenarios, about 12 s of 84 s`.
-fn told(Part { scenarios, shard }: &Part, all: usize) -> String {
+fn summary(Part { scenarios, shard }: &Part, all: usize) -> String {
     let here = format!(
         "Part {}: {} of {}",
         shard.words(),

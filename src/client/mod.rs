@@ -266,7 +266,7 @@ mod tests {
     use crate::serve::wire::{ErrorReply, Misfit};
 
     #[test]
-    fn errors_are_told_as_clients_of_others_know_them() {
+    fn errors_are_worded_as_in_other_clients() {
         let not = ClientError::NotATestServer {
             url: "http://h".to_owned(),
         };

@@ -143,7 +143,7 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// What the servers behind the ones under test heard.
+    /// The calls that the servers behind the ones under test received.
     fn behind(&self) -> Result<&'a UpstreamLane, Unclear> {
         self.run.upstream.as_deref().ok_or_else(|| Unclear {
             why: "in this run, nobody listened to the servers behind the one under test".to_owned(),

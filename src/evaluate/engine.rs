@@ -44,7 +44,9 @@ pub fn evaluate_stored(subject: Subject<'_>) -> Vec<Evaluation> {
     let judged = subject.scenario.evaluators.iter().map(|it| {
         // Nothing around the run is asked, so nothing is waited for.
         let judged = evaluation((it, it), subject).now_or_never();
-        judged.unwrap_or_else(|| told(it, Finding::error("it waits for something"), Some(0.0)))
+        judged.unwrap_or_else(|| {
+            as_evaluation(it, Finding::error("it waits for something"), Some(0.0))
+        })
     });
     judged.collect()
 }
@@ -95,14 +97,14 @@ async fn evaluation(evaluator: Asked<'_>, subject: Subject<'_>) -> Evaluation {
     let started = Instant::now();
     let found = judged(evaluator, subject).await;
     let duration_ms = started.elapsed().as_secs_f64() * 1000.0;
-    let mut told = told(evaluator.0, found, Some(duration_ms));
+    let mut evaluation = as_evaluation(evaluator.0, found, Some(duration_ms));
     let has_secrets = |(_, run): (_, &Trajectory)| !std::ptr::eq(run, subject.trajectory);
-    if told.definition.is_none() && subject.said.is_some_and(has_secrets) {
+    if evaluation.definition.is_none() && subject.said.is_some_and(has_secrets) {
         // What it found cannot be found again.
         let stored = judged((evaluator.0, evaluator.0), subject.stored()).await;
-        told.definition = stored.is_gone.then(|| evaluator.0.kind.definition());
+        evaluation.definition = stored.is_gone.then(|| evaluator.0.kind.definition());
     }
-    told
+    evaluation
 }
 
 async fn judged(evaluator: Asked<'_>, subject: Subject<'_>) -> Finding {
@@ -112,8 +114,12 @@ async fn judged(evaluator: Asked<'_>, subject: Subject<'_>) -> Finding {
     look(evaluator, subject).await
 }
 
-/// What is told of an evaluator that found this.
-pub(super) fn told(evaluator: &Evaluator, found: Finding, duration_ms: Option<f64>) -> Evaluation {
+/// The evaluation of an evaluator that found this.
+pub(super) fn as_evaluation(
+    evaluator: &Evaluator,
+    found: Finding,
+    duration_ms: Option<f64>,
+) -> Evaluation {
     let Finding {
         status,
         score,
@@ -198,7 +204,7 @@ fn look<'a>((evaluator, written): Asked<'a>, subject: Subject<'a>) -> BoxFuture<
                             said: None,
                             ..subject
                         };
-                        in_run(written, said).told_as(shown)
+                        in_run(written, said).worded_as(shown)
                     }
                     _ => shown,
                 }

@@ -1,4 +1,4 @@
-//! What looking at a run comes to.
+//! The outcome of an evaluator's look at a run.
 
 use crate::model::evaluation::EvaluationStatus;
 use crate::model::ruling::Ruling;
@@ -86,9 +86,9 @@ impl Finding {
         }
     }
 
-    /// What was found in the run as it was, told in words about the run as it is `shown`, which hold no secret.
+    /// What was found in the run as it was, in words about the run as it is `shown`, which hold no secret.
     #[must_use]
-    pub(super) fn told_as(self, shown: Self) -> Self {
+    pub(super) fn worded_as(self, shown: Self) -> Self {
         if self.status == shown.status {
             return Self {
                 score: self.score,
@@ -134,7 +134,7 @@ impl Finding {
         self
     }
 
-    /// The same with nothing in it that is too long to be told.
+    /// The same with nothing in it that is too long to be shown.
     #[must_use]
     pub(super) fn bounded(mut self) -> Self {
         let left = self.details.len().saturating_sub(DETAILS);

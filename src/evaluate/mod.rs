@@ -26,4 +26,4 @@ pub use judged::{Checked, Impossible};
 pub use outcomes::{WrongOutcome, lists_tools, no_call, wrong_outcomes};
 pub use overall::overall;
 pub use repeated::CallTimes;
-pub use subject::{Left, LeftFile, OfferedBefore, Said, Subject, Surroundings, Unasked};
+pub use subject::{Left, LeftFile, OfferedBefore, RunEnvironment, Said, Subject, Unasked};

@@ -1,4 +1,4 @@
-//! Whether there are the tools that an evaluator names: of one that is misspelt it would find nothing, whatever happened.
+//! A check that the tools exist that an evaluator names: of one that is misspelt it would find nothing, whatever happened.
 
 use super::subject::Subject;
 use super::tools::{Offer, calls_of, is_called};
@@ -16,7 +16,7 @@ pub(super) fn unknown(
     subject: Subject<'_>,
     is_within: bool,
 ) -> Option<String> {
-    // Whoever sends a test case wants to be told that the tool was not called.
+    // Whoever sends a test case wants to know that the tool was not called.
     if subject.scenario.is_test_case {
         return None;
     }

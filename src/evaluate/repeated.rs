@@ -1,6 +1,6 @@
 //! Evaluators that judge several runs of a scenario together.
 
-use super::engine::told;
+use super::engine::as_evaluation;
 use super::kinds::within::{self, Times};
 use super::subject::Subject;
 use crate::model::evaluation::{Evaluation, EvaluationStatus};
@@ -43,7 +43,7 @@ impl CallTimes {
                 && evaluation.status != EvaluationStatus::Error
             {
                 let found = within::look_at(it, shown, Times::OfAll(times, self.runs));
-                *evaluation = told(evaluator, found, evaluation.duration_ms);
+                *evaluation = as_evaluation(evaluator, found, evaluation.duration_ms);
             }
         }
     }

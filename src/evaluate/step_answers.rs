@@ -1,4 +1,4 @@
-//! Whether the calls of the expected trajectory were answered as their `expect` says.
+//! A check that the calls of the expected trajectory were answered as their `expect` says.
 
 use super::finding::HIDDEN;
 use super::judged::{Checked, Impossible};
@@ -79,7 +79,7 @@ pub(super) fn step_answers(scenario: &Scenario, trajectory: &Trajectory, checked
     }
 }
 
-/// What is told of an answer that is as expected only without its secrets.
+/// The message on an answer that is as expected only without its secrets.
 const HIDDEN_FAILS: &str = "what is hidden here is not as expected";
 
 /// Whether a read was repeated for its whole time, and its last answer was not as it was repeated for.

@@ -1,4 +1,4 @@
-//! What evaluators look at: the run, and through a port what lies around it.
+//! The subject of evaluators: the run, and through a port what lies around it.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::model::stamp::Servers;
 use crate::model::trajectory::Trajectory;
 use crate::sql::Rows;
 
-/// A run that is judged, as it is told: scenario and trajectory are without secrets, both alike, so that a secret in both is the same text.
+/// A run that is judged, as it is shown: scenario and trajectory are without secrets, both alike, so that a secret in both is the same text.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
     pub scenario: &'a Scenario,
@@ -22,7 +22,7 @@ pub struct Subject<'a> {
     /// Both as they were, by which the run is judged; `None` of a run that was stored, of which this is not left.
     pub said: Option<(&'a Scenario, &'a Trajectory)>,
     /// Where the run stands; `None` for one that was stored, of which nothing else is left.
-    pub around: Option<&'a dyn Surroundings>,
+    pub around: Option<&'a dyn RunEnvironment>,
     /// The times of its calls are judged together with those of other runs.
     pub is_repeated: bool,
     /// What servers offered in the accepted run, where there is one.
@@ -54,7 +54,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What the run has left, as it is and without secrets: it is judged by the one, and told of by the other.
+/// What the run has left, as it is and without secrets: it is judged by the one, and reported by the other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Left<T> {
     pub said: T,
@@ -64,7 +64,7 @@ pub struct Left<T> {
 /// What lies around a run while it still stands: its files, and databases, programs and models that may be asked.
 ///
 /// What programs and models say holds no secrets.
-pub trait Surroundings: Send + Sync {
+pub trait RunEnvironment: Send + Sync {
     /// What each server has written whose log is at hand.
     fn logs(&self) -> &[Left<String>];
 

@@ -1,4 +1,4 @@
-//! What the servers behind the ones under test heard, as criteria want it: which calls, and which headers not.
+//! The calls that the servers behind the ones under test received, as criteria want them: which calls, and which headers not.
 
 use super::judged::{Judged, State, Unclear, failed, passed};
 use super::tools::{Offer, is_called};
@@ -15,7 +15,7 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Whether it arrived as often as it is to. `before` is what was heard in the accepted run.
+    /// Whether it arrived as often as it is to. `before` is the lane of the accepted run.
     pub(super) fn check(self, run: &UpstreamLane, before: Option<&UpstreamLane>) -> Judged {
         let calls = self.calls(run);
         if calls.is_empty() {
@@ -68,13 +68,13 @@ impl Call<'_> {
             ))),
             Offer::Now => {
                 let of_server = |it: &&UpstreamCall| it.call.server.as_deref() == Some(server);
-                let heard = match run.calls.iter().filter(of_server).count() {
+                let calls = match run.calls.iter().filter(of_server).count() {
                     0 => "no call at all".to_owned(),
                     1 => "1 other call".to_owned(),
                     count => format!("{count} other calls"),
                 };
                 Ok(failed(format!(
-                    "the tool was not called: `{server}` heard {heard}"
+                    "the tool was not called: `{server}` heard {calls}"
                 )))
             }
         }

@@ -120,7 +120,7 @@ impl Caller {
         if let Some(body) = &call.body {
             request = request.json(body);
         }
-        let told = |error: reqwest::Error| {
+        let no_reply = |error: reqwest::Error| {
             if error.is_timeout() {
                 NoReply {
                     why: format!("no answer within {} s", self.limit.as_secs_f64()),
@@ -137,13 +137,13 @@ impl Caller {
                 }
             }
         };
-        let mut response = request.send().await.map_err(told)?;
+        let mut response = request.send().await.map_err(no_reply)?;
         let status = response.status().as_u16();
         let content_type = response.headers().get(reqwest::header::CONTENT_TYPE);
         let content_type = content_type.and_then(|it| it.to_str().ok());
         let content_type = content_type.unwrap_or_default().to_owned();
         let mut body = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(told)? {
+        while let Some(piece) = response.chunk().await.map_err(no_reply)? {
             body.extend_from_slice(&piece);
             if body.len() > LONGEST {
                 return Err(format!("the answer is longer than {} MB", LONGEST >> 20).into());

@@ -45,7 +45,7 @@ pub(super) async fn accept(
     // Cancelled by `stop`, and when this is dropped.
     let ending = stop.child_token();
     let _ends = ending.clone().drop_guard();
-    let mut is_told = false;
+    let mut is_reported = false;
     loop {
         let accepting = async {
             let place = Arc::clone(&places).acquire_owned().await;
@@ -66,7 +66,7 @@ pub(super) async fn accept(
                 });
             }
             Err(error) => {
-                if !std::mem::replace(&mut is_told, true) {
+                if !std::mem::replace(&mut is_reported, true) {
                     let what = "HTTP connections cannot be accepted, and wait";
                     // Nothing can be done where that fails.
                     let _ = writeln!(io::stderr(), "warning: {what}: {error}");

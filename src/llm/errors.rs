@@ -1,4 +1,4 @@
-//! What an API's error means, in our own words.
+//! The meaning of an API's error, in our own words.
 
 use serde_json::Value;
 
@@ -220,7 +220,7 @@ fn status_within(json: &Value) -> Option<u16> {
     })
 }
 
-/// The message of an error, wherever the API puts it, and what a gateway was told itself.
+/// The message of an error, wherever the API puts it, and what a gateway got itself.
 fn said(json: &Value) -> Option<String> {
     let text = |place: &str| json.pointer(place).and_then(Value::as_str);
     let places = ["/error/message", "/error", "/message", "/detail"];
@@ -238,7 +238,7 @@ mod tests {
     use super::{ApiError, Kind};
 
     #[test]
-    fn errors_are_told_apart() {
+    fn errors_are_sorted_by_kind() {
         let cases = [
             (
                 401,

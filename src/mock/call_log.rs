@@ -178,10 +178,10 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_told_without_secrets() {
+    fn calls_are_shown_without_secrets() {
         let mut log = CallLog::default();
         log.record("s", called("Bearer abcdefghijklmnopqrstuvwxyz012345"));
-        let told = log.redacted()[0].to_string();
-        assert!(!told.contains("abcdefghijklmnop"), "{told}");
+        let logged = log.redacted()[0].to_string();
+        assert!(!logged.contains("abcdefghijklmnop"), "{logged}");
     }
 }

@@ -163,7 +163,7 @@ impl CallRecorder {
     }
 
     /// Waits until every call so far has ended, at most this long.
-    pub(super) async fn settled(&self, patience: Duration) {
+    pub(super) async fn wait_until_idle(&self, patience: Duration) {
         let waiting = async {
             loop {
                 let news = self.shared.news.notified();

@@ -239,7 +239,8 @@ impl<'a> Conversation<'a> {
         self.make(&name, target, arguments, outcome).await
     }
 
-    /// Forgets the call that was made last, at this moment, because it is made again: what servers behind heard of it is no part of the run.
+    /// Forgets the call that was made last, at this moment, because it is made again: the calls that it caused at servers behind are no part
+    /// of the run.
     pub fn take_back(&mut self, asked: Instant) {
         self.asked_again.push((asked, Instant::now()));
         self.steps.pop();

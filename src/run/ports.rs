@@ -52,7 +52,7 @@ pub trait Gateway: Send + Sync {
     fn recorder(&self) -> &CallRecorder;
 
     /// Waits until the servers have answered all requests that recording has made again.
-    fn settled(&self) -> BoxFuture<'_, ()>;
+    fn wait_for_repeats(&self) -> BoxFuture<'_, ()>;
 
     /// The names of all tools that servers have listed to the agent.
     fn listed(&self) -> Vec<Listed>;

@@ -110,7 +110,7 @@ pub async fn run(job: Job<'_>) -> Ran {
                 tokio::select! {
                     biased;
                     () = job.interrupt.cancelled() => ending = Ending::Interrupted,
-                    () = gateway.settled() => {}
+                    () = gateway.wait_for_repeats() => {}
                 }
             }
             let mut asked_again = Vec::new();
@@ -124,7 +124,7 @@ pub async fn run(job: Job<'_>) -> Ran {
             if ending.is_complete()
                 && let Some(ear) = &ear
             {
-                ear.settled().await;
+                ear.wait_until_idle().await;
             }
             let own = conversation.take_own_tools();
             let record = conversation.into_record();

@@ -1,4 +1,4 @@
-//! What the servers behind those of a run heard while it lasted, each call under the agent's call that caused it.
+//! The calls that the servers behind those of a run received while it lasted, each under the agent's call that caused it.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Listens behind the servers of a run.
 pub(super) struct Ear<'a> {
     behind: &'a dyn Gateway,
-    /// How many calls were heard before.
+    /// How many calls were received before.
     before: usize,
 }
 
@@ -35,9 +35,9 @@ impl<'a> Ear<'a> {
     }
 
     /// Waits for calls that are still under way.
-    pub(super) async fn settled(&self) {
+    pub(super) async fn wait_until_idle(&self) {
         tokio::time::sleep(LATE).await;
-        self.behind.recorder().settled(PATIENCE).await;
+        self.behind.recorder().wait_until_idle(PATIENCE).await;
     }
 
     /// A server behind that cannot be used any more: what came of the run says nothing of those in front of it.
@@ -47,7 +47,7 @@ impl<'a> Ear<'a> {
         Some(lost)
     }
 
-    /// What was heard, in the time of the run whose steps these are. What was heard while the agent's calls were `asked_again` is no part
+    /// The calls in the time of the run whose steps these are. What was received while the agent's calls were `asked_again` is no part
     /// of it.
     pub(super) fn lane(
         &self,
@@ -55,13 +55,13 @@ impl<'a> Ear<'a> {
         asked_again: &[(Instant, Instant)],
         steps: &[Step],
     ) -> UpstreamLane {
-        let heard = self.behind.recorder().lock();
+        let recorded = self.behind.recorder().lock();
         let made = Made::of(steps);
         let is_again = |it: &&RecordedCall| {
             let mut asked = asked_again.iter();
             asked.any(|(from, to)| (*from..=*to).contains(&it.begun))
         };
-        let of_run = heard.calls.iter().skip(self.before);
+        let of_run = recorded.calls.iter().skip(self.before);
         let calls = of_run.filter(|it| !is_again(it)).map(|it| {
             let call = tool_call(it, clock);
             let is_early = clock.is_before(it.begun);
@@ -74,7 +74,7 @@ impl<'a> Ear<'a> {
         UpstreamLane {
             catalogue: self.behind.catalogue().clone(),
             calls: calls.collect(),
-            headers: heard.passed_on.iter().cloned().collect(),
+            headers: recorded.passed_on.iter().cloned().collect(),
             ..UpstreamLane::default()
         }
     }
@@ -111,8 +111,8 @@ impl<'a> Made<'a> {
 
     /// The number of the call that caused one behind: of those under way then, the one that names most of it, else the one that began last;
     /// where none was under way, the last one before.
-    fn cause(&self, heard: &ToolCall) -> Option<usize> {
-        let at = heard.start_ms?;
+    fn cause(&self, behind: &ToolCall) -> Option<usize> {
+        let at = behind.start_ms?;
         let begun = self.calls.partition_point(|(_, it)| start(it) <= at);
         let back = (0..begun).rev();
         let under_way: Vec<_> = back
@@ -127,7 +127,7 @@ impl<'a> Made<'a> {
             several => several
                 .iter()
                 .rev()
-                .max_by_key(|it| likeness(heard, it.1))
+                .max_by_key(|it| likeness(behind, it.1))
                 .copied(),
         };
         caused.map(|(number, _)| number)
@@ -145,11 +145,11 @@ fn end(call: &ToolCall) -> f64 {
 }
 
 /// How much of a call is named in the arguments of another, be it in texts of JSON: its tool, and each of its own arguments.
-fn likeness(heard: &ToolCall, call: &ToolCall) -> usize {
+fn likeness(behind: &ToolCall, call: &ToolCall) -> usize {
     let plain = |it: String| it.replace('\\', "");
     let said = plain(serde_json::to_string(&call.arguments).unwrap_or_default());
-    let arguments = heard.arguments.values();
+    let arguments = behind.arguments.values();
     let held = arguments.filter(|it| said.contains(&plain(it.to_string())));
-    let is_named = call.tool.ends_with(&heard.tool) || said.contains(&heard.tool);
+    let is_named = call.tool.ends_with(&behind.tool) || said.contains(&behind.tool);
     held.count() + usize::from(is_named)
 }

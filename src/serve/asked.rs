@@ -1,4 +1,4 @@
-//! What a request asks to be run.
+//! The scenarios that a request asks to be run.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
@@ -114,7 +114,7 @@ fn finished(
         }
         let redactor = Redactor::new(&secrets, &scenario.redaction);
         prepared.push(Prepared {
-            asked: redactor.value(told(&scenario, folder)),
+            asked: redactor.value(as_test_case(&scenario, folder)),
             expected: distinct(scenario.expected_trajectory.iter().map(|it| &it.tool)),
             secrets,
             file: None,
@@ -125,7 +125,7 @@ fn finished(
 }
 
 /// A scenario in the words of a test case.
-fn told(scenario: &Scenario, folder: &Folder<'_>) -> Value {
+fn as_test_case(scenario: &Scenario, folder: &Folder<'_>) -> Value {
     let tools = scenario.expected_trajectory.iter().map(|it| &it.tool);
     json!({
         "name": scenario.name,

@@ -1,4 +1,4 @@
-//! What runs now, what waits for its turn, and what could not be run at all: for those who look at the server.
+//! The board for those who look at the server: what runs now, what waits for its turn, and what could not be run at all.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -192,7 +192,7 @@ mod tests {
     use super::Board;
 
     #[test]
-    fn what_is_under_way_is_told_until_its_command_ends() {
+    fn scenarios_under_way_are_listed_until_their_command_ends() {
         let board = Board::default();
         let both = ["a", "b"].map(|it| (it.to_owned(), format!("Scenario {it}")));
         let seat = board.enter("run", both.to_vec());

@@ -46,7 +46,7 @@ pub(super) fn of_case(
     at: &str,
 ) -> Result<Prepared, Problem> {
     let mut secrets = Secrets::of_environment();
-    let asked = told_back(&case)?;
+    let asked = without_keys(&case)?;
     let servers = match &case.server_configs {
         Some(configs) => servers(configs, options, &mut secrets, at)?,
         None if options.servers.is_empty() => {
@@ -79,7 +79,7 @@ pub(super) fn of_case(
         (None, None) => None,
     };
     let messages = [case.prompt.clone()];
-    // It names files, and stands in all that is told.
+    // It names files, and stands in all that is reported.
     let named = Redactor::new(&secrets, &redaction).text(&case.name);
     let scenario = Scenario {
         id: id(&named),
@@ -116,15 +116,15 @@ pub(super) fn of_case(
 }
 
 /// A test case as its reply repeats it: keys stay here.
-fn told_back(case: &TestCase) -> Result<Value, Problem> {
-    let mut told = case.clone();
-    if let Some(agent) = &mut told.agent_config {
+fn without_keys(case: &TestCase) -> Result<Value, Problem> {
+    let mut shown = case.clone();
+    if let Some(agent) = &mut shown.agent_config {
         agent.model.api_key = None;
     }
-    if let Some(judge) = &mut told.judge_config {
+    if let Some(judge) = &mut shown.judge_config {
         judge.model.api_key = None;
     }
-    serde_json::to_value(told).map_err(|error| Problem::ours(error.to_string()))
+    serde_json::to_value(shown).map_err(|error| Problem::ours(error.to_string()))
 }
 
 /// The id of a test case: its name as far as that can be one, and what tells it from others that look like it.

@@ -23,19 +23,19 @@ pub(super) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     accepts(&headers, &[EVENT_STREAM])?;
-    let since = last_heard(&headers).map_or(Since::Now, Since::Event);
-    let pieces = told(&server, since);
+    let since = last_event_id(&headers).map_or(Since::Now, Since::Event);
+    let pieces = event_stream(&server, since);
     let pieces = pieces.map(|it| Ok::<_, std::convert::Infallible>(Bytes::from(it)));
     Ok(stream_response(Body::from_stream(pieces)))
 }
 
-/// The id of the event that a client has heard last.
-pub(super) fn last_heard(headers: &HeaderMap) -> Option<&str> {
+/// The id of the event that a client has received last.
+pub(super) fn last_event_id(headers: &HeaderMap) -> Option<&str> {
     let last = headers.get("last-event-id")?;
     Some(last.to_str().unwrap_or_default())
 }
 
-/// From when on events are told.
+/// From when on events are sent.
 #[derive(Clone, Copy)]
 pub(super) enum Since<'a> {
     Now,
@@ -46,7 +46,10 @@ pub(super) enum Since<'a> {
 }
 
 /// The events, until the server has ended.
-pub(super) fn told(server: &Arc<Server>, since: Since<'_>) -> impl Stream<Item = String> + use<> {
+pub(super) fn event_stream(
+    server: &Arc<Server>,
+    since: Since<'_>,
+) -> impl Stream<Item = String> + use<> {
     let events = &server.events;
     let (oldest, end) = events.ends();
     let (begin, first) = match since {
@@ -75,7 +78,7 @@ pub(super) fn told(server: &Arc<Server>, since: Since<'_>) -> impl Stream<Item =
         };
         Some((piece, (server, news, behind)))
     });
-    // What runs to its end within the grace is told, too.
+    // What runs to its end within the grace is reported, too.
     let idle = idle(server);
     stream::iter([first]).chain(rest).take_until(Box::pin(idle))
 }

@@ -77,7 +77,7 @@ pub struct Endings {
     pub abort: CancellationToken,
 }
 
-/// Answers until it is told to end.
+/// Answers until it is asked to end.
 ///
 /// # Errors
 ///

@@ -37,8 +37,8 @@ pub(super) fn agent(
     }
     let [scenario] = scenario;
     let system = scenario.agent.model().and_then(|it| it.system.as_deref());
-    let heard = programs::heard(&scenario, system.into_iter());
-    if let Some(name) = heard.filter(|_| brings_servers && !options.allowed.programs) {
+    let secret = programs::first_secret_in(&scenario, system.into_iter());
+    if let Some(name) = secret.filter(|_| brings_servers && !options.allowed.programs) {
         let message = format!(
             "`agent.system` of `_defaults.yaml` holds the secret variable `{name}`, which the servers of a request may hear only where the server was started with --allow-programs: give `agentConfig`"
         );

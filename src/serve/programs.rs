@@ -1,4 +1,4 @@
-//! What running a scenario does on this machine beyond asking servers: whoever may do that from elsewhere may do everything here, so it
+//! Effects of a scenario on this machine beyond asking servers: whoever may do that from elsewhere may do everything here, so it
 //! is allowed by `--allow-programs` alone.
 
 use std::path::Path;
@@ -82,7 +82,7 @@ pub(super) fn refuse_to_tell(
     allowed: bool,
 ) -> Result<(), String> {
     let messages = scenario.messages();
-    match heard(scenario, messages.iter().map(String::as_str)).filter(|_| !allowed) {
+    match first_secret_in(scenario, messages.iter().map(String::as_str)).filter(|_| !allowed) {
         None => Ok(()),
         Some(name) => Err(format!(
             "{}: its agent is told the secret variable `{name}`, which the agent of a request may hear only where the server was started with --allow-programs",
@@ -92,7 +92,7 @@ pub(super) fn refuse_to_tell(
 }
 
 /// The first secret variable of a scenario that stands in one of these texts.
-pub(super) fn heard<'a>(
+pub(super) fn first_secret_in<'a>(
     scenario: &'a Scenario,
     mut texts: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {

@@ -21,7 +21,7 @@ use crate::published::result::{self, ResultDocument};
 use crate::store::database::{Database, DatabaseError, ResultFilter, id_in_files};
 use crate::store::{self, Runs};
 
-/// How many are told at once, unless it is said.
+/// How many are sent at once, unless it is said.
 const LIMIT: u32 = 100;
 
 impl From<DatabaseError> for Problem {

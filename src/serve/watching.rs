@@ -33,8 +33,8 @@ pub(super) struct Watching {
     /// What the request brought that is secret.
     secrets: Secrets,
     replies: Mutex<Option<Replies>>,
-    /// The ids of the scenarios whose results were told.
-    told: Mutex<BTreeSet<String>>,
+    /// The ids of the scenarios whose results were reported.
+    reported: Mutex<BTreeSet<String>>,
 }
 
 impl Watching {
@@ -52,14 +52,14 @@ impl Watching {
             cases,
             secrets,
             replies: Mutex::new(replies),
-            told: Mutex::default(),
+            reported: Mutex::default(),
         }
     }
 
     /// Tells of the results that a command has only at its end, because somebody has stopped it, and that no more are to come.
     pub(super) fn close(&self, finished: &Finished) {
         for (index, result) in finished.suite.scenarios.iter().enumerate() {
-            if !self.told.lock().contains(&result.id) {
+            if !self.reported.lock().contains(&result.id) {
                 let [baseline, current] = finished.sides(index);
                 self.finished(&finished.suite.derive(|it| ScenarioResult {
                     baseline,
@@ -110,7 +110,7 @@ impl Observer for Watching {
 
     fn finished(&self, result: &Redacted<ScenarioResult>) {
         let reply = self.reply(result);
-        let told = result.derive(|it| {
+        let event = result.derive(|it| {
             json!({
                 "runId": self.run(),
                 "command": self.command,
@@ -126,8 +126,8 @@ impl Observer for Watching {
             })
         });
         self.seat.ends(&result.id);
-        self.told.lock().insert(result.id.clone());
-        self.server.events.tell("verdict", &told);
+        self.reported.lock().insert(result.id.clone());
+        self.server.events.tell("verdict", &event);
         if let (Some(reply), Some(replies)) = (reply, &*self.replies.lock()) {
             // Where nobody listens any more, it is kept all the same.
             let _ = replies.send(reply);
@@ -160,20 +160,20 @@ impl One {
             }
         }
         // Names of scenarios are clean already, and stay so.
-        let told = self.redactor.fresh().of_stored().value(data);
-        if let Some(doing) = doing(&told) {
+        let event = self.redactor.fresh().of_stored().value(data);
+        if let Some(doing) = doing(&event) {
             self.seat.does(&self.id, doing);
         }
-        self.server.events.tell(kind, &told);
+        self.server.events.tell(kind, &event);
     }
 }
 
 /// What an event says of what a scenario is doing, in a few words.
-fn doing(told: &Value) -> Option<String> {
-    let text = |key: &str| told.get(key).and_then(Value::as_str);
+fn doing(event: &Value) -> Option<String> {
+    let text = |key: &str| event.get(key).and_then(Value::as_str);
     let words = match (text("tool"), text("doing")) {
         (Some(tool), _) => {
-            let number = told.get("number").and_then(Value::as_u64).unwrap_or(0);
+            let number = event.get("number").and_then(Value::as_u64).unwrap_or(0);
             match text("state") {
                 Some("calling") | None => format!("call {number}: {tool}"),
                 Some(state) => format!("call {number}: {tool} – {state}"),
@@ -182,7 +182,7 @@ fn doing(told: &Value) -> Option<String> {
         (None, Some(doing)) => doing.to_owned(),
         (None, None) => return None,
     };
-    Some(match told.get("attempt").and_then(Value::as_u64) {
+    Some(match event.get("attempt").and_then(Value::as_u64) {
         Some(attempt) => format!("attempt {attempt}, {words}"),
         None => words,
     })

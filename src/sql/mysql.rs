@@ -122,7 +122,7 @@ fn value(cell: Cell, column: &Column) -> Value {
     }
 }
 
-/// What the server said, or why nothing was heard of it.
+/// What the server said, or why it did not answer.
 fn said(error: &mysql_async::Error) -> String {
     match error {
         mysql_async::Error::Server(it) => it.message.clone(),

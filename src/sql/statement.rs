@@ -1,4 +1,4 @@
-//! Whether a text is one statement that only reads, as far as that can be told without its database, which makes sure of it.
+//! A check that a text is one statement that only reads, as far as that can be seen without its database, which makes sure of it.
 
 /// How statements begin that have rows and change nothing.
 const READING: [&str; 4] = ["select", "with", "values", "table"];

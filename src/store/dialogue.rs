@@ -62,7 +62,7 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
                     bindings.for_each(|it| bound(&mut text, it, &shown));
                     if let Some((lane, calls)) = &behind {
                         for (number, it) in calls.get(&Some(number)).into_iter().flatten() {
-                            heard(&mut text, "behind it: ", lane, *number, it);
+                            upstream_call(&mut text, "behind it: ", lane, *number, it);
                         }
                     }
                 }
@@ -88,14 +88,14 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
     text
 }
 
-/// What the servers behind the one under test heard before its first call, and with no call at all.
+/// The calls that the servers behind the one under test received before its first call, and with no call at all.
 fn without_a_call(text: &mut String, lane: &UpstreamLane) {
     let mut before = lane.caused_by(None).peekable();
     if before.peek().is_some() {
         text.push_str("\nBEHIND, BEFORE THE FIRST CALL:\n");
     }
     for (number, it) in before {
-        heard(text, "", lane, number, it);
+        upstream_call(text, "", lane, number, it);
     }
     if !lane.headers.is_empty() {
         text.push_str("\nBEHIND, WITHOUT A CALL:\n");
@@ -107,8 +107,14 @@ fn without_a_call(text: &mut String, lane: &UpstreamLane) {
     }
 }
 
-/// A call that a server behind the one under test heard: `files.write(path: "/a") → ok`.
-fn heard(text: &mut String, lead: &str, lane: &UpstreamLane, number: usize, it: &UpstreamCall) {
+/// A call that a server behind the one under test received: `files.write(path: "/a") → ok`.
+fn upstream_call(
+    text: &mut String,
+    lead: &str,
+    lane: &UpstreamLane,
+    number: usize,
+    it: &UpstreamCall,
+) {
     let call = &it.call;
     let server = call.server.iter().map(|it| format!("{it}."));
     let arguments = call.arguments.iter().map(|(name, value)| {

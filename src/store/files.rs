@@ -86,15 +86,15 @@ fn way_to_read(kind: io::ErrorKind) -> Option<&'static str> {
 /// [`StoreError::Write`], naming the file, also where a link leads out of what it lies in ([`input::check_links`]); nothing has changed then.
 pub fn write(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     check_links(path, path)?;
-    write_as_told(path, content)
+    write_following_links(path, content)
 }
 
-/// The same of a file that somebody has named to be written, wherever links lead.
+/// The same for a file that the user has named, wherever links lead.
 ///
 /// # Errors
 ///
 /// [`StoreError::Write`], naming the file; nothing has changed then.
-pub fn write_as_told(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+pub fn write_following_links(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     Beside::new(path, content)?.put()
 }
 

@@ -1,4 +1,4 @@
-//! What is kept: baselines and runs on disk, in a versioned format, never half-written; and all results in a database.
+//! The store: baselines and runs on disk, in a versioned format, never half-written; and all results in a database.
 
 mod baselines;
 mod cache;
@@ -16,7 +16,7 @@ mod state;
 pub use baselines::{BASELINE, Baselines};
 pub use cache::Cache;
 pub use dialogue::dialogue;
-pub use files::{Held, StoreError, check_links, check_writable, write, write_as_told};
+pub use files::{Held, StoreError, check_links, check_writable, write, write_following_links};
 pub use marker::{has_marker, mark};
 pub use pending::fingerprint;
 pub use read::{load, parse};

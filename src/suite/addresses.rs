@@ -1,4 +1,4 @@
-//! Where the servers of a scenario are reached: in its containers, where they were started by hand, or at the ports of those that are
+//! The addresses of the servers of a scenario: in its containers, where they were started by hand, or at the ports of those that are
 //! started for a run.
 
 use std::collections::BTreeMap;
@@ -58,12 +58,12 @@ impl Addresses {
         Self {
             containers: as_they_stand(scenario),
             ports: started.map(|it| (it.name.clone(), 0)).collect(),
-            ..Self::unheard(scenario)
+            ..Self::without_listeners(scenario)
         }
     }
 
-    /// Those of a scenario behind whose servers nobody listens.
-    pub(crate) fn unheard(scenario: &Scenario) -> Self {
+    /// The addresses of a scenario behind whose servers nobody listens.
+    pub(crate) fn without_listeners(scenario: &Scenario) -> Self {
         let upstreams = scenario.upstreams.iter();
         Self {
             upstreams: upstreams

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use super::error::Error;
 use super::finished::Finished;
-use super::hearing::{Comparison, Kept, Other};
 use super::measuring::{Doing, Others};
 use super::play::{Suite, play};
 use super::replay;
 use super::settings::{RUNS, Settings};
+use super::side_by_side::{Comparison, Kept, OtherVersion};
 use super::stored_run::StoredRun;
 use super::versions::{Against, LaidOut, States, Versions, is_what_stands_there};
 use crate::http_client;
@@ -49,11 +49,11 @@ async fn live_others(
     versions: &Versions,
     scenarios: &[Scenario],
     against: &Against,
-) -> Result<HashMap<String, Other>, Error> {
+) -> Result<HashMap<String, OtherVersion>, Error> {
     let others = others(versions, scenarios, against)?;
     let mut states = States::default();
     for scenario in scenarios {
-        if let Some(Other::Live(other, name)) = others.get(&scenario.id)
+        if let Some(OtherVersion::Live(other, name)) = others.get(&scenario.id)
             && is_what_stands_there(scenario, other, &mut states)
         {
             return Err(Error::invalid(format!(
@@ -89,7 +89,7 @@ fn others(
     versions: &Versions,
     scenarios: &[Scenario],
     against: &Against,
-) -> Result<HashMap<String, Other>, Error> {
+) -> Result<HashMap<String, OtherVersion>, Error> {
     let mut laid_out = LaidOut::default();
     // What scanners said is the same, whatever stands where.
     let has_none = |it: &Scenario| matches!(it.measurement, Some(Measurement::Security(_)));
@@ -97,8 +97,8 @@ fn others(
     if let Against::Run(folder) = against
         && let Some(run) = StoredRun::of(folder)?
     {
-        let mut untold = enabled.clone().filter_map(|it| run.untold(&it.id));
-        if let Some(why) = untold.next() {
+        let mut problems = enabled.clone().filter_map(|it| run.why_unusable(&it.id));
+        if let Some(why) = problems.next() {
             let message = format!("nothing can be compared with {against}: {why}");
             return Err(Error::incomplete(message).hint("run it again, or name another run"));
         }
@@ -120,7 +120,7 @@ async fn compare_with(
     command: &str,
     suite: Suite,
     settings: &Settings,
-    others: HashMap<String, Other>,
+    others: HashMap<String, OtherVersion>,
 ) -> Result<Finished, Error> {
     let selected = suite.scenarios.len();
     let doing = match command {
@@ -153,7 +153,7 @@ async fn compare_with(
     .await
 }
 
-/// Runs scenarios, and scores each by what another version was heard to answer.
+/// Runs scenarios, and scores each by the answers of another version.
 pub(super) async fn compare_held(
     suite: Suite,
     settings: &Settings,
@@ -181,10 +181,10 @@ pub(super) async fn compare_held(
 }
 
 /// The other versions of what is measured.
-fn measured(others: &HashMap<String, Other>) -> Others {
+fn measured(others: &HashMap<String, OtherVersion>) -> Others {
     let others = others.iter().filter_map(|(id, other)| match other {
-        Other::Live(other, name) => Some((id.clone(), (Arc::clone(other), name.clone()))),
-        Other::Stored(..) => None,
+        OtherVersion::Live(other, name) => Some((id.clone(), (Arc::clone(other), name.clone()))),
+        OtherVersion::Stored(..) => None,
     });
     others.collect()
 }
@@ -193,7 +193,7 @@ fn other(
     versions: &Versions,
     scenario: &Scenario,
     (against, laid_out): (&Against, &mut LaidOut),
-) -> Result<Other, String> {
+) -> Result<OtherVersion, String> {
     if let Against::Run(folder) = against {
         if scenario.measurement.is_some() {
             return Err(
@@ -212,8 +212,8 @@ fn other(
         if !stored.ending.is_complete() {
             return Err(format!("the run in {} did not complete", path.display()));
         }
-        return Ok(Other::Stored(Arc::new(stored), against.to_string()));
+        return Ok(OtherVersion::Stored(Arc::new(stored), against.to_string()));
     }
     let (other, name) = versions.of(scenario, against, laid_out)?;
-    Ok(Other::Live(Arc::new(other), name))
+    Ok(OtherVersion::Live(Arc::new(other), name))
 }

@@ -1,4 +1,4 @@
-//! Who asks: the agent of a scenario, with what it needs from outside.
+//! The agent of a scenario, with what it needs from outside.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -229,7 +229,7 @@ fn start(scenario: &mut Scenario, choice: &Choice) -> Result<(), Error> {
     Ok(())
 }
 
-/// An agent that decides for itself has to be told what the user wants.
+/// An agent that decides for itself has to know what the user wants.
 fn asks_for_something(scenario: &Scenario) -> Result<(), Error> {
     if scenario.messages().is_empty() && scenario.enabled {
         let path = scenario.path.display();
@@ -270,7 +270,7 @@ pub(super) const JUDGE: &str = "judge";
 /// What is missing.
 pub(crate) fn reach(scenario: &Scenario, secrets: &mut Secrets) -> Result<Reached, SetupError> {
     if let Some(judge) = &scenario.judge {
-        // Whether it can be asked is told when it is.
+        // Whether it can be asked shows when it is.
         let _ = reach_model(&judge.asked, JUDGE, secrets);
     }
     match &scenario.agent {

@@ -29,7 +29,7 @@ use crate::suite::suite_context::SuiteContext;
 /// How the names of the folders of filled files begin.
 const FILLED: &str = "mcp-eval-config-";
 
-/// Where the servers behind those of a scenario are reached: in all its runs alike, because its containers are told once.
+/// Where the servers behind those of a scenario are reached: in all its runs alike, because its containers get the addresses once.
 #[derive(Debug, Default)]
 pub(crate) struct BehindPlace(OnceCell<Arc<Place>>);
 
@@ -175,10 +175,10 @@ impl SuiteContext {
                     "`upstreams` stand behind servers that are started for the run, and `--no-docker` uses those that stand already: they do not know them",
                 ));
             };
-            let access = containers.host_access().await?;
-            listen = access.listen;
+            let host_address = containers.host_access().await?;
+            listen = host_address.listen;
             gateway.from = GatewayFrom::Containers {
-                host: access.host,
+                host: host_address.host,
                 listen,
             };
         }
@@ -254,14 +254,14 @@ fn no_port(error: &io::Error) -> SetupError {
 
 /// Where the servers behind those of a run are reached, and the configuration file that says so.
 pub(crate) fn addresses(scenario: &Scenario, behind: Option<&Behind>) -> Addresses {
-    let unheard = Addresses::unheard(scenario);
+    let fallback = Addresses::without_listeners(scenario);
     let Some(Behind { place, .. }) = behind else {
-        return unheard;
+        return fallback;
     };
     let filled = place.config.as_ref().map(|it| it.path.clone());
     Addresses {
         upstreams: place.urls.clone(),
-        config_file: filled.or(unheard.config_file),
+        config_file: filled.or(fallback.config_file),
         ..Addresses::default()
     }
 }

@@ -1,6 +1,6 @@
 //! The first commit of a system under test at which a scenario fails.
 //!
-//! The good version is heard once, as by `compare --against`, and takes the part of the baseline for all others. Each further commit halves
+//! The good version is run once, as by `compare --against`, and takes the part of the baseline for all others. Each further commit halves
 //! what is left. What is known is kept in a file after each, so that a search that was interrupted can go on.
 
 use std::collections::{BTreeMap, HashMap};

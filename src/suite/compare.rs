@@ -31,7 +31,7 @@ use crate::store::Baselines;
 pub async fn compare(mut suite: Suite, settings: &Settings) -> Result<Finished, Error> {
     if settings.answered_by == Servers::Recorded {
         let scenarios = suite.scenarios.into_iter();
-        suite.scenarios = scenarios.map(recorded::without_surroundings).collect();
+        suite.scenarios = scenarios.map(recorded::without_live_setup).collect();
     }
     let selected = suite.scenarios.len();
     let doing = match settings.answered_by {

@@ -1,4 +1,4 @@
-//! What is about to fail a comparison is asked once more: a system under test that answers in two ways is unsteady, and no regression.
+//! A second try before a comparison fails: a system under test that answers in two ways is unsteady, and no regression.
 
 use std::sync::Arc;
 
@@ -194,10 +194,10 @@ pub(super) fn answers(
     }
 }
 
-/// Makes a result that of an unsteady system: what differs is told, and fails nobody.
+/// Makes a result that of an unsteady system: what differs is reported, and fails nobody.
 pub(super) fn blame_nobody(result: &mut ScenarioResult, unsteady: Unsteady) {
-    let mut told = unsteady.answers.iter().map(ToString::to_string);
-    let first = told.next();
+    let mut answers = unsteady.answers.iter().map(ToString::to_string);
+    let first = answers.next();
     let first = first.unwrap_or_else(|| "it failed, and passed when run again".to_owned());
     result.status = Status::Inconclusive;
     result.problem = Some(Problem {
@@ -206,7 +206,7 @@ pub(super) fn blame_nobody(result: &mut ScenarioResult, unsteady: Unsteady) {
         hint: Some(
             "`ready` waits until servers are ready, `until` until a read has settled".to_owned(),
         ),
-        details: told.collect(),
+        details: answers.collect(),
     });
     if let Some(comparison) = &mut result.comparison {
         comparison.changes.retain(|it| !it.fails);

@@ -269,7 +269,7 @@ pub(crate) fn expand_anywhere(
     scenario: &Scenario,
     container: &Container,
 ) -> Result<Container, SetupError> {
-    let behind = Addresses::unheard(scenario);
+    let behind = Addresses::without_listeners(scenario);
     expand(container, &behind, &mut Secrets::default())
 }
 
@@ -281,7 +281,7 @@ impl SuiteContext {
         scenario: &Scenario,
         observer: &dyn Observer,
     ) -> Option<String> {
-        let scenario = source::settled(scenario);
+        let scenario = source::resolved(scenario);
         let session = self.containers.as_ref()?;
         if !scenario.containers.is_empty() {
             let on_wait = |what: &str, elapsed| {

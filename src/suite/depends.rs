@@ -1,4 +1,4 @@
-//! What a scenario depends on, so that it is known whether a change concerns it.
+//! The files and programs that a scenario depends on, so that it is known whether a change concerns it.
 
 use std::path::{Path, PathBuf};
 
@@ -37,12 +37,12 @@ pub struct Command {
 
 /// What a scenario depends on, as far as its file tells.
 pub fn depends(scenario: &Scenario) -> Depends {
-    let settled = source::settled(scenario);
+    let resolved = source::resolved(scenario);
     let mut depends = Depends {
         read: scenario.read_from.clone(),
         ..Depends::default()
     };
-    for server in settled.servers.iter().chain(&settled.upstreams) {
+    for server in resolved.servers.iter().chain(&resolved.upstreams) {
         match &server.transport {
             Transport::Stdio(it)
             | Transport::Http {
@@ -57,10 +57,10 @@ pub fn depends(scenario: &Scenario) -> Depends {
             Transport::Mock | Transport::Recorded { .. } => {}
         }
     }
-    for Hook { command, cwd, .. } in settled.before.iter().chain(&settled.after) {
+    for Hook { command, cwd, .. } in resolved.before.iter().chain(&resolved.after) {
         depends.started(command, cwd.as_deref());
     }
-    for evaluator in Evaluator::with_inner(&settled.evaluators) {
+    for evaluator in Evaluator::with_inner(&resolved.evaluators) {
         match &evaluator.kind {
             EvaluatorKind::Command(it) => {
                 depends.started(&it.run.command, it.run.cwd.as_deref());
@@ -70,10 +70,10 @@ pub fn depends(scenario: &Scenario) -> Depends {
             _ => {}
         }
     }
-    if let Some(agent) = settled.agent.command() {
+    if let Some(agent) = resolved.agent.command() {
         depends.started(&agent.command, agent.cwd.as_deref());
     }
-    for container in &settled.containers {
+    for container in &resolved.containers {
         for mount in &container.mounts {
             if let MountSource::Path(path) = &mount.source {
                 depends.used.push(absolute(path));
@@ -85,8 +85,8 @@ pub fn depends(scenario: &Scenario) -> Depends {
         }
     }
     // Who says what the source is made from says that nothing else of it matters.
-    let has_inputs = depends.inputs(settled.source.prepare.as_ref());
-    if !has_inputs && settled.source.repo.is_some() {
+    let has_inputs = depends.inputs(resolved.source.prepare.as_ref());
+    if !has_inputs && resolved.source.repo.is_some() {
         depends.made_from.extend(source::folder(scenario));
     }
     depends

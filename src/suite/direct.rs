@@ -1,4 +1,4 @@
-//! What a proxy does to answers: the calls that arrive behind it are made once more, straight at the servers there.
+//! The effect of a proxy on answers: the calls that arrive behind it are made once more, straight at the servers there.
 
 use std::time::Instant;
 
@@ -57,7 +57,7 @@ pub async fn compare_direct(suite: Suite, settings: &Settings) -> Result<Finishe
 }
 
 /// Adds to the result of a run what its servers did to the answers from behind. Where something keeps the calls from being made straight, a
-/// run that had passed is an error, and what is known without them is told all the same.
+/// run that had passed is an error, and what is known without them is reported all the same.
 async fn with_direct(
     mut result: ScenarioResult,
     scenario: &Scenario,
@@ -98,7 +98,7 @@ async fn with_direct(
     result
 }
 
-/// Makes the calls that a run's servers behind heard, straight at fresh ones, with what resets them before and after.
+/// Makes the calls that a run's servers behind received, straight at fresh ones, with what resets them before and after.
 ///
 /// # Errors
 ///
@@ -110,7 +110,7 @@ async fn make_straight(
     (straight, notes): (&mut Vec<Straight>, &mut Vec<String>),
 ) -> Result<(), SetupError> {
     let suite = &run_context.suite;
-    let scenario = &*source::settled(scenario);
+    let scenario = &*source::resolved(scenario);
     let mut secrets = Secrets::given_to(&scenario.redaction);
     secrets.extend(&suite.remembered(scenario));
     let tell = |doing: &str| {
@@ -165,9 +165,9 @@ async fn ask(
     let redactor = Redactor::new(secrets, &scenario.redaction);
     let tools = started.during(mcp::connect(&targets, &|_| ())).await?;
     let calls = run.upstream.iter().flat_map(|it| &it.calls);
-    for (number, heard) in (1..).zip(calls) {
-        let server = heard.call.server.as_deref().unwrap_or_default();
-        let mut call = heard.call.clone();
+    for (number, upstream_call) in (1..).zip(calls) {
+        let server = upstream_call.call.server.as_deref().unwrap_or_default();
+        let mut call = upstream_call.call.clone();
         digits::put_into(&mut call.arguments, &call.digits);
         if let Err(unknown) = secrets.restore(&mut call.arguments, server) {
             notes.push(format!(

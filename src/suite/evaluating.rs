@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::containers::ContainerSlot;
-use super::surroundings::Around;
+use super::run_environment::Around;
 use crate::agent;
 use crate::evaluate::{self, OfferedBefore, Subject};
 use crate::model::catalogue::Catalogue;
@@ -68,8 +68,8 @@ pub(crate) fn filled(scenario: &Scenario, trajectory: &Trajectory) -> Scenario {
     filled
 }
 
-/// The same as it may be told after a run: without secrets.
-pub(crate) fn told(
+/// The same as it may be shown after a run: without secrets.
+pub(crate) fn redacted_scenario(
     scenario: &Scenario,
     trajectory: &Redacted<Trajectory>,
     redactor: &Redactor,
@@ -94,10 +94,10 @@ pub(crate) async fn evaluations(
     if scenario.evaluators.is_empty() || !trajectory.ending.is_complete() {
         return Redacted::default();
     }
-    let told = told(scenario, trajectory, redactor);
-    let asked = around.of_run(&told, trajectory, (containers, redactor));
+    let redacted = redacted_scenario(scenario, trajectory, redactor);
+    let asked = around.of_run(&redacted, trajectory, (containers, redactor));
     let subject = Subject {
-        scenario: &told,
+        scenario: &redacted,
         trajectory,
         said: Some((scenario, said.unwrap_or(trajectory))),
         around: Some(&asked),

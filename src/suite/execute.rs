@@ -33,10 +33,10 @@ use crate::suite::post_mortem::blame;
 use crate::suite::ready::{self, Asking};
 use crate::suite::recorded;
 use crate::suite::replay;
+use crate::suite::run_environment::Around;
 use crate::suite::source;
 use crate::suite::started::StartedServers;
 use crate::suite::suite_context::SuiteContext;
-use crate::suite::surroundings::Around;
 
 /// How often a run asks what only reads.
 #[derive(Debug, Clone)]
@@ -202,7 +202,7 @@ impl SuiteContext {
         observer: &dyn Observer,
     ) -> FinishedRun {
         let begun = Timestamp::now();
-        let scenario = &*source::settled(scenario);
+        let scenario = &*source::resolved(scenario);
         // Recorded servers are given nothing: what the servers are given that they stand for is known from before.
         let is_recorded = recorded::servers(scenario) == Servers::Recorded;
         let mut secrets = if is_recorded {
@@ -532,10 +532,10 @@ impl SuiteContext {
         replay::check_servers(baseline, &names)
     }
 
-    /// The scenario as it may be told: without secrets.
+    /// The scenario as it may be shown: without secrets.
     pub(crate) fn redacted(&self, scenario: &Scenario) -> Redacted<Scenario> {
         let mut secrets = Secrets::given_to(&scenario.redaction);
-        let scenario = &*source::settled(scenario);
+        let scenario = &*source::resolved(scenario);
         // What cannot be resolved holds no secret.
         let addresses = Addresses::anywhere(scenario, &self.servers(scenario));
         let _ = self.targets(

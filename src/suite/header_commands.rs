@@ -84,7 +84,7 @@ impl SuiteContext {
             let lookup = |name: &str| addresses.lookup(name, None);
             let (command, variables) = scenario_file::expand(command, lookup)
                 .map_err(|missing| SetupError::new(missing.to_string()))?;
-            // Also what it says when it fails must be told without them.
+            // Also what it says when it fails must be shown without them.
             secrets.environment(&server.name, &variables);
             secrets.named("args", &server.name, options(&command));
             due.push((server, command));
@@ -152,7 +152,7 @@ fn command_of(server: &Server) -> Option<&Vec<String>> {
     }
 }
 
-/// The headers in what a command has printed: a JSON object, or lines `Name: value`. What is wrong is told without any of it.
+/// The headers in what a command has printed: a JSON object, or lines `Name: value`. What is wrong is reported without any of it.
 fn headers_in(output: &[u8]) -> Result<Vec<(String, String)>, &'static str> {
     let text = std::str::from_utf8(output).map_err(|_| "printed something that is no UTF-8")?;
     let text = text.trim();

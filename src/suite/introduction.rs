@@ -56,15 +56,15 @@ pub async fn introduce(scenario: &Scenario, settings: &Settings) -> Result<Intro
     let printed = PrintedHeaders::default();
     let targets = context.targets(scenario, &addresses, &printed, &mut secrets);
     let redactor = Redactor::new(&secrets, &scenario.redaction);
-    let told = |error: SetupError| {
+    let as_error = |error: SetupError| {
         let clean = |text: String| redactor.text(&text).into_inner();
         Error::Incomplete {
             message: clean(error.message),
             hints: error.details.into_iter().map(clean).collect(),
         }
     };
-    let targets = targets.map_err(told)?;
-    let tools = mcp::connect(&targets, &|_| ()).await.map_err(told)?;
+    let targets = targets.map_err(as_error)?;
+    let tools = mcp::connect(&targets, &|_| ()).await.map_err(as_error)?;
     Ok(Introduction { tools, redactor })
 }
 

@@ -88,7 +88,7 @@ impl CheckedJudge {
     }
 }
 
-/// Judges a judge by labelled examples; `told` hears of each that is done. What is done when `interrupt` is cancelled is kept.
+/// Judges a judge by labelled examples; `on_example` is called with each that is done. What is done when `interrupt` is cancelled is kept.
 ///
 /// # Errors
 ///
@@ -96,7 +96,7 @@ impl CheckedJudge {
 pub async fn check_judge(
     (examples, judge): (&JudgeExamples, &LoadedJudge),
     settings: &CheckSettings,
-    told: &(dyn Fn(usize, &CheckedExample) + Sync),
+    on_example: &(dyn Fn(usize, &CheckedExample) + Sync),
     interrupt: &CancellationToken,
 ) -> Result<CheckedJudge, Error> {
     if settings.budget.is_some() && judge.settings.asked.price.is_none() {
@@ -136,7 +136,7 @@ pub async fn check_judge(
             checked.interrupted = true;
             break;
         };
-        told(number, &looked);
+        on_example(number, &looked);
         checked.add(looked);
     }
     Ok(checked)
@@ -170,8 +170,8 @@ async fn look(
     example: &JudgeExample,
     case: &Case,
 ) -> CheckedExample {
-    let told = |ruling: Ruling| llm_judge::without_secrets(ruling, redactor);
-    let ruling = told(judge.rule(asked, case).await);
+    let redacted = |ruling: Ruling| llm_judge::without_secrets(ruling, redactor);
+    let ruling = redacted(judge.rule(asked, case).await);
     let is_judged = ruling.verdict.is_ok();
     let mut checked = CheckedExample {
         name: example.name.clone(),
@@ -187,14 +187,14 @@ async fn look(
             reversed: true,
             ..case.clone()
         };
-        checked.reversed = Some(told(judge.rule(asked, &reversed).await));
+        checked.reversed = Some(redacted(judge.rule(asked, &reversed).await));
     }
     if is_judged && let Some(words) = &case.final_text {
         let padded = Case {
             final_text: Some(padded(words)),
             ..case.clone()
         };
-        checked.padded = Some(told(judge.rule(asked, &padded).await));
+        checked.padded = Some(redacted(judge.rule(asked, &padded).await));
     }
     checked
 }
@@ -265,7 +265,7 @@ fn case(example: &JudgeExample, redactor: &Redactor) -> Result<Case, StoreError>
     Ok(case)
 }
 
-/// How a verdict is told: `passed, 86.5%`, with as many digits as tell the score from the threshold.
+/// A verdict in words: `passed, 86.5%`, with as many digits as tell the score from the threshold.
 pub fn verdict_words(ruling: &Ruling, threshold: f64) -> String {
     match &ruling.verdict {
         Ok(verdict) => {

@@ -58,9 +58,9 @@ impl<'a> KeptResults<'a> {
     /// Hands over the result of the scenario at this place.
     pub(super) fn result(&mut self, index: usize, result: &Redacted<ScenarioResult>) {
         self.done.insert(index);
-        let told = result.derive(|_| of_scenario(result, &self.command));
+        let published = result.derive(|_| of_scenario(result, &self.command));
         // While the database is there, that is no loss; and the document of the run will have it.
-        let _ = self.runs.save_ended(&told);
+        let _ = self.runs.save_ended(&published);
         let Some(database) = &self.database else {
             return;
         };
@@ -71,7 +71,7 @@ impl<'a> KeptResults<'a> {
             run: self.run.clone(),
             command: self.command.clone(),
             at: Timestamp::now(),
-            scenario: told,
+            scenario: published,
             is_recorded: self.is_recorded,
             current: result.current.clone(),
             declared: Some(Arc::new(declared(scenario, &redactor))),

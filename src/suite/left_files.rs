@@ -32,7 +32,7 @@ enum Place {
     InContainer(PathBuf, String),
 }
 
-/// What a file is, told without keeping it.
+/// What a file is, without keeping it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
     Missing,

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `execute` makes one run, which `assemble` puts together from `agents`, `servers`, `started`, `containers`, `behind`, `hooks` and `ready`, with what all
-//! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `hearing` has another version take the part of the baseline; `evaluating` and `surroundings` let evaluators look at it while it stands; `set_up` is what comes before and after all; `judge` and `outcome` say what came of a run, and `finished` has it all.
+//! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `side_by_side` lets another version take the part of the baseline; `evaluating` and `run_environment` let evaluators look at it while it stands; `set_up` is what comes before and after all; `judge` and `outcome` say what came of a run, and `finished` has it all.
 //!
 //! # Example
 //!
@@ -52,7 +52,6 @@ mod expect;
 mod failing_calls;
 mod finished;
 mod header_commands;
-mod hearing;
 pub(crate) mod hooks;
 mod introduction;
 pub(crate) mod judge;
@@ -80,6 +79,7 @@ pub(crate) mod replay;
 mod retire;
 mod review;
 pub(crate) mod run_context;
+mod run_environment;
 mod run_folder;
 mod schedule;
 mod secrets;
@@ -89,6 +89,7 @@ mod set_up;
 mod settings;
 mod shards;
 mod shared;
+mod side_by_side;
 pub(crate) mod source;
 pub(crate) mod started;
 mod stored;
@@ -96,7 +97,6 @@ mod stored_judging;
 mod stored_run;
 mod stored_sides;
 pub(crate) mod suite_context;
-mod surroundings;
 mod unrun;
 mod versions;
 
@@ -136,7 +136,7 @@ pub use self::settings::{
 pub use self::shards::{Part, part};
 pub use self::shared::shared;
 pub use self::stored::{Stored, compare_stored};
-pub use self::stored_run::{StoredRun, Told};
+pub use self::stored_run::{StoredRun, StoredScenario};
 pub use self::stored_sides::stored_sides;
 pub use self::unrun::redactor_of;
 pub use self::versions::Against;

@@ -1,4 +1,4 @@
-//! What a comparison leaves for review: a run that failed, or changed in more than time and tokens.
+//! The runs that a comparison leaves for review: one that failed, or changed in more than time and tokens.
 
 use std::sync::Arc;
 
@@ -37,12 +37,12 @@ pub(crate) async fn settle(
     }
     // Under the lock, so that nobody who reviews the run before this one takes this one for it.
     let hold = || baselines.hold(&scenario.id);
-    let settled = match found(result) {
+    let kept = match found(result) {
         Found::Nothing => Ok(()),
         Found::Changed => {
             if !result.status.is_fine_or_skipped() {
-                let told = run_context.suite.told(result.clone());
-                run_context.progress.judged(&told);
+                let redacted = run_context.suite.redacted_result(result.clone());
+                run_context.progress.judged(&redacted);
             }
             let played = (replayed, again);
             let run = pending_run(result, scenario, played, (run_context, baselines)).await;
@@ -66,7 +66,7 @@ pub(crate) async fn settle(
             result.notes.extend(note);
         }),
     };
-    if let Err(error) = settled {
+    if let Err(error) = kept {
         result.notes.push(format!("not kept for review: {error}"));
     }
 }
@@ -124,14 +124,14 @@ fn overtaken(
     let run = baselines.load_pending(id).ok().flatten();
     baselines.remove_pending(id)?;
     let stored = run.map(|it| settings.runs.join(it.origin.run));
-    let way_back = stored
+    let hint = stored
         .filter(|it| it.is_dir())
         .map_or_else(String::new, |it| {
             let folder = quoted(&it.to_string_lossy());
             format!("; `mcp-eval review --from {folder}` still shows it")
         });
     Ok(Some(format!(
-        "the run before this one does not wait for review any more{way_back}"
+        "the run before this one does not wait for review any more{hint}"
     )))
 }
 
@@ -169,9 +169,10 @@ async fn pending_run(
     // What nothing was learned of is kept all the same: somebody has to look at it.
     let unlearned = learned.unwrap_or_else(|stopped| Some(unlearned(stopped)));
     trajectory.refine(|it| score::carry_over(accepted, it, comparison));
-    let told = run_context.redacted(scenario);
-    let found = run_context.suite.told(result.clone());
-    let found = found.derive(|it| evaluating::only_found_then(&it.evaluations, &told, &trajectory));
+    let redacted = run_context.redacted(scenario);
+    let found = run_context.suite.redacted_result(result.clone());
+    let found =
+        found.derive(|it| evaluating::only_found_then(&it.evaluations, &redacted, &trajectory));
     let run = PendingRun {
         origin: Origin {
             run: run_context.runs.id().to_owned(),

@@ -140,7 +140,7 @@ where
                     problem: Some(problem.clone()),
                     ..result(&context.redacted(&scenario), Status::Error)
                 };
-                let result = context.told(result);
+                let result = context.redacted_result(result);
                 observer.finished(&result);
                 kept.result(index, &result);
                 results.insert(index, Ended::of(result));
@@ -165,7 +165,7 @@ where
                 (true, false, _) => None,
             };
             if let Some(result) = skip {
-                let result = context.told(result);
+                let result = context.redacted_result(result);
                 observer.finished(&result);
                 kept.result(index, &result);
                 results.insert(index, Ended::of(result));
@@ -224,7 +224,7 @@ where
             stopped |= settings.fail_fast && stops && decides;
             // A scenario that cannot run here does not count as selected.
             selected -= usize::from(result.status == Status::Skipped);
-            let result = context.told(result);
+            let result = context.redacted_result(result);
             observer.finished(&result);
             kept.result(index, &result);
             results.insert(index, Ended::of(result).without(laid_down));

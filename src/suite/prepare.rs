@@ -1,4 +1,4 @@
-//! What is done before a system under test can be started: commands that make it, run again when what they depend on, or what they made,
+//! The preparation of a system under test: commands that make it, run again when what they depend on, or what they made,
 //! has changed.
 //!
 //! What was done last in a folder is kept below `.mcp-eval/prepared/`, with a log of what the commands said. Only one run at a time prepares
@@ -146,10 +146,10 @@ impl Prepared {
         // The folder itself is what is locked, so that nothing is left behind. Where it cannot be, processes do not wait for each other.
         let file = File::open(folder).ok();
         if let Some(file) = &file {
-            let mut is_told = false;
+            let mut is_reported = false;
             while matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {
                 let doing = "waiting for another process that prepares the same folder";
-                if !std::mem::replace(&mut is_told, true) {
+                if !std::mem::replace(&mut is_reported, true) {
                     observer.progress(Progress::Preparing { doing });
                 }
                 tokio::time::sleep(LOCK_PAUSE).await;

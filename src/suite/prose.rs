@@ -24,8 +24,8 @@ impl RunContext {
         mut result: ScenarioResult,
         decides: bool,
     ) -> ScenarioResult {
-        let told = self.redacted(scenario);
-        let prose = prose(&told, &result);
+        let redacted = self.redacted(scenario);
+        let prose = prose(&redacted, &result);
         let (Some(_), Some(run), false) = (&scenario.judge, &result.current, prose.is_empty())
         else {
             return result;
@@ -35,7 +35,7 @@ impl RunContext {
             .map(|index| result.checks[*index].name.clone())
             .collect();
         let asked = question(criteria);
-        let case = Case::of(&told, run);
+        let case = Case::of(&redacted, run);
         let started = Instant::now();
         let ruling = match self.suite.llm_judge(scenario) {
             Err(problem) => Err(problem.message),
@@ -68,7 +68,7 @@ impl RunContext {
             result.evaluations.push(opinion);
         }
         if decides && matches!(result.status, Status::Passed | Status::Error) {
-            decided(&mut result, told.evaluation_threshold);
+            decided(&mut result, redacted.evaluation_threshold);
         }
         result
     }

@@ -322,16 +322,16 @@ fn answer(response: &Response) -> Result<Value, String> {
     serde_json::from_str(inner).map_err(|_| "it holds no JSON".to_owned())
 }
 
-/// What the model has answered, and what it is told.
-fn replied(response: Response, told: &str) -> Vec<Message> {
+/// The answer of the model, and the reply to it.
+fn replied(response: Response, reply: &str) -> Vec<Message> {
     let Response { said, calls, .. } = response;
     let answer = if calls.is_empty() {
-        Message::User(told.to_owned())
+        Message::User(reply.to_owned())
     } else {
         let results = calls.into_iter().map(|call| ToolResult {
             id: call.id,
             name: call.name,
-            parts: vec![Part::Text(told.to_owned())],
+            parts: vec![Part::Text(reply.to_owned())],
             is_error: true,
         });
         Message::Results(results.collect())

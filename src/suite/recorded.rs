@@ -66,7 +66,7 @@ pub(crate) fn hold_still(
 }
 
 /// The scenario without what nobody needs whose servers are recorded ones: its containers, and what resets that which outlives a run.
-pub(crate) fn without_surroundings(scenario: Scenario) -> Scenario {
+pub(crate) fn without_live_setup(scenario: Scenario) -> Scenario {
     Scenario {
         containers: Vec::new(),
         before: Vec::new(),

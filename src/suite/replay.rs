@@ -1,4 +1,4 @@
-//! What a replay needs beside the scenario: its baseline, and which of its arguments come from earlier answers.
+//! The needs of a replay beside the scenario: its baseline, and which of its arguments come from earlier answers.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -123,7 +123,7 @@ pub(crate) fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem
     let of_file = scenario.row_of.as_ref().map(|it| baselines.folder(it));
     let mut recording = recording(scenario, of_file.is_some_and(|it| it.exists()));
     let usual = Baselines::new(BASELINES).path(&scenario.id);
-    // Of rows and cells, `record` is told the folder of all baselines; of a scenario, its own.
+    // Of rows and cells, `record` is given the folder of all baselines; of a scenario, its own.
     let depth = if scenario.row_of.is_some() || scenario.cell.is_some() {
         scenario.id.split('/').count() + 1
     } else {

@@ -64,7 +64,7 @@ pub struct Despite {
     pub failing: bool,
 }
 
-/// What a baseline was told to vary.
+/// What is marked to vary in a baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ignored {
     /// The baseline's file.
@@ -85,7 +85,7 @@ pub struct Waiting {
     pub(super) found: Option<PendingRun>,
 }
 
-/// A scenario of which it cannot be told what waits.
+/// A scenario of which it is not known what waits.
 #[derive(Debug)]
 pub struct Broken {
     scenario: Scenario,
@@ -93,7 +93,7 @@ pub struct Broken {
     why: Refusal,
 }
 
-/// What is pending of a scenario, or why that cannot be told.
+/// What is pending of a scenario, or why that is not known.
 pub type Pending = Result<Waiting, Box<Broken>>;
 
 /// The scenario that something is pending of.
@@ -477,7 +477,7 @@ impl Broken {
         &self.scenario
     }
 
-    /// Why it cannot be told.
+    /// Why it is not known.
     pub fn why(&self) -> &Refusal {
         &self.why
     }

@@ -1,4 +1,4 @@
-//! What a command needs to run one scenario: it runs it, keeps the run, and returns it without secrets.
+//! The context in which a command runs one scenario: it runs it, keeps the run, and returns it without secrets.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::run::Progress;
 use crate::score;
 use crate::store::{Baselines, Runs};
 use crate::suite::containers::ContainerSlot;
-use crate::suite::evaluating::{Evaluating, offered_in_baselines, told};
+use crate::suite::evaluating::{Evaluating, offered_in_baselines, redacted_scenario};
 use crate::suite::execute::{FinishedRun, Reads};
 use crate::suite::measuring::Measuring;
 use crate::suite::observer::ScenarioObserver;
@@ -188,7 +188,7 @@ impl RunContext {
         run: FinishedRun,
     ) -> (Executed, Redactor, Option<Redacted<String>>) {
         let executed = Executed {
-            scenario: told(scenario, &run.trajectory, &run.redactor),
+            scenario: redacted_scenario(scenario, &run.trajectory, &run.redactor),
             patience: self.suite.patience(scenario, &run.trajectory),
             notes: (run.notes.iter())
                 .map(|it| run.redactor.text(it).into_inner())

@@ -26,12 +26,12 @@ pub struct RunFolder {
     /// Where it is, whatever way leads there.
     place: PathBuf,
     /// What the result in it says of each scenario.
-    told: HashMap<String, Told>,
+    results: HashMap<String, StoredResult>,
 }
 
 /// What a result says of a scenario.
 #[derive(Debug, Clone)]
-struct Told {
+struct StoredResult {
     /// Somebody has to decide on its run, so that must be there.
     is_to_decide: bool,
     /// How many of its runs passed, where there were several.
@@ -55,7 +55,7 @@ impl RunFolder {
                 folder
             }),
             place: own.clone(),
-            told: told(folder).unwrap_or_default(),
+            results: results(folder).unwrap_or_default(),
         }
     }
 
@@ -100,9 +100,9 @@ impl RunFolder {
         }
         let runs = &self.runs;
         let path = runs.path(&scenario.id);
-        let told = self.told.get(&scenario.id);
+        let result = self.results.get(&scenario.id);
         if !self.has(&path)? {
-            return match told.filter(|it| it.is_to_decide) {
+            return match result.filter(|it| it.is_to_decide) {
                 None => Ok(None),
                 Some(_) => Err(Refusal::Other {
                     message: format!(
@@ -143,9 +143,9 @@ impl RunFolder {
             fingerprint: known
                 .or(compared_with.as_ref())
                 .map_or_else(String::new, fingerprint),
-            tally: told.and_then(|it| it.tally),
+            tally: result.and_then(|it| it.tally),
         };
-        let found = told.map_or_else(Vec::new, |it| it.found.clone());
+        let found = result.map_or_else(Vec::new, |it| it.found.clone());
         let waiting = Waiting {
             scenario: scenario.clone(),
             baselines: baselines.clone(),
@@ -165,12 +165,12 @@ impl RunFolder {
 }
 
 /// What the result in a folder says of each scenario.
-fn told(folder: &Path) -> Option<HashMap<String, Told>> {
+fn results(folder: &Path) -> Option<HashMap<String, StoredResult>> {
     let text = input::read_to_string(&folder.join(RESULT)).ok()?;
     let scenarios = parse(&text).ok()?.scenarios.into_iter();
-    let told = scenarios.map(|it| {
+    let results = scenarios.map(|it| {
         let has_ended = matches!(it.status, Status::Passed | Status::Failed);
-        let told = Told {
+        let result = StoredResult {
             is_to_decide: has_ended
                 && it.comparison.is_some()
                 && (it.status == Status::Failed || it.is_changed()),
@@ -180,7 +180,7 @@ fn told(folder: &Path) -> Option<HashMap<String, Told>> {
             }),
             found: it.evaluators.into_iter().map(Found::from).collect(),
         };
-        (it.id, told)
+        (it.id, result)
     });
-    Some(told.collect())
+    Some(results.collect())
 }

@@ -18,14 +18,14 @@ pub fn series(rows: Vec<HistoryRow>, most: usize) -> Vec<History> {
     let mut all = by_agent(known);
     let unknown = unknown.into_iter().map(|it| (neighbour(&all, &it), it));
     let unknown: Vec<(Option<usize>, HistoryRow)> = unknown.collect();
-    let mut unheard = Vec::new();
+    let mut left_over = Vec::new();
     for (at, row) in unknown {
         match at.and_then(|it| all.get_mut(it)) {
             Some(series) => series.results.push(row.result),
-            None => unheard.push(row),
+            None => left_over.push(row),
         }
     }
-    all.extend(by_agent(unheard));
+    all.extend(by_agent(left_over));
     for series in &mut all {
         let results = &mut series.results;
         results.sort_by(|a, b| (&a.at, &a.id).cmp(&(&b.at, &b.id)));

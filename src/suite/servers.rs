@@ -163,7 +163,7 @@ impl SuiteContext {
             ));
         }
         let lookup = |server: &Server, name: &str| addresses.lookup(name, Some(&server.name));
-        // Everything that is missing is told at once.
+        // Everything that is missing is reported at once.
         let filled = scenario_file::expand_servers(servers, lookup)
             .map_err(|missing| SetupError::new(missing.to_string()))?;
         for (server, variables) in &filled {

@@ -1,4 +1,4 @@
-//! What is run once before all scenarios of a suite, and once after them.
+//! Commands that are run once before all scenarios of a suite, and once after them.
 
 use tokio_util::sync::CancellationToken;
 
@@ -35,7 +35,7 @@ impl SetUp {
             Err(problem) => (None, Some(problem)),
         };
         Self {
-            problem: failed.map(|it| told(&it, &redactor)),
+            problem: failed.map(|it| redacted_problem(&it, &redactor)),
             hooks,
             redactor,
         }
@@ -55,7 +55,8 @@ impl SetUp {
     }
 }
 
-fn told(problem: &SetupError, redactor: &Redactor) -> Problem {
+/// The problem without secrets.
+fn redacted_problem(problem: &SetupError, redactor: &Redactor) -> Problem {
     let clean = |text: &String| redactor.text(text).into_inner();
     let message = clean(&problem.message);
     Problem {

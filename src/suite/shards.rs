@@ -24,7 +24,7 @@ pub fn part(scenarios: Vec<Scenario>, (index, count): (u32, u32), baselines: &Pa
     let of_how_many = scenarios.len();
     let durations = scenarios.iter().map(|it| {
         let recorded = replay::baselines(baselines, it, of_how_many).duration_ms(&it.id);
-        // A disabled one costs nothing, wherever it is told of.
+        // A disabled one costs nothing, wherever it is listed.
         if it.enabled { recorded } else { Some(0.0) }
     });
     let durations: Vec<Option<f64>> = durations.collect();

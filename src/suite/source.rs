@@ -1,4 +1,4 @@
-//! Where the source of the system under test lies.
+//! The place of the source of the system under test.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -80,30 +80,30 @@ pub(crate) fn other_than_image(stamp: &Stamp) -> Option<String> {
 
 /// The scenario with the folder of its source in the place of `${source.dir}`, and with the image that its container is made from with
 /// or without a source.
-pub(crate) fn settled(scenario: &Scenario) -> Cow<'_, Scenario> {
+pub(crate) fn resolved(scenario: &Scenario) -> Cow<'_, Scenario> {
     let folder = folder(scenario);
     let is_choice = |it: &Container| matches!(it.image, Image::BuiltOrNamed(..));
     let has_choice = scenario.containers.iter().any(is_choice);
     if folder.is_none() && !has_choice {
         return Cow::Borrowed(scenario);
     }
-    let mut settled = scenario.clone();
-    for container in &mut settled.containers {
+    let mut resolved = scenario.clone();
+    for container in &mut resolved.containers {
         container.image = container.image.clone().chosen(folder.is_some());
     }
     let Some(folder) = folder else {
-        return Cow::Owned(settled);
+        return Cow::Owned(resolved);
     };
     let folder = folder.to_string_lossy();
-    scenario_file::fill_in(&mut settled.servers, SOURCE_DIR, &folder);
-    scenario_file::fill_in(&mut settled.upstreams, SOURCE_DIR, &folder);
-    scenario_file::fill_in(&mut settled.before, SOURCE_DIR, &folder);
-    scenario_file::fill_in(&mut settled.after, SOURCE_DIR, &folder);
-    scenario_file::fill_in(&mut settled.evaluators, SOURCE_DIR, &folder);
-    scenario_file::fill_in(&mut settled.containers, SOURCE_DIR, &folder);
-    scenario_file::fill_in(&mut settled.source.prepare, SOURCE_DIR, &folder);
-    if let Agent::Command { settings, .. } = &mut settled.agent {
+    scenario_file::fill_in(&mut resolved.servers, SOURCE_DIR, &folder);
+    scenario_file::fill_in(&mut resolved.upstreams, SOURCE_DIR, &folder);
+    scenario_file::fill_in(&mut resolved.before, SOURCE_DIR, &folder);
+    scenario_file::fill_in(&mut resolved.after, SOURCE_DIR, &folder);
+    scenario_file::fill_in(&mut resolved.evaluators, SOURCE_DIR, &folder);
+    scenario_file::fill_in(&mut resolved.containers, SOURCE_DIR, &folder);
+    scenario_file::fill_in(&mut resolved.source.prepare, SOURCE_DIR, &folder);
+    if let Agent::Command { settings, .. } = &mut resolved.agent {
         scenario_file::fill_in(&mut **settings, SOURCE_DIR, &folder);
     }
-    Cow::Owned(settled)
+    Cow::Owned(resolved)
 }

@@ -14,7 +14,7 @@ use super::finished::{Files, Finished, LaidDown};
 use super::patience::Patience;
 use super::settings::{Judging, REPORTS, RUNS};
 use super::stored_judging::{Comparison, left_out};
-use super::stored_run::{CURRENT, StoredRun, Told};
+use super::stored_run::{CURRENT, StoredRun, StoredScenario};
 use super::unrun::redacted;
 use crate::git;
 use crate::model::called::{Called, Selection};
@@ -83,23 +83,23 @@ pub fn compare_stored(
         patience: Patience::until(interrupt),
     };
     let is_wanted = |id: &str| stored.only.as_ref().is_none_or(|it| it.contains(id));
-    let mut told_of = HashSet::new();
+    let mut listed = HashSet::new();
     let mut results: Vec<ScenarioResult> = Vec::new();
     if let Some(run) = whole {
         let runs = Runs::at(&run.folder);
-        for told in &run.told {
-            let file = runs.path(&told.id);
-            if is_wanted(&told.id) {
+        for scenario in &run.scenarios {
+            let file = runs.path(&scenario.id);
+            if is_wanted(&scenario.id) {
                 results.push(if interrupt.is_cancelled() {
                     left_out(&file, &stored.within)
                 } else {
-                    comparison.of_told(&runs, told, &file)
+                    comparison.of_stored(&runs, scenario, &file)
                 });
             }
-            told_of.insert(file);
+            listed.insert(file);
         }
     }
-    for file in stored.files.iter().filter(|it| !told_of.contains(*it)) {
+    for file in stored.files.iter().filter(|it| !listed.contains(*it)) {
         let result = if interrupt.is_cancelled() {
             left_out(file, &stored.within)
         } else {
@@ -183,8 +183,8 @@ fn selection(stored: &Stored, chosen: usize) -> Option<Selection> {
         None => stored.only.as_ref().map(|_| stored.files.len())?,
     };
     let of = before.map_or(there, |it| it.of.max(there));
-    let others = run.iter().flat_map(|it| &it.told);
-    let is_other = |it: &&Told| {
+    let others = run.iter().flat_map(|it| &it.scenarios);
+    let is_other = |it: &&StoredScenario| {
         stored
             .only
             .as_ref()

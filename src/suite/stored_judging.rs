@@ -11,7 +11,7 @@ use super::patience::Patience;
 use super::repeat::{Made, Measure};
 use super::run_context::unfinished;
 use super::settings::Judging;
-use super::stored_run::{CURRENT, MEASURED, StoredRun, Told, keep};
+use super::stored_run::{CURRENT, MEASURED, StoredRun, StoredScenario, keep};
 use super::{ci, evaluating, replay};
 use crate::evaluate::Accepted;
 use crate::model::pending::Found;
@@ -42,30 +42,40 @@ pub(super) struct Comparison<'a> {
 
 impl Comparison<'_> {
     /// A scenario of a run that was stored.
-    pub(super) fn of_told(&self, runs: &Runs, told: &Told, file: &Path) -> ScenarioResult {
-        if let Some(measured) = told.measured() {
+    pub(super) fn of_stored(
+        &self,
+        runs: &Runs,
+        stored: &StoredScenario,
+        file: &Path,
+    ) -> ScenarioResult {
+        if let Some(measured) = stored.measured() {
             return measured;
         }
-        match told.repeated() {
-            Some(several) => self.of_several(runs, told, several),
+        match stored.repeated() {
+            Some(several) => self.of_several(runs, stored, several),
             None if file.exists() => self.of(file, None),
-            None => told.without(file, None),
+            None => stored.without(file, None),
         }
     }
 
     /// Several runs of a scenario, each of which counts as it did when they were made.
-    fn of_several(&self, runs: &Runs, told: &Told, several: &Repeated) -> ScenarioResult {
+    fn of_several(
+        &self,
+        runs: &Runs,
+        stored: &StoredScenario,
+        several: &Repeated,
+    ) -> ScenarioResult {
         let attempts = (1..).zip(&several.attempts).map(|(number, then)| {
-            let file = runs.attempt(number).path(&told.id);
+            let file = runs.attempt(number).path(&stored.id);
             if file.exists() {
                 self.of(&file, Some((then, number == several.shown)))
             } else {
-                told.without(&file, Some(then))
+                stored.without(&file, Some(then))
             }
         });
-        let scenario = self.scenarios.get(told.id.as_str()).map(|it| &**it);
+        let scenario = self.scenarios.get(stored.id.as_str()).map(|it| &**it);
         let own = scenario.map(|it| it.scoring.clone()).unwrap_or_default();
-        let accepted = self.accepted(&told.id).unwrap_or_default();
+        let accepted = self.accepted(&stored.id).unwrap_or_default();
         let measure = Measure {
             times: u16::try_from(several.attempts.len()).unwrap_or(u16::MAX),
             pass_threshold: self.judging.scoring.over(&own).pass_threshold,
@@ -81,7 +91,7 @@ impl Comparison<'_> {
             }
         }
         made.map_or_else(
-            || told.result(Status::Error),
+            || stored.result(Status::Error),
             |it| it.result(scenario, |_, _| None, measure),
         )
     }
@@ -116,7 +126,7 @@ impl Comparison<'_> {
         if scenario.is_none() && self.rules_wanted {
             return unscored(file, &current, Status::Error, unruled(&current.scenario));
         }
-        if let Some(why) = (self.other.as_ref()).and_then(|it| it.untold(&current.scenario)) {
+        if let Some(why) = (self.other.as_ref()).and_then(|it| it.why_unusable(&current.scenario)) {
             return unscored(file, &current, Status::Error, Problem::new(why));
         }
         if let Err(problem) = replay::bind(&mut accepted, scenario) {

@@ -30,7 +30,7 @@ pub struct StoredRun {
     /// Its folder.
     pub folder: PathBuf,
     /// What its document says of each scenario that was to run.
-    pub told: Vec<Told>,
+    pub scenarios: Vec<StoredScenario>,
     /// What part of all scenarios it was about; `None` for all.
     pub selection: Option<result::Selection>,
     /// The paths of scenarios that it was given; empty for the usual folder.
@@ -39,7 +39,7 @@ pub struct StoredRun {
 
 /// What a document says of one scenario.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Told {
+pub struct StoredScenario {
     pub id: String,
     name: String,
     /// The scenario's file, as it was named then.
@@ -74,7 +74,7 @@ impl StoredRun {
     pub fn of(selected: &Path) -> Result<Option<Self>, Error> {
         #[derive(Deserialize)]
         struct Said {
-            scenarios: Vec<Told>,
+            scenarios: Vec<StoredScenario>,
             #[serde(default)]
             selection: Option<result::Selection>,
             #[serde(default)]
@@ -97,7 +97,7 @@ impl StoredRun {
         };
         let mut run = Self {
             folder: folder.to_owned(),
-            told: Vec::new(),
+            scenarios: Vec::new(),
             selection: None,
             paths: Vec::new(),
         };
@@ -105,7 +105,7 @@ impl StoredRun {
             Ok(said) => {
                 let paths = said.called.into_iter().flat_map(|it| it.paths);
                 run.paths = paths.map(PathBuf::from).collect();
-                (run.told, run.selection) = (said.scenarios, said.selection);
+                (run.scenarios, run.selection) = (said.scenarios, said.selection);
                 Ok(Some(run))
             }
             // One of its trajectories can be scored all the same.
@@ -133,33 +133,35 @@ impl StoredRun {
 
     /// Whether scenarios were run in it, or were to be: it is none that scored other runs, or only measured.
     pub fn is_made(&self) -> bool {
-        let is_to_score = |it: &Told| it.measured.is_none() && it.status != Status::Skipped;
-        self.told.iter().any(is_to_score) && !self.told.iter().any(|it| it.elsewhere().is_some())
+        let is_to_score =
+            |it: &StoredScenario| it.measured.is_none() && it.status != Status::Skipped;
+        self.scenarios.iter().any(is_to_score)
+            && !self.scenarios.iter().any(|it| it.elsewhere().is_some())
     }
 
     /// Whether a scenario was run several times in it.
     pub fn is_repeated(&self) -> bool {
-        self.told.iter().any(|it| it.repeated().is_some())
+        self.scenarios.iter().any(|it| it.repeated().is_some())
     }
 
     /// How many scenarios were to run in it, without disabled ones.
     pub(super) fn selected(&self) -> usize {
-        let enabled = self.told.iter().filter(|it| !it.is_disabled());
+        let enabled = self.scenarios.iter().filter(|it| !it.is_disabled());
         enabled.count()
     }
 
-    pub(super) fn of_scenario(&self, id: &str) -> Option<&Told> {
-        self.told.iter().find(|it| it.id == id)
+    pub(super) fn of_scenario(&self, id: &str) -> Option<&StoredScenario> {
+        self.scenarios.iter().find(|it| it.id == id)
     }
 
     /// Why the trajectory that this run has of a scenario does not stand for it; `None` where it does.
-    pub(super) fn untold(&self, id: &str) -> Option<String> {
+    pub(super) fn why_unusable(&self, id: &str) -> Option<String> {
         use Status::{Error, Interrupted, Timeout};
-        let told = self.of_scenario(id)?;
-        let attempts = &told.repeated()?.attempts;
+        let scenario = self.of_scenario(id)?;
+        let attempts = &scenario.repeated()?.attempts;
         let is_open = |it: Status| matches!(it, Error | Timeout | Interrupted);
         let open = attempts.iter().filter(|it| is_open(it.status)).count();
-        (open > 0 && is_open(told.status)).then(|| {
+        (open > 0 && is_open(scenario.status)).then(|| {
             format!(
                 "{open} of {} runs of `{id}` in {} could not be run or judged",
                 attempts.len(),
@@ -169,7 +171,7 @@ impl StoredRun {
     }
 }
 
-impl Told {
+impl StoredScenario {
     fn is_disabled(&self) -> bool {
         earlier::why_not_run(self.not_run, self.status, self.problem.as_ref())
             == Some(NotRun::Disabled)

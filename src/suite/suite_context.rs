@@ -1,4 +1,4 @@
-//! What all runs of one command share: servers of the command line, containers, the budget, and the stamps of repositories.
+//! The context that all runs of one command share: servers of the command line, containers, the budget, and the stamps of repositories.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -119,8 +119,8 @@ impl SuiteContext {
         by_id.get(&scenario.id).cloned().unwrap_or_default()
     }
 
-    /// The result of a scenario as it may be told at once: without the secrets that this scenario was given, as in what is stored of it.
-    pub(crate) fn told(&self, result: ScenarioResult) -> Redacted<ScenarioResult> {
+    /// The result of a scenario as it may be shown at once: without the secrets that this scenario was given, as in what is stored of it.
+    pub(crate) fn redacted_result(&self, result: ScenarioResult) -> Redacted<ScenarioResult> {
         let own = self.secrets.lock().get(&result.id).cloned();
         Redactor::new(&own.unwrap_or_default(), &Redaction::default()).result(result)
     }

@@ -18,7 +18,7 @@ pub fn redactor_of(scenario: &Scenario) -> Redactor {
 /// are added to `all`.
 pub(super) fn redacted(scenario: &Scenario, all: &mut Secrets) -> Redacted<Scenario> {
     let mut secrets = Secrets::given_to(&scenario.redaction);
-    let scenario = &*source::settled(scenario);
+    let scenario = &*source::resolved(scenario);
     let addresses = Addresses::anywhere(scenario, &scenario.servers);
     let lookup = |server: &Server, name: &str| addresses.lookup(name, Some(&server.name));
     // A name that cannot be resolved has no value, so no secret.

@@ -162,7 +162,7 @@ impl Versions {
             Entry::Occupied(there) => there.get().clone(),
             Entry::Vacant(place) => place.insert(self.lay_out(&folder, reference)?).clone(),
         };
-        let before = source::settled(scenario).into_owned();
+        let before = source::resolved(scenario).into_owned();
         let moved = |path: &mut PathBuf| move_below(path, &folder, &checkout.folder);
         let mut visit = |place: Place<'_>| match place {
             Place::Path(path) => moved(path),
@@ -183,7 +183,7 @@ impl Versions {
             name: reference.to_owned(),
             commit: commit.id.clone(),
         });
-        let after = source::settled(scenario);
+        let after = source::resolved(scenario);
         if before.servers == after.servers
             && before.containers == after.containers
             && before.agent == after.agent

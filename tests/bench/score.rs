@@ -1,4 +1,4 @@
-//! How fast scoring is, each figure beside a reference measured in the same run: what the mere data cost anyone.
+//! The speed of scoring, each figure beside a reference measured in the same run: what the mere data cost anyone.
 //!
 //! `cargo bench --bench score`
 
@@ -182,7 +182,7 @@ fn tools(count: usize, take: usize) -> Trajectory {
 }
 
 /// How many times as long as parsing both answers it takes to compare them, for every shape and share of changes: a table, in
-/// place of the usual figures (`cargo bench --bench score -- ratios`, with `held` of answers that recording heard twice, also with a number of leaves and a part of a shape's name).
+/// place of the usual figures (`cargo bench --bench score -- ratios`, with `held` of answers that recording received twice, also with a number of leaves and a part of a shape's name).
 fn ratios() {
     const SHARES: [usize; 7] = [0, 1, 10, 25, 50, 75, 100];
     let given: Vec<String> = std::env::args().skip(1).collect();
@@ -229,7 +229,7 @@ fn ratios_of(name: &str, document: &Value, changed: [Value; 7]) {
         )])
     };
     let mut b = answer(document);
-    // What was heard twice is held, and told by degrees besides.
+    // What was received twice is held, and graded besides.
     if std::env::args().any(|it| it == "held") {
         let takes = [b.clone(), b.clone()];
         b.learned = score::learn(&takes, &Rules::default()).answers;
@@ -503,12 +503,12 @@ mod edited_10000 {
     }
 }
 
-/// What a server behind the one under test heard of 10,000 calls, beside the calls themselves.
+/// The calls that a server behind the one under test received for 10,000 calls, beside the calls themselves.
 mod upstream_10000 {
     use super::{Bencher, Header, Trajectory, UpstreamCall, UpstreamLane, calls, trajectory};
 
-    fn side(take: usize, heard: usize) -> Trajectory {
-        let lane = trajectory(calls(heard, take));
+    fn side(take: usize, received: usize) -> Trajectory {
+        let lane = trajectory(calls(received, take));
         let calls = lane.calls().zip(1..).map(|(call, number)| UpstreamCall {
             cause: Some(number),
             call: call.clone(),
@@ -546,7 +546,7 @@ mod upstream_10000 {
     }
 
     #[divan::bench(sample_count = 3, sample_size = 1)]
-    fn reference_nothing_heard(bencher: Bencher<'_, '_>) {
+    fn reference_no_upstream_calls(bencher: Bencher<'_, '_>) {
         let (b, c) = (side(0, 0), side(1, 0));
         bencher.bench_local(|| super::compare(&b, &c));
     }

@@ -1,4 +1,4 @@
-//! What reports advise: nobody is told to deploy who has looked at a part, or knows of something that did not pass.
+//! The advice of reports: nobody is advised to deploy who has looked at a part, or knows of something that did not pass.
 
 use std::fs;
 
@@ -77,7 +77,7 @@ fn a_part_of_a_suite_is_no_reason_to_deploy() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn what_is_known_not_to_have_passed_is_told() {
+fn known_failures_are_mentioned() {
     let project = project();
     project.edit("scenarios/two.yaml", "blue", "grey");
     advice(&project, 1, &[]);

@@ -467,8 +467,8 @@ fn a_read_with_a_secret_is_not_asked_again_where_nothing_is_new() {
     let small = crate::common::small_agent();
     let arguments = json!({ "access_token": "tok_a4B9x2Qz", "of": "tok_a4B9x2Qz" });
     let scripted = json!({ "kind": "scripted", "calls": [{ "tool": "same", "args": arguments }, { "tool": "new", "args": arguments }] });
-    let told = ["same", "new"].map(|it| format!("call desk {it} {arguments}"));
-    let program = json!({ "kind": "command", "command": [small, told[0], told[1]] });
+    let calls = ["same", "new"].map(|it| format!("call desk {it} {arguments}"));
+    let program = json!({ "kind": "command", "command": [small, calls[0], calls[1]] });
     for agent in [scripted, program] {
         let desk = Desk::new(Over::Http);
         let Launch::Http { url, .. } = &desk.target.launch else {
@@ -488,7 +488,7 @@ fn a_read_with_a_secret_is_not_asked_again_where_nothing_is_new() {
 }
 
 #[test]
-fn without_being_told_to_nothing_is_asked_again() {
+fn without_the_option_nothing_is_asked_again() {
     for (over, gateway) in WAYS {
         let desk = Desk::new(over);
         let calls = [("same", json!({}))];

@@ -52,7 +52,7 @@ fn a_list_and_a_review_know_the_baseline_wherever_it_is_read_from() {
 }
 
 #[test]
-fn what_waits_of_nobody_is_told_and_what_was_not_picked_is_somebodys() {
+fn pending_runs_of_no_scenario_are_reported_and_unpicked_ones_are_not() {
     let project = recorded_in("baselines/s");
     project.edit("scenarios/s.yaml", "sun", "rain");
     project.expect(1, &["compare"]);

@@ -1,4 +1,4 @@
-//! What a scenario says of the servers behind the ones under test: what is declared of them, and what criteria want of them.
+//! The servers behind the ones under test in a scenario: what is declared of them, and what criteria want of them.
 
 use std::fs;
 use std::path::Path;
@@ -159,8 +159,8 @@ fn the_mock_of_an_upstream_can_be_served_by_itself() {
         .says_not("weather");
 }
 
-/// What was heard: calls of `[server, tool, headers, the agent's call]`, with a catalogue of both servers.
-fn heard(calls: &[(&str, &str, &[&str], Option<usize>)]) -> UpstreamLane {
+/// The calls that were received: `[server, tool, headers, the agent's call]`, with a catalogue of both servers.
+fn received(calls: &[(&str, &str, &[&str], Option<usize>)]) -> UpstreamLane {
     let offered = [
         "mcp__weather__forecast",
         "mcp__weather__alerts",
@@ -198,7 +198,7 @@ fn heard(calls: &[(&str, &str, &[&str], Option<usize>)]) -> UpstreamLane {
     }
 }
 
-/// A run in which this was heard.
+/// A run in which these calls were received.
 fn run(lane: UpstreamLane) -> Trajectory {
     Trajectory {
         upstream: Some(Box::new(lane)),
@@ -238,7 +238,7 @@ fn forecast(tool: &str, times: Option<u32>) -> Value {
 }
 
 #[test]
-fn criteria_are_told_as_they_are_written() {
+fn criteria_are_shown_as_they_are_written() {
     let scenario = wanting(&json!([
         forecast("forecast", None),
         forecast("forecast", Some(0)),
@@ -273,7 +273,7 @@ fn criteria_are_told_as_they_are_written() {
 #[test]
 fn calls_behind_are_counted_by_server_and_tool() {
     let lane = || {
-        heard(&[
+        received(&[
             ("weather", "forecast", &[], Some(1)),
             ("time", "forecast", &[], Some(1)),
             ("weather", "forecast", &[], Some(2)),
@@ -291,7 +291,7 @@ fn calls_behind_are_counted_by_server_and_tool() {
     ] {
         assert_eq!(judged(&wanted, lane()), expected, "{wanted}");
     }
-    let alerts = heard(&[
+    let alerts = received(&[
         ("weather", "alerts", &[], Some(1)),
         ("time", "now", &[], Some(1)),
     ]);
@@ -303,13 +303,13 @@ fn calls_behind_are_counted_by_server_and_tool() {
         ),
         (
             Some(2),
-            heard(&[]),
+            received(&[]),
             "the tool was not called: `weather` heard no call at all",
         ),
         (Some(0), alerts, "met"),
         (
             Some(0),
-            heard(&[("weather", "forecast", &[], None)]),
+            received(&[("weather", "forecast", &[], None)]),
             "the tool was called once: upstream call 1",
         ),
     ] {
@@ -338,11 +338,11 @@ fn a_tool_that_no_server_behind_offers_can_be_met_by_nothing() {
     };
     for times in [None, Some(0), Some(2)] {
         assert_eq!(
-            check("forcast", times, heard(&[]), Basis::Nothing),
+            check("forcast", times, received(&[]), Basis::Nothing),
             "impossible: `weather` offers no tool of that name; forecast?"
         );
         assert_eq!(
-            check("now", times, heard(&[]), Basis::Recording),
+            check("now", times, received(&[]), Basis::Recording),
             "impossible: `weather` offers no tool of that name",
             "another server's tool"
         );
@@ -355,8 +355,8 @@ fn a_tool_that_no_server_behind_offers_can_be_met_by_nothing() {
     );
     assert_eq!(check("forcast", Some(0), unasked, Basis::Nothing), "met");
 
-    let before = run(heard(&[]));
-    let gone = without_forecast(heard(&[]));
+    let before = run(received(&[]));
+    let gone = without_forecast(received(&[]));
     let gone_since = check(
         "forecast",
         None,
@@ -376,7 +376,7 @@ fn a_tool_that_no_server_behind_offers_can_be_met_by_nothing() {
     assert_eq!(never, "met");
 
     // A refused call of a tool that is not there is none that was made, but one that was tried.
-    let mut refused = without_forecast(heard(&[("weather", "forecast", &[], Some(1))]));
+    let mut refused = without_forecast(received(&[("weather", "forecast", &[], Some(1))]));
     refused.calls[0].call.outcome = Outcome::Failure(Failure {
         kind: FailureKind::Rpc,
         message: "unknown tool".to_owned(),
@@ -392,9 +392,9 @@ fn a_tool_that_no_server_behind_offers_can_be_met_by_nothing() {
 }
 
 #[test]
-fn headers_that_were_passed_on_are_told_with_where_they_arrived() {
+fn headers_that_were_passed_on_are_reported_with_where_they_arrived() {
     let kept = json!({ "never_forwarded": ["Authorization", "x-key"] });
-    let lane = heard(&[
+    let lane = received(&[
         ("weather", "forecast", &["accept"], Some(1)),
         ("time", "now", &["authorization", "x-key"], None),
         ("weather", "alerts", &["authorization"], Some(2)),
@@ -407,7 +407,7 @@ fn headers_that_were_passed_on_are_told_with_where_they_arrived() {
          `Authorization` reached `time` with upstream call 2 (`now`, before call 1); \
          `x-key` reached `time` with upstream call 2 (`now`, before call 1)"
     );
-    let others = heard(&[("weather", "forecast", &["accept", "x-keys"], Some(1))]);
+    let others = received(&[("weather", "forecast", &["accept", "x-keys"], Some(1))]);
     assert_eq!(judged(&kept, others.clone()), "met");
     let shaken = |name: &str| UpstreamLane {
         headers: vec![PassedOn {

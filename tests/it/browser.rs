@@ -403,13 +403,13 @@ fn a_thousand_scenarios_stay_small() {
 fn usable_after(browser: &str, project: &Project, page: &str) -> String {
     let (before, policy) = page.split_once("<meta http-equiv=").unwrap();
     let (_, after) = policy.split_once('>').unwrap();
-    let told =
+    let script =
         "<script>addEventListener('load', () => requestAnimationFrame(() => setTimeout(() => {
         document.documentElement.dataset.usable = Math.round(performance.now());
     })))</script></body>";
     project.file(
         "timed.html",
-        format!("{before}{after}").replace("</body>", told),
+        format!("{before}{after}").replace("</body>", script),
     );
     let profile = format!("--user-data-dir={}", project.path("profile").display());
     let seen = ran(Command::new(browser)

@@ -156,9 +156,9 @@ fn what_cannot_have_been_learned_is_an_error() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_place_that_no_answer_has_is_told_and_one_that_comes_and_goes_is_not() {
+fn a_place_that_no_answer_has_is_reported_and_one_that_comes_and_goes_is_not() {
     let project = recorded();
-    let entry = |path: &str, may_be: &str, heard: &[&str]| json!([{ "path": path, "may_be": may_be, "heard": heard }]);
+    let entry = |path: &str, may_be: &str, values: &[&str]| json!([{ "path": path, "may_be": may_be, "heard": values }]);
     for (path, may_be, sentence) in [
         (
             "/content/0/json/laod",
@@ -225,7 +225,7 @@ fn a_place_that_no_answer_has_is_told_and_one_that_comes_and_goes_is_not() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_whole_call_taken_out_is_heard_once_and_a_place_taken_out_is_held() {
+fn a_whole_call_taken_out_is_answered_once_and_a_place_taken_out_is_held() {
     let project = recorded();
     learn(
         &project,
@@ -436,7 +436,7 @@ fn extensions_may_be_in_capitals() {
 
 /// A poll: the same read, until its answer changes.
 #[test]
-fn the_tries_of_a_poll_are_not_said_to_be_heard_once() {
+fn the_tries_of_a_poll_do_not_count_as_answered_once() {
     let project = Project::new();
     project.faulty_with(
         "s",
@@ -455,7 +455,7 @@ fn the_tries_of_a_poll_are_not_said_to_be_heard_once() {
 }
 
 #[test]
-fn numbers_below_nothing_are_told_what_they_may_be() {
+fn negative_numbers_are_refused_with_the_allowed_range() {
     let project = recorded();
     let cases: [(&[&str], &str); 6] = [
         (&["compare", "--jobs", "-1"], "-1 is not in 1..=256"),
@@ -477,7 +477,7 @@ fn numbers_below_nothing_are_told_what_they_may_be() {
 }
 
 #[test]
-fn a_path_without_scenarios_is_told_with_a_way_to_start() {
+fn a_path_without_scenarios_is_reported_with_a_way_to_start() {
     let project = Project::new();
     project
         .expect(2, &["compare"])

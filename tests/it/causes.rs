@@ -1,4 +1,4 @@
-//! What failed or changed, each root cause once, as results tell it.
+//! The root causes of failures and changes, each once, as results show them.
 
 use std::fs;
 use std::path::Path;
@@ -36,8 +36,8 @@ pub(crate) fn reads(name: &str, about: &str, answer: &Value) -> Value {
     })
 }
 
-/// What is told of each cause, in order: its sentence, and all else that is short.
-pub(crate) fn told(project: &Project) -> Vec<(String, Value)> {
+/// What is shown of each cause, in order: its sentence, and all else that is short.
+pub(crate) fn shown_causes(project: &Project) -> Vec<(String, Value)> {
     let result = project.read("reports/latest/result.json");
     let result: Value = serde_json::from_str(&result).unwrap();
     let causes = result["causes"].as_array().unwrap().iter();
@@ -57,7 +57,7 @@ pub(crate) fn told(project: &Project) -> Vec<(String, Value)> {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn every_cause_is_told_once_with_place_values_and_whose_doing_it_is() {
+fn every_cause_is_shown_once_with_place_values_and_whose_doing_it_is() {
     let project = Project::new();
     let write = |price: f64, note: &Value, tool: &str, about: &str, broken: bool| {
         let lamp = json!({"item": "lamp"});
@@ -93,7 +93,7 @@ fn every_cause_is_told_once_with_place_values_and_whose_doing_it_is() {
     more["page"] = json!(1);
     write(21.5, &more, "place_order", "Lists everything", true);
     project.expect(1, &["compare"]);
-    let causes = told(&project);
+    let causes = shown_causes(&project);
     let expected = [
         (
             "`get_price` answers with another `price`: 19.99 → 21.5",
@@ -145,7 +145,7 @@ fn every_cause_is_told_once_with_place_values_and_whose_doing_it_is() {
 }
 
 #[test]
-fn a_score_that_is_too_low_is_told_by_what_cost_it() {
+fn a_score_that_is_too_low_is_explained_by_what_cost_it() {
     let project = Project::new();
     let write = |query: &str| {
         let found = json!([reads("search", "s", &json!({"found": 1}))]);
@@ -159,7 +159,7 @@ fn a_score_that_is_too_low_is_told_by_what_cost_it() {
     project.expect(0, &["record"]);
     write("a bicycle");
     project.expect(1, &["compare", "--allow-changed", "--threshold", "0.99"]);
-    let causes = told(&project);
+    let causes = shown_causes(&project);
     // The script says what costs it, and both places are named beneath.
     assert_eq!(causes.len(), 1, "{causes:#?}");
     assert!(causes[0].1[2] == json!(true) && causes[0].1[1] == json!("experiment"));
@@ -211,7 +211,7 @@ fn causes_of_results_of_earlier_programs_are_found_again() {
 }
 
 #[test]
-fn a_place_that_fails_is_never_left_untold() {
+fn a_place_that_fails_is_never_left_out() {
     let project = Project::new();
     let write = |city: &str, total: f64, state: &str, more: i32| {
         let order = json!({"city": city, "total": total, "state": state});
@@ -237,10 +237,12 @@ fn a_place_that_fails_is_never_left_untold() {
     project.expect(0, &["record"]);
     write("Bonn", 119.5, "lost", 2);
     project.expect(1, &["compare"]);
-    let told = told(&project);
+    let causes = shown_causes(&project);
     let of = |start: &str| {
-        let of = told.iter().find(|(text, _)| text.starts_with(start));
-        of.unwrap_or_else(|| panic!("{start}: {told:#?}")).1.clone()
+        let of = causes.iter().find(|(text, _)| text.starts_with(start));
+        of.unwrap_or_else(|| panic!("{start}: {causes:#?}"))
+            .1
+            .clone()
     };
     let cause = |scenarios: &[&str]| json!(["answer", "server", true, scenarios, scenarios.len()]);
     assert_eq!(
@@ -271,10 +273,10 @@ fn what_is_expected_of_each_scenario_is_its_own() {
         shop(&project, name, &tools, &[("get", json!({}))], &wanted);
     }
     project.expect(1, &["run"]);
-    let told = told(&project);
+    let causes = shown_causes(&project);
     assert!(
-        told[0].0.contains("order 1000") && told[1].0.contains("order 2000"),
-        "{told:#?}"
+        causes[0].0.contains("order 1000") && causes[1].0.contains("order 2000"),
+        "{causes:#?}"
     );
 }
 
@@ -299,7 +301,7 @@ fn a_tool_that_is_gone_is_one_cause_whether_it_was_called_or_not() {
     project.expect(0, &["record"]);
     write("legacy_v2");
     project.run(&["compare"]);
-    let gone = told(&project);
+    let gone = shown_causes(&project);
     let gone: Vec<_> = gone
         .iter()
         .filter(|(text, _)| text.contains("`legacy`"))

@@ -365,7 +365,7 @@ env_http_headers = { "X-Key" = "FAR_KEY" }
 }
 
 #[test]
-fn files_about_something_else_are_told_apart_from_wrong_ones() {
+fn files_about_something_else_are_distinguished_from_wrong_ones() {
     let reasons = [
         (
             r#"{"mcpServers": [{"name": "a", "url": "http://a"}]}"#,

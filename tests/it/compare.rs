@@ -812,7 +812,7 @@ fn options_that_can_have_no_effect_are_refused() {
 }
 
 #[test]
-fn rules_that_can_have_no_effect_are_told() {
+fn rules_that_can_have_no_effect_are_reported() {
     let project = Project::new();
     project.file(
         "scenarios/s.yaml",
@@ -833,7 +833,7 @@ fn rules_that_can_have_no_effect_are_told() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn strictly_nothing_may_change_in_an_answer_that_was_heard_once() {
+fn strictly_nothing_may_change_in_an_answer_that_was_received_once() {
     let said = "The cellar holds twelve bottles of red wine; none is open.";
     let answers = |text: &str| vec![format!("text={text}")];
     let project = Project::new();

@@ -169,7 +169,7 @@ fn a_file_of_sqlite_is_asked() {
 }
 
 #[test]
-fn a_database_is_told_by_its_address() {
+fn a_database_is_recognized_by_its_address() {
     assert_eq!(
         Database::parse("sqlite:a.db"),
         Ok(Database::Sqlite("a.db".into()))

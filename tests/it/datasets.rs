@@ -286,7 +286,7 @@ fn what_is_wrong_is_said_at_its_place() {
 }
 
 #[test]
-fn ids_that_windows_has_no_folders_for_are_told() {
+fn ids_that_windows_has_no_folders_for_are_reported() {
     let row = |id: &str| format!("{{ id: '{id}', word: a, count: 1 }}");
     let rows = ["a:b", "plain", "nul", "so?"].map(row).join(", ");
     let project = project(&format!("[{rows}]"));
@@ -357,12 +357,12 @@ fn answers_of_rows_that_have_finished_are_not_kept_in_memory() {
 #[test]
 fn a_file_with_another_sign_between_its_columns_says_so() {
     let project = project("rows.csv");
-    for (sign, told) in [(";", "separated by `;`"), ("\t", "separated by tabs")] {
+    for (sign, problem) in [(";", "separated by `;`"), ("\t", "separated by tabs")] {
         let text = "id;word;count\na;tea;1\n".replace(';', sign);
         project.file("scenarios/rows.csv", text);
         project
             .expect(2, &["validate"])
             .says("the variable `row.word` is not declared")
-            .says(told);
+            .says(problem);
     }
 }

@@ -1,4 +1,4 @@
-//! What a proxy does to the answers of the servers behind it, as `compare --direct` tells it.
+//! The effect of a proxy on the answers of the servers behind it, as `compare --direct` shows it.
 
 use std::fs;
 
@@ -83,7 +83,7 @@ fn page(project: &Project) -> String {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn what_a_proxy_does_to_an_answer_is_told() {
+fn changes_by_a_proxy_to_an_answer_are_reported() {
     let cases = [
         ("cut=50", "files__read", "cut after 50 of 200 characters"),
         (
@@ -163,7 +163,7 @@ fn what_is_passed_on_as_it_was_is_no_finding() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn what_a_proxy_leaves_out_of_its_tools_is_told() {
+fn tools_left_out_by_a_proxy_are_reported() {
     let project = tried(&["lose=annotations"], &["files__read"], &json!({}));
     let result = project.result(0, DIRECT);
     let tools = &result["scenarios"][0]["direct"]["tools"];
@@ -178,7 +178,7 @@ fn what_a_proxy_leaves_out_of_its_tools_is_told() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_call_that_becomes_two_is_told_twice_and_counts_once() {
+fn a_call_that_becomes_two_is_shown_twice_and_counts_once() {
     let project = tried(&["twice=read"], &["files__read"], &json!({}));
     let result = project.result(0, DIRECT);
     assert_eq!(findings(&result), ["", ""]);

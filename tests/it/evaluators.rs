@@ -452,7 +452,7 @@ fn status_after(calls: &Value, evaluator: &Value) -> String {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn calls_of_one_tool_are_told_apart() {
+fn calls_of_one_tool_are_distinguished() {
     let find = json!({ "tool": "mcp__shop__find", "args": { "word": "tea", "in": ["a", "b"] } });
     let paid = json!({ "tool": "mcp__shop__pay", "args": { "order": 7 } });
     let wrong = json!({ "tool": "mcp__shop__pay", "args": { "order": 9 } });

@@ -405,10 +405,10 @@ fn what_cannot_fail_leaves_the_verdict_to_the_judge() {
             "mcp_interactions": { "shop": { "tools": [{ "name": "pay", "responses": [{ "content": "paid" }] }] } },
         });
         project.file("scenarios/s.yaml", scenario.to_string());
-        let told = project.expect(0, &["validate"]);
-        let says = format!("{}{}", told.stdout, told.stderr)
-            .contains("only a judge can fail this scenario");
-        assert_eq!(says, warned, "{other}: {told:#?}");
+        let ran = project.expect(0, &["validate"]);
+        let says =
+            format!("{}{}", ran.stdout, ran.stderr).contains("only a judge can fail this scenario");
+        assert_eq!(says, warned, "{other}: {ran:#?}");
     }
 }
 
@@ -510,7 +510,7 @@ fn leaky(more: &Value) -> String {
 }
 
 #[test]
-fn a_run_is_judged_as_it_was_and_told_without_its_secrets() {
+fn a_run_is_judged_as_it_was_and_shown_without_its_secrets() {
     let evaluators = json!([
         { "type": "text", "in": "answers", "contains": "canary", "not": true },
         { "type": "text", "in": "answers", "contains": "canary" },
@@ -573,7 +573,7 @@ fn what_a_secret_may_decide_is_not_judged_without_it() {
 }
 
 #[test]
-fn a_secret_that_comes_to_an_answer_is_told_whatever_is_compared() {
+fn a_secret_that_comes_to_an_answer_is_reported_whatever_is_compared() {
     for mode in ["stable", "similar", "exact", "shape", "ignore"] {
         let leaky = leaky(&json!({ "scoring": { "responses": mode } }));
         let project = Project::new();

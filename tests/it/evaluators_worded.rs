@@ -1,4 +1,4 @@
-//! What is said of evaluators: in the right words, and where they stand.
+//! The words on evaluators: the right ones, and where they stand.
 
 use serde_json::json;
 
@@ -28,7 +28,7 @@ fn shop(more: &str) -> Project {
 }
 
 #[test]
-fn an_error_that_was_meant_is_no_error_and_is_told() {
+fn an_error_that_was_meant_is_no_error_and_is_shown() {
     let project = shop("evaluators: [{ type: trace-no-errors }]");
     let found = project.result(0, &["run"])["scenarios"][0]["evaluators"][0].clone();
     assert_eq!(found["status"], "passed");
@@ -43,8 +43,8 @@ fn an_error_that_was_meant_is_no_error_and_is_told() {
 fn whatever_speaks_against_a_run_has_its_line() {
     let line = |more: &str, code: i32| -> String {
         let project = shop(more);
-        let told = project.expect(code, &["run", "--format", "github"]);
-        let (_, place) = told.stdout.split_once("::error file=").unwrap();
+        let ran = project.expect(code, &["run", "--format", "github"]);
+        let (_, place) = ran.stdout.split_once("::error file=").unwrap();
         let (place, _) = place.split_once(",title=").unwrap();
         place.replace(",line=", ":")
     };

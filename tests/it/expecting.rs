@@ -1,4 +1,4 @@
-//! What a scenario expects is checked, and what is not checked is said to be unchecked.
+//! The expectations of a scenario: they are checked, and what is not checked is said to be unchecked.
 
 use serde_json::{Value, json};
 
@@ -433,7 +433,7 @@ fn run_words_nothing_as_a_regression() {
 }
 
 #[test]
-fn a_run_that_a_critical_call_ended_is_told_so() {
+fn a_run_that_a_critical_call_ended_says_so() {
     let lines = "expected_trajectory: [{ tool: add }, { tool: echo, args: { message: a } }]";
     let project = project(lines);
     project.expect(0, &["record"]);

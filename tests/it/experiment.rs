@@ -72,7 +72,7 @@ fn another_model_gates_only_when_that_is_allowed() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn another_agent_and_a_changed_scenario_are_told_with_the_model() {
+fn another_agent_and_a_changed_scenario_are_shown_with_the_model() {
     let stage = Stage::new("kind: anthropic", CALLS, LOOKS);
     stage.expect(0, &["record"]);
     stage
@@ -129,7 +129,7 @@ fn another_agent_and_a_changed_scenario_are_told_with_the_model() {
 }
 
 #[test]
-fn a_model_named_by_the_environment_is_told_by_its_name() {
+fn a_model_named_by_the_environment_is_shown_by_its_name() {
     let stage = Stage::new("kind: anthropic", CALLS, LOOKS);
     stage
         .project
@@ -168,7 +168,7 @@ fn what_a_script_plays_is_part_of_the_experiment_and_what_describes_it_is_not() 
 }
 
 #[test]
-fn stored_runs_are_told_apart_as_live_ones_are() {
+fn stored_runs_are_distinguished_as_live_ones_are() {
     let project = Project::shipped();
     let old = "baselines/flows/ticket/baseline.json";
     project.file(
@@ -197,7 +197,7 @@ fn stored_runs_are_told_apart_as_live_ones_are() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn what_a_changed_scenario_asks_otherwise_is_told_part_by_part() {
+fn changes_to_a_scenario_are_shown_part_by_part() {
     let tools: Vec<_> = ["a", "b", "c"].map(|name| json!({ "name": name, "annotations": { "read_only_hint": true }, "responses": [{ "content": name }] })).into();
     let write = |project: &Project, says: &[&str], calls: &[&str]| {
         let calls: Vec<_> = calls
@@ -215,13 +215,13 @@ fn what_a_changed_scenario_asks_otherwise_is_told_part_by_part() {
     let project = Project::new();
     write(&project, &["Look."], &["a", "b", "c"]);
     project.expect(0, &["record"]);
-    for (says, calls, told) in [
+    for (says, calls, message) in [
         (
             "Look up.",
             &["a", "b", "c"][..],
             "experiment: the user's message: Look. → Look up.",
         ),
-        // What only moves is not told.
+        // What only moves is not reported.
         (
             "Look.",
             &["c", "a", "b", "c"],
@@ -239,6 +239,6 @@ fn what_a_changed_scenario_asks_otherwise_is_told_part_by_part() {
         ),
     ] {
         write(&project, &[says], calls);
-        project.expect(3, &["compare"]).says(told);
+        project.expect(3, &["compare"]).says(message);
     }
 }

@@ -1,7 +1,7 @@
 //! No cycle of files inside any folder of `src/`, and none of the rooms of `src/score/` and `src/scenario_file/`: whoever reads one file
 //! finds what it needs below it, never above.
 //!
-//! Told from the paths that files name, in `use` and elsewhere. What a `mod.rs` hands on from its own files (`pub use`) counts as naming
+//! Found by the paths that files name, in `use` and elsewhere. What a `mod.rs` hands on from its own files (`pub use`) counts as naming
 //! that file.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! A limit on the size of files is told like every other reason that something cannot be written.
+//! A limit on the size of files is reported like every other reason that something cannot be written.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::common::{Project, ran};
 
 #[test]
-fn what_is_too_large_to_be_written_is_told() {
+fn a_file_too_large_to_be_written_is_reported() {
     let project = Project::new();
     project.faulty("s", &["big=100000"], &[("echo", json!({}))]);
     let ulimited = |arguments: &str| {

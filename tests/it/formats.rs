@@ -249,7 +249,7 @@ fn a_command_that_could_not_begin_says_so_where_its_result_was_to_be() {
 }
 
 #[test]
-fn what_is_wrong_in_files_is_told_at_its_place_in_every_form() {
+fn errors_in_files_are_reported_at_their_place_in_every_form() {
     let project = project();
     project.expect(0, &["compare", "--report", "html=pages"]);
     project.file("scenarios/broken.yaml", "name: Broken\nagent: [");
@@ -269,9 +269,9 @@ fn what_is_wrong_in_files_is_told_at_its_place_in_every_form() {
             .contains("::error file=scenarios/broken.yaml,line=2,col="),
         "{ran:#?}"
     );
-    let told = project.read("out.md");
-    assert!(told.lines().any(|it| it.starts_with(place)), "{told}");
-    assert!(!told.contains("\\n"), "{told}");
+    let summary = project.read("out.md");
+    assert!(summary.lines().any(|it| it.starts_with(place)), "{summary}");
+    assert!(!summary.contains("\\n"), "{summary}");
     // Nobody takes the pages of the run before for those of this one.
     let index = project.read("pages/index.html");
     assert!(

@@ -1,4 +1,4 @@
-//! What users meet, from the command to the page, held word for word below `tests/golden/`.
+//! The program as users meet it, from the command to the page, held word for word below `tests/golden/`.
 //!
 //! Each case has a folder there. Its `session.txt` has the commands with what they print and their exit codes; beside it lies what they
 //! write. What differs from run to run, and from machine to machine, is replaced by [`normal`], and nowhere else. A file that no case
@@ -219,7 +219,7 @@ fn played(case: &Case) -> BTreeMap<String, String> {
     for step in case.steps {
         match step {
             Run(words) => {
-                // Where a run takes long, what fails is told before its result, too.
+                // Where a run takes long, what fails is shown before its result, too.
                 let arguments = words.split(' ').chain(["--no-progress"]);
                 let ran = project.run(&arguments.collect::<Vec<_>>());
                 let _ = write!(session, "$ mcp-eval {words}\n{}", ran.stdout);

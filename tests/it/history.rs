@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::common::{Project, commit_all, ran, skipped};
 use crate::results_database::kit::{Place, shop};
 
-/// A shop whose tea has been dearer since the third of four runs, told without identity.
+/// A shop whose tea has been dearer since the third of four runs, shown without identity.
 fn dearer() -> Place {
     let place = Place::file();
     shop(&place.project, "tea", "7.50", "");
@@ -30,15 +30,15 @@ fn document(place: &Place, arguments: &[&str]) -> Value {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_scenario_that_fails_is_told_with_its_first_bad_run() {
+fn a_scenario_that_fails_is_shown_with_its_first_bad_run() {
     let place = dearer();
     let runs = place.rows("select run_id, reason from results order by created_at");
     let [_, good, bad, _] = &runs[..] else {
         panic!("{runs:?}");
     };
-    let told = document(&place, &["tea"]);
-    let tea = &told["scenarios"][0];
-    assert_eq!(told["scenarios"].as_array().unwrap().len(), 1);
+    let history = document(&place, &["tea"]);
+    let tea = &history["scenarios"][0];
+    assert_eq!(history["scenarios"].as_array().unwrap().len(), 1);
     let statuses: Vec<&Value> = tea["results"]
         .as_array()
         .unwrap()
@@ -59,7 +59,7 @@ fn a_scenario_that_fails_is_told_with_its_first_bad_run() {
     );
     let validator = jsonschema::validator_for(&history::json_schema()).unwrap();
     let errors: Vec<String> = validator
-        .iter_errors(&told)
+        .iter_errors(&history)
         .map(|it| it.to_string())
         .collect();
     assert!(errors.is_empty(), "{errors:#?}");
@@ -140,8 +140,8 @@ fn what_is_looked_at_can_be_chosen() {
     );
     place.expect(0, &["run", "scenarios/milk.yaml"]);
     let ids = |arguments: &[&str]| -> Vec<String> {
-        let told = document(&place, arguments);
-        let scenarios = told["scenarios"].as_array().unwrap().iter();
+        let history = document(&place, arguments);
+        let scenarios = history["scenarios"].as_array().unwrap().iter();
         scenarios
             .map(|it| it["id"].as_str().unwrap().to_owned())
             .collect()
@@ -150,12 +150,15 @@ fn what_is_looked_at_can_be_chosen() {
     assert_eq!(ids(&["--tag", "dairy"]), ["milk"]);
     assert_eq!(ids(&["--tag", "dairy", "--tag", "shop"]), ["milk", "tea"]);
     assert_eq!(ids(&["--since", "1h"]), ["milk", "tea"]);
-    let told = document(&place, &["tea", "--last", "2"]);
-    assert_eq!(told["scenarios"][0]["results"].as_array().unwrap().len(), 2);
+    let history = document(&place, &["tea", "--last", "2"]);
+    assert_eq!(
+        history["scenarios"][0]["results"].as_array().unwrap().len(),
+        2
+    );
     // Each model has a course, and as many results, of its own.
     let counts = |arguments: &[&str]| -> Vec<usize> {
-        let told = document(&place, arguments);
-        let scenarios = told["scenarios"].as_array().unwrap().iter();
+        let history = document(&place, arguments);
+        let scenarios = history["scenarios"].as_array().unwrap().iter();
         scenarios
             .map(|it| it["results"].as_array().unwrap().len())
             .collect()
@@ -170,7 +173,7 @@ fn what_is_looked_at_can_be_chosen() {
         (&slowest[0]["id"], &slowest[1]["id"]),
         (&json!("tea"), &json!("milk"))
     );
-    // What was interrupted is told, and what was skipped is not.
+    // What was interrupted is shown, and what was skipped is not.
     place.execute("update results set status = 'interrupted' where status = 'recorded'");
     assert_eq!(counts(&["tea"]), [4]);
     place.execute("update results set status = 'skipped' where status = 'interrupted'");
@@ -242,8 +245,8 @@ fn the_commit_is_found_where_the_source_is_known() {
     change("8.50");
     change("8.50");
     expect(1, &["compare"]);
-    let told = document(&place, &["tea"]);
-    let first = &told["scenarios"][0]["first_bad"];
+    let history = document(&place, &["tea"]);
+    let first = &history["scenarios"][0]["first_bad"];
     assert_eq!(first["range"]["good"]["commit"], commits[0]);
     assert_eq!(first["range"]["bad"]["commit"], commits[3]);
     assert_eq!(first["range"]["of_source"], true);
@@ -258,7 +261,7 @@ fn the_commit_is_found_where_the_source_is_known() {
     let after = document(&place, &["tea"]);
     assert_eq!(
         after["scenarios"][0]["results"],
-        told["scenarios"][0]["results"]
+        history["scenarios"][0]["results"]
     );
 }
 
@@ -307,15 +310,15 @@ fn what_has_become_slow_fails_a_gate() {
     let unmeasured = "nothing could be measured: it takes 3 results of one scenario that passed before its latest, with the same agent and model, and there are 1 at most";
     let gated = ["history", "--max-slowdown", "1"];
     place.expect(3, &gated).says(unmeasured);
-    let told = place.expect(3, &[&gated[..], &["--format", "json"]].concat());
-    told.says(unmeasured);
-    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    let ran = place.expect(3, &[&gated[..], &["--format", "json"]].concat());
+    ran.says(unmeasured);
+    let history: Value = serde_json::from_str(&ran.stdout).unwrap();
     let gate = json!({ "max_factor": 1.0, "passed": null, "measured": 0, "needed": 3, "most": 1, "too_slow": [], "unmeasured": [], "disabled": [] });
-    assert_eq!(told["gate"], gate);
+    assert_eq!(history["gate"], gate);
     let end = place.expect(3, &[&gated[..], &["--format", "e2e"]].concat());
     end.says("No verdict").says_not("Test ");
-    let told = document(&place, &["tea"]);
-    assert_eq!(told["scenarios"].as_array().unwrap().len(), 2);
+    let history = document(&place, &["tea"]);
+    assert_eq!(history["scenarios"].as_array().unwrap().len(), 2);
     let end = place.expect(0, &["history", "--format", "e2e"]).stdout;
     assert!(
         end.ends_with("Test PASSED\nVerdict: 2 of 2 scenarios passed when they were run last\n"),
@@ -353,8 +356,8 @@ fn an_error_and_a_timeout_are_bad_runs() {
         ));
     }
     let runs = place.rows("select run_id from results order by created_at");
-    let told = document(&place, &["tea"]);
-    let tea = &told["scenarios"][0];
+    let history = document(&place, &["tea"]);
+    let tea = &history["scenarios"][0];
     assert_eq!(
         (
             &tea["judged"],
@@ -576,7 +579,7 @@ fn a_fish_and_a_zsh_complete_names_and_run_none_of_them() {
     let place = dearer();
     place.execute("insert into scenarios (id, name, created_at, updated_at) values ('t $(touch ran)', '`touch ran`', 'x', 'x')");
     let of_fish = r#"source completions.fish; complete -C "mcp-eval history t""#;
-    // What completes is told in the place of what zsh would make of it.
+    // The completion is printed in the place of what zsh would make of it.
     let of_zsh = r#"compdef() { : }; source ./completions.zsh
         compadd() { print -rl -- "${(@P)2}" }; _mcp_eval_names"#;
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_mcp-eval"));
@@ -647,9 +650,9 @@ fn what_did_not_run_to_its_end_is_green_nowhere() {
     place.expect(3, &gated).says("its latest run is error");
     let said = place.expect(1, &e2e);
     said.says("[ERROR] tea: no key").says_not("[PASSED]");
-    let told = document(&place, &["tea"]);
-    let series = told["scenarios"].as_array().unwrap();
-    assert_eq!(series.len(), 1, "{told:#}");
+    let history = document(&place, &["tea"]);
+    let series = history["scenarios"].as_array().unwrap();
+    assert_eq!(series.len(), 1, "{history:#}");
     assert_eq!(series[0]["results"].as_array().unwrap().len(), 4);
     // With what came first, nothing stays red once it runs.
     place.execute(&format!(
@@ -680,14 +683,14 @@ fn recorded_servers_make_up_for_no_failure_of_the_servers() {
     said.says("[FAILED] tea (")
         .says("[PASSED] tea (recorded servers) (")
         .says("1 of 2 scenarios passed");
-    let told = document(&place, &["tea"]);
-    let servers: Vec<&Value> = told["scenarios"]
+    let history = document(&place, &["tea"]);
+    let servers: Vec<&Value> = history["scenarios"]
         .as_array()
         .unwrap()
         .iter()
         .map(|it| &it["servers"])
         .collect();
-    assert_eq!(servers, ["live", "recorded"], "{told:#}");
+    assert_eq!(servers, ["live", "recorded"], "{history:#}");
     place
         .expect(0, &["history", "tea"])
         .says("tea · scripted, recorded servers");
@@ -754,7 +757,7 @@ fn what_was_left_out_since_is_measured_by_nothing() {
 }
 
 #[test]
-fn what_is_of_the_future_is_told() {
+fn results_from_the_future_are_reported() {
     let place = Place::file();
     shop(&place.project, "tea", "7.50", "");
     place.expect(0, &["run"]);

@@ -77,7 +77,7 @@ fn paths_are_those_of_the_file_that_names_them_and_defaults_are_replaced() {
     let ran = crate::common::ran(project.command().arg("run").env("MY_WORD", "hello"));
     assert_eq!(ran.code, 0, "{ran:#?}");
     assert_eq!(project.read("scenarios/tools/said"), "hello hello more\n");
-    // What is not set is told before anything is run.
+    // What is not set is reported before anything is run.
     let ran = project.expect(3, &["run"]);
     ran.says("the environment variable `MY_WORD` is not set");
     project.edit("scenarios/s.yaml", "\"name\"", "\"before\": [], \"name\"");
@@ -148,7 +148,7 @@ fn a_command_after_is_run_whatever_happened_and_fails_nobody() {
 }
 
 #[test]
-fn a_command_after_that_fails_in_a_later_take_is_told_too() {
+fn a_command_after_that_fails_in_a_later_take_is_reported_too() {
     // It fails from the second run on.
     let after = json!([[
         "sh",
@@ -225,7 +225,7 @@ fn an_interruption_leaves_time_to_clean_up_and_no_more() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn errors_are_reported_with_their_place() {
     let cases = [
         (json!([[]]), "names no program"),
         (

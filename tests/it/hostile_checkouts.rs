@@ -105,7 +105,7 @@ fn reviews_databases_and_reports_know_whose_folder_it_is() {
         .run(&["run"])
         .says("results.db is a link out of its folder");
     assert_eq!(held(elsewhere.path()), before);
-    // Within the folder, links lead where they like; and a report goes where it is told to.
+    // Within the folder, links lead where they like; and a report goes where the user wants it.
     let (project, elsewhere) = recorded();
     fs::rename(project.path("baselines/s"), project.path("baselines/.of-s")).unwrap();
     symlink(".of-s", project.path("baselines/s")).unwrap();
@@ -125,10 +125,10 @@ fn what_git_tracks_of_our_own_is_not_read() {
     project.expect(0, &["report"]);
     commit_all(&project.path(""), "All");
     let warning = "warning: git tracks .mcp-eval/, so nothing in it is read";
-    let told = project.expect(3, &["report"]);
-    told.says(warning).says("`git rm -r --cached .mcp-eval`");
-    told.says("no result is stored in .mcp-eval/untracked-1/runs/");
-    assert_eq!(told.all().matches("git tracks").count(), 1, "{told:#?}");
+    let ran = project.expect(3, &["report"]);
+    ran.says(warning).says("`git rm -r --cached .mcp-eval`");
+    ran.says("no result is stored in .mcp-eval/untracked-1/runs/");
+    assert_eq!(ran.all().matches("git tracks").count(), 1, "{ran:#?}");
     project.expect(3, &["history"]).says(warning);
     // What is made now is kept, and read again.
     project.expect(0, &["compare", "--quiet"]).says(warning);

@@ -393,7 +393,7 @@ fn calling(address: SocketAddr, calls: usize) -> Project {
 }
 
 #[test]
-fn a_session_that_the_server_ends_is_opened_anew_and_that_is_told() {
+fn a_session_that_the_server_ends_is_opened_anew_and_that_is_reported() {
     let (address, server) = serve(Mode::EndsSessions(2));
     let project = calling(address, 6);
     let (ran, scenario) = run(&project);
@@ -546,7 +546,7 @@ fn a_name_that_leads_nowhere_is_not_tried_again() {
 }
 
 #[test]
-fn everything_that_is_missing_in_the_environment_is_told_at_once() {
+fn everything_that_is_missing_in_the_environment_is_reported_at_once() {
     let project = Project::new();
     project.file(
         "scenarios/s.yaml",

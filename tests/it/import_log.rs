@@ -1,4 +1,4 @@
-//! What a recording of the original tool is read as.
+//! Recordings of the original tool, and what they are read as.
 
 use std::fs;
 
@@ -156,7 +156,7 @@ fn an_answer_is_taken_from_where_it_stands() {
 }
 
 #[test]
-fn times_are_measured_where_they_are_told_and_never_made_up() {
+fn times_are_taken_from_the_log_and_never_made_up() {
     let without = |log: &mut Value, key: &str| log.as_object_mut().unwrap().remove(key);
     let from_message = greeting(|log| drop(without(log, "execution_time"))).unwrap();
     assert_eq!(
@@ -215,7 +215,7 @@ fn the_log_says_how_the_run_ended() {
 }
 
 #[test]
-fn what_is_no_recording_is_told_apart() {
+fn files_that_are_no_recordings_are_recognized() {
     for (log, problem) in [
         (
             "{\"messages\": [",

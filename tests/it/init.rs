@@ -288,7 +288,7 @@ fn what_is_there_is_never_overwritten() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_server_that_does_not_start_is_told_with_what_it_said() {
+fn a_server_that_does_not_start_is_reported_with_what_it_said() {
     let project = Project::new();
     for (command, says) in [
         (

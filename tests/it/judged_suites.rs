@@ -51,8 +51,8 @@ fn a_dry_run_names_evaluators_and_what_judges_may_cost() {
     let plain =
         json!({ "evaluators": [{ "type": "text", "contains": "fine", "role": "advisory" }] });
     scenario(&project, "plain", &plain);
-    let told = project.expect(0, &["run", "--dry-run"]);
-    told.says("2 evaluators (trace-no-errors; llm-judge, advisory), judged by j, up to")
+    let plan = project.expect(0, &["run", "--dry-run"]);
+    plan.says("2 evaluators (trace-no-errors; llm-judge, advisory), judged by j, up to")
         .says("1 evaluator (text, advisory)")
         .says("models may cost up to");
     let planned = project.result(0, &["run", "--dry-run", "--repeat", "2"]);
@@ -101,8 +101,8 @@ fn what_judges_cost_counts_against_the_bound_of_a_suite() {
     let merged = project.result(1, &["merge", "parts"]);
     assert_eq!(merged["suite"]["gates"][0]["value"], 0.24, "{merged}");
     assert_eq!(merged["suite"]["gates"][0]["state"], "broken");
-    let told = merged["scenarios"][1]["evaluators"][1]["message"].as_str();
-    assert_eq!(told, Some("LLM judge score: 90.0%"));
+    let message = merged["scenarios"][1]["evaluators"][1]["message"].as_str();
+    assert_eq!(message, Some("LLM judge score: 90.0%"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is kept can be read again, survives a kill, and is never half-written.
+//! Kept files can be read again, survive a kill, and are never half-written.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -96,7 +96,7 @@ fn an_answer_is_read_as_deep_as_it_was_recorded() {
 }
 
 #[test]
-fn a_file_that_is_nested_for_ever_is_told_and_ends_nothing() {
+fn a_file_that_is_nested_for_ever_is_reported_and_ends_nothing() {
     let project = Project::new();
     project.faulty("s", &["structured={}"], &[("echo", json!({}))]);
     project.expect(0, &["record"]);
@@ -545,7 +545,7 @@ fn what_was_kept_before_an_error_was_marked_as_one_is_marked_when_it_is_scored()
 
 /// Comparing stored trajectories again shows no secret that the scenario still holds.
 #[test]
-fn a_secret_criterion_is_not_told_when_a_stored_run_is_scored() {
+fn a_secret_criterion_is_not_shown_when_a_stored_run_is_scored() {
     const CANARY: &str = "canary-7c1f5be2";
     let project = Project::new();
     project.file(
@@ -641,8 +641,8 @@ fn what_an_interruption_has_left_undone_is_in_the_result() {
         .unwrap()
         .iter()
         .map(|it| {
-            let told = [&it["status"], &it["not_run"], &it["problem"]["message"]];
-            told.map(|it| it.as_str().unwrap_or_default())
+            let texts = [&it["status"], &it["not_run"], &it["problem"]["message"]];
+            texts.map(|it| it.as_str().unwrap_or_default())
         })
         .collect();
     let not_started = [

@@ -111,7 +111,7 @@ fn rows<'a>(parts: impl Iterator<Item = &'a Value>) -> Vec<(String, String)> {
             let keys = form["properties"].as_object().into_iter().flatten();
             for (key, of) in keys {
                 let said = of["description"].as_str().unwrap_or_default();
-                // Which kinds there are, each with its own words, is told above the table.
+                // The kinds, each with its own words, are listed above the table.
                 let is_kind = of.get("const").is_some();
                 if !is_kind && rows.iter().all(|(known, _)| known != key) {
                     rows.push((key.clone(), said.replace('|', "\\|")));

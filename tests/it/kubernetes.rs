@@ -201,12 +201,12 @@ fn one_of_seven_parts_is_killed_and_what_is_missing_is_named() {
     let hole = merged(&project, "1");
     assert_eq!(hole.code, 3, "{hole:#?}");
     hole.says(&format!("part {}/7 has left no result", held + 1));
-    let told = hole
+    let line = hole
         .stderr
         .lines()
         .find(|it| it.contains("has left no result"));
     for id in &lost {
-        assert!(told.unwrap().contains(id), "{id}: {told:?}");
+        assert!(line.unwrap().contains(id), "{id}: {line:?}");
     }
     let result = document(&project, "results/1/report/result.json");
     assert_eq!(result["gate"]["exit_code"], 3);

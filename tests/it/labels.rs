@@ -1,4 +1,4 @@
-//! Calls of a gateway's one tool are told apart by what they are for, in everything that people read.
+//! Calls of a gateway's one tool are distinguished by what they are for, in everything that people read.
 
 use serde_json::{Value, json};
 

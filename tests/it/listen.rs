@@ -187,7 +187,7 @@ fn sessions_become_a_scenario_and_a_baseline_that_pass() {
 }
 
 #[test]
-fn what_a_replay_in_one_session_cannot_do_again_is_told() {
+fn calls_that_a_replay_in_one_session_cannot_repeat_are_reported() {
     let project = tickets();
     let listening = listen(&mut project.command(), &["scenarios/s.yaml", "--name", "t"]);
     let opened = listening.session(&project, &["call desk open {}"]);

@@ -257,9 +257,11 @@ fn a_scenario_is_run_again_where_any_of_its_cells_failed() {
 #[test]
 fn cells_have_folders_that_every_file_system_tells_apart() {
     let project = project(1);
-    let told = "some file systems take both for one folder";
+    let problem = "some file systems take both for one folder";
     for matrix in ["model=A,a", "model=Å,\u{212b}"] {
-        project.expect(2, &["run", "--matrix", matrix]).says(told);
+        project
+            .expect(2, &["run", "--matrix", matrix])
+            .says(problem);
     }
     // Dots at the end are written otherwise in names of folders, and no cell is called as a device is.
     project.expect(0, &["run", "--dry-run", "--matrix", "model=a,a.,con,nul"]);

@@ -30,21 +30,21 @@ fn judged(agent: &Value, more: &Value, evaluators: &[Value]) -> (Project, i32, V
     let ran = project.run(&["run", "--format", "json"]);
     let result: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran:#?}"));
     let found = result["scenarios"][0]["evaluators"].as_array().unwrap();
-    let told = found.iter().map(|it| {
+    let messages = found.iter().map(|it| {
         let text = |key: &str| it[key].as_str().unwrap().to_owned();
         format!("{}: {}", text("status"), text("message"))
     });
-    (project, ran.code, told.collect())
+    (project, ran.code, messages.collect())
 }
 
 /// One evaluator, and how what is said of it begins.
 #[track_caller]
 fn each(agent: &Value, more: &Value, cases: &[(Value, &str)]) {
     let evaluators: Vec<Value> = cases.iter().map(|it| it.0.clone()).collect();
-    let (_project, _, told) = judged(agent, more, &evaluators);
-    assert_eq!(told.len(), cases.len(), "{told:#?}");
-    for ((evaluator, expected), told) in cases.iter().zip(told) {
-        assert!(told.starts_with(expected), "{evaluator}: {told}");
+    let (_project, _, messages) = judged(agent, more, &evaluators);
+    assert_eq!(messages.len(), cases.len(), "{messages:#?}");
+    for ((evaluator, expected), message) in cases.iter().zip(messages) {
+        assert!(message.starts_with(expected), "{evaluator}: {message}");
     }
 }
 
@@ -288,7 +288,7 @@ fn tools_that_appear_during_a_run_can_be_named() {
     let kept = project.read(project.last_run().join("current/s.json"));
     let kept: Value = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept["catalogue"][0]["later_tools"], json!(["wipe"]));
-    // Where nobody has shown it, nobody has heard of it.
+    // Where nobody has shown it, nobody knows of it.
     let closed = json!({ "kind": "scripted", "calls": [{ "tool": "mcp__shop__find" }] });
     each(
         &closed,

@@ -129,7 +129,7 @@ fn what_official_clients_live_with_is_recorded() {
 }
 
 #[test]
-fn an_answer_that_came_is_told_at_once() {
+fn an_unfit_answer_is_reported_at_once() {
     for (oddity, said) in [
         ("foreign error", "no valid session"),
         ("foreign result", "another id than its request: 99"),
@@ -282,7 +282,7 @@ fn what_a_server_asks_its_client_is_kept_with_the_call_and_a_difference_is_shown
 }
 
 #[test]
-fn what_a_server_asks_for_before_it_lets_anybody_in_is_told() {
+fn the_access_that_a_server_demands_is_reported() {
     for (oddity, code) in [("closed", 3), ("closed list", 3), ("closed call", 0)] {
         let project = project(serve(oddity));
         let ran = project.expect(code, &["record", "--allow-failing"]);

@@ -1,8 +1,8 @@
-//! What has one cause is one card, and what follows from it stands beneath.
+//! One cause is one card, and what follows from it stands beneath.
 
 use serde_json::{Value, json};
 
-use crate::causes::{reads, shop, told};
+use crate::causes::{reads, shop, shown_causes};
 use crate::common::Project;
 
 fn fails(name: &str, message: &str) -> Value {
@@ -17,7 +17,7 @@ fn effect(mut tool: Value) -> Value {
 }
 
 fn texts(project: &Project) -> Vec<String> {
-    told(project).into_iter().map(|it| it.0).collect()
+    shown_causes(project).into_iter().map(|it| it.0).collect()
 }
 
 fn causes(project: &Project) -> Vec<Value> {
@@ -76,7 +76,7 @@ fn calls_that_a_stopped_script_did_not_come_to_follow_from_what_stopped_it() {
     project.expect(0, &["record"]);
     stops(&project, true, false);
     project.expect(1, &["compare"]);
-    let found = told(&project);
+    let found = shown_causes(&project);
     assert_eq!(
         found,
         [(
@@ -95,7 +95,7 @@ fn calls_that_a_stopped_script_did_not_come_to_follow_from_what_stopped_it() {
     // The same where the calls are what the scenario expects.
     stops(&project, true, true);
     project.expect(1, &["run"]);
-    let found = told(&project);
+    let found = shown_causes(&project);
     assert_eq!(found.len(), 1, "{found:#?}");
     assert_eq!(found[0].0, "`save` failed: the disk is full");
     let beneath = follows(&causes(&project)[0]);
@@ -145,7 +145,7 @@ fn a_tolerated_addition_is_marked_as_such_beside_what_fails_its_call() {
         project.expect(0, &["record", "--takes", takes]);
         write(&json!({"word": "q", "n": 77, "currency": "EUR"}));
         project.expect(1, &["compare"]);
-        for (text, rest) in told(&project) {
+        for (text, rest) in shown_causes(&project) {
             let is_addition = text.contains("`currency`");
             assert_eq!(rest[2], json!(!is_addition), "{takes}: {text}");
         }
@@ -179,7 +179,7 @@ fn a_cause_fails_only_the_scenarios_that_failed_for_it() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_changed_script_is_told_once() {
+fn a_changed_script_is_shown_once() {
     let project = Project::new();
     let write = |city: &str, days: u64| {
         let mut sky = reads("sky", "s", &json!({}));
@@ -193,8 +193,8 @@ fn a_changed_script_is_told_once() {
     write("Bonn", 1);
     project.expect(3, &["compare"]);
     let found = causes(&project);
-    let told: Vec<_> = found.iter().map(|it| &it["text"]).collect();
-    assert_eq!(found.len(), 1, "{told:#?}");
+    let texts: Vec<_> = found.iter().map(|it| &it["text"]).collect();
+    assert_eq!(found.len(), 1, "{texts:#?}");
     assert_eq!(found[0]["kind"], "experiment");
     assert_eq!(
         found[0]["places"][0]["calls"],
@@ -222,7 +222,7 @@ fn a_changed_script_is_told_once() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_member_with_another_name_is_told_as_one() {
+fn a_member_with_another_name_is_shown_as_one() {
     let project = Project::new();
     let write = |now: bool| {
         let item = |n: f64| {
@@ -331,9 +331,9 @@ fn an_expectation_that_a_failed_call_breaks_follows_from_it() {
     for command in ["compare", "run"] {
         project.expect(1, &[command]);
         let found = causes(&project);
-        let told: Vec<_> = found.iter().map(|it| &it["text"]).collect();
+        let texts: Vec<_> = found.iter().map(|it| &it["text"]).collect();
         assert_eq!(
-            told,
+            texts,
             ["`sky` failed: backend is down"],
             "{command}: {found:#?}"
         );

@@ -1,4 +1,4 @@
-//! What is told while a suite runs, and how: at once what failed, the rest as a number.
+//! The output while a suite runs: failures at once, the rest as a number.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -48,7 +48,7 @@ fn on_terminal(project: &Project, columns: u16, arguments: &[&str]) -> Option<St
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_failure_is_told_at_once_and_what_passed_is_a_number() {
+fn a_failure_is_shown_at_once_and_passes_are_a_number() {
     let project = some_fail();
     let ran = project.expect(3, &["compare"]);
     // At once, before the result.
@@ -78,7 +78,7 @@ fn a_failure_is_told_at_once_and_what_passed_is_a_number() {
     }
     let quiet = project.expect(3, &["compare", "-q"]);
     assert_eq!(quiet.stderr, "");
-    // One that is alone is told by its result, which comes at once.
+    // One that is alone is reported by its result, which comes at once.
     let alone = project.expect(3, &["compare", "scenarios/one.yaml"]);
     assert!(!alone.stderr.contains("  error: "), "{alone:#?}");
 }
@@ -149,7 +149,7 @@ fn an_interruption_while_a_failure_is_tried_once_more_is_no_failure() {
 }
 
 #[test]
-fn a_failure_is_told_before_the_run_that_tells_what_varies() {
+fn a_failure_is_shown_before_the_run_that_shows_what_varies() {
     let project = run_once_more("oo", 0);
     let mut child = (project.command().arg("compare"))
         .stdout(Stdio::null())

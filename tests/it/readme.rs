@@ -408,7 +408,7 @@ fn every_option_of_the_readme_exists() {
         let help = project.expect(0, &[command, below, "--help"]).stdout;
         known.extend(options(&help));
     }
-    // What other programs are told, on lines of their own or in these words.
+    // What is written to other programs, on lines of their own or in these words.
     let others = ["npx ", "docker ", "cargo install", "git r"];
     let theirs = ["--ask", "--max-turns", "--help"];
     let mut text = readme.clone();

@@ -385,7 +385,7 @@ fn ctrl_c_ends_the_waiting_at_once() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn waiting_is_told_now_and_then_without_a_terminal_and_does_not_count_for_the_scenario() {
+fn waiting_is_shown_now_and_then_without_a_terminal_and_does_not_count_for_the_scenario() {
     let project = Project::new();
     let ready = json!({ "calls": [search()], "timeout": "20s" });
     one_call(
@@ -421,7 +421,7 @@ mcp_interactions:
 }
 
 #[test]
-fn calls_that_may_change_something_are_told() {
+fn calls_that_may_change_something_are_reported() {
     let project = Project::new();
     let ready = json!({ "calls": [{ "tool": "count" }, { "tool": "echo" }] });
     one_call(&project, &["text=fine"], &ready, &json!({}));

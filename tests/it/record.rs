@@ -32,7 +32,7 @@ fn recording_twice_changes_nothing() {
 }
 
 #[test]
-fn deviations_from_the_expected_trajectory_are_told_per_parameter() {
+fn deviations_from_the_expected_trajectory_are_shown_per_parameter() {
     let project = Project::new();
     project.faulty_with(
         "s",
@@ -161,7 +161,7 @@ fn a_baseline_that_cannot_be_written_is_an_error_and_the_old_one_stays() {
 }
 
 #[test]
-fn a_read_only_folder_is_told() {
+fn a_read_only_folder_is_reported() {
     let project = Project::shipped();
     let folder = project.path("readonly");
     fs::create_dir(&folder).unwrap();

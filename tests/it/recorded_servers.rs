@@ -162,7 +162,7 @@ fn no_container_is_needed_either() {
 }
 
 #[test]
-fn servers_of_the_command_line_are_held_still_and_unknown_ones_are_told() {
+fn servers_of_the_command_line_are_held_still_and_unknown_ones_are_reported() {
     let project = Project::new();
     recorded(&project);
     project.edit("scenarios/s.yaml", "\"s\":{", "\"other\":{");

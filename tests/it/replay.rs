@@ -207,7 +207,7 @@ fn bindings_are_shown_wherever_the_call_is() {
 }
 
 #[test]
-fn a_regression_is_told_in_the_words_of_the_run() {
+fn a_regression_is_reported_in_the_words_of_the_run() {
     let project = Project::new();
     items(&project, "flow", &["items=short"], &flow(), &json!({}));
     project.expect(0, &["record"]);
@@ -291,7 +291,7 @@ fn a_secret_the_server_gives_is_followed_and_never_stored() {
 }
 
 #[test]
-fn a_value_that_is_gone_is_replaced_by_the_recorded_one_and_told() {
+fn a_value_that_is_gone_is_replaced_by_the_recorded_one_and_reported() {
     let project = Project::new();
     items(&project, "flow", &["items=short"], &flow(), &json!({}));
     project.expect(0, &["record"]);
@@ -595,7 +595,7 @@ fn what_the_scenario_says_of_a_binding_counts() {
 }
 
 #[test]
-fn impossible_bindings_are_told_with_their_place() {
+fn impossible_bindings_are_reported_with_their_place() {
     let project = Project::new();
     items(&project, "flow", &["items=short"], &flow(), &json!({}));
     project.expect(0, &["record"]);
@@ -724,7 +724,7 @@ fn a_replay_can_be_recorded_and_run_by_itself() {
 }
 
 #[test]
-fn a_server_the_scenario_no_longer_has_is_told_before_anything_is_asked() {
+fn a_server_the_scenario_no_longer_has_is_reported_before_anything_is_asked() {
     let project = Project::new();
     items(&project, "flow", &["items=short"], &flow(), &json!({}));
     project.expect(0, &["record"]);

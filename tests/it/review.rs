@@ -1,4 +1,4 @@
-//! What failed or changed waits for review, and becomes the baseline when somebody says so.
+//! Runs that failed or changed: they wait for review, and become the baseline when somebody says so.
 
 use std::fs;
 
@@ -163,7 +163,7 @@ fn what_was_asked_otherwise_is_not_accepted_unseen() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn names_are_ids_names_or_files_and_a_wrong_one_is_told() {
+fn names_are_ids_names_or_files_and_a_wrong_one_is_reported() {
     let project = Project::new();
     changed_shop(&project);
     project
@@ -260,7 +260,7 @@ fn variants_pass_either_way_and_are_retired_when_none_comes_near() {
 }
 
 #[test]
-fn reads_of_servers_that_outlive_a_run_are_heard_twice_where_they_are_new() {
+fn reads_of_servers_that_outlive_a_run_are_asked_twice_where_they_are_new() {
     let project = Project::new();
     let declared = json!({ "tools": [
         { "name": "same", "annotations": { "read_only_hint": true }, "responses": [{ "content": "as ever" }] },

@@ -1,4 +1,4 @@
-//! A run that failed by itself: `review` accepts it no sooner than `record` keeps it, and nobody is told to deploy it.
+//! A run that failed by itself: `review` accepts it no sooner than `record` keeps it, and nobody is advised to deploy it.
 
 use serde_json::json;
 

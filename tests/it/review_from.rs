@@ -1,4 +1,4 @@
-//! What is reviewed from an artifact of CI, which run is meant, and what is known of it.
+//! The review of an artifact of CI: which run is meant, and what is known of it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -108,7 +108,7 @@ fn the_page_that_is_opened_is_the_one_of_the_run() {
     let ran = review(&["review"], &["o", "q"]).unwrap();
     ran.says("there is no page of this run").says(&run);
     assert_eq!(project.read("opened").lines().count(), 1);
-    // A browser that cannot show it is told.
+    // A browser that cannot show it is reported.
     fs::rename(
         project.path("reports/other"),
         project.path("reports").join(&run),

@@ -1,4 +1,4 @@
-//! What a review never does: write what nobody has seen, take one run for another, stop at a file it cannot read.
+//! Things that a review never does: write what nobody has seen, take one run for another, stop at a file it cannot read.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -254,7 +254,7 @@ const BROKEN: [(&str, Break); 6] = [
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn what_cannot_be_read_is_told_and_does_not_stop_the_others() {
+fn unreadable_runs_are_reported_and_do_not_stop_the_others() {
     let project = Project::new();
     changed_shop(&project);
     second_shop(&project);
@@ -267,26 +267,26 @@ fn what_cannot_be_read_is_told_and_does_not_stop_the_others() {
     let before = files.map(|it| project.read(it));
     for (why, broken) in BROKEN {
         broken(&project);
-        let told = |ran: &Ran| {
+        let check = |ran: &Ran| {
             ran.says(PENDING)
                 .says(why)
                 .says("`mcp-eval review --reject shop` removes it");
         };
         let listed = project.expect(3, &["review", "--list"]);
-        told(&listed);
+        check(&listed);
         listed.says("✗ 1 scenario, till: ");
-        told(&project.expect(3, &["review", "--check"]));
-        told(&project.expect(2, &["review", "--accept", "shop"]));
-        told(&project.expect(2, &["review", "--accept", "till", "shop"]));
+        check(&project.expect(3, &["review", "--check"]));
+        check(&project.expect(2, &["review", "--accept", "shop"]));
+        check(&project.expect(2, &["review", "--accept", "till", "shop"]));
         assert_eq!(project.read(files[2]), before[2], "nothing is accepted");
         if let Some(ran) = reviewed(&project, &["q"]) {
             assert_eq!(ran.code, 1, "{ran:#?}");
-            told(&ran);
+            check(&ran);
             ran.says("scenarios/till.yaml");
         }
         // Of all, what can be accepted is.
         let accepted = project.expect(3, &["review", "--accept-all"]);
-        told(&accepted);
+        check(&accepted);
         accepted.says("accepted till");
         assert_eq!(project.read(files[0]), before[0], "the other is not");
         project

@@ -1,4 +1,4 @@
-//! `i` in a review: what a baseline is told to vary, and that it varies from then on.
+//! `i` in a review: places that are marked to vary in a baseline, and vary from then on.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What the rows of a data set say is kept as it is written, or it is an error with its place; nothing of it is lost without a word.
+//! The rows of a data set: each value is kept as it is written, or is an error with its place; nothing is lost without a word.
 
 use serde_json::Value;
 
@@ -324,7 +324,7 @@ fn evaluators_are_filled_in_before_their_mock_servers_start() {
     );
     defaults.expect(0, &["validate"]);
     defaults.expect(0, &["run"]);
-    // What comes out wrong is told with the row.
+    // What comes out wrong is reported with the row.
     let wrong = own;
     for (from, to, said) in [
         (

@@ -92,7 +92,7 @@ fn what_a_baseline_has_learned_of_ids_is_no_secret() {
 }
 
 #[test]
-fn odd_files_are_told_and_loops_end() {
+fn odd_files_are_reported_and_loops_end() {
     let project = Project::new();
     project.file("d/binary", b"\0\x01ghp_");
     project.file("d/latin", b"caf\xe9 and more\n");

@@ -1,4 +1,4 @@
-//! What a scenario file becomes: every key reaches the model.
+//! The model that a scenario file becomes: every key reaches it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ fn what_is_left_out_has_its_default() {
 }
 
 #[test]
-fn every_key_of_servers_and_surroundings_arrives() {
+fn every_key_of_servers_hooks_and_containers_arrives() {
     let (folder, scenario) = everything();
     let home = folder.path().join("scenarios");
     assert_eq!(scenario.name, "Everything at once");

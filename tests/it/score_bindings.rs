@@ -1,4 +1,4 @@
-//! What later requests take from earlier answers: found in recorded trajectories, and known again in a run.
+//! Values that later requests take from earlier answers: found in recorded trajectories, and known again in a run.
 
 use mcp_eval::model::binding::Binding;
 use mcp_eval::model::comparison::{Comparison, Row};
@@ -509,11 +509,11 @@ fn polls_count_once_however_often_they_ask() {
         &["running", "queued", "x", "finished"],
     ] {
         let comparison = compare(&baseline, &run(states));
-        let settled = states.last() == Some(&"finished");
+        let is_finished = states.last() == Some(&"finished");
         assert!(is_whole(comparison.scores.trajectory), "{states:?}");
         assert_eq!(
             is_whole(comparison.scores.overall),
-            settled,
+            is_finished,
             "{states:?}: {comparison:#?}"
         );
         assert_eq!(comparison.rows.len(), 2);
@@ -535,7 +535,7 @@ fn polls_count_once_however_often_they_ask() {
 }
 
 #[test]
-fn a_poll_has_settled_when_it_says_what_it_said_at_last() {
+fn a_poll_is_over_when_it_says_what_it_said_at_last() {
     let status = |state: &str, elapsed: f64, more: &str| {
         let mut answer = json!({ "state": state, "elapsed": elapsed, "job": "j-7731" });
         if !more.is_empty() {
@@ -552,7 +552,7 @@ fn a_poll_has_settled_when_it_says_what_it_said_at_last() {
     ]);
     let rules = Rules::default();
     let poll = score::polls(&baseline, &rules)[0];
-    let settled = |live: Value| {
+    let is_over = |live: Value| {
         let live = trajectory(&[live]);
         let outcome = live.calls().next().unwrap().outcome.clone();
         score::is_final_answer(
@@ -563,12 +563,12 @@ fn a_poll_has_settled_when_it_says_what_it_said_at_last() {
             &score::IdTranslation::default(),
         )
     };
-    assert!(settled(status("done", 0.8, "")));
-    assert!(settled(status("done", 64.2, "")), "it took longer");
-    assert!(settled(status("done", 64.2, "owner")), "a field was added");
-    assert!(!settled(status("running", 0.8, "")));
-    assert!(!settled(status("running", 64.2, "owner")));
-    assert!(!settled(status("failed", 0.8, "")));
+    assert!(is_over(status("done", 0.8, "")));
+    assert!(is_over(status("done", 64.2, "")), "it took longer");
+    assert!(is_over(status("done", 64.2, "owner")), "a field was added");
+    assert!(!is_over(status("running", 0.8, "")));
+    assert!(!is_over(status("running", 64.2, "owner")));
+    assert!(!is_over(status("failed", 0.8, "")));
     // Where the answers differ only in a number, that number is waited for.
     let percent = |done: u32| {
         let mut call = said("check_job", &json!({}), &format!("{done} percent done"));
@@ -635,7 +635,7 @@ fn two_of_one_tool(form: &str, reads: bool, ids: &[Value; 2], opened: &[usize]) 
 }
 
 #[test]
-fn what_one_tool_makes_twice_is_told_apart() {
+fn ids_that_one_tool_makes_twice_are_distinguished() {
     let kinds: [fn(u32) -> Value; 8] = [
         |n| {
             json!(format!(

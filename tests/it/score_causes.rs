@@ -1,4 +1,4 @@
-//! What failed for one cause stands under one heading.
+//! Failures of one cause under one heading.
 
 use mcp_eval::model::binding::{Binding, Source};
 use mcp_eval::model::change::How;
@@ -450,9 +450,9 @@ fn what_follows_from_an_earlier_change_is_known() {
             None,
         ),
     ] {
-        let told = two(was.clone(), now.clone());
+        let found = two(was.clone(), now.clone());
         let expected = expected.map(|how| (0, how));
-        assert_eq!(told, [expected], "{was:?} {now:?}");
+        assert_eq!(found, [expected], "{was:?} {now:?}");
     }
 }
 
@@ -580,7 +580,7 @@ fn members_of_an_object_that_was_replaced_are_one_cause() {
 }
 
 #[test]
-fn another_place_than_the_many_that_changed_alike_is_told_by_itself() {
+fn another_place_than_the_many_that_changed_alike_is_reported_by_itself() {
     let users = |factor: u32, is_public: bool| {
         let users: Vec<Value> = [10, 20, 30]
             .map(|seen| json!({"seen": if seen < 30 { seen * factor } else { seen }}))
@@ -596,8 +596,9 @@ fn another_place_than_the_many_that_changed_alike_is_told_by_itself() {
             &Rules::default(),
         );
         let changes = comparison.changes.iter();
-        let told = changes.map(|it| (it.path.clone().unwrap_or_default(), it.follows));
-        told.map(|(path, follows)| (path, follows.map(|it| it.how)))
+        let changes = changes.map(|it| (it.path.clone().unwrap_or_default(), it.follows));
+        changes
+            .map(|(path, follows)| (path, follows.map(|it| it.how)))
             .collect::<Vec<_>>()
     };
     let seen = |at: usize| format!("response/content/0/json/users/{at}/seen");

@@ -1,4 +1,4 @@
-//! What a proxy did to the answers of the servers behind it: which answer is held beside which, what each cost, and which tool is which.
+//! The effect of a proxy on the answers of the servers behind it: which answer is held beside which, what each cost, and which tool is which.
 
 use mcp_eval::model::call::{Failure, FailureKind, Outcome};
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
@@ -14,8 +14,8 @@ fn got(text: &str) -> Value {
     json!({ "tool": "mcp__p__files__read", "text": text, "ms": 9.0 })
 }
 
-/// A call that was heard behind.
-fn heard(cause: Option<usize>, text: &str) -> Value {
+/// A call that a server behind received.
+fn behind_call(cause: Option<usize>, text: &str) -> Value {
     json!({ "cause": cause, "tool": "mcp__files__read", "text": text })
 }
 
@@ -48,14 +48,14 @@ fn row(call: usize, findings: &str) -> (usize, String) {
 }
 
 #[test]
-fn an_answer_is_held_beside_the_one_that_was_heard_behind() {
+fn an_answer_is_compared_with_the_upstream_one() {
     let run = with_lane(
         trajectory(&[got("it is noon"), got("Result: done")]),
         &[
-            heard(None, "what the proxy asks for itself"),
-            heard(Some(1), "it is noon"),
-            heard(Some(2), "done"),
-            heard(Some(7), "of no call"),
+            behind_call(None, "what the proxy asks for itself"),
+            behind_call(Some(1), "it is noon"),
+            behind_call(Some(2), "done"),
+            behind_call(Some(7), "of no call"),
         ],
     );
     let later = json!({ "text": "it is one o'clock" });
@@ -79,7 +79,7 @@ fn an_answer_is_held_beside_the_one_that_was_heard_behind() {
         (text.len(), text.len())
     );
     assert_eq!(first.through.tokens, text.len().div_ceil(4));
-    // What was not made straight is told all the same, but for its time.
+    // What was not made straight is reported all the same, but for its time.
     let unasked = score::direct(&run, &[]);
     assert_eq!(found(&unasked), expected);
     assert_eq!(unasked.calls[0].straight.ms, None);
@@ -96,7 +96,7 @@ fn of_several_calls_behind_the_answer_that_was_passed_on_counts() {
         ),
     ];
     for (answers, expected) in cases {
-        let behind = answers.map(|it| heard(Some(1), it));
+        let behind = answers.map(|it| behind_call(Some(1), it));
         let run = with_lane(trajectory(&[got("done")]), &behind);
         let expected = expected.map(|it| row(1, it));
         assert_eq!(found(&score::direct(&run, &[])), expected, "{answers:?}");
@@ -106,7 +106,7 @@ fn of_several_calls_behind_the_answer_that_was_passed_on_counts() {
 #[test]
 fn a_call_that_was_not_answered_behind_is_held_beside_the_straight_answer() {
     let run = |kind| -> Trajectory {
-        let mut run = with_lane(trajectory(&[got("done")]), &[heard(Some(1), "")]);
+        let mut run = with_lane(trajectory(&[got("done")]), &[behind_call(Some(1), "")]);
         run.upstream.as_mut().unwrap().calls[0].call.outcome = failed(kind);
         run
     };
@@ -126,7 +126,7 @@ fn a_call_that_was_not_answered_behind_is_held_beside_the_straight_answer() {
 }
 
 #[test]
-fn what_is_refused_only_through_the_proxy_is_told() {
+fn refusals_only_through_the_proxy_are_reported() {
     let refused =
         json!({ "cause": 1, "tool": "mcp__files__read", "text": "no token", "is_error": true });
     let through = json!({ "tool": "mcp__p__files__read", "text": "no token", "is_error": true });
@@ -180,14 +180,14 @@ fn each_tool_is_found_among_those_that_the_proxy_lists() {
         ..Catalogue::default()
     };
     let direct = score::direct(&run, &[]);
-    let told = direct.tools.iter().map(|it| {
+    let found = direct.tools.iter().map(|it| {
         let listed_as = it.listed_as.as_deref();
         (&*it.server, &*it.tool, listed_as, it.findings.join("; "))
     });
-    let told = told.collect::<Vec<_>>();
+    let found = found.collect::<Vec<_>>();
     let none = String::new;
     assert_eq!(
-        told,
+        found,
         [
             ("my-files", "read", Some("my_files__read"), "`description` got more text".to_owned()),
             ("files", "read", Some("files__read"), none()),

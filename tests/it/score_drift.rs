@@ -1,4 +1,4 @@
-//! What changed in the tool catalogue, in words, and what that means for the verdict.
+//! Changes of the tool catalogue, in words, and what they mean for the verdict.
 
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::Comparison;
@@ -44,13 +44,13 @@ fn what_breaks_no_call_is_shown_all_the_same() {
         changes.map(|it| it.what.to_string()).collect()
     };
     let comparison = drifted(&tools, &now, "t", &Rules::default());
-    let told = whats(&comparison).join("; ");
+    let found = whats(&comparison).join("; ");
     for what in [
         "listed 2 times",
         "`_meta` of `t`",
         "`idempotentHint` of `t`",
     ] {
-        assert!(told.contains(what), "{told}");
+        assert!(found.contains(what), "{found}");
     }
     let later = json!([{"name": "t", "_meta": {"ui": "list", "at": "2026-05-02T10:00:00Z"}}]);
     assert_eq!(
@@ -148,12 +148,12 @@ fn drift_fails_only_where_a_recorded_call_would_be_refused() {
             .filter(|it| it.breaking)
             .map(|it| it.refused.as_slice())
             .collect();
-        let as_told = if passes {
+        let as_expected = if passes {
             refused.is_empty()
         } else {
             refused.contains(&[1].as_slice())
         };
-        if comparison.verdict.passed != passes || !as_told {
+        if comparison.verdict.passed != passes || !as_expected {
             wrong.push(format!(
                 "{name}: {:?} {:?}",
                 comparison.verdict, comparison.drift

@@ -255,7 +255,7 @@ fn few_changes_in_a_long_list() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn many_rows_in_another_order_are_no_more_work_where_they_were_heard_twice() {
+fn many_rows_in_another_order_are_no_more_work_where_they_were_received_twice() {
     let rows = |turn: u64, factor: u64| {
         let row = |it: u64| {
             let id = (it * 7919 + turn * 13) % 5003;

@@ -104,13 +104,13 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
     }
 }
 
-/// The same with what the servers behind the one under test heard: calls with a `cause`, the number of the agent's call, and `headers`.
-pub(crate) fn with_lane(trajectory: Trajectory, heard: &[Value]) -> Trajectory {
-    let run = self::trajectory(heard);
-    let calls = run.calls().zip(heard).map(|(call, heard)| UpstreamCall {
-        cause: (heard["cause"].as_u64()).map(|it| usize::try_from(it).unwrap()),
+/// The same with what the servers behind the one under test received: calls with a `cause`, the number of the agent's call, and `headers`.
+pub(crate) fn with_lane(trajectory: Trajectory, behind: &[Value]) -> Trajectory {
+    let run = self::trajectory(behind);
+    let calls = run.calls().zip(behind).map(|(call, behind)| UpstreamCall {
+        cause: (behind["cause"].as_u64()).map(|it| usize::try_from(it).unwrap()),
         call: call.clone(),
-        headers: (object(&heard["headers"]).iter())
+        headers: (object(&behind["headers"]).iter())
             .map(|(name, value)| Header {
                 name: name.clone(),
                 value: value.as_str().unwrap().to_owned(),

@@ -1,4 +1,4 @@
-//! What a scenario can say about how it is scored.
+//! The rules of a scenario on how it is scored.
 
 use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::change::What;
@@ -267,7 +267,7 @@ fn held(baseline: &Value, current: &Value, ignore: &[&str]) -> Comparison {
 }
 
 #[test]
-fn ignored_paths_hold_for_answers_that_were_heard_twice() {
+fn ignored_paths_hold_for_answers_that_were_received_twice() {
     let structured = |total: u32, page: u32| json!({"tool": "mcp__p__t", "reads": true, "text": "ok", "structured": {"total": total, "page": page}});
     let passes = |now: &Value| held(&structured(1, 1), now, &["$.total"]).verdict.passed;
     assert!(passes(&structured(2, 1)));
@@ -395,7 +395,7 @@ fn responses_can_count_less_or_more() {
 }
 
 #[test]
-fn slower_calls_are_told_and_gate_only_on_demand() {
+fn slower_calls_are_reported_and_gate_only_on_demand() {
     let call = |ms: f64| [json!({"tool": "mcp__p__t", "text": "ok", "ms": ms})];
     let slower = |b: f64, c: f64, gate: Gate| {
         let rules = Rules {
@@ -542,7 +542,7 @@ fn the_classic_preset_says_what_it_does_not_look_at() {
 }
 
 #[test]
-fn unreadable_rules_are_told() {
+fn unreadable_rules_are_reported() {
     for path in [
         "$.servers[*].created",
         "servers.0.id",
@@ -560,7 +560,7 @@ fn unreadable_rules_are_told() {
 }
 
 #[test]
-fn rules_that_can_have_no_effect_are_told() {
+fn rules_that_can_have_no_effect_are_reported() {
     let arguments = object(&json!({"query": "x", "operation": "list"}));
     let calls = [KnownCall {
         tool: "mcp__p__find",
@@ -600,7 +600,7 @@ fn rules_that_can_have_no_effect_are_told() {
 }
 
 #[test]
-fn many_more_tokens_are_told_and_gate_only_on_demand() {
+fn many_more_tokens_are_reported_and_gate_only_on_demand() {
     let run = |tokens: Option<u64>| {
         let mut run = trajectory(&[json!({"tool": "mcp__p__t", "text": "ok"})]);
         run.requests = vec![ModelRequest {

@@ -1,4 +1,4 @@
-//! Whatever differs and passes all the same is reported as a change.
+//! Differences that pass all the same, and are reported as changes.
 
 use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::change::{ChangeKind, What};
@@ -70,7 +70,7 @@ fn white_space_that_has_a_meaning_fails_and_other_is_shown() {
 }
 
 #[test]
-fn another_answer_while_something_is_waited_for_is_told() {
+fn another_answer_while_something_is_waited_for_is_reported() {
     let polled = |answers: &[&str]| answers.iter().map(|it| read(it)).collect::<Vec<_>>();
     let before = polled(&["state: running, 10 %", "state: done"]);
     let same = [
@@ -168,7 +168,7 @@ fn an_error_of_another_kind_or_code_is_another_answer_unless_a_revision_moved_it
 }
 
 #[test]
-fn what_a_server_says_of_itself_is_told() {
+fn changes_in_what_a_server_says_of_itself_are_reported() {
     let served = |name: &str, instructions: Option<&str>, protocol: &str| {
         let mut run = trajectory(&[read("fine")]);
         let server = &mut run.catalogue.servers[0];
@@ -213,7 +213,7 @@ fn what_a_server_says_of_itself_is_told() {
 }
 
 #[test]
-fn an_effect_whose_value_is_written_otherwise_is_told() {
+fn an_effect_whose_value_is_written_otherwise_is_reported() {
     let pay = |amount: Value| {
         [json!({
             "tool": "mcp__s__pay", "args": { "to": "ann", "amount": amount }, "text": "paid"
@@ -239,8 +239,8 @@ fn secrets_that_came_to_an_answer_are_shown_once() {
         };
         let compared = compare(&[read("{\"a\": 1}")], &[now], &rules);
         let changes = compared.changes.into_iter();
-        let told = changes.map(|it| (it.what, it.path.unwrap_or_default(), it.now));
-        told.collect::<Vec<_>>()
+        let changes = changes.map(|it| (it.what, it.path.unwrap_or_default(), it.now));
+        changes.collect::<Vec<_>>()
     };
     let long = "x".repeat(200);
     let hidden = read(&format!(

@@ -1,4 +1,4 @@
-//! What the servers behind the one under test heard, compared: the same call of the agent must become the same calls there.
+//! The calls that the servers behind the one under test received, compared: the same call of the agent must become the same calls there.
 
 use mcp_eval::model::change::ChangeKind;
 use mcp_eval::model::comparison::{Band, Comparison};
@@ -21,12 +21,12 @@ pub(crate) fn does(tool: &str, args: &Value) -> Value {
     json!({"tool": format!("mcp__p__{tool}"), "args": args, "text": "done"})
 }
 
-/// A read that a server behind heard during a call of the agent.
+/// A read that a server behind received during a call of the agent.
 pub(crate) fn read(cause: usize, tool: &str, args: &Value) -> Value {
     json!({"cause": cause, "tool": format!("mcp__{tool}"), "args": args, "reads": true, "text": "here"})
 }
 
-/// An effect that a server behind heard.
+/// An effect that a server behind received.
 pub(crate) fn effect(cause: usize, tool: &str, args: &Value) -> Value {
     json!({"cause": cause, "tool": format!("mcp__{tool}"), "args": args, "text": "done"})
 }
@@ -57,8 +57,8 @@ pub(crate) fn lane() -> Vec<Value> {
     ]
 }
 
-pub(crate) fn run(calls: &[Value], heard: &[Value]) -> Trajectory {
-    with_lane(trajectory(calls), heard)
+pub(crate) fn run(calls: &[Value], behind: &[Value]) -> Trajectory {
+    with_lane(trajectory(calls), behind)
 }
 
 pub(crate) fn compare(baseline: &Trajectory, current: &Trajectory) -> Comparison {
@@ -66,7 +66,7 @@ pub(crate) fn compare(baseline: &Trajectory, current: &Trajectory) -> Comparison
 }
 
 /// The same agent on both sides, with another lane in the run.
-fn heard(now: &[Value]) -> Comparison {
+fn compared(now: &[Value]) -> Comparison {
     compare(&run(&agent(), &lane()), &run(&agent(), now))
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn reasons(comparison: &Comparison) -> Vec<String> {
     shown
 }
 
-pub(crate) fn told(comparison: &Comparison) -> Vec<(String, bool)> {
+pub(crate) fn upstream_changes(comparison: &Comparison) -> Vec<(String, bool)> {
     let changes = comparison.changes.iter();
     let upstream = changes.filter(|it| it.kind == ChangeKind::Upstream);
     upstream.map(|it| (it.what.to_string(), it.fails)).collect()
@@ -94,7 +94,7 @@ pub(crate) fn assert_fails(comparison: &Comparison, expected: &[&str]) {
     assert!((comparison.scores.overall - 1.0).abs() < 1e-9);
     let failing = comparison.verdict.reasons.iter();
     let failing = failing.filter(|it| it.kind == ReasonKind::Upstream).count();
-    let changes = told(comparison);
+    let changes = upstream_changes(comparison);
     assert_eq!(
         changes.iter().filter(|it| it.1).count(),
         failing,
@@ -106,7 +106,7 @@ pub(crate) fn assert_fails(comparison: &Comparison, expected: &[&str]) {
 #[track_caller]
 pub(crate) fn assert_shown(comparison: &Comparison, expected: &[&str]) {
     assert_eq!(reasons(comparison), Vec::<String>::new());
-    let changes = told(comparison);
+    let changes = upstream_changes(comparison);
     let shown: Vec<&str> = changes.iter().map(|it| it.0.as_str()).collect();
     assert_eq!(shown, expected);
     assert!(changes.iter().all(|it| !it.1));
@@ -116,7 +116,7 @@ pub(crate) fn assert_shown(comparison: &Comparison, expected: &[&str]) {
 
 #[test]
 fn equal_lanes_are_equal() {
-    let comparison = heard(&lane());
+    let comparison = compared(&lane());
     assert_shown(&comparison, &[]);
     assert!(comparison.changes.is_empty());
     assert_eq!(comparison.upstream.unwrap().rows.len(), 4);
@@ -126,7 +126,7 @@ fn equal_lanes_are_equal() {
 fn an_effect_made_twice_is_not_one_made_once() {
     let mut now = lane();
     now.insert(3, now[2].clone());
-    let comparison = heard(&now);
+    let comparison = compared(&now);
     assert_fails(
         &comparison,
         &["call 2 `save`: behind it, `files` heard `write` 2 times, 1 before"],
@@ -173,7 +173,7 @@ fn an_effect_that_is_new_missing_or_made_with_something_else_fails() {
         ),
     ];
     for (now, expected) in cases {
-        assert_fails(&heard(&now), &[expected]);
+        assert_fails(&compared(&now), &[expected]);
     }
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn replaced(at: usize, by: Value) -> Vec<Value> {
 #[test]
 fn an_argument_that_is_lost_on_the_way_fails_a_read_too() {
     let now = replaced(0, read(1, "files__find", &json!({"text": "tools"})));
-    let comparison = heard(&now);
+    let comparison = compared(&now);
     let expected = "call 1 `search`: behind it, `files` heard `find` without `limit`";
     assert_fails(&comparison, &[expected]);
     assert_eq!(comparison.verdict.reasons[0].expected.as_deref(), Some("5"));
@@ -205,7 +205,7 @@ fn what_is_lost_at_each_call_has_one_cause() {
         "call 1 `search`: behind it, `files` heard `find` without `limit`",
         "  call 3 `look`: behind it, `files` heard `find` without `limit`",
     ];
-    assert_fails(&heard(&now), &expected);
+    assert_fails(&compared(&now), &expected);
 }
 
 #[test]
@@ -226,11 +226,11 @@ fn how_often_where_and_in_which_order_is_read_is_only_shown() {
         ),
     ];
     for (now, expected) in cases {
-        assert_shown(&heard(&now), &[expected]);
+        assert_shown(&compared(&now), &[expected]);
     }
     // Servers do not hear each other, so only the order at one server is an order.
     let crossed = [&all[1..2], &all[..1], &all[2..]].concat();
-    assert_shown(&heard(&crossed), &[]);
+    assert_shown(&compared(&crossed), &[]);
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn the_order_of_effects_counts_at_one_server() {
 fn a_header_that_is_passed_on_now_fails() {
     let token = json!({"authorization": "Bearer abc"});
     let now = replaced(0, with(lane()[0].clone(), "headers", token.clone()));
-    let comparison = heard(&now);
+    let comparison = compared(&now);
     let expected = "call 1 `search`: `authorization` is passed on to `files` now";
     assert_fails(&comparison, &[expected]);
     assert!(comparison.upstream.unwrap().rows[0].fails);
@@ -293,7 +293,7 @@ fn a_header_that_is_passed_on_now_fails() {
         &compare(&before, &run(&agent(), &more)),
         &["behind it, `files` heard `find` 2 times, 1 before"],
     );
-    assert!(!heard(&more).verdict.passed);
+    assert!(!compared(&more).verdict.passed);
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn what_the_agent_asks_otherwise_is_passed_on() {
     let kinds: Vec<_> = other.verdict.reasons.iter().map(|it| it.kind).collect();
     assert!(kinds.contains(&ReasonKind::EffectChange));
     assert!(!kinds.contains(&ReasonKind::Upstream), "{kinds:?}");
-    assert_eq!(told(&other).len(), 2);
+    assert_eq!(upstream_changes(&other).len(), 2);
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn what_an_effect_is_made_with_counts_whatever_the_agent_asks() {
     let expected = "call 1 `search`: behind it, `files` heard `write` with another `force`";
     assert!(reasons(&comparison).iter().any(|it| it.contains(expected)));
     let shown = "behind it, `files` heard `write` with another `text`";
-    assert!(told(&comparison).contains(&(shown.to_owned(), false)));
+    assert!(upstream_changes(&comparison).contains(&(shown.to_owned(), false)));
 }
 
 #[test]
@@ -379,7 +379,7 @@ fn an_effect_of_a_call_that_is_missing_follows_from_it() {
     };
     let comparison = compare(&before, &now);
     let did_not = ("behind it, `files` did not hear `touch`".to_owned(), false);
-    assert_eq!(told(&comparison), [did_not]);
+    assert_eq!(upstream_changes(&comparison), [did_not]);
     // A read's is a change like that of the read itself.
     let now = run(&agent()[..2], &lane()[..3]);
     let comparison = compare(&run(&agent(), &lane()), &now);
@@ -391,7 +391,7 @@ fn an_effect_of_a_call_that_is_missing_follows_from_it() {
         0
     );
     let did_not = ("behind it, `files` did not hear `find`".to_owned(), false);
-    assert_eq!(told(&comparison), [did_not]);
+    assert_eq!(upstream_changes(&comparison), [did_not]);
 }
 
 #[test]
@@ -402,12 +402,12 @@ fn an_answer_that_changed_behind_explains_one_that_changed_in_front() {
             "json",
             of_proxy.clone(),
         )];
-        let heard = [with(
+        let behind = [with(
             read(1, "files__find", &json!({"q": 1})),
             "json",
             of_server.clone(),
         )];
-        run(&calls, &heard)
+        run(&calls, &behind)
     };
     let (one, none) = (json!({"total": 1, "ok": ["a"]}), json!({"gone": true}));
     let comparison = compare(&answered(&one, &one), &answered(&none, &none));
@@ -466,8 +466,8 @@ fn what_a_failed_call_did_not_cause_follows_from_it() {
         "is_error",
         json!(true),
     );
-    let heard = [&lane()[..2], &lane()[3..]].concat();
-    let shown = reasons(&compare(&before, &run(&calls, &heard)));
+    let behind = [&lane()[..2], &lane()[3..]].concat();
+    let shown = reasons(&compare(&before, &run(&calls, &behind)));
     assert!(
         shown[0].starts_with("call 2, mcp__p__save, failed"),
         "{shown:?}"
@@ -530,7 +530,7 @@ fn strict_makes_every_change_fail_and_classic_none() {
 }
 
 #[test]
-fn what_is_heard_before_the_first_call_is_compared_too() {
+fn upstream_calls_before_the_first_call_are_compared_too() {
     let early = |times: usize| {
         let mut open = effect(0, "files__open", &json!({}));
         open.as_object_mut().unwrap().remove("cause");

@@ -1,4 +1,4 @@
-//! What of the calls behind the server under test is known to be the same: ids, what rules say, and what was learned from takes.
+//! Upstream calls that are known to be the same: by ids, by rules, and by what was learned from takes.
 
 use mcp_eval::model::rules::{ArgumentMatch, ArgumentRule, ReadRule, Rules};
 use mcp_eval::score;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::score_upstream::{
     agent, asks, assert_fails, assert_shown, compare, does, effect, lane, read, reasons, replaced,
-    run, told, with,
+    run, upstream_changes, with,
 };
 
 #[test]
@@ -79,10 +79,13 @@ fn ids_that_are_passed_on_are_the_same() {
         assert!(!baseline.bindings.is_empty());
         let comparison = compare(&baseline, &takes[1]);
         assert!(comparison.verdict.passed, "{:?}", reasons(&comparison));
-        let heard: Vec<String> = told(&comparison).into_iter().map(|it| it.0).collect();
+        let changes: Vec<String> = upstream_changes(&comparison)
+            .into_iter()
+            .map(|it| it.0)
+            .collect();
         assert!(
-            !heard.iter().any(|it| it.contains("with another")),
-            "{heard:?}"
+            !changes.iter().any(|it| it.contains("with another")),
+            "{changes:?}"
         );
     }
 }
@@ -186,9 +189,9 @@ fn an_agents_poll_may_ask_as_often_as_it_likes() {
             with(asks("wait", &json!({"id": 1})), "text", json!(answer))
         };
         let calls: Vec<Value> = (0..tries).map(poll).collect();
-        let heard = (0..tries)
+        let behind = (0..tries)
             .flat_map(|at| ["a", "b"].map(|it| read(at + 1, "files__stat", &json!({"part": it}))));
-        run(&calls, &heard.collect::<Vec<_>>())
+        run(&calls, &behind.collect::<Vec<_>>())
     };
     let comparison = compare(&side(2), &side(4));
     assert_shown(&comparison, &[]);
@@ -197,12 +200,12 @@ fn an_agents_poll_may_ask_as_often_as_it_likes() {
 #[test]
 fn what_differs_between_takes_is_learned_and_nothing_else() {
     let take = |nonce: &str, pings: usize, late: bool| {
-        let mut heard = lane();
-        heard[2]["args"]["nonce"] = json!(nonce);
-        heard[1]["text"] = json!(format!("answer number {nonce}"));
-        heard.push(effect(if late { 3 } else { 2 }, "files__sync", &json!({})));
-        heard.extend((0..pings).map(|_| effect(3, "web__ping", &json!({}))));
-        run(&agent(), &heard)
+        let mut behind = lane();
+        behind[2]["args"]["nonce"] = json!(nonce);
+        behind[1]["text"] = json!(format!("answer number {nonce}"));
+        behind.push(effect(if late { 3 } else { 2 }, "files__sync", &json!({})));
+        behind.extend((0..pings).map(|_| effect(3, "web__ping", &json!({}))));
+        run(&agent(), &behind)
     };
     let takes = [take("one", 1, false), take("two", 3, true)];
     let learned = score::learn(&takes, &Rules::default());
@@ -244,8 +247,8 @@ fn what_differs_between_takes_is_learned_and_nothing_else() {
 fn takes_that_ask_otherwise_teach_nothing_of_what_is_passed_on() {
     let take = |q: &str| {
         let calls = [asks("search", &json!({"q": q}))];
-        let heard = json!({"text": q, "hash": q.len()});
-        run(&calls, &[effect(1, "files__find", &heard)])
+        let behind = json!({"text": q, "hash": q.len()});
+        run(&calls, &[effect(1, "files__find", &behind)])
     };
     let learned = score::learn(&[take("one"), take("other")], &Rules::default());
     assert_eq!(learned.upstream, score::LearnedUpstream::default());

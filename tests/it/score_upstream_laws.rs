@@ -1,4 +1,4 @@
-//! What holds for any two lanes of what the servers behind the one under test heard.
+//! Laws of any two lanes of calls that the servers behind the one under test received.
 
 use mcp_eval::model::change::ChangeKind;
 use mcp_eval::model::comparison::Comparison;
@@ -17,7 +17,7 @@ fn agent() -> Vec<Value> {
 }
 
 /// A call behind, in some cases during a call that the agent did not make: one of few tools with few arguments, so that calls are often equal. Answers are the same, so that none is a poll.
-fn heard() -> impl Strategy<Value = Value> {
+fn behind_call() -> impl Strategy<Value = Value> {
     let tool = proptest::sample::select(vec!["mcp__f__read", "mcp__f__write", "mcp__g__read"]);
     let argument = prop_oneof![
         (0i64..3).prop_map(Value::from),
@@ -42,11 +42,11 @@ fn heard() -> impl Strategy<Value = Value> {
 }
 
 fn lane() -> impl Strategy<Value = Vec<Value>> {
-    proptest::collection::vec(heard(), 0..12)
+    proptest::collection::vec(behind_call(), 0..12)
 }
 
-fn run(heard: &[Value]) -> Trajectory {
-    with_lane(trajectory(&agent()), heard)
+fn run(behind: &[Value]) -> Trajectory {
+    with_lane(trajectory(&agent()), behind)
 }
 
 fn compare(before: &[Value], now: &[Value]) -> Comparison {
@@ -109,7 +109,7 @@ proptest! {
 
     #[test]
     #[ignore = "left to .ci/run, which has the time"]
-    fn the_verdict_is_told_by_rows_and_changes_alike(one in lane(), other in lane()) {
+    fn rows_and_changes_agree_on_the_verdict(one in lane(), other in lane()) {
         let comparison = compare(&one, &other);
         let fails = comparison.changes.iter().any(|it| it.kind == ChangeKind::Upstream && it.fails);
         prop_assert_eq!(fails, !comparison.verdict.passed);
@@ -132,8 +132,8 @@ proptest! {
         let mut baseline = takes[0].clone();
         learned.keep_in(&mut baseline);
         let comparison = score::compare(&baseline, &takes[1], &Rules::default());
-        let heard = comparison.changes.iter().filter(|it| it.kind == ChangeKind::Upstream);
-        let heard: Vec<String> = heard.map(|it| it.what.to_string()).filter(|it| !it.contains("passed on")).collect();
-        prop_assert!(heard.is_empty(), "{:?}", heard);
+        let changes = comparison.changes.iter().filter(|it| it.kind == ChangeKind::Upstream);
+        let changes: Vec<String> = changes.map(|it| it.what.to_string()).filter(|it| !it.contains("passed on")).collect();
+        prop_assert!(changes.is_empty(), "{:?}", changes);
     }
 }

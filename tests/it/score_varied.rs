@@ -1,4 +1,4 @@
-//! What several takes show to vary, and how far: what varies may be another thing of its sort again, and everything beside it is held.
+//! Places that several takes show to vary, and how far: what varies may be another thing of its sort again, and everything beside it is held.
 
 use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::learned::{Learned, TokenKind, Variation, Varying, VaryingToken};
@@ -438,7 +438,7 @@ fn what_varies_does_not_become_empty() {
 }
 
 #[test]
-fn places_that_differ_for_one_reason_are_told_by_it() {
+fn places_that_differ_for_one_reason_are_explained_by_it() {
     let uuid = |n: u32| format!("3f2504e0-4f89-41d3-9a0c-0305e82c{n:04x}");
     let rows = |n: u32| json!({"rows": [[uuid(n), 1], [uuid(n + 1), 2]]});
     let words = json!({"rows": [["none", 1], ["such", 2]]});

@@ -264,8 +264,8 @@ fn plant(value: &mut Value, n: &mut usize, planted: &str) -> bool {
     }
 }
 
-/// What the servers behind a proxy may have heard in a run with one call, each kind of text at least once.
-fn heard_behind() -> Value {
+/// The calls that the servers behind a proxy may have received in a run with one call, each kind of text at least once.
+fn upstream_lane() -> Value {
     let outcomes = json!([
         {
             "status": "ok",
@@ -307,7 +307,7 @@ fn no_field_of_a_trajectory_is_forgotten() {
         for made in ["bindings", "learned"] {
             whole.as_object_mut().unwrap().remove(made);
         }
-        whole["upstream"] = heard_behind();
+        whole["upstream"] = upstream_lane();
         for n in 0.. {
             let mut changed = whole.clone();
             if !plant(&mut changed, &mut n.clone(), SECRET) {
@@ -383,7 +383,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_taken_for_a_secret_is_told_with_its_call() {
+fn text_taken_for_a_secret_is_reported_with_its_call() {
     let text = "password: hunter2x, key ghp_A1b2C3d4A1b2C3d4A1b2C3d4A1b2C3d4A1b2".to_owned();
     let project = answering(&[
         ("odd".to_owned(), "nothing".to_owned()),
@@ -678,7 +678,7 @@ fn what_is_secret_within_a_declared_value_is_hidden_by_itself() {
         }
         let stays = "the app on host has a db of its own, sslmode=require";
         assert_eq!(*redactor.text(stays), stays, "{name}");
-        // What can be put back is put back as it was; what cannot is told.
+        // What can be put back is put back as it was; what cannot is reported.
         let raw = json!({ "a": value, "b": "p@ss/7Hu8Yg", "c": "x7-yZ9" });
         let mut stored = redactor.value(raw.clone()).into_inner();
         assert!(

@@ -100,7 +100,7 @@ fn words_pick_scenarios_by_name_path_and_tag() {
 }
 
 #[test]
-fn a_word_that_nothing_is_called_by_is_told() {
+fn a_word_that_matches_no_scenario_is_reported() {
     let project = project();
     for command in ["run", "compare", "record"] {
         project
@@ -116,7 +116,7 @@ fn a_word_that_nothing_is_called_by_is_told() {
     project
         .expect(3, &["run", "-k", "sl"])
         .says("nothing here is called or tagged `sl`; did you mean `slow`?");
-    // What is mistyped behind `not` picks too much, and is told as well.
+    // What is mistyped behind `not` picks too much, and is reported as well.
     project
         .expect(0, &["run", "-k", "not serch"])
         .says("-k: nothing here is called or tagged `serch`; did you mean `search`?");

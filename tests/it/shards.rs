@@ -399,8 +399,8 @@ fn the_same_scenario_in_two_results_is_refused() {
         .says("parts/2/result.json")
         .says("parts/again/result.json")
         .says("--allow-overlap");
-    let told: Value = serde_json::from_str(&project.read("out.json")).unwrap();
-    assert_eq!(told["gate"]["exit_code"], 2);
+    let result: Value = serde_json::from_str(&project.read("out.json")).unwrap();
+    assert_eq!(result["gate"]["exit_code"], 2);
     let later = project.result(1, &[&arguments[..], &["--allow-overlap"]].concat());
     assert_eq!(later["summary"]["failed"], 1);
     assert_eq!(later["scenarios"].as_array().unwrap().len(), 5);
@@ -416,7 +416,7 @@ fn results_of_different_runs_are_refused() {
     let project = suite();
     run_parts(&project, "compare", 2, &[]);
     let everything = ["a", "b", "c", "d", "e"].map(|it| json!({ "id": it, "path": "" }));
-    for (member, value, told) in [
+    for (member, value, problem) in [
         ("mcp_eval", json!("0.0.1"), "they were made by the versions"),
         ("git", json!({ "unknown": "x" }), ""),
         (
@@ -440,10 +440,10 @@ fn results_of_different_runs_are_refused() {
     ] {
         let before = project.read("parts/2/result.json");
         change(&project, 2, |it| it[member] = value);
-        if told.is_empty() {
+        if problem.is_empty() {
             project.expect(0, &["merge", "parts"]);
         } else {
-            project.expect(2, &["merge", "parts"]).says(told);
+            project.expect(2, &["merge", "parts"]).says(problem);
             let code = if member == "command" { 2 } else { 0 };
             project.expect(code, &["merge", "parts", "--allow-different"]);
         }
@@ -527,7 +527,7 @@ fn nothing_in_a_result_leads_out_of_its_folder() {
 #[test]
 fn a_wrong_part_is_refused() {
     let project = suite();
-    for (written, told) in [
+    for (written, problem) in [
         ("0/3", "parts are counted from 1"),
         ("4/3", "there is no part 4 of 3"),
         ("2", "write K/N, such as 2/7"),
@@ -535,7 +535,9 @@ fn a_wrong_part_is_refused() {
         ("1/100000", "there are at most 10000 parts"),
     ] {
         for command in ["run", "compare"] {
-            project.expect(2, &[command, "--shard", written]).says(told);
+            project
+                .expect(2, &[command, "--shard", written])
+                .says(problem);
         }
     }
     project
@@ -617,14 +619,14 @@ fn parts_that_were_judged_otherwise_are_refused() {
             "`--pass-threshold 0.5`, `--repeat 2`",
         ),
     ];
-    for (given, told) in options {
+    for (given, options) in options {
         two(&project, given, &[]);
         let refused = project.expect(2, &["merge", "parts"]);
         refused
             .says("parts/1/result.json and parts/2/result.json are not parts of one run")
-            .says(&format!("their options are {told} and none"));
+            .says(&format!("their options are {options} and none"));
         project.expect(0, &["merge", "parts", "--allow-different"]);
-        // An older program has not told how it was called.
+        // An older program has not written how it was called.
         change(&project, 1, |it| {
             it.as_object_mut().unwrap().remove("called");
             for part in it["shard"]["plan"].as_array_mut().unwrap() {
@@ -704,7 +706,7 @@ fn parts_of_other_scenarios_and_of_other_quarantines_are_refused() {
 }
 
 #[test]
-fn a_hole_is_told_with_the_options_that_its_part_needs() {
+fn a_hole_is_reported_with_the_options_that_its_part_needs() {
     let project = Project::new();
     for id in ["a", "b"] {
         scenario(&project, id, "fine");

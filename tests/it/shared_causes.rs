@@ -155,9 +155,9 @@ fn four_bugs_in_many_scenarios_are_four_causes() {
     let ran = project.expect(1, &["compare"]);
     let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
     let causes = result["causes"].as_array().unwrap();
-    let told: Vec<&str> = causes.iter().filter_map(|it| it["text"].as_str()).collect();
+    let texts: Vec<&str> = causes.iter().filter_map(|it| it["text"].as_str()).collect();
     assert_eq!(
-        told,
+        texts,
         [
             "`get_order` no longer answers with `eta`: \"three days\" → nothing",
             "`get_product` answers with another `price`: 19.99 → 24.99",
@@ -205,15 +205,15 @@ fn an_annotation_is_where_the_first_failing_call_is_asked_for() {
     project.expect(0, &["record"]);
     write("sun");
     project.expect(1, &["compare", "--report", "github=g.txt"]);
-    let told = project.read("g.txt");
-    let errors: Vec<&str> = told
+    let lines = project.read("g.txt");
+    let errors: Vec<&str> = lines
         .lines()
         .filter(|it| it.starts_with("::error"))
         .collect();
-    assert_eq!(errors.len(), 1, "{told}");
+    assert_eq!(errors.len(), 1, "{lines}");
     assert!(
         errors[0].starts_with("::error file=scenarios/a.yaml,line=7,title=a%2C b::`g`"),
-        "{told}"
+        "{lines}"
     );
     assert!(
         errors[0].contains("2 scenarios%2C 2 calls") || errors[0].contains("2 scenarios, 2 calls")
@@ -243,7 +243,7 @@ fn a_classic_score_passes_with_what_it_does_not_look_at_and_fails_with_failed_ca
 }
 
 #[test]
-fn every_place_of_an_answer_is_told_of_all_calls_that_it_changed_in() {
+fn every_place_of_an_answer_is_shown_with_all_calls_that_it_changed_in() {
     let project = Project::new();
     let call = |c: usize| json!({ "tool": "f", "args": { "c": c } });
     let scenario = json!({
@@ -354,7 +354,7 @@ fn a_tool_that_nobody_uses_changes_no_scenario() {
 }
 
 #[test]
-fn a_renamed_tool_is_told_with_the_line_that_calls_it() {
+fn a_renamed_tool_is_shown_with_the_line_that_calls_it() {
     let project = Project::new();
     let write = |name: &str| {
         let text = format!(
@@ -434,25 +434,25 @@ fn tools_that_fail_alike_are_all_named_and_an_end_belongs_to_what_brought_it_abo
         });
         project.file("scenarios/a.yaml", scenario.to_string());
     };
-    let told = || {
+    let failing = || {
         let result: Value =
             serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
         let causes = result["causes"].as_array().unwrap().iter();
-        let told: Vec<String> = causes
+        let failing: Vec<String> = causes
             .filter(|it| it["fails"] == true)
             .map(|it| it["text"].as_str().unwrap().to_owned())
             .collect();
-        told
+        failing
     };
     write("string", ["fine"; 3]);
     project.expect(0, &["record"]);
     write("string", ["HTTP 404", "HTTP 500", "fine"]);
     project.expect(1, &["compare"]);
-    assert_eq!(told(), ["`get` and `put` failed, such as HTTP 404"]);
+    assert_eq!(failing(), ["`get` and `put` failed, such as HTTP 404"]);
     write("integer", ["fine", "fine", "n is no integer"]);
     project.expect(1, &["compare"]);
     assert_eq!(
-        told(),
+        failing(),
         ["parameter `n` of `end`, `get` and `put` became an integer: string → integer"]
     );
 }

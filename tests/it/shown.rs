@@ -1,4 +1,4 @@
-//! What is shown of failed runs, and the commands that are offered: true of the scenario, the row or the cell that they stand with.
+//! The texts on failed runs, and the commands that are offered: true of the scenario, the row or the cell that they stand with.
 
 use std::fs;
 use std::sync::Arc;
@@ -201,14 +201,14 @@ fn cells_are_picked_recorded_and_counted_as_cells() {
     assert_eq!(follow(&project, &command).code, 0);
     project.expect(0, &["compare", "--matrix", "model=good"]);
     let compared = project.expect(3, &["compare", "--matrix", "model=good one", "-k", "t/a"]);
-    let told = compared
+    let text = compared
         .stdout
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
     assert!(
-        told.contains("`mcp-eval record -k t/a --matrix 'model=good one'`"),
-        "{told}"
+        text.contains("`mcp-eval record -k t/a --matrix 'model=good one'`"),
+        "{text}"
     );
 }
 
@@ -379,7 +379,7 @@ fn a_kept_gate_says_what_it_lets_pass() {
 }
 
 #[test]
-fn what_advises_is_told_once_and_is_no_reason() {
+fn advice_is_shown_once_and_is_no_reason() {
     let project = Project::new();
     let text = |name: &str, text: &str, role: &str| json!({ "type": "text", "name": name, "contains": text, "role": role });
     let both = [
@@ -521,7 +521,7 @@ fn what_expects_another_number_is_another_cause() {
 }
 
 #[test]
-fn what_never_passes_is_told_from_what_is_skipped() {
+fn scenarios_that_never_pass_are_distinguished_from_skipped_ones() {
     let project = Project::new();
     let says = json!({ "type": "text", "in": "final_text", "contains": "x" });
     let evaluators = json!([

@@ -430,8 +430,8 @@ fn failures_are_outcomes_of_the_call() {
         assert!(ran.took < Duration::from_secs(20), "{mode:?}");
         let outcome = outcomes(&project, &scenario).remove(0);
         assert_eq!(outcome["status"], status, "{mode:?} {outcome}");
-        let told = outcome["error"]["message"].as_str().unwrap();
-        assert!(told.contains(message), "{outcome}");
+        let found = outcome["error"]["message"].as_str().unwrap();
+        assert!(found.contains(message), "{outcome}");
     }
 }
 
@@ -453,8 +453,8 @@ fn a_stream_that_ends_in_the_middle_of_a_call_is_the_end_of_the_run() {
         let project = project(address, &json!({}), 2);
         let (ran, scenario) = run(&project);
         assert_eq!(ran.code, 3, "{mode:?} {ran:#?}");
-        let told = scenario["problem"]["message"].as_str().unwrap();
-        assert!(told.contains(why), "{mode:?} {told}");
+        let problem = scenario["problem"]["message"].as_str().unwrap();
+        assert!(problem.contains(why), "{mode:?} {problem}");
         let outcomes = outcomes(&project, &scenario);
         let (status, sessions) = match mode {
             Mode::ForgetsAlways => ("transport_error", 2),
@@ -466,11 +466,11 @@ fn a_stream_that_ends_in_the_middle_of_a_call_is_the_end_of_the_run() {
 }
 
 #[test]
-fn a_session_that_ends_between_calls_is_opened_anew_and_that_is_told() {
+fn a_session_that_ends_between_calls_is_opened_anew_and_that_is_reported() {
     let ended = "server `web` ended the session before its call 2; it was opened anew";
     let dropped = "server `web` dropped its event stream before its call 2; it was opened anew";
     // The first call may come before the end of the stream is noticed.
-    for (mode, told) in [
+    for (mode, expected) in [
         (Mode::Drops, vec![ended, dropped]),
         (Mode::Forgets, vec![ended]),
     ] {
@@ -482,7 +482,9 @@ fn a_session_that_ends_between_calls_is_opened_anew_and_that_is_told() {
         assert_eq!(server.asked("initialize"), 2, "{mode:?}");
         let notes = scenario["notes"].as_array().unwrap();
         assert!(
-            notes.iter().any(|it| told.iter().any(|told| it == told)),
+            notes
+                .iter()
+                .any(|it| expected.iter().any(|expected| it == expected)),
             "{notes:?}"
         );
     }
@@ -517,8 +519,8 @@ fn a_stream_that_is_dropped_while_nothing_is_asked_is_opened_anew() {
         }
         tools.close().await;
     });
-    let told = "server `web` dropped its event stream before its call 2; it was opened anew";
-    assert_eq!(observed.notes(), [told]);
+    let note = "server `web` dropped its event stream before its call 2; it was opened anew";
+    assert_eq!(observed.notes(), [note]);
     assert_eq!(server.asked("tools/call"), 3);
     assert_eq!(server.gets(), 2);
 }
@@ -550,8 +552,8 @@ fn servers_that_open_no_session_are_errors() {
             let server = json!({ "connect_timeout": "1s" });
             let (ran, scenario) = run(&project_of(address, &server, &agent));
             assert_eq!(ran.code, 3, "{mode:?}: {ran:#?}");
-            let told = scenario["problem"]["message"].as_str().unwrap();
-            assert!(told.contains(message), "{mode:?}: {told}");
+            let problem = scenario["problem"]["message"].as_str().unwrap();
+            assert!(problem.contains(message), "{mode:?}: {problem}");
             ran.says_not("canary");
         }
         let posts = server
@@ -589,13 +591,13 @@ fn a_server_that_is_declared_as_http_is_spoken_to_in_the_older_way_where_it_know
         let calls = outcomes(&project, &scenario).len();
         assert_eq!(server.asked("tools/call"), calls);
     }
-    // What is not there at all is told as it is.
+    // What is not there at all is reported as it is.
     let (address, _) = serve(Mode::Stream);
     let nowhere = json!({ "type": "http", "url": format!("http://{address}/nowhere") });
     let (ran, scenario) = run(&project(address, &nowhere, 1));
     assert_eq!(ran.code, 3);
-    let told = scenario["problem"]["message"].as_str().unwrap();
-    assert!(told.contains("HTTP 404 Not Found"), "{told}");
+    let problem = scenario["problem"]["message"].as_str().unwrap();
+    assert!(problem.contains("HTTP 404 Not Found"), "{problem}");
 }
 
 #[test]

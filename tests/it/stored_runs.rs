@@ -137,7 +137,7 @@ fn rules_that_are_not_known_let_nothing_pass() {
     let again = ["compare", "--run", &id];
     project.expect(1, &again);
     let file = "scenarios/a.yaml";
-    // Broken, it is told as a live comparison tells it.
+    // Broken, it is reported as by a live comparison.
     project.edit(file, "evaluators", "evaluatorz");
     project
         .expect(2, &again)

@@ -165,9 +165,8 @@ fn what_could_not_be_run_is_run_again_and_marked_flaky() {
     );
     assert!(project.read("ctrf.json").contains("\"flaky\": true"));
     again();
-    let told = project.expect(0, &["run", "--suite", "nightly"]);
-    told.says("passed, flaky")
-        .says("1/1 tests passed (1 flaky)");
+    let ran = project.expect(0, &["run", "--suite", "nightly"]);
+    ran.says("passed, flaky").says("1/1 tests passed (1 flaky)");
     again();
     let strict = run(&project, 1, &["--strict"]);
     assert_eq!(strict["gate"]["exit_code"], 1);
@@ -213,7 +212,7 @@ fn what_could_not_be_run_is_run_again_and_marked_flaky() {
 }
 
 #[test]
-fn a_try_that_was_not_made_is_not_told() {
+fn a_try_that_was_not_made_is_not_shown() {
     let project = Project::new();
     shaky(&project, "s", "exit 1", &json!({}));
     suite(&project, "retries: { on: [transport], backoff: 60s }\n");
@@ -385,8 +384,8 @@ fn gates_hold_for_all_scenarios_together() {
             "{gates}: {result:#}"
         );
     }
-    let told = project.expect(1, &["run", "--suite", "nightly"]);
-    told.says("max_duration: ").says("and the bound is 1.0 ms");
+    let ran = project.expect(1, &["run", "--suite", "nightly"]);
+    ran.says("max_duration: ").says("and the bound is 1.0 ms");
     // One part of one is all of it.
     suite(&project, "gates: { min_pass_rate: 0.76 }\n");
     let result = run(&project, 1, &["--shard", "1/1"]);
@@ -407,8 +406,8 @@ fn gates_hold_for_all_scenarios_together() {
 fn a_bound_that_is_just_missed_does_not_look_reached() {
     let project = project();
     suite(&project, "gates: { min_pass_rate: 0.7500001 }\n");
-    let told = project.expect(1, &["run", "--suite", "nightly"]);
-    told.says("min_pass_rate: 75.00000 %, and the bound is 75.00001 %");
+    let ran = project.expect(1, &["run", "--suite", "nightly"]);
+    ran.says("min_pass_rate: 75.00000 %, and the bound is 75.00001 %");
 }
 
 #[test]
@@ -431,12 +430,12 @@ fn merge_decides_the_gates_of_all_parts() {
     assert_eq!(one["summary"]["failed"], 1);
     let left = "min_pass_rate: 75.0 %, which `mcp-eval merge` decides";
     assert_eq!(c["left_to_merge"], left);
-    let told = ["run", "--suite", "nightly", "--shard", "1/2"];
+    let arguments = ["run", "--suite", "nightly", "--shard", "1/2"];
     project
-        .expect(0, &told)
+        .expect(0, &arguments)
         .says("failed, left to merge")
         .says(&format!("Suite: {left}"));
-    let junit = [&told[..], &["--format", "junit"]].concat();
+    let junit = [&arguments[..], &["--format", "junit"]].concat();
     assert!(project.expect(0, &junit).stdout.contains("failures=\"0\""));
     let merged = project.result(0, &["merge", "parts"]);
     assert_eq!(merged["suite"]["gates"][0]["state"], "kept");
@@ -465,7 +464,7 @@ fn merge_decides_the_gates_of_all_parts() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn what_is_wrong_in_a_suite_is_told_at_its_place() {
+fn errors_in_a_suite_are_reported_at_their_place() {
     let project = project();
     suite(
         &project,
@@ -602,8 +601,8 @@ fn a_random_order_is_printed_and_can_be_had_again() {
         quiet.stderr.contains("--shuffle=3 gives it again"),
         "{quiet:#?}"
     );
-    let told = project.expect(1, &["run", "--shuffle=3"]);
-    assert_eq!(told.stderr.matches("--shuffle=3").count(), 1, "{told:#?}");
+    let ran = project.expect(1, &["run", "--shuffle=3"]);
+    assert_eq!(ran.stderr.matches("--shuffle=3").count(), 1, "{ran:#?}");
     let parts = |seeds: [&str; 2]| {
         for (at, seed) in ["1", "2"].into_iter().zip(seeds) {
             let (shard, folder) = (format!("{at}/2"), format!("parts/{at}"));
@@ -632,14 +631,14 @@ fn a_dry_run_prints_the_plan_and_runs_nothing() {
     let left = json!({ "name": "Left out", "enabled": false, "servers": { "m": { "type": "mock" } }, "expected_trajectory": [], "mcp_interactions": { "m": { "tools": [] } } });
     project.file("scenarios/left.yaml", left.to_string());
     suite(&project, "order: [c]\nsetup: [[touch, ran]]\n");
-    let told = project.expect(0, &["run", "--suite", "nightly", "--dry-run"]);
-    told.says("c scripted, 1 call (look), on m (mock), 1 criterion")
+    let ran = project.expect(0, &["run", "--suite", "nightly", "--dry-run"]);
+    ran.says("c scripted, 1 call (look), on m (mock), 1 criterion")
         .says("asks openai some, calls of its own choice, on m (mock), up to 0.5")
         .says("left disabled")
         .says("6 scenarios, 5 runs to make, none made; models may cost up to 0.5");
     assert!(
-        told.stdout.starts_with("c  scripted"),
-        "in their order: {told:#?}"
+        ran.stdout.starts_with("c  scripted"),
+        "in their order: {ran:#?}"
     );
     for gone in ["ran", ".mcp-eval", "reports"] {
         assert!(!project.path(gone).exists(), "{gone}");
@@ -784,13 +783,13 @@ fn where_all_is_quarantined_nothing_gates_and_that_is_said() {
     let end = format!("No verdict\nVerdict: {sentence}\n");
     assert!(lines.ends_with(&end), "{lines}");
     assert!(project.read("pages/index.html").contains(sentence));
-    let told = project.expect(0, &["run", "--suite", "nightly"]);
-    told.says(&format!("Exit 0: {sentence}"));
+    let ran = project.expect(0, &["run", "--suite", "nightly"]);
+    ran.says(&format!("Exit 0: {sentence}"));
     // That all of them pass says no more.
     scenario(&project, "b", &["slow"], "fine");
     let e2e = ["run", "--suite", "nightly", "--format", "e2e"];
-    let told = project.expect(0, &e2e);
-    told.says("No verdict").says_not("Test PASSED");
+    let ran = project.expect(0, &e2e);
+    ran.says("No verdict").says_not("Test PASSED");
     // A share of nothing is not known.
     for gates in [
         "gates: { min_pass_rate: 0.5 }\n",
@@ -800,8 +799,8 @@ fn where_all_is_quarantined_nothing_gates_and_that_is_said() {
         quarantine(gates);
         let result = run(&project, 3, &[]);
         assert_eq!(result["suite"]["gates"][0]["state"], "unknown", "{gates}");
-        let told = project.expect(3, &["run", "--suite", "nightly"]);
-        told.says("not known (all its scenarios are quarantined)");
+        let ran = project.expect(3, &["run", "--suite", "nightly"]);
+        ran.says("not known (all its scenarios are quarantined)");
         for at in ["1", "2"] {
             let (shard, folder) = (format!("{at}/2"), format!("parts/{at}"));
             run(&project, 0, &["--shard", &shard, "--output", &folder]);

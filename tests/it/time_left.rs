@@ -65,7 +65,7 @@ fn each_run_has_the_scenarios_time_for_itself() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_take_that_hangs_leaves_what_the_first_one_heard() {
+fn a_take_that_hangs_leaves_what_the_first_one_received() {
     let project = Project::new();
     shop(&project, SECOND_HANGS, 3, "2s");
     let (armed, hangs) = (project.path("armed"), project.path("hangs"));

@@ -1,4 +1,4 @@
-//! What the servers behind the one under test heard, as baselines keep it: read as it was written, and refused where it cannot be.
+//! The calls that the servers behind the one under test received, as baselines keep them: read as written, and refused where they cannot be.
 
 use jiff::Timestamp;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
@@ -157,13 +157,13 @@ fn document(trajectory: &Redacted<Trajectory>) -> Value {
 }
 
 #[test]
-fn the_dialogue_tells_what_was_heard_behind_each_call() {
-    let told = store::dialogue(&kept(Some(lane())));
+fn the_dialogue_shows_the_upstream_calls_of_each_call() {
+    let dialogue = store::dialogue(&kept(Some(lane())));
     insta::with_settings!({
         snapshot_path => "../fixtures/report",
         prepend_module_to_snapshot => false,
         omit_expression => true,
-    }, { insta::assert_snapshot!("dialogue_behind", told) });
+    }, { insta::assert_snapshot!("dialogue_behind", dialogue) });
     let without = store::dialogue(&kept(None));
     assert!(!without.to_lowercase().contains("behind"), "{without}");
 }
@@ -453,7 +453,7 @@ fn any_lane() -> impl Strategy<Value = UpstreamLane> {
 proptest! {
     #[test]
     #[ignore = "left to .ci/run, which has the time"]
-    fn whatever_was_heard_is_read_as_it_was_written(lane in prop::option::of(any_lane())) {
+    fn any_upstream_lane_is_read_as_it_was_written(lane in prop::option::of(any_lane())) {
         let kept = kept(lane);
         let written = trajectory::to_json(&kept);
         let read = trajectory::parse(written.as_bytes());
@@ -462,9 +462,9 @@ proptest! {
 
     #[test]
     #[ignore = "left to .ci/run, which has the time"]
-    fn nothing_that_was_heard_acts_on_a_reader_of_the_dialogue(lane in any_lane()) {
-        let told = store::dialogue(&kept(Some(lane)));
-        let hidden = told.chars().find(|it| *it != '\n' && mcp_eval::text::is_hidden(*it));
+    fn no_upstream_call_acts_on_a_reader_of_the_dialogue(lane in any_lane()) {
+        let dialogue = store::dialogue(&kept(Some(lane)));
+        let hidden = dialogue.chars().find(|it| *it != '\n' && mcp_eval::text::is_hidden(*it));
         prop_assert_eq!(hidden, None);
     }
 }

@@ -1,4 +1,4 @@
-//! Both sides of a proxy: what it makes of a call is heard at the servers behind it.
+//! Both sides of a proxy: what it makes of a call is observed at the servers behind it.
 
 use std::fs;
 
@@ -79,7 +79,7 @@ fn what_a_proxy_makes_of_each_call_is_kept_under_it() {
     tried.project.expect(0, &["record"]);
     let baseline = tried.baseline();
     let calls = baseline["upstream"]["calls"].as_array().unwrap();
-    let heard: Vec<Value> = calls
+    let behind: Vec<Value> = calls
         .iter()
         .map(|it| json!([it["cause"], it["server"], it["tool"], it["arguments"]]))
         .collect();
@@ -89,7 +89,7 @@ fn what_a_proxy_makes_of_each_call_is_kept_under_it() {
         [2, "files", "write", { "path": "/b", "text": "a new text" }],
     ]);
     assert_eq!(
-        json!(heard),
+        json!(behind),
         expected,
         "what the proxy does when it starts comes first"
     );
@@ -185,15 +185,15 @@ fn a_call_that_is_passed_on_late_belongs_to_the_one_before() {
     tried.project.expect(0, &["record"]);
     let baseline = tried.baseline();
     let calls = baseline["upstream"]["calls"].as_array().unwrap();
-    let heard: Vec<_> = (calls.iter())
+    let behind: Vec<_> = (calls.iter())
         .map(|it| json!([it["cause"], it["tool"]]))
         .collect();
-    assert_eq!(json!(heard), json!([[1, "write"]]), "it is waited for");
+    assert_eq!(json!(behind), json!([[1, "write"]]), "it is waited for");
 }
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_real_server_behind_a_proxy_is_heard_through_a_tap() {
+fn a_real_server_behind_a_proxy_is_observed_through_a_tap() {
     let tried = Tried::new(&[]);
     let server = json!({ "type": "stdio", "command": faulty_server(), "tap": true });
     let calls = json!([{ "tool": "files__echo", "args": { "a": 1 } }, { "tool": "files__count" }]);
@@ -204,9 +204,9 @@ fn a_real_server_behind_a_proxy_is_heard_through_a_tap() {
     }));
     tried.project.expect(0, &["record"]);
     let baseline = tried.baseline();
-    let heard = &baseline["upstream"]["calls"];
-    assert_eq!(heard[0]["arguments"], json!({ "a": 1 }), "{heard}");
-    assert_eq!(heard[1]["tool"], "count", "{heard}");
+    let behind = &baseline["upstream"]["calls"];
+    assert_eq!(behind[0]["arguments"], json!({ "a": 1 }), "{behind}");
+    assert_eq!(behind[1]["tool"], "count", "{behind}");
     let offered = &baseline["upstream"]["catalogue"][0]["tools"];
     assert_eq!(offered.as_array().map(Vec::len), Some(2), "{offered}");
     assert!(compared(&tried, 1, &["twice=echo"]).contains("heard `echo` 2 times, 1 before"));
@@ -214,7 +214,7 @@ fn a_real_server_behind_a_proxy_is_heard_through_a_tap() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn what_is_asked_again_to_learn_from_it_is_not_heard_twice() {
+fn calls_asked_again_to_learn_from_them_are_not_recorded_twice() {
     let tried = Tried::new(&[]);
     // Once, with each read asked again: what an agent program or a model decides cannot be played twice.
     for takes in [&["--takes", "1"][..], &[]] {
@@ -233,8 +233,8 @@ fn what_is_asked_again_to_learn_from_it_is_not_heard_twice() {
     tried.scenario(&json!({ "agent": agent, "user_intent": "read, then write" }));
     let ran = tried.project.expect(0, &["record"]);
     let baseline = tried.baseline();
-    let heard = baseline["upstream"]["calls"].as_array().unwrap();
-    let causes: Vec<_> = heard
+    let behind = baseline["upstream"]["calls"].as_array().unwrap();
+    let causes: Vec<_> = behind
         .iter()
         .map(|it| json!([it["cause"], it["tool"]]))
         .collect();
@@ -256,8 +256,8 @@ fn what_is_asked_again_to_learn_from_it_is_not_heard_twice() {
     }));
     tried.project.expect(0, &["record"]);
     let shared = tried.baseline();
-    let heard = shared["upstream"]["calls"].as_array().map(Vec::len);
-    assert_eq!(heard, Some(2), "{shared}");
+    let behind = shared["upstream"]["calls"].as_array().map(Vec::len);
+    assert_eq!(behind, Some(2), "{shared}");
     assert_eq!(shared["learned"][0]["takes"], 2, "the read was asked again");
     let learned = &baseline["learned"];
     assert_ne!(*learned, Value::Null, "the read was asked again");
@@ -293,7 +293,7 @@ fn two_configurations_of_a_proxy_are_compared_without_a_baseline() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn what_was_heard_behind_a_call_is_said_with_what_the_call_is_for() {
+fn upstream_calls_are_shown_with_the_purpose_of_their_call() {
     let tried = Tried::new(&[]);
     let labelled = json!({ "label": { "files__write": "args.path" } });
     tried.scenario(&labelled);

@@ -67,7 +67,7 @@ fn servers_beside_the_scenarios_are_those_of_scenarios_that_name_none() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_file_that_gives_no_servers_is_told() {
+fn a_file_that_gives_no_servers_is_reported() {
     let project = project();
     project.file("scenarios/a.yaml", format!("name: a\n{CALL}"));
     for broken in [

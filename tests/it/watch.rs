@@ -237,7 +237,7 @@ fn what_a_change_concerns_is_run_again_and_nothing_else() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_broken_file_is_told_and_waited_for() {
+fn a_broken_file_is_reported_and_waited_for() {
     let project = project();
     project.edit("scenarios/a.yaml", "\"name\"", "\"nme\"");
     let watching = Watching::start(&project, &["run"]);
@@ -373,7 +373,7 @@ fn servers_of_the_command_line_count_for_those_that_need_them() {
     project.file("server.sh", format!("exec {server} \n"));
     let said = watching.round();
     assert!(said.contains("server.sh changed · 1 of 3"), "{said}");
-    // What is wrong with it is told, and all is run when it is mended.
+    // What is wrong with it is reported, and all is run when it is mended.
     project.file("servers.json", "{");
     assert!(watching.round().contains("servers.json:1:1: error: "));
     project.file("servers.json", servers.to_string());

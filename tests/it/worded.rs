@@ -1,4 +1,4 @@
-//! What changed, in the same words wherever it is told: on cards, in the files for CI, and in the review.
+//! Changes in the same words wherever they are shown: on cards, in the files for CI, and in the review.
 
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ fn every_form_names_all_causes_as_the_cards_do() {
 }
 
 #[test]
-fn what_passed_with_changes_is_told_by_them() {
+fn scenarios_that_passed_with_changes_are_shown_with_them() {
     let project = Project::new();
     weather(&project, &json!({"sky": "rain"}));
     project.expect(0, &["record"]);

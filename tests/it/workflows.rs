@@ -1,4 +1,4 @@
-//! What other repositories copy for their CI: the steps are run here as a runner would, with stand-ins for what is not on this machine.
+//! Files that other repositories copy for their CI: the steps are run here as a runner would, with stand-ins for what is not on this machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -274,7 +274,7 @@ fn the_action_takes_the_program_on_the_path_and_says_where_there_is_none() {
     );
 }
 
-/// A stand-in for GitHub's command line, which has comments and keeps what it is told.
+/// A stand-in for GitHub's command line, which has comments and keeps its arguments.
 const GH: &str = r#"#!/bin/bash
 set -e
 echo "$@" >> "$RUNNER_TEMP/gh.txt"
@@ -342,7 +342,7 @@ fn the_action_keeps_one_comment_up_to_date() {
     ran.says("::warning title=mcp-eval::the pull request could not be commented on");
 }
 
-/// A stand-in for `curl` that has notes and keeps what it is told.
+/// A stand-in for `curl` that has notes and keeps its arguments.
 const CURL: &str = r#"#!/bin/bash
 set -e
 echo "$@" >> curl.txt
@@ -420,10 +420,10 @@ fn the_job_for_gitlab_reports_notes_and_gates() {
         1,
         "the note changes no verdict"
     );
-    let told = project.read("suite/curl.txt");
-    assert!(told.contains("--request POST"), "{told}");
+    let arguments = project.read("suite/curl.txt");
+    assert!(arguments.contains("--request POST"), "{arguments}");
     assert!(
-        !told.contains("t0ken-of-gitlab"),
+        !arguments.contains("t0ken-of-gitlab"),
         "the list of processes shows the token"
     );
     assert!(

@@ -101,7 +101,7 @@ pub(in crate::cli) fn run(
             bisected: Some(bisected),
             ..ReportOptions::of(&reports, args.kept.keep.0, &settings.baselines)
         };
-        // That it fails is what was looked for, and is told below.
+        // That it fails is what was looked for, and is reported below.
         let quiet = OutputArgs {
             quiet: true,
             ..output

@@ -185,7 +185,7 @@ fn one(
         let folder = Baselines::new(&settings.baselines);
         stray::warn(&args.select, &folder, &to_run.selected, console);
         if settings.keep_pending {
-            // What waits since an earlier run is not what has been told of now.
+            // What waits since an earlier run is not what this one has reported.
             let is_of_this_run = |(folder, id): &(&Baselines, &String)| {
                 let pending = folder.load_pending(id).ok().flatten();
                 pending.is_some_and(|it| it.origin.run == finished.runs.id())

@@ -69,7 +69,7 @@ pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, 
     let file = args.output.as_ref().filter(|it| it.as_os_str() != "-");
     match file {
         Some(path) => {
-            store::write_as_told(path, text.as_bytes())?;
+            store::write_following_links(path, text.as_bytes())?;
             console.note(&format!("History: {}", path.display()));
         }
         None if args.format == HistoryFormat::Terminal => console.result(&text),
@@ -77,8 +77,8 @@ pub(in crate::cli) fn run(args: &HistoryArgs, console: Console) -> Result<Exit, 
     }
     // People read it in the text itself.
     let unmeasured = document.gate.as_ref().filter(|it| it.passed.is_none());
-    let is_told = args.format == HistoryFormat::Terminal && file.is_none();
-    if let Some(gate) = unmeasured.filter(|_| !is_told) {
+    let is_shown = args.format == HistoryFormat::Terminal && file.is_none();
+    if let Some(gate) = unmeasured.filter(|_| !is_shown) {
         console.note(&gate.words());
     }
     Ok(exit(&document, args.format))

@@ -37,7 +37,7 @@ pub(in crate::cli) fn run(
     let checked = runtime.block_on(async {
         let interrupt = interrupt::token();
         let of = examples.examples.len();
-        let told = |number: usize, example: &CheckedExample| {
+        let on_example = |number: usize, example: &CheckedExample| {
             bar.set_message(example.name.clone());
             bar.inc(1);
             if bar.is_hidden() {
@@ -45,7 +45,7 @@ pub(in crate::cli) fn run(
                 console.note(&format!("{number} of {of}: {}: {words}", example.name));
             }
         };
-        suite::check_judge((&examples, &judge), &settings, &told, &interrupt).await
+        suite::check_judge((&examples, &judge), &settings, &on_example, &interrupt).await
     });
     runtime.shutdown_background();
     bar.finish_and_clear();
@@ -53,7 +53,7 @@ pub(in crate::cli) fn run(
     let gate = gate(args, &checked);
     match args.printed.format {
         ResultFormat::Json => Console::document(&json::pretty(&document(&checked, &gate))),
-        ResultFormat::Terminal => console.result(&told(&args.file, &checked, &gate)),
+        ResultFormat::Terminal => console.result(&summary(&args.file, &checked, &gate)),
     }
     Ok(exit(&checked, &gate))
 }
@@ -133,7 +133,7 @@ fn exit(checked: &CheckedJudge, gate: &Gate) -> Exit {
     }
 }
 
-fn told(file: &Path, checked: &CheckedJudge, gate: &Gate) -> String {
+fn summary(file: &Path, checked: &CheckedJudge, gate: &Gate) -> String {
     let mut lines: Vec<String> = Vec::new();
     for example in &checked.examples {
         let place = format!("{} ({}:{})", example.name, file.display(), example.line);

@@ -29,12 +29,12 @@ pub(in crate::cli) fn run(args: &ManArgs, console: Console) -> Result<Exit, Fail
         let page = page.map_err(failed)?;
         let content = as_written(&fs::read(page.path()).map_err(failed)?);
         let path = folder.join(page.file_name());
-        store::write_as_told(&path, content.as_bytes())?;
+        store::write_following_links(&path, content.as_bytes())?;
         names.push(path);
     }
     for (topic, text) in TOPICS {
         let path = folder.join(format!("mcp-eval-{topic}.7"));
-        store::write_as_told(&path, of_topic(topic, &printed(text)).as_bytes())?;
+        store::write_following_links(&path, of_topic(topic, &printed(text)).as_bytes())?;
         names.push(path);
     }
     names.sort();

@@ -45,7 +45,7 @@ pub(in crate::cli) fn run(
     spare_inputs(args, &[])?;
     let done = measure(args, output, console);
     if let Err(failure) = &done {
-        // Where that cannot be written either, the failure itself is told all the same.
+        // Where that cannot be written either, the failure itself is reported all the same.
         let report = unmeasured(failure);
         let redactor = redactor(args, &declared(args));
         let _ = measured::outdate(&args.out_dir, &report, forms, &redactor);
@@ -158,7 +158,7 @@ fn spare_inputs(args: &RetrievalArgs, scenarios: &[Scenario]) -> Result<(), Fail
     measured::spare(&folders, &inputs)
 }
 
-/// Refuses gates so wide that nothing can fail. What is wrong with files is told by those who measure with them.
+/// Refuses gates so wide that nothing can fail. What is wrong with files is reported by those who measure with them.
 fn refuse_idle_gate(args: &RetrievalArgs, gates: &SearchGates) -> Result<(), Failure> {
     let read = |path: &Path| data_sets::document(path).ok();
     let baseline = args.baseline.as_deref().and_then(read);
@@ -361,15 +361,15 @@ fn finish(
     for (at, report) in reports.iter().enumerate() {
         let folder = folder(args, at, &report.search);
         let line = measured::write(&folder, report, &forms(report))?;
-        let mut told = String::new();
+        let mut text = String::new();
         if reports.len() > 1 {
-            told = format!("Search: {}\n", report.search);
+            text = format!("Search: {}\n", report.search);
         }
-        told.push_str(&terminal::retrieval(report));
-        told.push_str(&line);
+        text.push_str(&terminal::retrieval(report));
+        text.push_str(&line);
         let more = || terminal::more_of_retrieval(report);
         exit = exit.and(measured::tell(
-            told,
+            text,
             more,
             report.status,
             &report.problems,

@@ -31,7 +31,7 @@ pub(in crate::cli) fn run(
     measured::spare(std::slice::from_ref(&args.out_dir), &inputs)?;
     let done = measure(args, output, console);
     if let Err(failure) = &done {
-        // Where that cannot be written either, the failure itself is told all the same.
+        // Where that cannot be written either, the failure itself is reported all the same.
         let _ = measured::outdate(
             &args.out_dir,
             &unmeasured(args, failure),
@@ -124,14 +124,14 @@ fn finish(args: &SecurityArgs, report: &Report, console: Console) -> Result<Exit
     let redactor = redact::environment();
     let report = measured::clean(report, redactor)?;
     let line = measured::write(&args.out_dir, &report, &forms(&report))?;
-    let mut told = String::new();
+    let mut text = String::new();
     if !report.security.per_detector.is_empty() {
-        told = terminal::security(&report.security);
+        text = terminal::security(&report.security);
     }
-    told.push_str(&line);
+    text.push_str(&line);
     let more = || terminal::more_of_security(&report);
     Ok(measured::tell(
-        told,
+        text,
         more,
         report.status,
         &report.problems,
@@ -163,7 +163,7 @@ fn form(form: VerdictForm) -> measurement::VerdictForm {
 fn cases(report: &Report) -> Vec<junit::Case> {
     let gate = &report.security.gate;
     let all = report.security.per_detector.iter();
-    // What was not measured is told as an error, and has not failed.
+    // What was not measured is reported as an error, and has not failed.
     let measured = all.filter(|it| !it.is_unknown(gate));
     let cases = measured.map(|it| {
         let outcome = if it.gate {

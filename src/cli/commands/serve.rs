@@ -59,7 +59,7 @@ pub(in crate::cli) fn run(args: &ServeArgs, console: Console) -> Result<Exit, Fa
             .hint("--root names the folder of the scenarios that are served"));
     }
     let (token, is_ours) = token(args)?;
-    // Whoever has chosen a token has not told it to those who read what is printed.
+    // A token that somebody has chosen is not for everybody who reads what is printed.
     let code = is_ours.then(unguessable).transpose();
     let code =
         code.map_err(|error| Failure::incomplete(format!("no link can be made: {error}")))?;
@@ -72,7 +72,7 @@ pub(in crate::cli) fn run(args: &ServeArgs, console: Console) -> Result<Exit, Fa
     let runtime = runtime::beside(threads)?;
     let served = runtime.block_on(async {
         let (listener, address) = listen_at(host, args.listen.port).await?;
-        // Who is told where it is may ask at once, and stop it.
+        // Whoever reads where it is may ask at once, and stop it.
         let begun = CancellationToken::new();
         begun.cancel();
         let signals = interrupt::endings(&begun);

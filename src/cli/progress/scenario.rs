@@ -1,4 +1,4 @@
-//! What a scenario is doing: said in the bar, and in lines where it takes long.
+//! The activity of a scenario: shown in the bar, and in lines where it takes long.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -78,9 +78,9 @@ impl ScenarioProgress {
     /// On a terminal the bar says it; elsewhere a line does, of a milestone always, else when asked for more.
     fn preparing(&self, doing: &str, is_milestone: bool) {
         let line = format!("{}: {}", self.name, text::line(doing));
-        let is_told = self.suite.is_verbose() || (is_milestone && !self.suite.is_silent());
+        let is_shown = self.suite.is_verbose() || (is_milestone && !self.suite.is_silent());
         let mut last = self.doing.lock();
-        if is_told && *last != line {
+        if is_shown && *last != line {
             self.suite.note(&line);
         }
         last.clone_from(&line);

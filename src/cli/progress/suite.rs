@@ -1,4 +1,4 @@
-//! How far a suite is, and what has failed so far.
+//! The progress of a suite, and what has failed so far.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Weak};
@@ -20,7 +20,7 @@ use crate::text::{self, counts, few};
 /// Without a terminal, a suite says nothing before it has taken this long: its result is there in a moment.
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
-/// How often a log is told how far a suite is; later on, after a tenth of the time it has taken, so that a night of work is no wall of lines.
+/// How often a log shows how far a suite is; later on, after a tenth of the time it has taken, so that a night of work is no wall of lines.
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// A narrower terminal has no room for a bar.
@@ -50,8 +50,8 @@ pub(in crate::cli) struct SuiteProgress {
 struct Tally {
     /// The names of those that run, by id.
     running: BTreeMap<String, String>,
-    /// Those whose failure was told, by id.
-    told: HashSet<String>,
+    /// Those whose failure was reported, by id.
+    reported: HashSet<String>,
     finished: usize,
     passed: usize,
     recorded: usize,
@@ -147,7 +147,7 @@ impl SuiteProgress {
 
     /// What came of a scenario is known, but it is run once more, which may take long.
     pub(super) fn judged(&self, result: &Redacted<ScenarioResult>) {
-        // What comes right away is told by the result.
+        // The result reports what comes right away.
         if self.total > 1 || self.started.elapsed() > SILENCE {
             self.tell(&document::of_scenario(result, self.command));
         }
@@ -155,15 +155,15 @@ impl SuiteProgress {
 
     /// Tells a failure, once.
     fn tell(&self, scenario: &result::Scenario) {
-        if self.output.no_progress || !self.tally.lock().told.insert(scenario.id.clone()) {
+        if self.output.no_progress || !self.tally.lock().reported.insert(scenario.id.clone()) {
             return;
         }
         let style = Console::style_of_progress(self.output);
-        let told = terminal::failure(scenario, self.command, style);
-        self.bar.suspend(|| self.console.told(&told));
+        let failure = terminal::failure(scenario, self.command, style);
+        self.bar.suspend(|| self.console.report(&failure));
     }
 
-    /// One scenario is done: what failed is told at once.
+    /// One scenario is done: a failure is reported at once.
     pub(super) fn finished(&self, result: &Redacted<ScenarioResult>) {
         let scenario = document::of_scenario(result, self.command);
         let number = {
@@ -183,7 +183,7 @@ impl SuiteProgress {
         };
         self.bar.inc(1);
         let has_failed = !scenario.status.is_fine() && scenario.status != Status::Skipped;
-        // The only one of its suite is told by the result, which comes right away.
+        // The only one of its suite is reported by the result, which comes right away.
         if has_failed && self.total > 1 {
             self.tell(&scenario);
         } else if self.output.verbose && !self.silent {

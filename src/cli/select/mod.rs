@@ -1,4 +1,4 @@
-//! Which scenarios a command is about.
+//! The scenarios that a command is about.
 //!
 //! Paths say where they lie. Of those, `--tag`, `-k` (`expression`), `--changed` (`changed`) and `--last-failed` (`last_failed`) pick, in
 //! this order: each picks from what the one before has left.
@@ -199,7 +199,7 @@ pub(super) fn again(args: &SelectArgs, scenario: &Scenario) -> Option<Scenario> 
     let it = loaded.into_iter().find(|it| it.id == *id)?;
     match cell {
         None => Some(it),
-        Some(cell) => matrix::settled(&it, cell),
+        Some(cell) => matrix::resolved(&it, cell),
     }
 }
 
@@ -216,7 +216,7 @@ fn options(args: &SelectArgs, agent_given: bool) -> Options {
 ///
 /// # Errors
 ///
-/// When it cannot be told what has changed.
+/// When it is not known what has changed.
 pub(super) fn load(
     args: &SelectArgs,
     purpose: Purpose<'_>,
@@ -229,7 +229,7 @@ pub(super) fn load(
 ///
 /// # Errors
 ///
-/// When it cannot be told what has changed.
+/// When it is not known what has changed.
 pub(super) fn check(args: &SelectArgs, console: Console) -> Result<Picked, Failure> {
     picked(args, scenario_file::check, Purpose::default(), console)
 }

@@ -1,4 +1,4 @@
-//! Which scenarios a change concerns.
+//! The scenarios that a change concerns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -46,8 +46,8 @@ pub(super) struct Concern<'a> {
     roots: Vec<PathBuf>,
     /// Where no source is: scenarios, baselines, and what we write.
     no_source: Vec<PathBuf>,
-    /// As it was when a change was last told.
-    told: Files,
+    /// As it was when a change was last reported.
+    reported: Files,
     /// As it was when it was last looked.
     seen: Files,
     written: Written,
@@ -93,7 +93,7 @@ impl<'a> Concern<'a> {
                 .collect(),
             no_source: no_source.map(real).collect(),
             roots,
-            told: Files::default(),
+            reported: Files::default(),
             seen: Files::default(),
             written: Written::default(),
         }
@@ -142,8 +142,8 @@ impl<'a> Concern<'a> {
         let before = std::mem::replace(&mut self.known, now);
         files = self.files(watcher)?;
         self.seen = files.clone();
-        let then = std::mem::replace(&mut self.told, files);
-        let mut changed = self.told.changed_since(&then);
+        let then = std::mem::replace(&mut self.reported, files);
+        let mut changed = self.reported.changed_since(&then);
         if during {
             changed.retain(|it| !self.is_written(it, &before, &then));
         }

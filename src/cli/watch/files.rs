@@ -1,4 +1,4 @@
-//! What files look like right now, so that it can be told which of them have changed. Whatever the system tells of changes is only taken as
+//! The state of files right now, to find out which of them have changed. Whatever the system tells of changes is only taken as
 //! a hint to look again: how editors and build tools write files differs too much.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -107,7 +107,7 @@ pub(super) fn rounds(
 ///
 /// # Errors
 ///
-/// When it makes no sense, and when nothing can be watched. A round that fails is told, and watching goes on.
+/// When it makes no sense, and when nothing can be watched. A round that fails is reported, and watching goes on.
 fn watch(
     watch: &Watch<'_>,
     run: impl Fn(&Round) -> Result<Exit, Failure> + Sync,
@@ -116,7 +116,7 @@ fn watch(
     let (send, events) = mpsc::channel();
     // Nobody hears it after the end.
     let tell = move |event| drop(send.send(event));
-    // Lives as long as we do: between rounds, signals are heard here alone.
+    // Lives as long as we do: between rounds, signals are handled here alone.
     let signals = runtime::beside(1)?;
     let stop = signals.block_on(async { interrupt::token() });
     let stopped = tell.clone();
@@ -188,7 +188,7 @@ struct Session<'a> {
     broken: Option<Failure>,
     /// Since when, and when last, something has happened that nobody has looked at yet.
     touched: Option<(Instant, Instant)>,
-    /// It is told what we wait for.
+    /// What we wait for has been shown.
     rests: bool,
     /// The scenarios that did not pass when they were run last.
     failed: BTreeSet<String>,

@@ -142,11 +142,11 @@ impl Judge {
             votes.push(vote);
         }
         ruling.verdict = majority(&votes, asked.votes.max(1) as usize);
-        let told = votes.into_iter().map(|it| match it {
+        let votes = votes.into_iter().map(|it| match it {
             Ok(verdict) => Ok(verdict.score),
             Err(unruled) => Err(unruled.message),
         });
-        ruling.votes = told.collect();
+        ruling.votes = votes.collect();
         ruling
     }
 
@@ -333,7 +333,7 @@ impl Question {
     }
 }
 
-/// What the model has answered, and what is wrong with that. It is told with words of its answer, which may be those of a tool.
+/// What the model has answered, and what is wrong with that. It is reported in words of its answer, which may be those of a tool.
 fn repair(response: Response, problem: &str) -> Vec<Message> {
     let wrong = format!(
         "This is no verdict, because of what stands in the next line, which quotes it:\n{}\

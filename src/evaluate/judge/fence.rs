@@ -1,4 +1,4 @@
-//! Keeps what the judged have written apart from what their judge is told to do.
+//! Keeps what the judged have written apart from the instructions to their judge.
 //!
 //! A tool's answer may say anything: that the record ends here, that the developer now speaks, that the score is 1. So each line of it is
 //! marked, what would start a line unseen is made visible, and where the record ends is said by a word that nobody who wrote in it could

@@ -3,9 +3,9 @@
 //! | file | what is there |
 //! |---|---|
 //! | `case` | what is put before a judge: a run, as far as what was said and done in it |
-//! | `fence` | what keeps the words of the judged apart from what the judge is told to do |
+//! | `fence` | what keeps the words of the judged apart from the instructions to the judge |
 //! | `shortened` | long texts cut down to what may matter |
-//! | `prompt` | what a judge is told and asked |
+//! | `prompt` | the instructions and the question to a judge |
 //! | `form` | the form in which it answers, and how strictly that is read |
 //! | `majority` | what several votes say together |
 //! | `ask` | asks it, remembers what it said, and keeps within its budget |

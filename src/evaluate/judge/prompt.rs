@@ -1,4 +1,4 @@
-//! What a judge is told and asked.
+//! The instructions and the question to a judge.
 
 use std::fmt::Write as _;
 
@@ -119,7 +119,7 @@ fn expected(
     (first, last): (&[String], &[String]),
     short: &dyn Fn(&str) -> String,
 ) -> String {
-    let mut told = match &case.expected {
+    let mut text = match &case.expected {
         Expected::Unsaid => "Nobody says which tools were expected.\n",
         Expected::Nothing => "No call of a tool was expected.\n",
         Expected::Tools(_) => "These calls were expected, in this order:\n",
@@ -128,13 +128,13 @@ fn expected(
         }
     }
     .to_owned();
-    told.extend(first.iter().map(|it| short(it)));
+    text.extend(first.iter().map(|it| short(it)));
     let left_out = case.expected.tools().len() - first.len() - last.len();
     if left_out > 0 {
-        let _ = writeln!(told, "({left_out} expected calls are left out here.)");
+        let _ = writeln!(text, "({left_out} expected calls are left out here.)");
     }
-    told.extend(last.iter().map(|it| short(it)));
-    told
+    text.extend(last.iter().map(|it| short(it)));
+    text
 }
 
 /// What was said and done, shortened around what is talked about elsewhere.

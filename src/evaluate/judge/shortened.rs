@@ -49,7 +49,7 @@ pub(super) fn fair_share(lengths: &[usize], most: usize) -> usize {
 }
 
 /// A text of at most about `most` bytes: its beginning, its end, and what stands around the words in between, the rarest first. What is
-/// left out is told.
+/// left out is said.
 pub(super) fn shortened(text: &str, most: usize, words: &Words) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -87,7 +87,7 @@ pub(super) fn shortened(text: &str, most: usize, words: &Words) -> String {
     joined(text, kept)
 }
 
-/// The pieces of a text in their order, with what is left out between them told.
+/// The pieces of a text in their order, with a note where something is left out between them.
 fn joined(text: &str, mut pieces: Vec<Range<usize>>) -> String {
     pieces.sort_unstable_by_key(|it| (it.start, it.end));
     let mut shown = String::new();

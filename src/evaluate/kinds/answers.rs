@@ -106,13 +106,13 @@ pub(in crate::evaluate) fn holds_placeholder(outcome: &Outcome) -> bool {
 
 /// The JSON of an answer: its structured content, and its text where that is JSON, all of it or a block.
 pub(super) fn documents(outcome: &Outcome) -> Vec<Value> {
-    let [mut structured, text] = told_twice(outcome);
+    let [mut structured, text] = both_forms(outcome);
     structured.extend(text);
     structured
 }
 
 /// The same apart: of its structured content, and of its text. Servers that give both say the same in them.
-pub(super) fn told_twice(outcome: &Outcome) -> [Vec<Value>; 2] {
+pub(super) fn both_forms(outcome: &Outcome) -> [Vec<Value>; 2] {
     let Outcome::Answer(answer) = outcome else {
         return [Vec::new(), Vec::new()];
     };

@@ -1,4 +1,4 @@
-//! Whether an answer, or the agent's last words, is a value.
+//! A comparison of an answer, or the agent's last words, with a value.
 
 use serde_json::Value;
 
@@ -15,12 +15,12 @@ use crate::text::shorten;
 /// How much of a value is shown, in characters.
 const SHOWN: usize = 200;
 
-/// How many differences are told.
+/// How many differences are listed.
 const DIFFERENCES: usize = 20;
 
 pub(in crate::evaluate) fn look(it: &ExactMatch, subject: Subject<'_>) -> Finding {
     let run = subject.trajectory;
-    let (name, text, told) = match &it.answer {
+    let (name, text, forms) = match &it.answer {
         None => match final_text::of(run) {
             Ok(text) => {
                 let documents = final_text::document(text).into_iter().collect();
@@ -35,13 +35,13 @@ pub(in crate::evaluate) fn look(it: &ExactMatch, subject: Subject<'_>) -> Findin
             (
                 format!("the answer to {}", call_name(call)),
                 answers::text(&call.1.outcome),
-                answers::told_twice(&call.1.outcome).to_vec(),
+                answers::both_forms(&call.1.outcome).to_vec(),
             )
         }
     };
     let path = it.path.as_ref().map(JsonPath::to_string);
     let path = path.unwrap_or_default();
-    let readings = readings(it, text, told);
+    let readings = readings(it, text, forms);
     let Some(first) = readings.first() else {
         return Finding::failed(format!("{name} has nothing at {path}"));
     };
@@ -83,16 +83,16 @@ pub(in crate::evaluate) fn look(it: &ExactMatch, subject: Subject<'_>) -> Findin
 
 /// The ways to read what is compared, one of which must be as expected: of an answer its JSON and its text. Where a path leads to several
 /// places in one, all of these must be.
-fn readings(it: &ExactMatch, text: String, told: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
+fn readings(it: &ExactMatch, text: String, forms: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
     if let Some(path) = &it.path {
-        let found = told.iter().map(|documents| {
+        let found = forms.iter().map(|documents| {
             let places = documents.iter().flat_map(|it| path.find(it));
             places.cloned().collect()
         });
         return found.filter(|it: &Vec<Value>| !it.is_empty()).collect();
     }
     let text = vec![Value::String(text)];
-    let documents = told.into_iter().flatten().map(|it| vec![it]);
+    let documents = forms.into_iter().flatten().map(|it| vec![it]);
     if it.likeness == Likeness::Exact || it.value.is_string() {
         return std::iter::once(text).chain(documents).collect();
     }
@@ -133,14 +133,14 @@ pub(super) fn has(wanted: &Value, found: &Value) -> bool {
 
 /// Where two values differ that should be the same JSON, each place in a sentence.
 pub(super) fn differences(wanted: &Value, found: &Value) -> Vec<String> {
-    let mut told = Vec::new();
-    tell(wanted, found, false, "", &mut told);
-    told
+    let mut lines = Vec::new();
+    tell(wanted, found, false, "", &mut lines);
+    lines
 }
 
 /// Where two values differ, each place in a sentence.
-fn tell(wanted: &Value, found: &Value, is_partial: bool, at: &str, told: &mut Vec<String>) {
-    if told.len() >= DIFFERENCES {
+fn tell(wanted: &Value, found: &Value, is_partial: bool, at: &str, lines: &mut Vec<String>) {
+    if lines.len() >= DIFFERENCES {
         return;
     }
     match (wanted, found) {
@@ -148,25 +148,25 @@ fn tell(wanted: &Value, found: &Value, is_partial: bool, at: &str, told: &mut Ve
             for (key, wanted) in wanted {
                 let at = format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
                 match found.get(key) {
-                    Some(found) => tell(wanted, found, is_partial, &at, told),
-                    None => told.push(difference(&at, wanted, None)),
+                    Some(found) => tell(wanted, found, is_partial, &at, lines),
+                    None => lines.push(difference(&at, wanted, None)),
                 }
             }
             let more = found.keys().filter(|it| !wanted.contains_key(*it));
             for key in more.take(DIFFERENCES).filter(|_| !is_partial) {
-                told.push(format!("{at}/{key} is not expected"));
+                lines.push(format!("{at}/{key} is not expected"));
             }
         }
         (Value::Array(wanted), Value::Array(found)) if !is_partial => {
             for (index, (wanted, found)) in wanted.iter().zip(found).enumerate() {
-                tell(wanted, found, is_partial, &format!("{at}/{index}"), told);
+                tell(wanted, found, is_partial, &format!("{at}/{index}"), lines);
             }
             if wanted.len() != found.len() {
                 let place = if at.is_empty() { "the list" } else { at };
                 let (expected, got) = (wanted.len(), found.len());
                 let noun = if got == 1 { "element" } else { "elements" };
                 let verb = if expected == 1 { "is" } else { "are" };
-                told.push(format!(
+                lines.push(format!(
                     "{place} has {got} {noun}, and {expected} {verb} expected"
                 ));
             }
@@ -178,7 +178,7 @@ fn tell(wanted: &Value, found: &Value, is_partial: bool, at: &str, told: &mut Ve
                 same(wanted, found)
             };
             if !holds {
-                told.push(difference(at, wanted, Some(found)));
+                lines.push(difference(at, wanted, Some(found)));
             }
         }
     }
@@ -222,15 +222,15 @@ mod tests {
     }
 
     #[test]
-    fn every_place_that_differs_is_told_once() {
-        let mut told = Vec::new();
+    fn every_place_that_differs_is_listed_once() {
+        let mut lines = Vec::new();
         let (wanted, found) = (
             json!({ "a": 1, "b": [1, 2], "c": 3 }),
             json!({ "a": 2, "b": [1], "d": 4 }),
         );
-        tell(&wanted, &found, false, "", &mut told);
+        tell(&wanted, &found, false, "", &mut lines);
         assert_eq!(
-            told,
+            lines,
             [
                 "/a is 2, and 1 is expected",
                 "/b has 1 element, and 2 are expected",

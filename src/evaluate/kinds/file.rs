@@ -1,4 +1,4 @@
-//! What a run left behind in a file.
+//! A check of what a run left behind in a file.
 
 use super::pattern::Wanted;
 use super::schema_validate::{STORED, not_asked, of_text};
@@ -19,7 +19,7 @@ pub(in crate::evaluate) async fn look(
     };
     match around.file(&it.file).await {
         Err(unasked) => not_asked(unasked),
-        Ok(left) => judged(written, &left.said).told_as(judged(it, &left.shown)),
+        Ok(left) => judged(written, &left.said).worded_as(judged(it, &left.shown)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whether JSON is valid by a schema.
+//! A check of JSON by a schema.
 
 use serde_json::Value;
 
@@ -71,7 +71,7 @@ pub(in crate::evaluate) async fn look_at_file(
     };
     match around.file(file).await {
         Err(unasked) => not_asked(unasked),
-        Ok(left) => judged(written, &left.said).told_as(judged(it, &left.shown)),
+        Ok(left) => judged(written, &left.said).worded_as(judged(it, &left.shown)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a database holds after a run.
+//! A check of what a database holds after a run.
 
 use std::cmp::Ordering;
 
@@ -31,20 +31,20 @@ pub(in crate::evaluate) async fn look(
     };
     match around.rows(&it.asked).await {
         Err(unasked) => not_asked(unasked),
-        Ok(rows) => judged(&written.wanted, &rows.said).told_as(judged(&it.wanted, &rows.shown)),
+        Ok(rows) => judged(&written.wanted, &rows.said).worded_as(judged(&it.wanted, &rows.shown)),
     }
 }
 
-/// All that is wanted must hold. What cannot be told is an error, unless something else fails already.
+/// All that is wanted must hold. What cannot be known is an error, unless something else fails already.
 fn judged(wanted: &WantedRows, found: &Rows) -> Finding {
-    let told = [
+    let results = [
         wanted.is_of_one_value().then(|| of_value(wanted, found)),
         wanted.rows.as_ref().map(|it| of_rows(it, found)),
         wanted.count.map(|it| of_count(it, found)),
         wanted.empty.map(|it| Ok(of_emptiness(it, found))),
     ];
     let (mut problems, mut unknown) = (Vec::new(), Vec::new());
-    for it in told.into_iter().flatten() {
+    for it in results.into_iter().flatten() {
         match it {
             Ok(found) => problems.extend(found),
             Err(why) => unknown.push(why),
@@ -64,9 +64,9 @@ fn passed(wanted: &WantedRows, found: &Rows) -> String {
 }
 
 /// What speaks against a rows' number, value or emptiness; an error where nobody can tell.
-type Told = Result<Vec<String>, String>;
+type Mismatches = Result<Vec<String>, String>;
 
-fn of_value(wanted: &WantedRows, found: &Rows) -> Told {
+fn of_value(wanted: &WantedRows, found: &Rows) -> Mismatches {
     let value = match only_value(found) {
         Ok(value) => value,
         Err(NoValue::Columns(count)) => {
@@ -122,7 +122,7 @@ fn only_value(found: &Rows) -> Result<&Value, NoValue> {
     }
 }
 
-fn of_rows(wanted: &[WantedRow], found: &Rows) -> Told {
+fn of_rows(wanted: &[WantedRow], found: &Rows) -> Mismatches {
     let unknown = wanted.iter().find_map(|it| unknown_column(it, found));
     if let Some(name) = unknown {
         let known = found.columns.join("`, `");
@@ -140,7 +140,7 @@ fn of_rows(wanted: &[WantedRow], found: &Rows) -> Told {
         ));
     }
     for (number, (wanted, row)) in (1..).zip(wanted.iter().zip(&found.rows)) {
-        let told = match wanted {
+        let mismatches = match wanted {
             WantedRow::Values(values) => {
                 differences(&Value::Array(values.clone()), &Value::Array(row.clone()))
             }
@@ -150,7 +150,11 @@ fn of_rows(wanted: &[WantedRow], found: &Rows) -> Told {
                 differences(&Value::Object(columns.clone()), &Value::Object(named))
             }
         };
-        problems.extend(told.into_iter().map(|it| format!("row {number}: {it}")));
+        problems.extend(
+            mismatches
+                .into_iter()
+                .map(|it| format!("row {number}: {it}")),
+        );
     }
     let more = found.rows.iter().skip(wanted.len()).take(SHOWN_ROWS);
     let more = more.map(|it| format!("not expected: {}", shown(&Value::Array(it.clone()))));
@@ -173,7 +177,7 @@ fn cell(name: &str, found: &Rows, row: &[Value]) -> Value {
     cell.map_or(Value::Null, |(_, it)| it.clone())
 }
 
-fn of_count(wanted: usize, found: &Rows) -> Told {
+fn of_count(wanted: usize, found: &Rows) -> Mismatches {
     let read = found.rows.len();
     // Of more than were read, nobody knows how many there are, but that there are more than these.
     if found.has_more && wanted > read {
@@ -242,9 +246,9 @@ mod tests {
     }
 
     fn check(wanted: &WantedRows, found: &Rows, (status, said): (EvaluationStatus, &str)) {
-        let told = judged(wanted, found);
-        assert_eq!(told.status, status, "{told:?}");
-        assert!(told.message.contains(said), "{told:?}");
+        let finding = judged(wanted, found);
+        assert_eq!(finding.status, status, "{finding:?}");
+        assert!(finding.message.contains(said), "{finding:?}");
     }
 
     #[test]

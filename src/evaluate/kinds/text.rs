@@ -1,4 +1,4 @@
-//! Whether a text was said, and how often.
+//! A check that a text was said, and how often.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::final_text;
 use super::pattern::Wanted;
 use super::schema_validate::STORED;
 use crate::evaluate::finding::Finding;
-use crate::evaluate::subject::{Left, Subject, Surroundings};
+use crate::evaluate::subject::{Left, RunEnvironment, Subject};
 use crate::model::evaluator::{TextEvaluator, TextMatch, TextSource};
 use crate::model::placeholder;
 use crate::model::texts;
@@ -70,7 +70,7 @@ fn said(within: TextSource, subject: Subject<'_>) -> Result<Vec<Vec<String>>, Fi
         TextSource::FinalText => vec![vec![
             final_text::of(run).map_err(Finding::skipped)?.to_owned(),
         ]],
-        TextSource::Log => match subject.around.map(Surroundings::logs) {
+        TextSource::Log => match subject.around.map(RunEnvironment::logs) {
             None => return Err(Finding::gone(STORED)),
             Some([]) => return Err(Finding::error(NO_LOG)),
             Some(logs) => {

@@ -1,4 +1,4 @@
-//! Whether the right tools were called, with what, how often, and what they answered.
+//! A check that the right tools were called, with what, how often, and what they answered.
 
 use std::cell::OnceCell;
 
@@ -278,7 +278,7 @@ fn fits_request(pattern: &CallPattern, call: &ToolCall, rules: &Rules) -> Result
 struct Compiled<'a> {
     pattern: &'a CallPattern,
     schema: OnceCell<JsonSchema>,
-    /// By which answers are told to be errors.
+    /// The rules by which an answer is an error.
     rules: &'a Rules,
 }
 

@@ -297,7 +297,7 @@ impl run::Gateway for Gateway {
         listed.collect()
     }
 
-    fn settled(&self) -> BoxFuture<'_, ()> {
+    fn wait_for_repeats(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             join_all(self.taps.iter().map(|it| it.wait_until_idle())).await;
         })

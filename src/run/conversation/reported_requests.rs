@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    fn settled(reported: &[Usage], total: Usage, price: Option<Price>) -> Vec<ModelRequest> {
+    fn requests_after(reported: &[Usage], total: Usage, price: Option<Price>) -> Vec<ModelRequest> {
         let requests = reported.iter().map(|usage| ModelRequest {
             after_steps: 1,
             model: Some("m".to_owned()),
@@ -241,7 +241,7 @@ mod tests {
             ),
         ];
         for (reported, total, expected) in cases {
-            let requests = settled(reported, total, None);
+            let requests = requests_after(reported, total, None);
             let usages: Vec<Usage> = requests.iter().map(|it| it.usage).collect();
             assert_eq!(usages, expected);
             let cost = total_cost(&requests);
@@ -249,7 +249,9 @@ mod tests {
             assert!(cost.is_none_or(|it| (it - 0.5).abs() < 1e-9), "{cost:?}");
             assert_eq!(total_usage(&requests).is_some(), !requests.is_empty());
         }
-        let first = settled(&reported, usage(400, 100), None)[0].cost.unwrap();
+        let first = requests_after(&reported, usage(400, 100), None)[0]
+            .cost
+            .unwrap();
         assert!((first - 0.5 * 101.0 / 500.0).abs() < 1e-9, "{first}");
     }
 
@@ -261,7 +263,7 @@ mod tests {
             cache_read: None,
             cache_write: None,
         };
-        let requests = settled(&[usage(1, 1)], usage(1, 3), Some(price));
+        let requests = requests_after(&[usage(1, 1)], usage(1, 3), Some(price));
         assert_eq!(requests[0].cost, Some(7.0));
     }
 }

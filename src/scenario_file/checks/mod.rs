@@ -1,8 +1,8 @@
-//! What must fit together between the sections of a scenario?
+//! Checks of what must fit together between the sections of a scenario.
 //!
 //! - `sections`: mocks and their interactions, containers and servers, tools and servers.
 //! - `references`: what a `${…}` stands for is provided where it stands, and what `{{calls.…}}` stands for before.
-//! - `upstreams`: servers behind the ones under test, and who is told their addresses. `behind`: what criteria say of them.
+//! - `upstreams`: servers behind the ones under test, and who is given their addresses. `behind`: what criteria say of them.
 //! - `ready`: what `ready` sections name is there, and asking changes nothing.
 //! - `expected`: what is expected can come, and anything is.
 

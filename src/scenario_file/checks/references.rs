@@ -1,4 +1,4 @@
-//! Whether what a `${…}` stands for is provided where it stands, and what `{{calls.…}}` stands for before.
+//! A check that each `${…}` is provided where it stands, and each `{{calls.…}}` before.
 
 use crate::scenario_file::agent::section::AgentKind;
 use crate::scenario_file::decode::Decode;
@@ -30,7 +30,7 @@ impl Document {
         }
     }
 
-    /// Servers are told where containers and upstreams are, and what is filled into the configuration file.
+    /// Servers get the addresses of containers and upstreams, and what is filled into the configuration file.
     fn check_servers_references(&self, findings: &mut Findings) {
         let servers = texts(&self.servers);
         for (at, text) in servers.iter().copied().chain(texts(&self.ready)) {
@@ -51,7 +51,7 @@ impl Document {
         }
     }
 
-    /// A container is told where upstreams are; what its configuration file is called there, it says itself.
+    /// A container gets the addresses of upstreams; what its configuration file is called there, it says itself.
     fn check_references_in_containers(&self, findings: &mut Findings) {
         let containers = self.container_sections().into_iter();
         for (at, text) in containers.flat_map(|(_, it)| texts(it)) {
@@ -159,7 +159,7 @@ impl Document {
         }
     }
 
-    /// What to try where a name is none that an upstream provides; `None` where it is one, or that cannot be told.
+    /// What to try where a name is none that an upstream provides; `None` where it is one, or that is not known.
     pub(super) fn unknown_upstream(&self, name: &str) -> Option<String> {
         let provided = self.upstream_names();
         if is_wrong(self.upstreams.as_ref()) || provided.iter().any(|it| it == name) {

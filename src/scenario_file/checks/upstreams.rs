@@ -1,4 +1,4 @@
-//! Servers behind the ones under test: what they are called, and who is told where they are.
+//! Servers behind the ones under test: what they are called, and who is given their addresses.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 impl Document {
-    /// Upstreams have names of their own, and somebody is told where they are.
+    /// Upstreams have names of their own, and somebody is given their addresses.
     pub(in crate::scenario_file) fn check_upstreams(
         &self,
         servers: &[Server],
@@ -98,7 +98,7 @@ impl Document {
         }
     }
 
-    /// Who is not told where an upstream is cannot call it.
+    /// Who is not given the address of an upstream cannot call it.
     fn check_mentions(
         &self,
         in_config: &HashSet<String>,

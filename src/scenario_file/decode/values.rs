@@ -285,7 +285,7 @@ impl Decode for Once {
     }
 }
 
-/// A whole number that is at least this. That there is a largest, too, is told to those alone who have found it.
+/// A whole number that is at least this. That there is a largest, too, is only mentioned to those who exceed it.
 fn from(least: u32, node: &Node, findings: &mut Findings) -> Option<u32> {
     let value = i64::decode(node, findings)?;
     let fits = u32::try_from(value).ok().filter(|it| *it >= least);

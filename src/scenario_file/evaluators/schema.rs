@@ -61,7 +61,7 @@ impl Decode for SchemaValue {
     }
 }
 
-/// Whether a schema lets pass whatever comes, told by one value of each kind and some odd ones.
+/// Whether a schema lets pass whatever comes, tried with one value of each kind and some odd ones.
 fn accepts_everything(schema: &json_schema::JsonSchema) -> bool {
     let values = [
         json!(null),

@@ -59,7 +59,7 @@ mod tests {
     use super::{fill_in_config, misspelt_references};
 
     #[test]
-    fn what_was_meant_as_a_reference_is_told_from_what_is_the_files_own() {
+    fn misspelt_references_are_distinguished_from_other_templates() {
         for (text, meant) in [
             ("{{upstreams.a.url}}", Some("upstream.a.url")),
             ("{{ upstrem.a-1.url }}", Some("upstream.a-1.url")),

@@ -209,7 +209,7 @@ impl Document {
         given(self.config_file.as_ref())
     }
 
-    /// Whether the configuration file is for the system under test, which finds it in its container or is told its path, and says nothing of
+    /// Whether the configuration file is for the system under test, which finds it in its container or is given its path, and says nothing of
     /// the servers we talk to.
     pub(in crate::scenario_file) fn config_is_passed_on(&self) -> bool {
         let containers = self.container_sections();

@@ -18,7 +18,7 @@ pub fn json_schema() -> Value {
     schema.to_value()
 }
 
-/// The JSON Schema (draft 2020-12) of a file that `mcp-eval mock` serves. Which of its forms a file has is told by its keys, in this
+/// The JSON Schema (draft 2020-12) of a file that `mcp-eval mock` serves. The keys of a file show which of its forms it has, in this
 /// order: a scenario, or a part of one, with `mcp_interactions` or `llm_interactions`; a single server; servers by name.
 pub fn mock_json_schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();

@@ -61,7 +61,7 @@ impl ConfigFile {
                     "looked beside this file, in the folders above it and in the working directory",
                 )
             };
-            // Who brings it over the network is told of errors alone.
+            // Who brings it over the network sees errors alone.
             if passed_on || findings.within.is_some() {
                 findings.error(named.at, message, Some(hint));
             } else {

@@ -1,4 +1,4 @@
-//! Whether two scenarios are the same, on whichever machine they lie.
+//! Fingerprints by which two scenarios are the same, on whichever machine they lie.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use crate::model::scenario::Scenario;
 
 /// What a scenario has become, with variables that were given beside the files, and servers of whoever runs it.
 fn as_loaded(scenario: &Scenario) -> String {
-    let told = Scenario {
+    let without_paths = Scenario {
         path: PathBuf::new(),
         read_from: Vec::new(),
         defaults_root: PathBuf::new(),
         ..scenario.clone()
     };
-    beside(&format!("{told:?}"), &scenario.defaults_root)
+    beside(&format!("{without_paths:?}"), &scenario.defaults_root)
 }
 
 /// How many digits of a hash tell one version of a scenario from another, in plans that name thousands.

@@ -448,7 +448,7 @@ impl<'a> Loader<'a> {
             return;
         }
         let (others, _) = find(&folders);
-        // What is wrong with files that nobody has named is not told.
+        // What is wrong with files that nobody has named is not reported.
         let findings = self.findings.clone();
         let mut are_known = true;
         for found in others.iter().filter(|it| !may_be_of_others(&it.path)) {

@@ -51,7 +51,7 @@ pub fn mocks(found: &Found) -> LoadedMocks {
     }
 }
 
-/// What a document declares to be secret, as far as that can be told without the values of all its variables.
+/// What a document declares to be secret, as far as that is known without the values of all its variables.
 pub(in crate::scenario_file) fn redaction(document: &Node, findings: &Findings) -> Redaction {
     // What is wrong there keeps nobody from serving the rest.
     let mut ignored = findings.clone();

@@ -10,7 +10,7 @@ const HEAD: u64 = 64 * 1024;
 const OF_OTHERS: [&str; 4] = ["dimensions:", "preset:", "http:", "tool:"];
 
 /// Whether a file can be no scenario, so that another may name it: it begins as a list does, or has a key that a rubric or a search must have. That
-/// is told from its text alone, since files of rows may be large.
+/// is seen from its text alone, since files of rows may be large.
 pub(super) fn may_be_of_others(path: &Path) -> bool {
     // Opening a named pipe could wait for ever.
     if !path.is_file() {
@@ -44,7 +44,7 @@ mod tests {
     use super::is_of_others;
 
     #[test]
-    fn lists_rubrics_and_searches_are_told_from_scenarios() {
+    fn lists_rubrics_and_searches_are_no_scenarios() {
         for (head, is) in [
             ("- { id: a }", true),
             ("# Cities\n\n---\n-\n  id: a", true),

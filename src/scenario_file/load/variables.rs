@@ -170,7 +170,7 @@ pub(in crate::scenario_file) struct Secrets {
     pub(in crate::scenario_file) unset: Vec<String>,
 }
 
-/// A shorter secret could not be told from other text.
+/// A shorter secret could not be distinguished from other text.
 const SHORTEST_SECRET: usize = 6;
 
 impl Secrets {

@@ -164,11 +164,11 @@ fn check_http(section: &HttpKeys, _: Mark, findings: &mut Findings) {
         findings.error(command.at, "names no program", hint);
     }
     let Some(start) = &section.start else { return };
-    let mut is_told = false;
+    let mut passes_port = false;
     start
         .value
-        .templates(&mut |_, text| is_told |= template::mentions(text, PORT));
-    match (template::mentions(&section.url.0, PORT), is_told) {
+        .templates(&mut |_, text| passes_port |= template::mentions(text, PORT));
+    match (template::mentions(&section.url.0, PORT), passes_port) {
         (true, false) => {
             let message = "nothing tells the program which port `url` leads to";
             let hint = "give it `${port}`, in `args` or in `env`";

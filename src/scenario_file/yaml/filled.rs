@@ -1,4 +1,4 @@
-//! What variables put into the texts of a document, so that what is wrong there is told with where it comes from.
+//! The texts that variables put into a document, so that what is wrong there is reported with where it comes from.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::home::under_way;
 use crate::http_server::stream_response;
 use crate::json;
-use crate::serve::listen::{Since, idle, last_heard, told};
+use crate::serve::listen::{Since, event_stream, idle, last_event_id};
 use crate::serve::server::Server;
 use crate::serve::sessions::Visitor;
 
@@ -36,12 +36,12 @@ pub(super) async fn get(
     Query(asked): Query<Asked>,
     headers: HeaderMap,
 ) -> Response {
-    let since = match last_heard(&headers) {
+    let since = match last_event_id(&headers) {
         Some(id) => Since::Event(id),
         None if asked.after.is_empty() => Since::Ever,
         None => Since::Event(&asked.after),
     };
-    let events = told(&server, since);
+    let events = event_stream(&server, since);
     let both = stream::select(events, changes(&server));
     // Who has signed out sees nothing more.
     let both = both.take_until(Box::pin(server.sessions.over(&visitor)));

@@ -69,7 +69,7 @@ fn compare(server: &Arc<Server>, scenario: String) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Does something while nobody waits for it. Why it could not be done is told on the board.
+/// Does something while nobody waits for it. Why it could not be done is shown on the board.
 fn go_on<F>(server: &Arc<Server>, name: String, work: impl FnOnce(Arc<Server>) -> F)
 where
     F: Future<Output = Result<(), Problem>> + Send + 'static,

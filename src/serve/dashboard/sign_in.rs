@@ -25,7 +25,7 @@ pub(super) async fn post(State(server): State<Arc<Server>>, request: Request) ->
     begun(server.sessions.begin().ok())
 }
 
-/// `GET /sign-in/{code}`: the link that was told when the server was started.
+/// `GET /sign-in/{code}`: the link that was printed when the server was started.
 pub(super) async fn by_code(
     State(server): State<Arc<Server>>,
     method: Method,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::model::agent::{ApiKey, Temperature, ToolChoice};
 
-/// What an agent is told that is told nothing else.
+/// The system prompt of an agent that is given none.
 pub const SYSTEM: &str = "You are an AI assistant that can call tools.";
 
 /// The APIs that models are asked by.

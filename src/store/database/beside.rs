@@ -1,4 +1,5 @@
-//! What the database knows of a run and its document does not: kept beside the document, so that a database that is made anew knows it, too.
+//! Facts that the database knows of a run and its document does not: kept beside the document, so that a database that is made anew knows
+//! them, too.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::told::Declared;
+use super::finished::Declared;
 use super::write::Identity;
 use crate::input;
 use crate::store::write;
@@ -29,7 +30,7 @@ pub(super) struct Beside {
 pub(super) struct BesideResult {
     /// What its scenario was declared as.
     pub(super) declared: Option<Declared>,
-    /// The verdict that replies told, where it was asked for as a test case.
+    /// The verdict of the reply, where it was asked for as a test case.
     pub(super) verdict: Option<Value>,
 }
 

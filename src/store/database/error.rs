@@ -1,4 +1,4 @@
-//! What stands in the way of asking or writing a database.
+//! Errors of asking or writing a database.
 
 use thiserror::Error;
 
@@ -35,7 +35,7 @@ pub(super) enum Fault {
     /// Only a damaged file, or a mistake of ours, makes it so.
     #[error("{0}")]
     Doubtful(String),
-    /// Nothing is heard of it: another try would wait as long again.
+    /// It does not answer: another try would wait as long again.
     #[error("{0}")]
     Silent(String),
     /// The connection has ended, or somebody else holds the database for too long: another try may go otherwise.

@@ -1,4 +1,4 @@
-//! What others have of a database: what it is asked and given is handed to its thread.
+//! The handle of a database: what it is asked and given is handed to its thread.
 
 use std::fmt;
 use std::path::Path;
@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::connection::Connection;
 use super::error::{DatabaseError, Fault};
+use super::finished::FinishedScenario;
 use super::head::RunHead;
 use super::history::{self, HistoryFilter, HistoryRow};
 use super::options::Options;
@@ -22,7 +23,6 @@ use super::results;
 use super::rows::{Health, Info, Page, ResultFilter};
 use super::settle::settle;
 use super::shape::damage;
-use super::told::FinishedScenario;
 use super::worker::{Task, Worker};
 use crate::model::redacted::Redacted;
 use crate::published::kept::{ResultDetail, ResultEntry, RunEntry, Statistics};

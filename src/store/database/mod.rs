@@ -14,7 +14,7 @@
 //! | `worker` | the thread that has the connection, and what it does when that is lost or the file is damaged |
 //! | `connection`, `sqlite`, `postgres` | what both kinds can do, and each of them |
 //! | `schema`, `tables.sql`, `views.sql` | the migrations |
-//! | `head`, `told` | what is written of a run and of a result |
+//! | `head`, `finished` | what is written of a run and of a result |
 //! | `write`, `rebuild`, `beside` | how it gets there: as it happens, and from files, one of which holds what the others do not |
 //! | `settle` | runs that were killed |
 //! | `shape` | what is wrong with a file that can be opened |
@@ -28,6 +28,7 @@ mod beside;
 mod cell;
 mod connection;
 mod error;
+mod finished;
 mod handle;
 mod head;
 mod history;
@@ -44,11 +45,11 @@ mod settle;
 mod shape;
 mod sqlite;
 mod time;
-mod told;
 mod worker;
 mod write;
 
 pub use self::error::DatabaseError;
+pub use self::finished::{Declared, FinishedScenario};
 pub use self::handle::Database;
 pub use self::head::{RunHead, RunState};
 pub use self::history::{HistoryFilter, HistoryRow};
@@ -58,4 +59,3 @@ pub use self::place::Place;
 pub use self::prune::Pruned;
 pub use self::rebuild::Rebuilt;
 pub use self::rows::{Health, Info, Page, ResultFilter};
-pub use self::told::{Declared, FinishedScenario};

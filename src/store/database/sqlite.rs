@@ -283,7 +283,7 @@ fn fault(error: rusqlite::Error) -> Fault {
         error => error.to_string(),
     };
     let code = match &error {
-        // Which is a failure of SQLite, too, and not told as one.
+        // A failure of SQLite, too, but `sqlite_error_code` does not report it.
         rusqlite::Error::SqlInputError { error, .. } => Some(error.code),
         error => error.sqlite_error_code(),
     };

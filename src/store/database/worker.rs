@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::beside::Beside;
 use super::connection::{Connection, transaction};
 use super::error::{DatabaseError, Fault};
+use super::finished::{FinishedScenario, Rows};
 use super::head::{RunHead, RunState};
 use super::ids::result_id;
 use super::options::{DEFAULT, Options};
@@ -22,14 +23,13 @@ use super::schema::{VERSION, fits, migrate};
 use super::settle::settle;
 use super::shape::{damage, has_columns};
 use super::sqlite::Sqlite;
-use super::told::{FinishedScenario, Rows};
 use super::write::{self, Identity};
 use crate::text::several;
 
 /// How long nothing is tried again after it has gone wrong, at first; twice as long each time after that.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The same where nothing was heard of it: most commands do not last so long, and have waited for it once.
+/// The same where it has not answered: most commands do not last so long, and have waited for it once.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// How many runs are remembered that have ended: more than end while somebody puts another file in the place of the one they were written to.
@@ -70,12 +70,12 @@ pub(super) struct Worker {
     pause: Option<(Instant, Duration)>,
     /// Until when it counts as silent, and why.
     silent: Option<(Instant, String)>,
-    /// It was looked for runs that were killed.
-    is_settled: bool,
+    /// Runs that were killed have been closed.
+    has_closed_killed: bool,
     /// What went wrong last.
     problem: Option<String>,
-    /// That something is not written has been told.
-    is_told: bool,
+    /// That something could not be written has been reported.
+    is_reported: bool,
     /// What there is to tell.
     notes: Vec<String>,
 }
@@ -95,9 +95,9 @@ impl Worker {
             journals: VecDeque::new(),
             pause: None,
             silent: None,
-            is_settled: false,
+            has_closed_killed: false,
             problem: None,
-            is_told: false,
+            is_reported: false,
             notes: Vec::new(),
         }
     }
@@ -157,7 +157,7 @@ impl Worker {
         self.write();
     }
 
-    /// Replaces the verdict of a result, and the tools that were expected, where they are given. It is kept beside the run when that is told
+    /// Replaces the verdict of a result, and the tools that were expected, where they are given. It is kept beside the run when that is reported
     /// to have ended.
     pub(super) fn set_verdict(
         &mut self,
@@ -231,8 +231,11 @@ impl Worker {
         }
         let is_behind = self.journals.iter().any(|it| it.written < it.entries.len());
         let mut notes = std::mem::take(&mut self.notes);
-        let why = self.problem.take().filter(|_| is_behind && !self.is_told);
-        self.is_told = is_behind;
+        let why = self
+            .problem
+            .take()
+            .filter(|_| is_behind && !self.is_reported);
+        self.is_reported = is_behind;
         if let Some(why) = why {
             let what = match lost {
                 0 => "the end of the run is".to_owned(),
@@ -336,8 +339,8 @@ impl Worker {
         let Some(connection) = &mut self.connection else {
             return Ok(());
         };
-        if !self.is_settled {
-            self.is_settled = true;
+        if !self.has_closed_killed {
+            self.has_closed_killed = true;
             if let Some(runs) = &self.options.runs {
                 // What stands in the way of that stands in the way of what is written, too, which tells it.
                 let _ = settle(&mut **connection, runs);
@@ -363,7 +366,7 @@ impl Worker {
         if self.place.path().is_some_and(|it| !it.exists()) {
             return;
         }
-        // Whoever writes is told what is wrong with it.
+        // Whoever writes gets to know what is wrong with it.
         let _ = self.with(Self::catch_up);
     }
 
@@ -376,7 +379,7 @@ impl Worker {
         let why = match found {
             Ok(damage) => (!damage.is_empty()).then(|| damage.join("; ")),
             Err(Fault::Misshapen { why, .. }) => Some(why),
-            // Whatever else is wrong is told by what is asked next.
+            // Whatever else is wrong is reported by the next request.
             Err(_) => None,
         };
         let Some(why) = why.filter(|_| self.place.path().is_some()) else {

@@ -1,4 +1,4 @@
-//! How runs and their results get into the database.
+//! The writing of runs and their results to the database.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -6,9 +6,9 @@ use sha2::{Digest, Sha256};
 use super::cell::{Cell, Record};
 use super::connection::{Connection, Existing, put};
 use super::error::Fault;
+use super::finished::Rows;
 use super::head::{RunHead, RunState};
 use super::ids::result_id;
-use super::told::Rows;
 
 /// Who runs it, and where.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! What was accepted of a search: its figures and what each query got, where `record` keeps them.
+//! The accepted measurement of a search: its figures and what each query got, where `record` keeps them.
 
 use std::path::Path;
 
@@ -95,7 +95,7 @@ fn figures(report: &Report) -> Option<Map<String, Value>> {
     let metrics = report.metrics.as_ref()?;
     let queries = report.per_query.iter().map(|query| {
         let mut query = json!(query);
-        // What it was before, and what is told of it besides.
+        // What it was before, and what is reported of it besides.
         for of_this_time in ["before", "misses", "ms"] {
             query
                 .as_object_mut()

@@ -32,7 +32,7 @@ pub(super) async fn looked_at(
     let began = Instant::now();
     let mut before: Option<Vec<LiveTool>> = None;
     let mut same = 0;
-    let mut told = String::new();
+    let mut reported = String::new();
     loop {
         let state = match asker.catalogue().await {
             // Nothing can be waited for that nobody can look at.
@@ -74,9 +74,9 @@ pub(super) async fn looked_at(
                 (Err(why), _) => Err(why),
             };
         }
-        if doing != told {
+        if doing != reported {
             asker.tell(&doing);
-            told = doing;
+            reported = doing;
         }
         tokio::time::sleep(PAUSE).await;
     }

@@ -35,7 +35,7 @@ pub(super) struct ScannerSets {
     pub(super) truth: Option<Truth>,
 }
 
-/// A path as it is told: from the folder that the command was started in, where it lies below that.
+/// A path as it is shown: from the folder that the command was started in, where it lies below that.
 pub(super) fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let below = path.strip_prefix(&here).unwrap_or(path);

@@ -1,4 +1,4 @@
-//! What a measurement is held against: figures of a file, those that were accepted, another version of the system under test, and what is
+//! The yardsticks of a measurement: figures of a file, those that were accepted, another version of the system under test, and what is
 //! demanded of it.
 
 use jiff::Timestamp;
@@ -126,9 +126,9 @@ impl Once<'_> {
             )
         })?;
         let beside = run_context.beside();
-        let heard = Box::pin(beside.measure_unkept(other, &measuring)).await;
+        let measured = Box::pin(beside.measure_unkept(other, &measuring)).await;
         beside.slot.release(false).await;
-        if let Some(result) = heard.incomplete() {
+        if let Some(result) = measured.incomplete() {
             let problem = result.problem;
             let problem = problem.unwrap_or_else(|| Problem::new("it did not end"));
             if result.status == Status::Interrupted {

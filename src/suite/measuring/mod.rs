@@ -12,7 +12,7 @@
 //! | `accepted` | the figures that are held against those of now, where `record` keeps them |
 //! | `held` | which figures these are, and what is demanded besides |
 //! | `scored`, `judged` | the figures of now, and the reports that they make |
-//! | `told` | what came of it, as the result of a scenario |
+//! | `scenario_result` | the outcome, as the result of a scenario |
 //! | `once` | all of this for one scenario |
 
 mod accepted;
@@ -26,10 +26,10 @@ mod judged;
 mod once;
 mod place;
 mod scanning;
+mod scenario_result;
 mod scored;
 mod searching;
 mod task;
-mod told;
 
 pub use self::accepted::accepted_figures;
 pub use self::data_sets::check_measurement;

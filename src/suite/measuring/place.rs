@@ -1,4 +1,4 @@
-//! Where a search over HTTP is, and the key that it is asked with.
+//! The address of a search over HTTP, and the key that it is asked with.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::scenario_file;
 use crate::suite::addresses::Addresses;
 use crate::text::dotenv::variables;
 
-/// Where a proxy is, unless told otherwise.
+/// Where a proxy is, unless given.
 const USUAL_ADDRESS: &str = "http://127.0.0.1:8080";
 
 /// The variables that say it.

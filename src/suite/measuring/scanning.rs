@@ -51,11 +51,11 @@ fn twice(task: &Security) -> Vec<String> {
         *times.entry(same).or_default() += 1;
     }
     let twice = times.into_iter().filter(|(_, times)| *times > 1);
-    let told = twice.map(|(file, times)| {
+    let warnings = twice.map(|(file, times)| {
         format!(
             "warning: {} is given {times} times, and counts as {times} runs",
             shown(&file)
         )
     });
-    told.collect()
+    warnings.collect()
 }

@@ -1,4 +1,4 @@
-//! What a search has answered, scored and held against something.
+//! The answers of a search, scored and held against something.
 
 use super::task::Measuring;
 use crate::discovery::baseline::Baseline;
@@ -16,14 +16,14 @@ pub(super) struct Held {
     pub(super) name: String,
     pub(super) baseline: Option<Baseline>,
     pub(super) gates: Gates,
-    /// Another search that was measured before, and what it got: told besides.
+    /// Another search that was measured before, and what it got: reported besides.
     pub(super) beside: Option<(String, Baseline)>,
 }
 
 /// Which gates hold a search against something else.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Gates {
-    /// It is told what differs, and no more.
+    /// What differs is reported, and no more.
     #[default]
     None,
     /// Queries may not be lost, where that is demanded.

@@ -104,29 +104,29 @@ impl Searching {
         })?;
         let mut so_far = self.asked.lock();
         let Some((live, drift)) = found else {
-            let told =
+            let note =
                 "the live catalogue is not known, so that it was not compared with the corpus";
             // Where it is declared how it is listed, something else was expected.
             let is_expected = self.sets.search.catalogue.is_none();
             let warning = if is_expected { "" } else { "warning: " };
-            so_far.notes.push(format!("{warning}{told}"));
+            so_far.notes.push(format!("{warning}{note}"));
             return Ok(());
         };
         so_far.learned.live = Some(live.into_iter().map(|it| it.id).collect());
-        let told = (!drift.is_none()).then(|| drift.summary());
+        let differences = (!drift.is_none()).then(|| drift.summary());
         so_far.catalogue = Catalogue {
             compared: true,
             drift,
         };
-        match told {
+        match differences {
             None => Ok(()),
-            Some(told) => {
+            Some(differences) => {
                 let waited = self
                     .task
                     .wait
                     .map(|it| format!(" after {} s", it.as_secs_f64()));
                 let problem = format!(
-                    "the live catalogue differs from the corpus{}: {told}",
+                    "the live catalogue differs from the corpus{}: {differences}",
                     waited.unwrap_or_default()
                 );
                 if !self.task.gates.allow_drift {

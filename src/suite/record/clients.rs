@@ -1,4 +1,4 @@
-//! What of a server's tools breaks clients of other people, though not this one.
+//! Traits of a server's tools that break clients of other people, though not this one.
 
 use std::collections::HashSet;
 
@@ -10,8 +10,8 @@ use crate::model::catalogue::{Catalogue, Tool};
 const LONGEST_NAME: usize = 64;
 /// How deep schemas are looked into.
 const DEPTH: usize = 100;
-/// How many things are told one by one.
-const TOLD: usize = 3;
+/// How many things are shown one by one.
+const SHOWN: usize = 3;
 
 /// One line about all that may break them; `None` where nothing does.
 pub(super) fn breaks_clients(catalogue: &Catalogue) -> Option<String> {
@@ -26,15 +26,15 @@ pub(super) fn breaks_clients(catalogue: &Catalogue) -> Option<String> {
             of_tool(tool, &mut found);
         }
     }
-    let told: Vec<&str> = found.iter().take(TOLD).map(String::as_str).collect();
-    let more = match found.len().saturating_sub(TOLD) {
+    let shown: Vec<&str> = found.iter().take(SHOWN).map(String::as_str).collect();
+    let more = match found.len().saturating_sub(SHOWN) {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    (!told.is_empty()).then(|| {
+    (!shown.is_empty()).then(|| {
         format!(
             "some clients drop such tools, or all of a server's: {}{more}",
-            told.join("; ")
+            shown.join("; ")
         )
     })
 }
@@ -141,8 +141,8 @@ mod tests {
             ),
         ];
         for (tools, said) in cases {
-            let told = of(tools.clone()).unwrap_or_default();
-            assert!(told.contains(said), "{tools}: {told}");
+            let line = of(tools.clone()).unwrap_or_default();
+            assert!(line.contains(said), "{tools}: {line}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What recording learned from several takes, in words.
+//! The lessons of several takes, in words.
 
 use std::collections::BTreeSet;
 
@@ -69,16 +69,16 @@ pub(crate) fn learned_notes(
     notes
 }
 
-/// Notes on what varies in what the servers behind the one under test heard.
+/// Notes on what varies in the calls that the servers behind the one under test received.
 fn behind(lane: &UpstreamLane) -> Vec<String> {
     let varies = lane.varies.iter().filter_map(|it| {
-        let heard = lane.calls.get(it.call.checked_sub(1)?)?;
-        let server = heard.call.server.as_deref().unwrap_or_default();
-        let whose = match heard.cause {
+        let upstream_call = lane.calls.get(it.call.checked_sub(1)?)?;
+        let server = upstream_call.call.server.as_deref().unwrap_or_default();
+        let whose = match upstream_call.cause {
             Some(number) => format!("behind call {number}"),
             None => "before the first call".to_owned(),
         };
-        let tool = &heard.call.tool;
+        let tool = &upstream_call.call.tool;
         Some(format!(
             "learned: {whose}, {} varies in what `{server}` hears of `{tool}`",
             it.path

@@ -78,13 +78,13 @@ pub(crate) async fn take(
             &patience,
         )
         .await;
-        let heard = learning.map_err(|it| stopped(it, &trajectory))?;
-        notes.extend(heard.notes);
-        notes.extend(heard.cut_short);
+        let further = learning.map_err(|it| stopped(it, &trajectory))?;
+        notes.extend(further.notes);
+        notes.extend(further.cut_short);
         let all_reset = run_context.suite.is_all_reset(scenario);
-        notes.extend(learned_notes(&trajectory, &heard.learned, all_reset));
+        notes.extend(learned_notes(&trajectory, &further.learned, all_reset));
         details = learned_places(&trajectory);
-        other_takes = heard.others;
+        other_takes = further.others;
         // Checked again, because another take may have become the baseline.
         evaluations = looked_at_again(
             &evaluations,
@@ -141,7 +141,7 @@ pub(crate) fn reads(scenario: &Scenario, run_context: &RunContext) -> Reads {
 }
 
 /// What further takes have shown.
-struct Heard {
+struct FurtherTakes {
     /// What a reader should know of them besides what is noted of the first take.
     notes: Vec<String>,
     /// That one of them did not complete, so that nothing was learned, and why.
@@ -170,8 +170,8 @@ pub(crate) async fn learn_again(
     let patience = run_context.suite.patience(scenario, trajectory);
     let context = (run_context, takes, false);
     let played = (replayed, again);
-    let heard = learn(scenario, played, context, (trajectory, &[]), &patience).await?;
-    Ok(heard.cut_short)
+    let further = learn(scenario, played, context, (trajectory, &[]), &patience).await?;
+    Ok(further.cut_short)
 }
 
 /// Which reads a run asks again that may become the baseline although it is only compared: of those that `record` asks twice, the ones
@@ -199,7 +199,7 @@ async fn learn(
     (run_context, takes, may_change_places): (&RunContext, u16, bool),
     (trajectory, known): (&mut Redacted<Trajectory>, &[String]),
     patience: &Patience,
-) -> Result<Heard, Stopped> {
+) -> Result<FurtherTakes, Stopped> {
     let mut others: Vec<_> = again.into_iter().collect();
     let mut notes = Vec::new();
     let mut cut_short = None;
@@ -258,7 +258,7 @@ async fn learn(
     }
     let others = (2..).zip(others);
     let others = others.filter(|(take, _)| !odd.contains(take));
-    Ok(Heard {
+    Ok(FurtherTakes {
         notes,
         cut_short,
         others: others.map(|(_, it)| it).collect(),

@@ -18,7 +18,7 @@ pub(crate) struct Program {
     pub(crate) command: ChildCommand,
     /// Where it is to be reached.
     pub(crate) url: String,
-    /// The port that it was told, which no other server is given meanwhile.
+    /// The port that it was given, which no other server is given meanwhile.
     pub(crate) port: Port,
 }
 

@@ -22,8 +22,8 @@ const GLANCE: Duration = Duration::from_millis(20);
 #[derive(Debug, Default)]
 pub(crate) struct StartedServers {
     servers: Vec<StartedServer>,
-    /// That one of them has ended was said before.
-    is_told: bool,
+    /// That one of them has ended was reported before.
+    is_reported: bool,
 }
 
 impl StartedServers {
@@ -36,7 +36,7 @@ impl StartedServers {
         let started = programs.into_iter().map(StartedServer::start);
         Ok(Self {
             servers: started.collect::<Result<_, _>>()?,
-            is_told: false,
+            is_reported: false,
         })
     }
 
@@ -73,7 +73,7 @@ impl StartedServers {
     }
 
     fn too_early(&mut self, mut ended: SetupError) -> SetupError {
-        self.is_told = true;
+        self.is_reported = true;
         ended.message.push_str(" before it was ready");
         ended
     }
@@ -93,7 +93,7 @@ impl StartedServers {
         trajectory: &mut Redacted<Trajectory>,
         redactor: &Redactor,
     ) -> bool {
-        if trajectory.ending == Ending::Interrupted || self.is_told {
+        if trajectory.ending == Ending::Interrupted || self.is_reported {
             return false;
         }
         let lost = lost_connection(trajectory);

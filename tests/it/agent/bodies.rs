@@ -1,4 +1,4 @@
-//! What the APIs are sent and what is recorded of a whole conversation.
+//! The bodies that APIs are sent, and what is recorded of a whole conversation.
 
 use serde_json::json;
 
@@ -73,7 +73,7 @@ fn every_api_carries_two_turns_with_parallel_calls() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn usage_is_told_in_the_result_on_the_terminal_and_in_the_report() {
+fn usage_is_shown_in_the_result_on_the_terminal_and_in_the_report() {
     let stage = Stage::new(
         "kind: anthropic, price: { input: 1, output: 2, cache_read: 0.1 }",
         "",

@@ -1,4 +1,4 @@
-//! How models stop, and what the run makes of it.
+//! The ways in which models stop, and what the run makes of them.
 
 use super::stand_in::{APIS, Stage, steps};
 
@@ -28,7 +28,7 @@ fn a_refusal_is_recorded_as_what_the_model_said() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn an_answer_that_is_cut_off_is_told_and_its_last_call_is_not_made() {
+fn an_answer_that_is_cut_off_is_reported_and_its_last_call_is_not_made() {
     for (name, agent) in APIS {
         let stage = Stage::new(
             agent,

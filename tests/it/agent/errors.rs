@@ -86,7 +86,7 @@ fn a_slow_model_is_given_up_and_asked_again() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn what_no_second_attempt_helps_is_told_in_our_words_and_is_no_verdict() {
+fn errors_that_no_retry_helps_are_reported_in_our_words_and_are_no_verdict() {
     let cases = [
         (
             "{ status: 401, message: invalid x-api-key }",

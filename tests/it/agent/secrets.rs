@@ -93,7 +93,7 @@ fn a_key_is_sent_to_nobody_it_was_not_meant_for() {
 }
 
 #[test]
-fn a_missing_key_is_told_before_anybody_is_asked() {
+fn a_missing_key_is_reported_before_anybody_is_asked() {
     let stage = Stage::new("kind: openai", "", "  - { text: Hello. }\n");
     let ran = crate::common::ran(stage.command(&["run"]).env_remove("LLM_KEY"));
     assert_eq!(ran.code, 3, "{ran:#?}");

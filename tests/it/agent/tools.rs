@@ -7,7 +7,7 @@ use crate::common::Project;
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn malformed_arguments_are_recorded_and_told_and_the_run_goes_on() {
+fn malformed_arguments_are_recorded_and_reported_and_the_run_goes_on() {
     for (name, agent) in APIS {
         let stage = Stage::new(
             agent,
@@ -42,7 +42,7 @@ fn malformed_arguments_are_recorded_and_told_and_the_run_goes_on() {
 }
 
 #[test]
-fn a_tool_that_is_not_there_is_recorded_and_told() {
+fn a_tool_that_is_not_there_is_recorded_and_reported() {
     let stage = Stage::new(
         "kind: anthropic",
         "",

@@ -1,4 +1,4 @@
-//! What the gateway records of an agent's calls.
+//! The gateway's records of an agent's calls.
 
 use serde_json::json;
 
@@ -93,7 +93,7 @@ fn each_session_has_a_process_of_its_own() {
 }
 
 #[test]
-fn everything_but_calls_passes_unheard() {
+fn everything_but_calls_passes_unrecorded() {
     let (servers, mut interactions) = mock();
     interactions["weather"]["resources"] = json!([{ "uri": "note://a", "text": "a note" }]);
     let more = json!({ "mcp_interactions": interactions });

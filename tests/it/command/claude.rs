@@ -200,7 +200,7 @@ fn its_limits_and_ours_fail_the_run() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_server_it_was_not_told_of_is_an_error() {
+fn a_server_that_it_was_not_given_is_an_error() {
     let Some(stage) = Stage::new("  - { text: Hello. }\n") else {
         return;
     };

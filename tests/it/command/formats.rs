@@ -78,7 +78,7 @@ fn session() -> Vec<String> {
 }
 
 #[test]
-fn what_is_told_and_what_is_heard_are_one_trajectory() {
+fn reported_and_observed_calls_are_one_trajectory() {
     let mut session = session();
     // More than the stream reported: the first answer was longer.
     session.push(result("Take one: rain.", 600, 20, 0.5));

@@ -107,7 +107,7 @@ pub(super) fn faulty(faults: &[&str]) -> Value {
 }
 
 impl Stage {
-    /// The endpoint of the server `s`, once a run that was started elsewhere has one: as an agent is told of it that says its
+    /// The endpoint of the server `s`, once a run that was started elsewhere has one: as an agent gets it that says its
     /// configuration into a file.
     #[track_caller]
     pub(super) fn url(&self) -> String {

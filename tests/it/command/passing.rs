@@ -1,4 +1,4 @@
-//! What the gateway records of calls that do not go the usual way.
+//! The gateway's records of calls that do not go the usual way.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -56,7 +56,7 @@ async fn a_client_that_does_not_wait_has_no_answer() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "left to .ci/run, which has the time"]
-async fn a_server_is_told_that_nobody_waits_any_more() {
+async fn a_server_is_notified_that_nobody_waits_any_more() {
     // Both for the client's call and for the gateway's own.
     for (faults, again, id) in [
         (["hang", "tell"], false, 1),
@@ -179,7 +179,7 @@ async fn a_stream_with_ids_that_breaks_off_can_be_taken_up_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_access_is_told_by_its_status() {
+async fn a_refused_access_is_recognized_by_its_status() {
     for (before, expected) in [(0, "HTTP 401 Unauthorized"), (1, "in")] {
         let answering: Arc<Answering> = Arc::new(move |_, message: Value, asked| {
             let id = &message["id"];

@@ -106,7 +106,7 @@ fn a_server_that_dies_ends_the_run_as_an_error() {
 }
 
 #[test]
-fn a_server_that_cannot_be_started_is_told_before_the_agent_is() {
+fn a_server_that_cannot_be_started_is_reported_before_the_agent_is_started() {
     let stage = Stage::new(&["complain I am here"], &faulty(&["exit"]));
     let (ran, recorded) = stage.run(3);
     ran.says("server `s` (").says("exited with code");
@@ -179,7 +179,7 @@ fn pages_from_elsewhere_are_not_let_in() {
 }
 
 #[test]
-fn what_an_http_server_says_that_is_no_text_is_told_at_once() {
+fn an_http_answer_that_is_no_text_is_reported_at_once() {
     for mode in [Mode::Latin1, Mode::Latin1Events] {
         let (address, _) = serve(mode);
         let servers = json!({ "s": { "url": format!("http://{address}/mcp") } });

@@ -63,10 +63,10 @@ impl Browser {
             .spawn()
             .unwrap();
         let commands = OpenOptions::new().write(true).open(&commands).unwrap();
-        let told = File::open(&answers).unwrap();
+        let messages = File::open(&answers).unwrap();
         let (sender, answers) = channel();
         std::thread::spawn(move || {
-            for message in BufReader::new(told).split(0) {
+            for message in BufReader::new(messages).split(0) {
                 let Ok(message) = message else { return };
                 let message = serde_json::from_slice(&message).unwrap();
                 if sender.send(message).is_err() {

@@ -146,13 +146,13 @@ fn a_difference_is_now_less_then() {
     let baseline = sets.baseline(then);
     let report = sets.judged(now, &baseline, &Demands::default());
     let delta = report.baseline_delta.unwrap();
-    for (told, now, then) in [
+    for (delta, now, then) in [
         (delta.mrr, after.mrr, before.mrr),
         (delta.ndcg_at_10, after.ndcg_at_10, before.ndcg_at_10),
         (delta.map, after.map, before.map),
         (delta.recall_at_5, after.recall(5), before.recall(5)),
     ] {
-        assert_eq!(told, Some(now - then));
+        assert_eq!(delta, Some(now - then));
     }
     for cut in [1, 3, 5, 10] {
         assert_eq!(
@@ -295,7 +295,7 @@ fn a_gate_that_nothing_can_fail_is_none() {
 }
 
 #[test]
-fn what_takes_no_rank_is_told_with_the_figures_of_all() {
+fn answers_without_a_rank_are_reported_with_the_figures_of_all() {
     let sets = sets(vec![query("q", &[("s:a", 2)])]);
     let of = |found: &[&str]| {
         let report = sets.report(&[found]);
@@ -321,7 +321,7 @@ fn what_the_gate_does_not_count_is_a_miss_with_its_rank() {
 }
 
 #[test]
-fn what_an_answer_costs_is_told() {
+fn the_cost_of_an_answer_is_reported() {
     let sets = sets(
         (0..21)
             .map(|at| query(&format!("q{at}"), &[("s:a", 2)]))
@@ -397,16 +397,16 @@ fn half_of_the_ids_may_be_unknown_and_fewer_than_half_of_the_queries_silent() {
 }
 
 #[test]
-fn failures_that_are_told_beside_lists_are_told() {
+fn failures_that_come_beside_lists_are_reported() {
     let declared = json!({ "tool": { "name": "find", "arguments": { "q": "{{query}}" } }, "list": "$", "id": "{{n}}" });
     let search = Search::read(&declared).unwrap();
     let failing = Answer {
         trouble: Some("the index timed out".to_owned()),
         ..answer(&["s:a"])
     };
-    let told = doubts(&search, &[vec![answer(&["s:a"]), failing]]);
+    let warnings = doubts(&search, &[vec![answer(&["s:a"]), failing]]);
     assert_eq!(
-        told,
+        warnings,
         ["warning: 1 of 2 answers speak of a failure beside what they list: the index timed out"]
     );
     assert!(doubts(&search, &[run(&[&["s:a"]])]).is_empty());
@@ -535,17 +535,17 @@ mod scanners {
     #[test]
     fn one_case_too_few_is_too_few() {
         let need = cases_above(DEMANDS.recall_floor).unwrap();
-        let told = |malicious: usize| {
+        let too_small = |malicious: usize| {
             let truth = truth(malicious, 35);
             let found = measured(&[run(&truth, |_, _| {})], &truth);
             found.per_detector[0].too_small.clone()
         };
-        assert_eq!(told(need), Vec::<String>::new());
-        assert!(told(need - 1)[0].contains(&format!("it takes {need}")));
+        assert_eq!(too_small(need), Vec::<String>::new());
+        assert!(too_small(need - 1)[0].contains(&format!("it takes {need}")));
     }
 
     #[test]
-    fn recall_is_told_where_just_so_much_is_flagged_falsely() {
+    fn recall_is_reported_at_a_fixed_rate_of_false_alarms() {
         for (benign, at_1, at_5) in [(100, 0.5, 0.5), (20, 0.0, 0.5), (19, 0.0, 0.0)] {
             let truth = truth(2, benign);
             // The first false alarm comes before the first hit, and the second before the other.

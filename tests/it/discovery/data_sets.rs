@@ -55,7 +55,7 @@ fn many_findings_on_one_long_line_take_no_longer_than_on_many() {
 }
 
 #[test]
-fn every_defect_is_told_with_its_place() {
+fn every_defect_is_reported_with_its_place() {
     let project = Project::new();
     project.file(
         "c.json",
@@ -73,7 +73,7 @@ fn every_defect_is_told_with_its_place() {
   ] }"#;
     project.file("g.json", golden);
     let ran = project.expect(3, &VALIDATE);
-    for told in [
+    for finding in [
         "g.json:1:21: error: this was labelled on `v0`, and c.json is `v1`",
         "g.json:3:28: warning: `q1` names the tool that it should find, `a:read_page`",
         "g.json:4:78: error: all labels of `q2` are 0",
@@ -83,7 +83,7 @@ fn every_defect_is_told_with_its_place() {
         "g.json:9:20: error: `a:write_page` is labelled twice",
         "5 errors, 2 warnings",
     ] {
-        ran.says(told);
+        ran.says(finding);
     }
     assert!(!ran.stdout.contains("OK:"), "{ran:#?}");
     let document: Value = serde_json::from_str(
@@ -100,12 +100,12 @@ fn every_defect_is_told_with_its_place() {
 }
 
 #[test]
-fn a_file_that_cannot_be_used_is_told_with_all_that_is_wrong() {
+fn a_file_that_cannot_be_used_is_reported_with_all_that_is_wrong() {
     let project = Project::new();
     project.file("c.json", "{\n \"tools\": [\n  {\"tool_id\": \"a:x\"},\n  {\"tool_id\": \"a:x\"},\n  {\"tool\": \"y\"}, 7 ],\n \"version\": 3 }");
     project.file("g.json", "{\"queries\": [\n {\"id\": \"q\", \"query\": \"  \", \"labels\": [{\"tool_id\": \"a:x\", \"relevance\": 3}]},\n {\"id\": \"q\", \"id\": \"r\", \"query\": \"x\"}] }");
     let ran = project.expect(3, &VALIDATE);
-    for told in [
+    for finding in [
         "c.json:4:15: error: the tool `a:x` is here twice",
         "c.json:5:3: error: `tool_id` is missing",
         "c.json:5:18: error: a tool must be an object",
@@ -116,7 +116,7 @@ fn a_file_that_cannot_be_used_is_told_with_all_that_is_wrong() {
         "g.json:3:2: error: `labels` is missing",
         "warning: `a:x` has no description",
     ] {
-        ran.says(told);
+        ran.says(finding);
     }
     project.file("g.json", "{\"queries\": [}");
     project
@@ -237,7 +237,7 @@ fn what_nobody_has_graded_is_collected_most_valuable_first() {
     let pool: Value = serde_json::from_str(&project.read("p.json")).unwrap();
     let grades = pool["candidates"].as_array().unwrap().iter();
     assert_eq!(grades.filter(|it| it["relevance"] == 2).count(), 2);
-    // A grade that is none is told with its place, and nothing is lost of the others.
+    // A grade that is none is reported with its place, and nothing is lost of the others.
     let kept = project.read("p.json");
     project.edit("p.json", "\"relevance\": 2", "\"relevance\": 7");
     project

@@ -75,8 +75,8 @@ fn nobody_is_kept_out_of_the_pages_of_measurements() {
         let text = project.read(&page).replace("<details>", "<details open>");
         project.file(&page, text);
         for (width, dark) in [(1200, false), (360, true)] {
-            let told = found(browser, &project, &axe, &page, (width, dark));
-            assert_eq!(told, "clean", "{page}, {width} wide");
+            let result = found(browser, &project, &axe, &page, (width, dark));
+            assert_eq!(result, "clean", "{page}, {width} wide");
         }
     }
 }

@@ -70,12 +70,12 @@ fn a_model_is_asked_again_for_questions_that_name_the_tool() {
         let golden: Value = serde_json::from_str(&project.read("golden.json")).unwrap();
         assert_eq!(golden["corpus_version"], "v1");
         let queries = golden["queries"].as_array().unwrap();
-        let told: Vec<_> = queries
+        let pairs: Vec<_> = queries
             .iter()
             .map(|it| (it["id"].as_str().unwrap(), it["query"].as_str().unwrap()))
             .collect();
         assert_eq!(
-            told,
+            pairs,
             [
                 ("q0001", "what does my letter say"),
                 ("q0002", "show me what is in the notes")
@@ -106,7 +106,7 @@ fn a_model_is_asked_again_for_questions_that_name_the_tool() {
 }
 
 #[test]
-fn what_stays_of_no_use_is_left_out_and_told() {
+fn questions_that_stay_of_no_use_are_left_out_and_reported() {
     let same = answer("openai", &["read_file please", "how is the weather"]);
     let script = same.repeat(3);
     let tools = ["files:read_file", "calendar:list_events"];
@@ -117,14 +117,14 @@ fn what_stays_of_no_use_is_left_out_and_told() {
         .says("left out: 1 question of files:read_file:")
         .says("left out: 1 question of calendar:list_events: the last question that was refused is one that there is already");
     let golden: Value = serde_json::from_str(&project.read("golden.json")).unwrap();
-    let told: Vec<_> = golden["queries"]
+    let pairs: Vec<_> = golden["queries"]
         .as_array()
         .unwrap()
         .iter()
         .map(|it| (it["query"].clone(), it["labels"][0]["tool_id"].clone()))
         .collect();
     assert_eq!(
-        told,
+        pairs,
         [
             (json!("how is the weather"), json!("files:read_file")),
             (json!("read_file please"), json!("calendar:list_events"))

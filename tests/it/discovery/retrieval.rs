@@ -203,7 +203,7 @@ fn a_baseline_holds_figures_that_are_some() {
     let mut other = figures.clone();
     other["per_query"][0]["recall_at"]["5"] = json!(0.0);
     figures["per_query"][1]["mrr"] = json!(-1.0);
-    for (text, told) in [
+    for (text, message) in [
         (
             "{\"recall_at\": {\"5\": 37.5}}".to_owned(),
             "base.json:1:21: error: this must be a number from 0 to 1, and is 37.5",
@@ -230,11 +230,11 @@ fn a_baseline_holds_figures_that_are_some() {
         ),
     ] {
         project.file("base.json", text);
-        measure(&project, &proxy.url, 3, &with).says(told);
+        measure(&project, &proxy.url, 3, &with).says(message);
     }
     assert_eq!(proxy.asked().len(), asked, "nothing was asked");
-    // Who says how much may be lost is told; what is just kept is kept; and what is not does not look so.
-    for (recall, more, code, told) in [
+    // Who says how much may be lost gets an answer; what is just kept is kept; and what is not does not look so.
+    for (recall, more, code, message) in [
         (
             "0.375",
             &["--tolerance", "0"][..],
@@ -258,7 +258,7 @@ fn a_baseline_holds_figures_that_are_some() {
             "base.json",
             format!("{{\"recall_at\": {{\"5\": {recall}}}}}"),
         );
-        measure(&project, &proxy.url, code, &[&with[..], more].concat()).says(told);
+        measure(&project, &proxy.url, code, &[&with[..], more].concat()).says(message);
     }
     project.file(
         "base.json",
@@ -270,7 +270,7 @@ fn a_baseline_holds_figures_that_are_some() {
 }
 
 #[test]
-fn what_a_search_declares_of_who_asks_is_told_to_nobody() {
+fn credentials_that_a_search_declares_are_shown_to_nobody() {
     let project = project();
     let echo = Proxy::new(|asked, _| {
         let key = asked.key.clone().unwrap_or_default();
@@ -408,15 +408,19 @@ fn ids_are_split_where_the_corpus_has_their_servers() {
 }
 
 #[test]
-fn a_search_that_answers_a_few_at_most_is_told() {
+fn a_search_that_answers_a_few_at_most_is_reported() {
     let project = project();
     let capped = Proxy::new(|asked, _| match asked.path.as_str() {
         "/api/v1/tools" => (200, catalogue(&IDS)),
         _ => (200, results(&IDS, 5)),
     });
-    let told = "the search seems to answer 5 ids at most (4 of 4 answers have so many), although 10 are asked for";
-    measure(&project, &capped.url, 0, &[]).says(told);
-    assert!(project.read("reports/retrieval/report.html").contains(told));
+    let warning = "the search seems to answer 5 ids at most (4 of 4 answers have so many), although 10 are asked for";
+    measure(&project, &capped.url, 0, &[]).says(warning);
+    assert!(
+        project
+            .read("reports/retrieval/report.html")
+            .contains(warning)
+    );
     measure(&project, &Proxy::finding(&IDS, FOUND).url, 0, &[]).says_not("ids at most");
 }
 
@@ -501,7 +505,7 @@ fn the_eleventh_is_ranked_below_and_what_was_graded_0_is_known() {
 }
 
 #[test]
-fn equal_scores_across_the_tenth_rank_are_told_both_ways() {
+fn equal_scores_across_the_tenth_rank_are_reported_both_ways() {
     const SCORED: [&str; 12] = [
         "a:t0=9.9",
         "a:t1=9.8",
@@ -611,15 +615,15 @@ fn figures_that_gate_nothing_are_on_the_page() {
 }
 
 #[test]
-fn a_baseline_that_failed_itself_is_told() {
+fn a_baseline_that_failed_itself_is_reported() {
     let project = project();
     let proxy = Proxy::finding(&IDS, FOUND);
     measure(&project, &proxy.url, 1, &["--recall-floor", "0.9"]);
     project.file("base.json", project.read("reports/retrieval/report.json"));
-    let told = "the baseline is a report of a measurement that failed what was demanded of it";
-    measure(&project, &proxy.url, 0, &["--baseline", "base.json"]).says(told);
+    let note = "the baseline is a report of a measurement that failed what was demanded of it";
+    measure(&project, &proxy.url, 0, &["--baseline", "base.json"]).says(note);
     project.edit("base.json", "\"failed\"", "\"passed\"");
-    measure(&project, &proxy.url, 0, &["--baseline", "base.json"]).says_not(told);
+    measure(&project, &proxy.url, 0, &["--baseline", "base.json"]).says_not(note);
     measure(&project, &proxy.url, 3, &["--baseline", "none.json"])
         .says("none.json: error: there is no such file: an earlier `report.json` is a baseline");
 }
@@ -628,7 +632,7 @@ fn a_baseline_that_failed_itself_is_told() {
 #[ignore = "left to .ci/run, which has the time"]
 fn a_query_without_an_answer_is_no_zero() {
     let project = project();
-    for (body, told) in [
+    for (body, message) in [
         ("<html>busy</html>", "it answered a page in place of JSON"),
         ("", "it answered nothing"),
         ("{\"data\": {}}", "the answer has no `data.results`"),
@@ -656,7 +660,7 @@ fn a_query_without_an_answer_is_no_zero() {
         });
         measure(&project, &proxy.url, 3, &[])
             .says("`q3` has no answer")
-            .says(told);
+            .says(message);
         let report = report(&project);
         assert_eq!(
             (&report["status"], &report["metrics"]),
@@ -815,7 +819,7 @@ fn queries_are_lost_and_won_one_by_one() {
     measure(&project, &after.url, 0, &most).says("Gate (lost queries): PASS (1 lost, at most 1)");
     let idle = ["--baseline", "base.json", "--tolerance", "0.375"];
     measure(&project, &before.url, 2, &idle).says("the gate cannot fail");
-    // What is found in another order is told apart from what is better or worse for it.
+    // What is found in another order is distinguished from what is better or worse for it.
     let turned = Proxy::finding(&IDS, TURNED);
     let ran = measure(&project, &turned.url, 0, &["--baseline", "base.json"]);
     ran.says("answered otherwise with the same figures, against the baseline: 1 query")
@@ -823,13 +827,13 @@ fn queries_are_lost_and_won_one_by_one() {
     assert_eq!(report(&project)["compared"]["reordered"], json!(["q3"]));
     let page = project.read("reports/retrieval/report.html");
     assert!(page.contains(">answered otherwise, same figures</span>"));
-    // What takes no rank is told: whoever asks gets it all the same.
+    // What takes no rank is reported: whoever asks gets it all the same.
     let foreign = Proxy::finding(&IDS, &[("first thing", &["z:y", "z:y", "a:one", "a:two"])]);
     measure(&project, &foreign.url, 0, &[])
         .says("1 of 4 answered ids are not in the corpus and take no rank")
         .says("1 of 4 answers have an id more than once, which counts once")
         .says("as whoever asks gets it, Recall@1/3/5/10 is 0.000 0.250 0.250 0.250, and MRR 0.083");
-    // A query that is asked no more is told.
+    // A query that is asked no more is reported.
     let mut fewer = golden();
     fewer["queries"].as_array_mut().unwrap().pop();
     project.file("sets/golden_v1.json", fewer.to_string());
@@ -917,7 +921,7 @@ fn what_is_set_up_wrongly_is_no_zero() {
     measure(&project, &silent.url, 3, &[]).says("nothing was found for any of the 4 queries");
     let proxy = Proxy::finding(&IDS, FOUND);
     measure(&project, &proxy.url, 0, &[]);
-    for (query, told) in [
+    for (query, message) in [
         (
             "{{qery}}",
             "s.yaml:2:63: `{{qery}}` in `http.query.q` would be sent as it stands",
@@ -928,7 +932,7 @@ fn what_is_set_up_wrongly_is_no_zero() {
             "list: data.results\nhttp: {{ url: \"{{{{base_url}}}}/api/v1/index/search\", query: {{ q: \"{query}\" }} }}\nid: \"{{{{tool.server_name}}}}:{{{{tool.name}}}}\"\nscore: rank.scoree\n"
         );
         project.file("s.yaml", &search);
-        measure(&project, &proxy.url, 3, &["--search", "s.yaml"]).says(told);
+        measure(&project, &proxy.url, 3, &["--search", "s.yaml"]).says(message);
         // What an earlier measurement left does not stand for this one.
         assert_eq!(report(&project)["status"], "incomplete");
         assert!(
@@ -991,7 +995,7 @@ fn what_is_set_up_wrongly_is_no_zero() {
     measure(&project, &proxy.url, 3, &gone)
         .says("nobody can say which queries are lost: `gone` could not be measured")
         .says_not("no gate");
-    // A list that no answer has, one of several, is told.
+    // A list that no answer has, one of several, is reported.
     let text = project.read("s.yaml");
     project.file(
         "two.yaml",
@@ -1009,7 +1013,7 @@ fn what_is_set_up_wrongly_is_no_zero() {
 }
 
 #[test]
-fn who_asks_is_told_to_nobody() {
+fn credentials_are_shown_to_nobody() {
     let project = project();
     let proxy = Proxy::finding(&IDS, FOUND);
     let named = proxy.url.replace("http://", "http://robot:hunter-of-keys@");

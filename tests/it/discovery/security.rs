@@ -234,7 +234,7 @@ fn a_scan_that_crashed_is_not_a_clean_one() {
 fn a_gate_on_a_rate_of_nothing_is_not_measured() {
     let project = Project::new();
     let with = ["--verdicts", "v.json"];
-    for (malicious, benign, told) in [
+    for (malicious, benign, message) in [
         (
             (5, 5),
             (0, 0),
@@ -249,7 +249,7 @@ fn a_gate_on_a_rate_of_nothing_is_not_measured() {
         project.file("v.json", verdicts(malicious, benign).to_string());
         measure(&project, 3, &with)
             .says("[NOT MEASURED]")
-            .says(&format!("d: {told}"));
+            .says(&format!("d: {message}"));
         let found = report(&project);
         assert_eq!(found["status"], "incomplete");
         assert_eq!(found["security"]["per_detector"][0]["fpr"], json!(0.0));
@@ -278,10 +278,10 @@ fn a_bound_that_is_just_reached_is_kept_and_equal_scores_stay_together() {
     measure(&project, 0, &[&with[..], &bounds].concat())
         .says("Overall gate (fpr<=0.1 AND recall>=0.8): PASS");
     // It takes 35, and no more.
-    for (benign, told) in [(34, true), (35, false)] {
+    for (benign, is_warned) in [(34, true), (35, false)] {
         project.file("v.json", verdicts((20, 20), (0, benign)).to_string());
         let ran = measure(&project, 0, &with);
-        assert_eq!(ran.all().contains("benign entries are too few"), told);
+        assert_eq!(ran.all().contains("benign entries are too few"), is_warned);
     }
     let scores = |entries: Vec<Value>| {
         let file = json!({ "format_version": 2, "detector": { "name": "s", "version": "1", "threshold": 0.5 }, "run": { "seed": 1 }, "entries": entries });
@@ -418,7 +418,7 @@ fn keys_that_nobody_reads_are_refused_with_their_place() {
     let with = ["--verdicts", "v.json"];
     project.file("v.json", file(""));
     measure(&project, 0, &with);
-    for (more, told) in [
+    for (more, message) in [
         (
             ", \"statuss\": \"error\"",
             "v.json:3:50: error: unknown key `statuss`; did you mean `status`?",
@@ -435,7 +435,7 @@ fn keys_that_nobody_reads_are_refused_with_their_place() {
         (", \"whatever\": 1", "unknown key `whatever`; known here: "),
     ] {
         project.file("v.json", file(more));
-        measure(&project, 3, &with).says(told);
+        measure(&project, 3, &with).says(message);
     }
     let text = file("").replace("\"name\": \"d\"", "\"name\": \"d\", \"treshold\": 1");
     project.file("v.json", text);
@@ -468,7 +468,7 @@ fn a_run_of_sarif_that_was_cut_short_says_nothing_of_what_it_does_not_list() {
         json!({ "version": "2.1.0", "runs": [run] })
     };
     let bad = json!([result(&["s:bad"])]);
-    for (invocation, told) in [
+    for (invocation, message) in [
         (
             json!({ "executionSuccessful": "false" }),
             "must be true or false, and is \"false\"",
@@ -495,7 +495,7 @@ fn a_run_of_sarif_that_was_cut_short_says_nothing_of_what_it_does_not_list() {
             "out of memory",
         ),
     ] {
-        judged(&project, 3, &log(json!([invocation]), bad.clone()), &[]).says(told);
+        judged(&project, 3, &log(json!([invocation]), bad.clone()), &[]).says(message);
     }
     let ended = json!([{ "executionSuccessful": true, "exitCode": 0 }]);
     judged(&project, 3, &log(ended.clone(), Value::Null), &[])
@@ -543,7 +543,7 @@ fn what_mcp_scan_could_not_scan_is_an_error_and_what_is_no_tool_is_left_out() {
     let started = json!({ "name": "s", "signature": null, "error": { "message": "could not start", "is_failure": true } });
     let beyond = |reference: Value| json!([poisoned, { "code": "E001", "message": "m", "reference": reference }]);
     let unread = json!({ "/x/mcp.json": { "path": "/x/mcp.json", "servers": null, "issues": [], "error": { "message": "no JSON" } } });
-    for (said, told) in [
+    for (said, reason) in [
         (scan(&started, &json!([])), "could not start"),
         (
             scan(&server(&Value::Null), &json!([])),
@@ -562,8 +562,8 @@ fn what_mcp_scan_could_not_scan_is_an_error_and_what_is_no_tool_is_left_out() {
         judged(&project, 3, &said, &[]);
         let failed = errors(&project);
         let ids: Vec<&str> = failed.iter().map(|it| it.0.as_str()).collect();
-        assert_eq!(ids, all, "{told}");
-        assert!(failed.iter().all(|it| it.1 == told), "{failed:?}");
+        assert_eq!(ids, all, "{reason}");
+        assert!(failed.iter().all(|it| it.1 == reason), "{failed:?}");
     }
     judged(&project, 3, &scan(&whole, &beyond(json!("0"))), &[])
         .says("`reference` must be the numbers of a server and of what it offers");
@@ -651,7 +651,7 @@ fn what_ciscos_scanner_did_not_judge_is_no_clean_tool() {
 }
 
 #[test]
-fn what_contradicts_itself_is_told() {
+fn contradictions_are_reported() {
     let project = Project::new();
     suspects(&project);
     // The result as a whole says something else than its analyzers: nobody knows which is right.
@@ -677,7 +677,7 @@ fn what_contradicts_itself_is_told() {
         errors(&project)[0].1,
         "`is_safe` is true, although an analyzer has found something"
     );
-    // Flagged below the threshold: that it is flagged counts, and is told.
+    // Flagged below the threshold: that it is flagged counts, and is reported.
     let entry = |id: &str, flagged: bool, score: f64| json!({ "id": id, "flagged": flagged, "score": score });
     let scored = |bad: f64, good: f64| json!({ "format_version": 2, "detector": { "name": "d", "threshold": 0.5 }, "entries": [entry("s:bad", true, bad), entry("s:good", false, good), entry("s:plain", false, 0.1)] });
     judged(&project, 0, &scored(0.5, 0.49), &[]).says_not("contradicts itself");
@@ -757,7 +757,7 @@ fn sarif_is_read_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_gate_that_cannot_fail_is_refused_and_one_file_given_twice_is_told() {
+fn a_gate_that_cannot_fail_is_refused_and_one_file_given_twice_is_reported() {
     let project = Project::new();
     suspects(&project);
     project.file("v.json", verdicts((20, 20), (1, 10)).to_string());

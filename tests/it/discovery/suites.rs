@@ -114,7 +114,7 @@ fn trajectories_searches_and_scanners_are_one_suite() {
     assert!(errors.is_empty(), "{errors:#?}");
     // Each has its page, to which the index leads, and all are tests of one build.
     let index = project.read("reports/latest/index.html");
-    for (page, told) in [
+    for (page, metric) in [
         ("discovery.tool_search.html", "Recall@5"),
         ("discovery.scanner.html", "Precision"),
     ] {
@@ -122,7 +122,7 @@ fn trajectories_searches_and_scanners_are_one_suite() {
         assert!(
             project
                 .read(format!("reports/latest/{page}"))
-                .contains(told),
+                .contains(metric),
             "{page}"
         );
     }
@@ -475,7 +475,7 @@ fn what_is_wrong_with_a_measurement_has_its_place() {
         "name: o\nkind: retreival\nexpected_trajectory: []\n",
     );
     let ran = project.expect(2, &["validate"]);
-    for told in [
+    for finding in [
         "scenarios/search.yaml:5:9: error: no search is called `mcproxy`",
         "scenarios/search.yaml:6:21: error: expected a number from 0 to 1",
         "scenarios/search.yaml:7:1: error: `agent` means nothing in a scenario of `kind: retrieval`",
@@ -486,7 +486,7 @@ fn what_is_wrong_with_a_measurement_has_its_place() {
         "scenarios/plain.yaml:3:1: error: `golden` means nothing in a scenario of `kind: trajectory`",
         "scenarios/odd.yaml:2:7: error:",
     ] {
-        ran.says(told);
+        ran.says(finding);
     }
     for file in ["scanner.yaml", "plain.yaml", "odd.yaml"] {
         std::fs::remove_file(project.path("scenarios").join(file)).unwrap();

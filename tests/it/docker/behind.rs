@@ -40,13 +40,13 @@ fn a_proxy_in_a_container_reaches_the_servers_behind_it() {
     });
     project.file("scenarios/s.yaml", scenario.to_string());
     configured(&[]);
-    // Each of the two takes has a container of its own, and both are told the same address.
+    // Each of the two takes has a container of its own, and both get the same address.
     project.expect(0, &["record"]);
     let baseline = fs::read_to_string(project.path("baselines/s/baseline.json")).unwrap();
     let baseline: Value = serde_json::from_str(&baseline).unwrap();
-    let heard = &baseline["upstream"]["calls"];
-    assert_eq!(heard.as_array().map(Vec::len), Some(1), "{heard}");
-    assert_eq!(heard[0]["arguments"], json!({ "path": "/b" }));
+    let calls = &baseline["upstream"]["calls"];
+    assert_eq!(calls.as_array().map(Vec::len), Some(1), "{calls}");
+    assert_eq!(calls[0]["arguments"], json!({ "path": "/b" }));
     project.expect(0, &["compare", "--strict"]);
     configured(&["twice=write"]);
     let ran = project.expect(1, &["compare"]);
@@ -55,7 +55,7 @@ fn a_proxy_in_a_container_reaches_the_servers_behind_it() {
         containers(&["dev.mcp-eval.test=behind"]).is_empty(),
         "all are removed"
     );
-    // What stands already was told of nobody.
+    // What stands already was given no address.
     let ran = project.expect(3, &["compare", "--no-docker"]);
     ran.says("`upstreams`");
 }

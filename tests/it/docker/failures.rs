@@ -1,4 +1,4 @@
-//! Whatever stands in the way has its own message and a way out, and ends with exit code 3.
+//! Obstacles, each with its own message and a way out, and exit code 3.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -72,7 +72,7 @@ fn with_host(host: &str) -> crate::common::Ran {
 }
 
 #[test]
-fn without_an_engine_the_way_to_one_is_told() {
+fn without_an_engine_the_way_to_one_is_shown() {
     with_host("unix:///nowhere/docker.sock")
         .says("no Docker engine runs at unix:///nowhere/docker.sock: start it")
         .says("--no-docker");
@@ -186,7 +186,7 @@ fn an_optional_image_without_an_engine_is_a_skip_that_says_why() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn without_permission_the_way_to_it_is_told() {
+fn without_permission_the_way_to_it_is_shown() {
     let what = "an engine without permission";
     if !engine(what) {
         return;
@@ -231,7 +231,7 @@ fn a_taken_port_is_named() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_program_that_is_not_in_the_image_is_told_of() {
+fn a_program_that_is_not_in_the_image_is_reported() {
     if !engine("missing programs") {
         return;
     }

@@ -213,9 +213,8 @@ fn networks_and_volumes_that_were_made_are_gone_and_others_stay() {
     docker(&["network", "create", &there]);
     docker(&["volume", "create", &there]);
     let project = Project::new();
-    for (name, surroundings) in [("made", &made), ("there", &there)] {
-        let section =
-            json!({ "network": surroundings, "mounts": [format!("{surroundings}:/data")] });
+    for (name, network) in [("made", &made), ("there", &there)] {
+        let section = json!({ "network": network, "mounts": [format!("{network}:/data")] });
         scenario(&project, name, &section, &search(), &json!({}));
     }
     project.expect(0, &["run", "--jobs", "2"]);

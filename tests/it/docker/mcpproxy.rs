@@ -54,7 +54,7 @@ fn without_its_image_the_scenarios_for_mcpproxy_are_skipped_and_nothing_else() {
     let command = command.env("MCPPROXY_IMAGE", "mcp-eval-test/nowhere:1");
     let ran = ran(command.arg("compare"));
     assert_eq!(ran.code, 0, "{ran:#?}");
-    // A machine that is busy makes calls slower, which is told.
+    // A machine that is busy makes calls slower, which is reported.
     ran.says("Suite Results: 14/14 tests passed")
         .says(", 17 skipped")
         .says("its image `mcp-eval-test/nowhere:1`");
@@ -135,7 +135,7 @@ fn the_shipped_image_and_scenarios_for_mcpproxy_fit_together() {
     let arguments = ["build", "-q", "--build-arg", &from, "--label", revision];
     docker(&[&arguments[..], &["-t", built, context]].concat());
     let image = [("MCPPROXY_IMAGE", built)];
-    // Who has just got the image is told how to go on, and nothing fails for that.
+    // Who has just got the image is shown how to go on, and nothing fails for that.
     let before = project.command();
     let mut before = before;
     let before = ran(before.envs(image).arg("compare"));

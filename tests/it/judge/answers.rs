@@ -265,7 +265,7 @@ fn the_score_of_a_rubric_is_reckoned_by_weight() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn what_a_judge_met_with_is_told_where_its_time_is_over() {
+fn errors_of_a_judge_are_reported_where_its_time_is_over() {
     let refuse = || async {
         let wait = [(RETRY_AFTER, "30")];
         (StatusCode::INTERNAL_SERVER_ERROR, wait, "out of tokens")

@@ -157,7 +157,7 @@ fn bias_for_order_and_for_length_is_the_share_of_verdicts_that_flip() {
     text.says("claimed (e.yaml:12): flips when padded: passed, 90.0%");
     text.says("order bias: 1 of 1 verdicts flip (100.0%)");
     text.says("failed: verbosity bias is 0.50, above 0.4");
-    // Told as it goes on, beside the result.
+    // Shown as it goes on, beside the result.
     let asked = asked(&project, &model.url, &["judge", "check", "e.yaml"]);
     assert!(
         asked.stderr.contains("2 of 2: claimed: failed, 20.0%"),

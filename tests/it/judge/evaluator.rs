@@ -67,15 +67,15 @@ fn every_wire_format_judges_a_run() {
         assert_eq!(judge["role"], "advisory", "{name}");
         assert_eq!(judge["message"], "LLM judge score: 86.5%", "{name}");
         assert_eq!(judge["score"], 0.865, "{name}");
-        let told = &judge["judges"][0];
-        assert_eq!(told["model"], "j", "{name}");
-        assert_eq!(told["confidence"], 0.9, "{name}");
-        assert_eq!(told["reasoning"], "Call 2 says so.", "{name}");
-        assert_eq!(told["suggestions"], json!(["Say less."]), "{name}");
-        assert_eq!(told["votes"], json!([0.865]), "{name}");
-        assert_eq!(told["usage"]["requests"], 1, "{name}");
-        assert_eq!(told["usage"]["input_tokens"], 100, "{name}");
-        assert_eq!(told["usage"]["cost"], 0.12, "{name}");
+        let ruling = &judge["judges"][0];
+        assert_eq!(ruling["model"], "j", "{name}");
+        assert_eq!(ruling["confidence"], 0.9, "{name}");
+        assert_eq!(ruling["reasoning"], "Call 2 says so.", "{name}");
+        assert_eq!(ruling["suggestions"], json!(["Say less."]), "{name}");
+        assert_eq!(ruling["votes"], json!([0.865]), "{name}");
+        assert_eq!(ruling["usage"]["requests"], 1, "{name}");
+        assert_eq!(ruling["usage"]["input_tokens"], 100, "{name}");
+        assert_eq!(ruling["usage"]["cost"], 0.12, "{name}");
         // The gating one alone makes the score.
         assert_eq!(scenario["evaluation"]["score"], 1.0, "{name}");
         let (_, again) = judged(&project, &url, 0, &[]);
@@ -127,7 +127,7 @@ fn what_just_misses_a_threshold_does_not_look_as_if_it_reached_it() {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_judge_gates_only_where_nothing_else_can_or_where_it_is_told_to() {
+fn a_judge_gates_only_where_nothing_else_can_or_where_it_is_declared_to() {
     let gating = JUDGE.replace("llm-judge,", "llm-judge, role: gating,");
     let advisory = JUDGE.replace("llm-judge,", "llm-judge, role: advisory,");
     let cases = [
@@ -195,7 +195,7 @@ fn what_is_no_verdict_is_an_error_that_only_a_gating_judge_stops_at() {
 }
 
 #[test]
-fn votes_are_told_with_their_spread() {
+fn votes_are_shown_with_their_spread() {
     let project = Project::new();
     let more = JUDGE.replace("criteria", "votes: 3, threshold: 0.5, criteria");
     shop(&project, "provider: custom", &more);

@@ -1,4 +1,4 @@
-//! What is kept of a judge's answers, and what they may cost.
+//! The answers of a judge: what is kept of them, and what they may cost.
 
 use std::fs;
 use std::path::Path;
@@ -79,17 +79,17 @@ fn advisory_evaluators_take_no_money_from_those_that_gate() {
         let ran = asked(&project, &model.url, &arguments);
         assert_eq!(ran.code, 0, "{listed}: {ran:#?}");
         let result: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-        let told = result["scenarios"][0]["evaluators"].as_array().unwrap();
-        assert_eq!(told.len(), evaluators.len());
-        for (told, written) in told.iter().zip(evaluators) {
+        let evaluations = result["scenarios"][0]["evaluators"].as_array().unwrap();
+        assert_eq!(evaluations.len(), evaluators.len());
+        for (evaluation, written) in evaluations.iter().zip(evaluators) {
             let gates = written.as_str() == GATING;
             let (role, status) = if gates {
                 ("gating", "passed")
             } else {
                 ("advisory", "error")
             };
-            assert_eq!(told["role"], role, "{listed}");
-            assert_eq!(told["status"], status, "{listed}: {told}");
+            assert_eq!(evaluation["role"], role, "{listed}");
+            assert_eq!(evaluation["status"], status, "{listed}: {evaluation}");
         }
     }
 }

@@ -116,7 +116,7 @@ fn several_criteria_are_one_question_and_have_a_score_each() {
 }
 
 #[test]
-fn a_judge_that_cannot_say_is_told_and_fails_nothing() {
+fn a_judge_that_cannot_say_is_reported_and_fails_nothing() {
     let project = shop();
     let model = Model::new(|_, _| json!({ "score": 2 }));
     let (check, _) = prose(&project, &model, 0, &["run"]);

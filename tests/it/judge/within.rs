@@ -10,7 +10,7 @@ use crate::common::Project;
 const ELSE: &str = "  - { type: tool-calls, required: [mcp__shop__pay] }\n";
 
 const JUDGE: &str = "{ type: llm-judge, criteria: The order is paid. }";
-const TOLD: &str = "{ type: llm-judge, role: gating, criteria: The order is paid. }";
+const DECLARED: &str = "{ type: llm-judge, role: gating, criteria: The order is paid. }";
 const NOT_THERE: &str = "{ type: text, contains: nowhere }";
 
 fn within(several: &str, inner: &[&str]) -> String {
@@ -19,7 +19,7 @@ fn within(several: &str, inner: &[&str]) -> String {
 
 #[test]
 #[ignore = "left to .ci/run, which has the time"]
-fn a_judge_within_others_advises_until_it_is_told_to_gate() {
+fn a_judge_within_others_advises_until_it_is_declared_gating() {
     let any = within("any_of", &[NOT_THERE, JUDGE]);
     let all = within("all_of", &["{ type: text, contains: paid }", JUDGE]);
     let deep = within(
@@ -28,15 +28,15 @@ fn a_judge_within_others_advises_until_it_is_told_to_gate() {
             "{{ type: not, of: {{ type: not, of: {JUDGE} }} }}"
         )],
     );
-    let told = within("any_of", &[NOT_THERE, TOLD]);
-    let half_told = within("any_of", &[JUDGE, TOLD]);
+    let declared = within("any_of", &[NOT_THERE, DECLARED]);
+    let half_declared = within("any_of", &[JUDGE, DECLARED]);
     let outer = any.replacen("type: any_of", "type: any_of, role: gating", 1);
     let cases = [
         (format!("  - {any}\n{ELSE}"), "advisory", 0),
         (format!("  - {all}\n{ELSE}"), "advisory", 0),
         (format!("  - {deep}\n{ELSE}"), "advisory", 0),
-        (format!("  - {half_told}\n{ELSE}"), "advisory", 0),
-        (format!("  - {told}\n{ELSE}"), "gating", 1),
+        (format!("  - {half_declared}\n{ELSE}"), "advisory", 0),
+        (format!("  - {declared}\n{ELSE}"), "gating", 1),
         (format!("  - {outer}\n{ELSE}"), "gating", 1),
         // Where nothing else can fail, the judge decides.
         (format!("  - {any}\n"), "gating", 1),
@@ -103,7 +103,7 @@ fn validate_warns_where_only_judges_can_fail_a_scenario() {
         ),
         (vec![paid.to_owned(), JUDGE.to_owned()], None),
         (
-            vec![paid.to_owned(), within("any_of", &[NOT_THERE, TOLD])],
+            vec![paid.to_owned(), within("any_of", &[NOT_THERE, DECLARED])],
             None,
         ),
     ];
@@ -122,7 +122,7 @@ fn validate_warns_where_only_judges_can_fail_a_scenario() {
 }
 
 #[test]
-fn a_tie_is_told_to_be_one() {
+fn a_tie_is_reported_as_one() {
     let model = Model::new(|number, _| verdict(if number == 0 { 0.9 } else { 0.2 }));
     let project = Project::new();
     let more = "evaluators:\n  - { type: llm-judge, criteria: The order is paid., votes: 2 }";

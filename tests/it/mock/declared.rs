@@ -98,7 +98,7 @@ fn there_are_at_most_a_thousand_tools() {
 }
 
 #[test]
-fn a_misspelt_reference_is_told_and_served_as_it_is() {
+fn a_misspelt_reference_is_reported_and_served_as_it_is() {
     let project = Project::new();
     project.file(
         "m.yaml",

@@ -251,7 +251,7 @@ async fn faults_also_go_out_as_events() {
 }
 
 #[test]
-fn a_tool_vanishes_after_its_answer_and_clients_are_told() {
+fn a_tool_vanishes_after_its_answer_and_clients_are_notified() {
     let (_project, mut piped) = Piped::of(
         "tools: [{ name: a }, { name: vanish, responses: [{ fault: vanish, content: gone }] }]",
     );

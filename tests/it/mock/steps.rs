@@ -1,4 +1,4 @@
-//! What happens between a call and its answer.
+//! Events between a call and its answer.
 
 use serde_json::{Value, json};
 
@@ -163,7 +163,7 @@ fn the_client_is_asked_and_its_answers_are_used() {
 }
 
 #[test]
-fn changes_are_told_to_those_they_concern() {
+fn changes_are_sent_to_those_they_concern() {
     let (_project, mut piped) = Piped::of(STEPS);
     let hello = piped.ask("initialize", &json!({}));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What differs between two answers, in lines.
+//! The differences between two answers, in lines.
 
 use std::time::Instant;
 
@@ -283,7 +283,7 @@ fn what_is_known_to_vary_is_no_news() {
     ] {
         assert!(rows.iter().any(|it| it == row), "{row}: {rows:#?}");
     }
-    // Words that were heard to vary, and others in the same text.
+    // Words that are known to vary, and others in the same text.
     let known = Known {
         words: vec!["88.31".to_owned(), "97.02".to_owned()],
         ..Known::default()

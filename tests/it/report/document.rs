@@ -208,13 +208,13 @@ fn changes_are_published_with_what_was_and_what_is() {
 }
 
 #[test]
-fn what_was_heard_behind_is_published_with_the_calls_that_caused_it() {
+fn upstream_calls_are_published_with_the_calls_that_caused_them() {
     let document = sample::document(&sample::behind());
     let value: Value = serde_json::from_str(&document::json(&document)).unwrap();
     let comparison = &value["scenarios"][0]["comparison"];
     let rows = &comparison["upstream"]["rows"];
     let behind = |at: usize| comparison["rows"][at]["behind"].clone();
-    // The first was heard before the agent's first call.
+    // The first was received before the agent's first call.
     assert_eq!((behind(0), behind(1)), (json!([2, 3]), json!([4, 5])));
     assert_eq!(
         rows[2],

@@ -99,11 +99,11 @@ fn each_form_says_what_it_said() {
 fn what_several_runs_come_to_is_said_first_and_once() {
     let document = sample::document(&sample::repeated());
     let scenarios = document.scenarios.iter();
-    let told: Vec<(&Scenario, &String)> = scenarios
+    let reasons: Vec<(&Scenario, &String)> = scenarios
         .filter_map(|it| Some((it, it.repeated.as_ref()?.reason.as_ref()?)))
         .collect();
-    assert!(!told.is_empty());
-    for (scenario, reason) in told {
+    assert!(!reasons.is_empty());
+    for (scenario, reason) in reasons {
         let remarks = attention::remarks(scenario, &document.command);
         let lines = attention::in_lines(&remarks);
         assert_eq!(&lines[0], reason);
@@ -129,8 +129,8 @@ fn junit_tells_failures_from_errors_and_both_from_what_was_left_out() {
         let report =
             Report::deserialize_from_str(&text).unwrap_or_else(|it| panic!("{it}: {text}"));
         let cases = cases(&report);
-        let untold = usize::from(attention::command_failure(&document).is_some());
-        assert_eq!(cases.len(), document.scenarios.len() + untold);
+        let omitted = usize::from(attention::command_failure(&document).is_some());
+        assert_eq!(cases.len(), document.scenarios.len() + omitted);
         for scenario in &document.scenarios {
             let class = line(&scenario.id).replace('/', ".");
             let is_it = |it: &TestCase| it.classname.as_ref().is_some_and(|it| *it == class);
@@ -194,8 +194,8 @@ fn each_folder_of_scenarios_is_a_suite() {
     }
     let report = Report::deserialize_from_str(&junit(&document)).unwrap();
     let suites = report.test_suites.iter();
-    let told: Vec<(&str, usize)> = suites.map(|it| (it.name.as_str(), it.tests)).collect();
-    assert_eq!(told, [("scenarios", 2), ("flows", 2)]);
+    let counts: Vec<(&str, usize)> = suites.map(|it| (it.name.as_str(), it.tests)).collect();
+    assert_eq!(counts, [("scenarios", 2), ("flows", 2)]);
     let times = report
         .test_suites
         .iter()
@@ -262,10 +262,10 @@ fn command(text: &str) -> (String, Vec<(String, String)>, String) {
 fn annotations_are_one_command_each_whatever_stands_in_them() {
     for document in documents() {
         let text = github(&document);
-        let untold = usize::from(attention::command_failure(&document).is_some());
-        let told = text.lines().count() - untold;
+        let omitted = usize::from(attention::command_failure(&document).is_some());
+        let lines = text.lines().count() - omitted;
         assert!(
-            told <= 11 && told >= document.causes.len().min(10),
+            lines <= 11 && lines >= document.causes.len().min(10),
             "{text}"
         );
         assert!(!text.contains('\r') && !text.contains('\u{1b}'));
@@ -282,7 +282,7 @@ fn annotations_are_one_command_each_whatever_stands_in_them() {
             kinds.push(kind);
         }
         // How many more there are is said last, as what is no error.
-        kinds.truncate(untold + 10);
+        kinds.truncate(omitted + 10);
         let mut sorted = kinds.clone();
         sorted.sort_by_key(|it| {
             ["error", "warning", "notice"]

@@ -60,7 +60,7 @@ fn nothing_from_outside_acts_on_a_page() {
     let odd = pages(&sample::compared()).swap_remove(3).1;
     assert!(odd.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
     assert!(odd.contains(r"\u{1b}[31mred"));
-    // What was heard behind the server is among it.
+    // The upstream calls are among it.
     assert!(odd.contains("&lt;img src=x onerror=alert(6)&gt;"));
     assert!(
         odd.contains("behind it: 2 calls, 1 changed, 1 missing, 1 extra"),
@@ -382,7 +382,7 @@ fn page_names_are_safe_and_differ() {
 }
 
 #[test]
-fn what_was_heard_behind_is_shown_beneath_the_call_that_caused_it() {
+fn upstream_calls_are_shown_beneath_the_call_that_caused_them() {
     let page = |suite: &SuiteResult, at: usize| pages(suite).swap_remove(at).1;
     let summaries = |page: &str| -> Vec<String> {
         let blocks = page.split("<details class=\"behind\"").skip(1);
@@ -438,7 +438,7 @@ fn what_was_heard_behind_is_shown_beneath_the_call_that_caused_it() {
 }
 
 #[test]
-fn what_was_heard_behind_is_told_without_the_trajectories() {
+fn upstream_calls_are_shown_without_the_trajectories() {
     let document = sample::document(&sample::behind());
     let page = html::scenario(&document, &document.scenarios[0], None, None).html;
     assert!(page.contains("behind it: 1 → 2 calls, 1 changed, 1 extra"));

@@ -77,7 +77,7 @@ pub(crate) fn ran() -> SuiteResult {
         ),
     ];
     scenario.baseline = Some(kept(searching("environment variables", "4a1f")));
-    // What is expected says nothing of what is heard behind.
+    // What is expected says nothing of upstream calls.
     scenario.current = Some(kept(Trajectory {
         upstream: Some(Box::new(searched())),
         ..searching("env vars", "4a1f")

@@ -1,4 +1,4 @@
-//! What the terminal shows, and the explanation of a call.
+//! The output on the terminal, and the explanation of a call.
 
 use mcp_eval::model::suite::{Problem, Status, SuiteResult};
 use mcp_eval::report::explain::explain;
@@ -132,7 +132,7 @@ fn an_explanation_names_every_number_and_rule() {
 }
 
 #[test]
-fn what_was_heard_behind_is_told_and_explained() {
+fn upstream_calls_are_shown_and_explained() {
     let document = sample::document(&sample::behind());
     let verbose = Style {
         verbosity: Verbosity::Verbose,
@@ -159,7 +159,7 @@ fn what_was_heard_behind_is_told_and_explained() {
 }
 
 #[test]
-fn what_a_proxy_does_to_answers_is_told_and_many_lines_are_cut() {
+fn changes_by_a_proxy_to_answers_are_shown_and_many_lines_are_cut() {
     let mut suite = sample::direct();
     expect_text(
         "terminal_direct",
@@ -287,7 +287,7 @@ fn nothing_from_outside_acts_on_a_terminal() {
 }
 
 #[test]
-fn what_changed_is_told_although_it_passed() {
+fn changes_are_shown_although_the_scenario_passed() {
     let text = |answers: usize, style: Style| {
         let mut suite = sample::compared();
         suite.scenarios = vec![sample::changed(answers)];

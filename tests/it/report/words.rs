@@ -40,7 +40,7 @@ fn durations_read_as_people_write_them() {
 }
 
 #[test]
-fn moments_are_told_in_one_time_zone() {
+fn moments_are_shown_in_one_time_zone() {
     assert_eq!(
         moment::words("2026-10-31T18:00:00+01:00"),
         "2026-10-31 17:00 UTC"
@@ -268,7 +268,7 @@ fn numbers_are_never_rounded_to_what_they_are_not() {
 }
 
 #[test]
-fn two_texts_are_told_apart_by_their_words() {
+fn two_texts_are_compared_by_their_words() {
     // What is marked of either side stands in brackets.
     for (was, now, marked_was, marked_now) in [
         (

@@ -1,4 +1,4 @@
-//! What holds of every kind of database.
+//! Cases that hold for every kind of database.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -63,7 +63,7 @@ pub(super) const ALL: &[(&str, Case)] = &[
         a_killed_run_keeps_what_it_finished,
     ),
     ("bisect_writes_too", bisect_writes_too),
-    ("history_is_told", history_is_told),
+    ("history_is_shown", history_is_shown),
     ("reading_makes_nothing", reading_makes_nothing),
 ];
 
@@ -99,7 +99,7 @@ on_a_file!(
     it_answers_by_filters,
     a_killed_run_keeps_what_it_finished,
     bisect_writes_too,
-    history_is_told,
+    history_is_shown,
     reading_makes_nothing,
 );
 
@@ -217,13 +217,13 @@ fn the_views_are_those_of_dashboards(place: &Place) {
         ]
     );
     // What was skipped or recorded is no result of a test.
-    let told: Vec<[&Value; 3]> = found
+    let results: Vec<[&Value; 3]> = found
         .rows
         .iter()
         .map(|it| [&it[1], &it[2], &it[8]])
         .collect();
     assert_eq!(
-        told,
+        results,
         [
             [&json!("bad"), &json!("Buy the tea"), &json!("failed")],
             [&json!("broken"), &Value::Null, &json!("error")],
@@ -981,13 +981,13 @@ fn bisect_writes_too(place: &Place) {
     );
 }
 
-fn history_is_told(place: &Place) {
+fn history_is_shown(place: &Place) {
     shop(&place.project, "it's tea", "7.50", "");
     shop(&place.project, "milk", "7.50", "");
     for _ in 0..3 {
         place.expect(0, &["run"]);
     }
-    let told = place
+    let history = place
         .expect(
             0,
             &[
@@ -995,8 +995,8 @@ fn history_is_told(place: &Place) {
             ],
         )
         .stdout;
-    let told: Value = serde_json::from_str(&told).unwrap();
-    let scenarios = told["scenarios"].as_array().unwrap();
+    let history: Value = serde_json::from_str(&history).unwrap();
+    let scenarios = history["scenarios"].as_array().unwrap();
     let counts: Vec<(&Value, usize)> = scenarios
         .iter()
         .map(|it| (&it["id"], it["results"].as_array().unwrap().len()))

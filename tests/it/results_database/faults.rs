@@ -250,7 +250,7 @@ fn a_file_that_cannot_be_written_is_read_and_costs_a_warning() {
 }
 
 #[test]
-fn who_asked_to_be_quiet_is_told_what_is_lost_and_how_it_comes_back() {
+fn quiet_runs_still_report_what_is_lost_and_how_it_comes_back() {
     let place = Place::file();
     shop(&place.project, "tea", "7.50", "");
     fs::create_dir(place.project.path("a folder")).unwrap();

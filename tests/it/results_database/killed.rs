@@ -124,9 +124,9 @@ fn a_killed_run_is_green_nowhere(place: &Place) {
     // A database that is made anew has the same, out of the files of the runs.
     place.expect(0, &["db", "rebuild", "--db", "new.db"]);
     let anew = ["history", "--db", "new.db", "--format", "csv"];
-    let told = place.expect(0, &anew).stdout;
-    let counts = [",passed,", ",interrupted,"].map(|it| told.matches(it).count());
-    assert_eq!(counts, [9, 1], "{told}");
+    let history = place.expect(0, &anew).stdout;
+    let counts = [",passed,", ",interrupted,"].map(|it| history.matches(it).count());
+    assert_eq!(counts, [9, 1], "{history}");
     // What runs to its end makes up for it.
     shop(&place.project, "b", "7.50", "");
     place.expect(0, &["run"]);

@@ -1,4 +1,4 @@
-//! Who is let in: hosts, origins and the token.
+//! Access to the server: hosts, origins and the token.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,7 @@ use crate::common::{Project, ran};
 const TOKEN: &str = "a-token-that-somebody-chose";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_health_is_told_without_the_token() {
+async fn only_health_is_answered_without_the_token() {
     let project = Project::new();
     let server = Server::start(&project, &[]);
     let (status, health) = answer(server.bare(Method::GET, "health")).await;
@@ -60,9 +60,9 @@ async fn the_file_that_tells_clients_is_for_its_owner_alone_and_goes_with_the_se
     let file = project.path(".mcp-eval/serve.json");
     let mode = fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let told: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    assert_eq!(told["url"], server.url);
-    assert_eq!(told["token"].as_str(), server.token.as_deref());
+    let announced: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(announced["url"], server.url);
+    assert_eq!(announced["token"].as_str(), server.token.as_deref());
     // Another server in the same folder leaves it alone, as long as the first one answers.
     let other = Server::start(&project, &[]);
     other.signal("-TERM");
@@ -73,13 +73,13 @@ async fn the_file_that_tells_clients_is_for_its_owner_alone_and_goes_with_the_se
         "{said}"
     );
     let still: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    assert_eq!(still, told);
+    assert_eq!(still, announced);
     // It is taken over from one that was killed.
     server.signal("-KILL");
     let _ = server.end();
     let heir = Server::start(&project, &[]);
-    let told: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    assert_eq!(told["url"], heir.url);
+    let announced: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(announced["url"], heir.url);
     heir.signal("-INT");
     let (code, said) = heir.end();
     assert_eq!(code, Some(0), "{said}");

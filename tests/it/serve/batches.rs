@@ -198,21 +198,21 @@ async fn what_runs_several_times_has_results_of_one_scenario() {
         // With its calls, out of its own files.
         assert_eq!(again["toolCalls"], reply["toolCalls"], "{again:#}");
     }
-    let told = desk
+    let history = desk
         .project
         .expect(0, &["history", "price", "--format", "json"]);
-    assert!(!told.stdout.contains("price~"), "{}", told.stdout);
+    assert!(!history.stdout.contains("price~"), "{}", history.stdout);
     let name = desk.project.expect(0, &["history", "--format", "csv"]);
     assert!(name.stdout.matches("price").count() >= 3, "{}", name.stdout);
     // Made anew from the files of the run, they are the same.
     let rebuilt = ["db", "rebuild", "--db", "other.db"];
     desk.project.expect(0, &rebuilt).says("3 results added");
-    let told = ["history", "price", "--db", "other.db", "--format", "json"];
-    let told = desk.project.expect(0, &told);
-    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    let history = ["history", "price", "--db", "other.db", "--format", "json"];
+    let history = desk.project.expect(0, &history);
+    let history: Value = serde_json::from_str(&history.stdout).unwrap();
     assert_eq!(
-        told["scenarios"][0]["results"].as_array().unwrap().len(),
+        history["scenarios"][0]["results"].as_array().unwrap().len(),
         3,
-        "{told:#}"
+        "{history:#}"
     );
 }

@@ -52,7 +52,7 @@ async fn they_are_listed_and_read() {
         assert!(reply["error"].as_str().unwrap().contains("--allow-write"));
     }
     assert_eq!(desk.project.read("scenarios/shop/price.yaml"), price());
-    // What is wrong elsewhere than in the text is told with its file.
+    // What is wrong elsewhere than in the text is reported with its file.
     desk.project
         .file("scenarios/_defaults.yaml", "tags: [shop]\nnmae: y\n");
     let (status, reply) = server.post("run", &json!({ "yaml": price() })).await;
@@ -145,14 +145,14 @@ async fn they_are_written_as_files_where_that_is_allowed() {
         assert_eq!(status, 404, "{reply}");
     }
     let (_, listed) = server.get("cases").await;
-    let told = listed.to_string();
+    let text = listed.to_string();
     assert!(
-        told.contains("y.yaml is a link out of its folder"),
-        "{told}"
+        text.contains("y.yaml is a link out of its folder"),
+        "{text}"
     );
     assert!(
-        !told.contains("\"id\":\"y\"") && !told.contains("out/x\","),
-        "{told}"
+        !text.contains("\"id\":\"y\"") && !text.contains("out/x\","),
+        "{text}"
     );
     std::fs::remove_file(desk.project.path("scenarios/y.yaml")).unwrap();
     assert_eq!(

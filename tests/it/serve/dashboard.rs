@@ -213,7 +213,7 @@ async fn whoever_shows_the_token_once_is_let_in_to_the_pages_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_link_that_is_told_at_the_start_signs_in_once() {
+async fn the_link_that_is_printed_at_the_start_signs_in_once() {
     let project = Project::new();
     let mut server = Server::start(&project, &[]);
     let url = server.url.clone();

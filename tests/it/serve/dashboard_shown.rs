@@ -75,8 +75,8 @@ fn somebody_with_a_keyboard_runs_a_scenario_and_sees_it_go_on() {
         rows.contains("\\u{202e}order") && rows.contains("✓ passed"),
         "{rows}"
     );
-    let heard = browser.ask("document.getElementById('heard').textContent");
-    assert_eq!(heard, "Price: passed");
+    let status = browser.ask("document.getElementById('heard').textContent");
+    assert_eq!(status, "Price: passed");
     let tally = browser.ask("document.getElementById('tally').textContent");
     assert!(
         tally

@@ -122,7 +122,7 @@ impl Server {
         assert!(sent.success());
     }
 
-    /// What it says on stderr, up to the first line that holds this: that line. Nothing more of it is heard afterwards.
+    /// What it says on stderr, up to the first line that holds this: that line. Nothing more of it is read afterwards.
     pub(crate) fn first_line_with(&mut self, part: &str) -> String {
         let child = self.child.as_mut().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());

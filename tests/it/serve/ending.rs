@@ -1,4 +1,4 @@
-//! How a server ends: by a signal, and by force.
+//! The end of a server: by a signal, and by force.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -24,9 +24,9 @@ async fn what_runs_may_end_within_the_grace() {
         server.signal(signal);
         let reply: Value = running.await.unwrap().unwrap().json().await.unwrap();
         assert_eq!(reply["success"], true, "{reply:#}");
-        // Those who look on are told to the end.
-        let told = events.until(|it| it.kind == "verdict").await;
-        assert_eq!(told.last().unwrap().data["success"], true);
+        // Those who look on get events to the end.
+        let received = events.until(|it| it.kind == "verdict").await;
+        assert_eq!(received.last().unwrap().data["success"], true);
         assert_eq!(events.next().await, None);
         assert_eq!(server.end().0, Some(0));
     }
@@ -91,7 +91,7 @@ async fn a_server_that_is_killed_loses_no_result_that_was_finished() {
     let file = desk.project.path(".mcp-eval/serve.json");
     assert!(file.exists(), "nobody could remove it");
 
-    // Who asks before anybody else writes is told that nobody knows what would have come of the last.
+    // Who asks before anybody else writes gets to know that nobody knows what would have come of the last.
     desk.project
         .expect(3, &["history", "--format", "e2e"])
         .says("[INTERRUPTED] slow")
@@ -112,7 +112,7 @@ async fn a_server_that_is_killed_loses_no_result_that_was_finished() {
     let killed = one.data["runId"].as_str().unwrap();
     let (_, killed) = server.get(&format!("runs/{killed}")).await;
     assert_eq!(killed["status"], "interrupted", "{killed:#}");
-    let told: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
-    assert_eq!(told["url"], server.url);
+    let announced: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(announced["url"], server.url);
     assert_eq!(server.run(&quick(3)).await["success"], true);
 }

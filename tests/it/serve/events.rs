@@ -10,7 +10,7 @@ fn of<'a>(events: &'a [Event], name: &str) -> Vec<&'a Event> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everything_that_runs_is_told_and_can_be_had_again() {
+async fn everything_that_runs_is_sent_and_can_be_had_again() {
     let desk = Desk::new();
     let server = Server::start(&desk.project, &[]);
     let listen = |last: Option<&str>| {
@@ -55,14 +55,14 @@ async fn everything_that_runs_is_told_and_can_be_had_again() {
     let _ = server.run(&three).await;
     assert_eq!(late.next().await.unwrap().data["name"], "three");
 
-    // An id of which nobody knows is told once that something is lost, and gets what there is.
+    // An id of which nobody knows gets one notice that something is lost, and what there is.
     for unknown in ["0-0", "nonsense"] {
         let mut reset = listen(Some(unknown)).await;
-        let told = reset.until(|it| it.kind == "verdict").await;
-        assert_eq!(told[0].kind, "reset");
-        assert_eq!(told[0].id, "");
-        assert_eq!(told.iter().filter(|it| it.kind == "reset").count(), 1);
-        assert_eq!(told[1..], seen[..]);
+        let received = reset.until(|it| it.kind == "verdict").await;
+        assert_eq!(received[0].kind, "reset");
+        assert_eq!(received[0].id, "");
+        assert_eq!(received.iter().filter(|it| it.kind == "reset").count(), 1);
+        assert_eq!(received[1..], seen[..]);
     }
     // The stream ends with the server.
     server.signal("-TERM");

@@ -40,13 +40,18 @@ async fn what_nobody_waits_for_any_more_is_interrupted() {
             server.run(&quick.case(&["get_price"])).await["success"],
             true
         );
-        // Who listens is told what became of each.
-        let told = events.until(|it| it.data["success"] == true).await;
-        let told = told.iter().filter(|it| it.kind == "verdict");
-        let told: Vec<&str> = told.map(|it| it.data["status"].as_str().unwrap()).collect();
-        let (stopped, last) = told.split_at(if route == "run" { 1 } else { 2 });
-        assert!(stopped.iter().all(|it| *it == "interrupted"), "{told:?}");
-        assert_eq!(last, ["passed"], "{told:?}");
+        // Who listens gets the verdict of each.
+        let verdicts = events.until(|it| it.data["success"] == true).await;
+        let verdicts = verdicts.iter().filter(|it| it.kind == "verdict");
+        let verdicts: Vec<&str> = verdicts
+            .map(|it| it.data["status"].as_str().unwrap())
+            .collect();
+        let (stopped, last) = verdicts.split_at(if route == "run" { 1 } else { 2 });
+        assert!(
+            stopped.iter().all(|it| *it == "interrupted"),
+            "{verdicts:?}"
+        );
+        assert_eq!(last, ["passed"], "{verdicts:?}");
         let (_, kept) = server.get("results?status=interrupted").await;
         assert_eq!(kept["total"], interrupted, "{route}: {kept:#}");
         let (_, runs) = server.get("runs").await;

@@ -107,7 +107,7 @@ async fn odd_names_are_names() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn addresses_and_parameters_that_nobody_knows_are_told_so() {
+async fn unknown_addresses_and_parameters_are_refused() {
     let desk = Desk::new();
     let server = Server::start(&desk.project, &["--allow-write"]);
     for (method, path, wanted) in [

@@ -1,4 +1,4 @@
-//! How many runs at once, and how many wait.
+//! The queue: how many run at once, and how many wait.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::common::{Project, faulty_server, many, served};
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "left to .ci/run, which has the time"]
-async fn what_has_no_room_is_told_when_to_come_again() {
+async fn requests_without_room_learn_when_to_come_again() {
     let desk = Desk::with_model("llm_interactions: [{ fault: hang }]\n");
     let server = Server::start(
         &desk.project,
@@ -35,7 +35,7 @@ async fn what_has_no_room_is_told_when_to_come_again() {
         reply["error"].as_str().unwrap().contains("try again later"),
         "{reply}"
     );
-    // What waits in vain is told so, and what runs is stopped; both get an answer.
+    // What waits in vain is refused, and what runs is stopped; both get an answer.
     server.signal("-TERM");
     let first = first.await.unwrap().unwrap();
     assert_eq!(first.status(), 200);

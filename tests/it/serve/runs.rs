@@ -223,7 +223,7 @@ async fn a_judge_decides_where_there_is_one() {
         asked.contains("The agent did what it was asked for: What does tea cost?"),
         "{asked}"
     );
-    // It is told which tools were expected, and that more may be called.
+    // It knows which tools were expected, and that more may be called.
     assert!(
         asked.contains("in any order; others may be called, too") && asked.contains("| get_price"),
         "{asked}"
@@ -629,8 +629,8 @@ async fn what_a_request_says_of_its_models_reaches_them() {
         (&of_judge["temperature"], &of_judge["max_tokens"]),
         (&json!(0.25), &json!(77))
     );
-    let told = of_judge["messages"][0]["content"].as_str().unwrap();
-    assert!(told.ends_with("Be kind."), "{told}");
+    let prompt = of_judge["messages"][0]["content"].as_str().unwrap();
+    assert!(prompt.ends_with("Be kind."), "{prompt}");
     // What is not said is as it was, and `null` leaves it to the API.
     let plain = json!({ "provider": "openai", "model": "j", "baseUrl": judge.url });
     server

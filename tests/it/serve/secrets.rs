@@ -64,7 +64,7 @@ llm_interactions:
     );
     let reply = server.run(&case).await;
     assert_eq!(reply["success"], true, "{reply:#}");
-    let told = events.until(|it| it.kind == "verdict").await;
+    let received = events.until(|it| it.kind == "verdict").await;
     let id = reply["resultId"].as_str().unwrap();
     let (_, stored) = server.get(&format!("results/{id}")).await;
     let (_, list) = server.get("results").await;
@@ -72,7 +72,7 @@ llm_interactions:
         reply,
         stored,
         list,
-        json!(told.iter().map(|it| &it.data).collect::<Vec<_>>()),
+        json!(received.iter().map(|it| &it.data).collect::<Vec<_>>()),
     ];
     server.signal("-TERM");
     let (code, said) = server.end();
@@ -90,7 +90,7 @@ llm_interactions:
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_case_is_told_without_what_our_environment_keeps_secret() {
+async fn a_case_is_shown_without_what_our_environment_keeps_secret() {
     let desk = Desk::new();
     let case = format!(
         "name: x\ndescription: {OURS}\nuser_intent: y\nservers: {{ shop: {{ url: '{}' }} }}\n",
@@ -316,12 +316,12 @@ async fn no_spelling_of_a_variable_or_a_secret_gets_past() {
 async fn the_agent_of_a_request_hears_no_secret_of_the_scenarios() {
     let desk = Desk::new();
     let server = Server::with(&desk.project, &[], &[("OUR_TOKEN", OURS)]);
-    let told = format!(
+    let scenario = format!(
         "name: x\nvariables: {{ token: {{ value: '${{OUR_TOKEN}}', secret: true }} }}\nuser_intent: Log in with {{{{token}}}}.\n\
          servers: {{ shop: {{ type: http, url: '{}' }} }}\nagent: {{ kind: openai, model: m, base_url: '{}' }}\n",
         desk.shop, desk.model
     );
-    desk.project.file("scenarios/told.yaml", told);
+    desk.project.file("scenarios/told.yaml", scenario);
     let reply = server.run(&json!({ "scenario": "told" })).await;
     assert_eq!(reply["toolCalls"][0]["toolName"], "get_price", "{reply:#}");
     let before = desk.project.read("asked.jsonl").lines().count();

@@ -86,8 +86,8 @@ pub(super) fn run(
     let document = golden(corpus.version.as_deref(), &written.questions);
     let mut text = json::pretty(&document);
     text.push('\n');
-    store::write_as_told(&args.out, redact::environment().known(&text).as_bytes())?;
-    console.result(&redact::environment().known(&crate::text::block(&told(args, &written, of))));
+    store::write_following_links(&args.out, redact::environment().known(&text).as_bytes())?;
+    console.result(&redact::environment().known(&crate::text::block(&summary(args, &written, of))));
     Ok(Exit::Passed)
 }
 
@@ -114,9 +114,9 @@ fn model(args: &GenQueriesArgs) -> Result<LoadedJudge, Failure> {
     })
 }
 
-fn told(args: &GenQueriesArgs, written: &Written, tools: usize) -> String {
+fn summary(args: &GenQueriesArgs, written: &Written, tools: usize) -> String {
     let out = args.out.display();
-    let mut told = format!(
+    let mut text = format!(
         "{} for {} in {out}\n",
         plural(written.questions.len(), "question"),
         plural(tools, "tool")
@@ -124,7 +124,7 @@ fn told(args: &GenQueriesArgs, written: &Written, tools: usize) -> String {
     for it in &written.short {
         // Writing to a string cannot fail.
         let _ = writeln!(
-            told,
+            text,
             "left out: {} of {}: {}",
             plural(it.lacking, "question"),
             it.tool,
@@ -132,7 +132,7 @@ fn told(args: &GenQueriesArgs, written: &Written, tools: usize) -> String {
         );
     }
     let _ = write!(
-        told,
+        text,
         "Left to you:\n\
          - read every question, and take out what nobody would ask, or what another tool answers as well;\n\
          - label with `relevance: 1` what also helps: `mcp-eval datasets pool` collects it from what searches answer;\n\
@@ -140,5 +140,5 @@ fn told(args: &GenQueriesArgs, written: &Written, tools: usize) -> String {
          - check the file: `mcp-eval datasets validate --corpus {} --golden {out}`\n",
         args.corpus.display()
     );
-    told
+    text
 }

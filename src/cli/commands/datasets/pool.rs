@@ -52,22 +52,22 @@ pub(super) fn run(args: &PoolArgs, console: Console) -> Result<Exit, Failure> {
     };
     let clean = redact::environment().measured(json!(pool));
     let text = json::pretty(&*clean);
-    store::write_as_told(&args.out, text.as_bytes())?;
-    let mut told = format!(
+    store::write_following_links(&args.out, text.as_bytes())?;
+    let mut summary = format!(
         "{} to grade, in {}\n",
         plural(pool.candidates.len() - graded, "answer"),
         args.out.display()
     );
     if graded > 0 {
-        let _ = writeln!(told, "{} kept", plural(graded, "grade"));
+        let _ = writeln!(summary, "{} kept", plural(graded, "grade"));
     }
     let open = pool.candidates.iter().filter(|it| it.relevance.is_none());
     for it in open.take(5) {
         let (query, tool, rank) = (&it.query_id, &it.tool_id, it.best_rank);
         let runs = plural(it.runs, "run");
-        let _ = writeln!(told, "  {query}: {tool} (rank {rank}, {runs})");
+        let _ = writeln!(summary, "  {query}: {tool} (rank {rank}, {runs})");
     }
-    console.result(&redact::environment().known(&crate::text::block(&told)));
+    console.result(&redact::environment().known(&crate::text::block(&summary)));
     Ok(Exit::Passed)
 }
 

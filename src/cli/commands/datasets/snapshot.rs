@@ -50,8 +50,8 @@ pub(super) fn run(args: &SnapshotArgs, console: Console) -> Result<Exit, Failure
     let redactor = data_sets::redactor(Some(&place), &[]);
     let mut live = listed(&place).map_err(|why| {
         let address = place.shown();
-        let told = format!("{address} cannot be asked for its tools: {why}");
-        Failure::incomplete(redactor.known(&told).into_inner())
+        let problem = format!("{address} cannot be asked for its tools: {why}");
+        Failure::incomplete(redactor.known(&problem).into_inner())
     })?;
     live.dedup_by(|a, b| a.id == b.id);
     if live.is_empty() {
@@ -82,9 +82,9 @@ pub(super) fn run(args: &SnapshotArgs, console: Console) -> Result<Exit, Failure
     };
     let clean = redactor.measured(json!(corpus));
     let text = json::pretty(&*clean);
-    store::write_as_told(&args.out, text.as_bytes())?;
-    let told = format!("{} in {}", plural(live.len(), "tool"), args.out.display());
-    console.result(&told);
+    store::write_following_links(&args.out, text.as_bytes())?;
+    let summary = format!("{} in {}", plural(live.len(), "tool"), args.out.display());
+    console.result(&summary);
     Ok(Exit::Passed)
 }
 

@@ -21,7 +21,7 @@ use crate::scenario_file::{Finding, sort};
 
 pub(super) fn run(args: &DatasetsValidateArgs, console: Console) -> Result<Exit, Failure> {
     let mut findings = Vec::new();
-    // What is wrong with one file is told beside what is wrong with the other.
+    // What is wrong with one file is reported beside what is wrong with the other.
     let corpus = read(&args.corpus, Corpus::read_partly, &mut findings)?;
     let golden = read(&args.golden, Golden::read_partly, &mut findings)?;
     if let (Some(corpus), Some(golden)) = (&corpus, &golden) {
@@ -40,19 +40,19 @@ pub(super) fn run(args: &DatasetsValidateArgs, console: Console) -> Result<Exit,
             Console::document(&clean.derive(json::pretty));
         }
         ResultFormat::Terminal => {
-            let mut told = String::new();
+            let mut text = String::new();
             if document.is_valid() {
                 let version =
                     version.map_or_else(|| args.corpus.display().to_string(), str::to_owned);
-                let _ = writeln!(told, "OK: {queries} queries valid against {version}");
+                let _ = writeln!(text, "OK: {queries} queries valid against {version}");
             }
             for finding in &findings {
-                let _ = writeln!(told, "{finding}\n");
+                let _ = writeln!(text, "{finding}\n");
             }
             if !findings.is_empty() {
-                let _ = writeln!(told, "{}", document.counts().join(", "));
+                let _ = writeln!(text, "{}", document.counts().join(", "));
             }
-            console.result(&redact::environment().known(&told));
+            console.result(&redact::environment().known(&text));
         }
     }
     Ok(if document.is_valid() {

@@ -41,11 +41,11 @@ pub(in crate::cli) fn run(
         console.note(&note);
     }
     for hole in &holes {
-        let told = told(hole, &parts[0].result);
+        let failure = missing_part(hole, &parts[0].result);
         if args.allow_missing {
-            console.note(&format!("note: {}", told.message));
+            console.note(&format!("note: {}", failure.message));
         } else {
-            console.failure(&told);
+            console.failure(&failure);
         }
     }
     let gate = |of: fn(&parts::Part) -> bool| parts.iter().any(of);
@@ -66,7 +66,7 @@ pub(in crate::cli) fn run(
 }
 
 /// What is missing of one part, by name, and how to get it.
-fn told(hole: &Hole, of: &ResultDocument) -> Failure {
+fn missing_part(hole: &Hole, of: &ResultDocument) -> Failure {
     let named = few(hole.scenarios.iter().map(|it| &it.id), NAMED);
     let failure = Failure::incomplete(format!("{}: {named}", hole.words()));
     failure

@@ -1,4 +1,4 @@
-//! Whether a result says one thing. Where it says two that cannot both be so, somebody or something has changed it, and none of it counts.
+//! A check that a result says one thing. Where it says two that cannot both be so, somebody or something has changed it, and none of it counts.
 
 use crate::published::result::{Gate, ResultDocument, Scenario, Shard, Status, Summary};
 
@@ -14,7 +14,7 @@ pub(super) fn check(result: &ResultDocument, shard: &Shard) -> Result<(), String
             return wrong(format!("`{}` passed, and yet {reason}", it.id));
         }
     }
-    // What is not there cannot be counted: that is a hole, and is told as one.
+    // What is not there cannot be counted: that is a hole, and is reported as one.
     let own = shard.own().map_or(&[][..], |it| &it.scenarios);
     if own.iter().any(|it| result.scenario(&it.id).is_none()) {
         return Ok(());

@@ -276,7 +276,7 @@ impl Source for Whole {
             let sides = [self.runs.path(id), self.runs.baseline_path(id)];
             pages::copy_sides(folder, id, sides.each_ref().map(|it| Some(it.as_path())))?;
         }
-        // Those that are gone were told of.
+        // Those that are gone have been reported.
         self.stored.write_pages(folder)?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What is said of a run that waits.
+//! The text on a run that waits.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -75,8 +75,9 @@ impl Shown {
             let changes = places.iter().filter_map(|at| changes.get(*at).cloned());
             changes.collect::<Vec<Change>>()
         };
-        let told = causes::with_changes(scenario, &self.document.command).into_iter();
-        told.filter(|it| it.cause.fails || !it.changes.is_empty())
+        let causes = causes::with_changes(scenario, &self.document.command).into_iter();
+        causes
+            .filter(|it| it.cause.fails || !it.changes.is_empty())
             .map(|it| Question {
                 changes: at(&it.changes),
                 named: at(&it.named),

@@ -1,4 +1,4 @@
-//! A proxy seen from both of its sides: what the servers behind it heard, in all the ways that it can differ.
+//! A proxy seen from both of its sides: the calls that the servers behind it received, in all the ways that they can differ.
 
 use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::change::{Change, ChangeKind, Text, What, When};
@@ -96,11 +96,11 @@ fn otherwise() -> ScenarioResult {
             false,
         )
     });
-    let search = heard(Some(2), "notes", "search", &json!({ "query": "lamp" }));
+    let search = upstream_call(Some(2), "notes", "search", &json!({ "query": "lamp" }));
     let note = |text: &str, title: &str, tags: &[&str], answer: &str| UpstreamCall {
         call: ToolCall {
             outcome: text_answer(answer),
-            ..heard(
+            ..upstream_call(
                 Some(2),
                 "notes",
                 "add",
@@ -108,7 +108,7 @@ fn otherwise() -> ScenarioResult {
             )
             .call
         },
-        ..heard(Some(2), "notes", "add", &json!({}))
+        ..upstream_call(Some(2), "notes", "add", &json!({}))
     };
     let before = vec![
         listing(),
@@ -143,7 +143,7 @@ fn otherwise() -> ScenarioResult {
 
 /// The same with nothing that differs: a write made twice on either side.
 fn alike() -> ScenarioResult {
-    let heard = vec![listing(), writing(&[]), writing(&[])];
+    let calls = vec![listing(), writing(&[]), writing(&[])];
     let row = |number| UpstreamRow {
         baseline: Some(number),
         current: Some(number),
@@ -155,8 +155,8 @@ fn alike() -> ScenarioResult {
     };
     ScenarioResult {
         duration_ms: Some(20.0),
-        baseline: Some(kept(proxied(heard.clone(), "acme"))),
-        current: Some(kept(proxied(heard, "acme"))),
+        baseline: Some(kept(proxied(calls.clone(), "acme"))),
+        current: Some(kept(proxied(calls, "acme"))),
         comparison: Some(Comparison {
             rows: both_calls(),
             upstream: Some(UpstreamComparison {
@@ -174,7 +174,7 @@ fn alike() -> ScenarioResult {
     }
 }
 
-/// What was heard behind a search, for a run that is compared with nothing.
+/// The upstream calls of a search, for a run that is compared with nothing.
 pub(crate) fn searched() -> UpstreamLane {
     UpstreamLane {
         calls: vec![
@@ -185,9 +185,9 @@ pub(crate) fn searched() -> UpstreamLane {
             UpstreamCall {
                 call: ToolCall {
                     outcome: no_answer(),
-                    ..heard(Some(2), "cache", "get", &json!({ "key": "k1" })).call
+                    ..upstream_call(Some(2), "cache", "get", &json!({ "key": "k1" })).call
                 },
-                ..heard(Some(2), "cache", "get", &json!({}))
+                ..upstream_call(Some(2), "cache", "get", &json!({}))
             },
         ],
         headers: vec![passed_on("x-tenant", "acme")],
@@ -197,7 +197,7 @@ pub(crate) fn searched() -> UpstreamLane {
 
 /// A search that is made again until it is answered.
 fn finding(outcome: Outcome) -> UpstreamCall {
-    let made = heard(Some(1), "index", "find", &json!({ "text": "env" }));
+    let made = upstream_call(Some(1), "index", "find", &json!({ "text": "env" }));
     UpstreamCall {
         call: ToolCall {
             outcome,
@@ -224,7 +224,7 @@ pub(crate) fn hostile_lane() -> UpstreamLane {
         cause,
         call: ToolCall {
             outcome: text_answer(&outside),
-            ..heard(
+            ..upstream_call(
                 cause,
                 SCRIPT,
                 &outside,
@@ -280,7 +280,12 @@ pub(crate) fn hostile_comparison() -> UpstreamComparison {
     }
 }
 
-fn heard(cause: Option<usize>, server: &str, tool: &str, arguments: &Value) -> UpstreamCall {
+fn upstream_call(
+    cause: Option<usize>,
+    server: &str,
+    tool: &str,
+    arguments: &Value,
+) -> UpstreamCall {
     UpstreamCall {
         cause,
         call: ToolCall {
@@ -292,7 +297,7 @@ fn heard(cause: Option<usize>, server: &str, tool: &str, arguments: &Value) -> U
 }
 
 fn listing() -> UpstreamCall {
-    heard(None, "files", "list", &json!({}))
+    upstream_call(None, "files", "list", &json!({}))
 }
 
 /// The write that the agent's first call becomes, with these headers of the agent's side.
@@ -300,7 +305,7 @@ fn writing(headers: &[&str]) -> UpstreamCall {
     let value = |name: &&str| sent(name, "Bearer open-sesame-3");
     UpstreamCall {
         headers: headers.iter().map(value).collect(),
-        ..heard(
+        ..upstream_call(
             Some(1),
             "files",
             "write",
@@ -324,7 +329,7 @@ fn passed_on(name: &str, value: &str) -> PassedOn {
     }
 }
 
-/// A run with two calls of the agent, behind which this was heard.
+/// A run with two calls of the agent, and these upstream calls.
 fn proxied(calls: Vec<UpstreamCall>, tenant: &str) -> Trajectory {
     let through = |name: &str| {
         call(

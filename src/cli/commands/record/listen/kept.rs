@@ -1,4 +1,4 @@
-//! What a session leaves besides its scenario and its baseline: the result of a run, as whatever records leaves one.
+//! The result that a session leaves beside its scenario and its baseline, as everything that records does.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::suite::Finished;
 use crate::suite::kept_results::keep_only;
 use crate::suite::outcome::result;
 
-/// Keeps the result of a session that has become this scenario, and writes it to the results database. What goes wrong there is told, and
+/// Keeps the result of a session that has become this scenario, and writes it to the results database. What goes wrong there is reported, and
 /// spoils no recording.
 ///
 /// # Errors

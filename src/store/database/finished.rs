@@ -1,4 +1,4 @@
-//! What is written of a scenario that has its result, made of what its document and its trajectories say.
+//! The rows of a scenario that has its result, made of what its document and its trajectories say.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

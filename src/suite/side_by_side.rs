@@ -1,6 +1,6 @@
-//! A version of a system under test heard beside another one, and judged by it.
+//! Two versions of a system under test run side by side, one judged by the other.
 //!
-//! Where anything differs, each is heard twice, both at the same time where nothing is shared, so that what varies by nature is known from
+//! Where anything differs, each is run twice, both at the same time where nothing is shared, so that what varies by nature is known from
 //! both and a slow moment slows both.
 
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) type Kept = Arc<Redacted<Trajectory>>;
 
 /// What takes the part of the baseline.
 #[derive(Debug, Clone)]
-pub(super) enum Other {
+pub(super) enum OtherVersion {
     /// Another version, with its name.
     Live(Arc<Scenario>, String),
     /// A stored run.
@@ -57,16 +57,20 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    pub(super) async fn with(&self, other: &Other, replayed: Option<Kept>) -> ScenarioResult {
+    pub(super) async fn with(
+        &self,
+        other: &OtherVersion,
+        replayed: Option<Kept>,
+    ) -> ScenarioResult {
         match other {
-            Other::Stored(stored, name) => {
-                let heard = self.hear_one(stored, replayed.as_ref()).await;
-                self.finish(heard, name)
+            OtherVersion::Stored(stored, name) => {
+                let result = self.run_against_stored(stored, replayed.as_ref()).await;
+                self.finish(result, name)
             }
-            Other::Live(other, name) => {
-                let hearing = self.hear_both(other, name, replayed.as_ref());
-                let heard = Box::pin(hearing).await;
-                self.finish(heard, name)
+            OtherVersion::Live(other, name) => {
+                let running = self.run_both(other, name, replayed.as_ref());
+                let result = Box::pin(running).await;
+                self.finish(result, name)
             }
         }
     }
@@ -85,8 +89,8 @@ impl<'a> Comparison<'a> {
         result
     }
 
-    /// Hears this version twice, and compares it with a stored run.
-    async fn hear_one(&self, stored: &Kept, replayed: Option<&Kept>) -> ScenarioResult {
+    /// Runs this version twice, and compares it with a stored run.
+    async fn run_against_stored(&self, stored: &Kept, replayed: Option<&Kept>) -> ScenarioResult {
         let played = replayed.or(Some(stored));
         let (takes, reads) = self.how_often();
         let first = self.run_context.perform(self.scenario, played, reads).await;
@@ -142,8 +146,8 @@ impl<'a> Comparison<'a> {
         result
     }
 
-    /// Hears both versions, and compares this one with the other.
-    async fn hear_both(
+    /// Runs both versions, and compares this one with the other.
+    async fn run_both(
         &self,
         other: &Scenario,
         name: &str,
@@ -154,14 +158,14 @@ impl<'a> Comparison<'a> {
         let context = &self.run_context.suite;
         let shared =
             uses_what_outlives(self.scenario, context) || uses_what_outlives(other, context);
-        let hear_other = || async {
-            let heard = beside.perform_unkept(other, replayed, reads.clone()).await;
+        let run_other = || async {
+            let ran = beside.perform_unkept(other, replayed, reads.clone()).await;
             beside.slot.release(false).await;
-            heard
+            ran
         };
-        let hear_own = |first: bool, replayed: Option<Kept>| async move {
+        let run_own = |first: bool, replayed: Option<Kept>| async move {
             let context = self.run_context;
-            let heard = if first {
+            let ran = if first {
                 context
                     .perform(self.scenario, replayed.as_ref(), reads.clone())
                     .await
@@ -173,7 +177,7 @@ impl<'a> Comparison<'a> {
             if shared {
                 context.slot.release(false).await;
             }
-            heard
+            ran
         };
         let known = |other: &Executed| {
             let other =
@@ -183,15 +187,15 @@ impl<'a> Comparison<'a> {
         // Whoever replays plays what the other version was asked, which has to be known first.
         let waits = shared || matches!(self.scenario.agent, Agent::Replay { .. });
         let (other, mut first) = if waits {
-            let other = hear_other().await;
+            let other = run_other().await;
             let given = known(&other);
-            let first = hear_own(true, given).await;
+            let first = run_own(true, given).await;
             (other, first)
         } else {
-            tokio::join!(hear_other(), hear_own(true, replayed.cloned()))
+            tokio::join!(run_other(), run_own(true, replayed.cloned()))
         };
         if let Some(result) = other.incomplete() {
-            return not_heard(result, name);
+            return other_not_run(result, name);
         }
         if first.incomplete().is_some() && !waits {
             // A server that died in a call which the other version answered has failed it.
@@ -200,11 +204,11 @@ impl<'a> Comparison<'a> {
         }
         if first.incomplete().is_some() && !waits && !self.scenario.agent.decides() {
             // A script that does not find a tool, or a value, may know it from the other version.
-            first = hear_own(true, known(&other)).await;
+            first = run_own(true, known(&other)).await;
         }
         let mut besides: Vec<String> = Vec::new();
-        let mut note = |of: &str, heard: &Executed| {
-            let news = heard.notes.iter().filter(|it| !first.notes.contains(it));
+        let mut note = |of: &str, ran: &Executed| {
+            let news = ran.notes.iter().filter(|it| !first.notes.contains(it));
             for it in news.map(|it| format!("{of}: {it}")) {
                 if !besides.contains(&it) {
                     besides.push(it);
@@ -214,7 +218,7 @@ impl<'a> Comparison<'a> {
         note("the other version", &other);
         let mut others = Vec::new();
         let mut again = Vec::new();
-        // Where nothing differs at all, nothing has to be told from what varies.
+        // Where nothing differs at all, nothing has to be distinguished from what varies.
         let is_quiet = self.is_quiet(&other, &first);
         for _ in 1..*takes {
             if is_quiet || self.run_context.suite.is_interrupted() {
@@ -224,20 +228,20 @@ impl<'a> Comparison<'a> {
             self.run_context.between_takes(self.scenario).await;
             if first.incomplete().is_some() {
                 // What the other version says by chance is of use all the same, to whoever looks for the commit that broke this one.
-                let heard = hear_other().await;
-                if let Some(result) = heard.incomplete() {
-                    return not_heard(result, name);
+                let ran = run_other().await;
+                if let Some(result) = ran.incomplete() {
+                    return other_not_run(result, name);
                 }
-                others.push(heard.trajectory);
+                others.push(ran.trajectory);
                 continue;
             }
             let (a, b) = if shared {
-                (hear_other().await, hear_own(false, known(&other)).await)
+                (run_other().await, run_own(false, known(&other)).await)
             } else {
-                tokio::join!(hear_other(), hear_own(false, known(&other)))
+                tokio::join!(run_other(), run_own(false, known(&other)))
             };
             if let Some(result) = a.incomplete() {
-                return not_heard(result, name);
+                return other_not_run(result, name);
             }
             note("the other version, heard again", &a);
             note("heard again", &b);
@@ -285,7 +289,7 @@ impl<'a> Comparison<'a> {
             && compared.is_ok_and(|it| it.verdict.passed && it.changes.is_empty())
     }
 
-    /// How many takes each version is heard in, and how often each asks its reads.
+    /// How many takes there are of each version, and how often each asks its reads.
     fn how_often(&self) -> (u16, Reads) {
         let takes = usual_takes(self.scenario, self.run_context);
         (takes, reads(self.scenario, self.run_context))
@@ -418,8 +422,8 @@ fn unseen(learned: &[Learned]) -> Vec<String> {
     whole.map(|it| it.call.to_string()).collect()
 }
 
-/// The result where the other version could not be heard: nothing is said of the one that is to be judged.
-fn not_heard(mut result: ScenarioResult, name: &str) -> ScenarioResult {
+/// The result where the other version could not be run: nothing is said of the one that is to be judged.
+fn other_not_run(mut result: ScenarioResult, name: &str) -> ScenarioResult {
     if let Some(problem) = &mut result.problem {
         problem.message = format!("{name}: {}", problem.message);
     }

@@ -1,4 +1,4 @@
-//! What lies around a run, for evaluators: files that it left, databases that it wrote to, and programs that judge it.
+//! The environment of a run, for evaluators: files that it left, databases that it wrote to, and programs that judge it.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::evaluate::judge::{Case, Judge};
-use crate::evaluate::{Left, LeftFile, Said, Surroundings, Unasked};
+use crate::evaluate::{Left, LeftFile, RunEnvironment, Said, Unasked};
 use crate::model::evaluator::{
     CommandEvaluator, Evaluator, EvaluatorKind, FilePlace, SqlQuestion, TextSource,
 };
@@ -158,7 +158,7 @@ pub(crate) struct AroundRun<'a> {
     redactor: &'a Redactor,
 }
 
-impl Surroundings for AroundRun<'_> {
+impl RunEnvironment for AroundRun<'_> {
     fn logs(&self) -> &[Left<String>] {
         &self.around.logs
     }

@@ -1,4 +1,4 @@
-//! What a measurement came to, as the result of its scenario.
+//! The outcome of a measurement, as the result of its scenario.
 
 use super::judged::Judged;
 use crate::model::measurement::MeasuredDocument;
