@@ -126,7 +126,7 @@ pub(super) async fn fails_everybody(engine: &Engine, id: &str) -> bool {
 /// What is wrong when the engine does not answer what state a container is in.
 pub(super) fn unknown(error: &EngineError) -> SetupError {
     SetupError::new(format!(
-        "what has become of the container cannot be told: {error}"
+        "the state of the container is unknown: {error}"
     ))
 }
 

@@ -74,7 +74,7 @@ impl Call<'_> {
                     count => format!("{count} other calls"),
                 };
                 Ok(failed(format!(
-                    "the tool was not called: `{server}` heard {heard}"
+                    "the tool was not called: `{server}` received {heard}"
                 )))
             }
         }

@@ -131,7 +131,7 @@ impl Session {
                 let (end, mut details) = link.end().await;
                 let message = format!("{}{end}", gone.describe());
                 if let Some(problem) = unopened {
-                    details.push(format!("it was not opened anew: {}", problem.message));
+                    details.push(format!("it was not opened again: {}", problem.message));
                     details.extend(problem.details);
                 }
                 lost = Some(setup_error(self.name(), &message, &link.wire, details));
@@ -185,7 +185,7 @@ impl Session {
                 linking.wire().take_any();
                 *link = Arc::new(linking.into_link(service));
                 let name = &target.name;
-                let note = format!("server `{name}` {what}; it was opened anew");
+                let note = format!("server `{name}` {what}; it was opened again");
                 target.observed.note(note);
                 Ok(link.clone())
             }

@@ -327,7 +327,7 @@ impl fmt::Display for Varying {
         let seen = self.seen.iter().map(ToString::to_string);
         let heard = distinct(seen.chain(self.heard.iter().cloned()));
         if !heard.is_empty() {
-            write!(f, " (heard {heard})")?;
+            write!(f, " (recorded {heard})")?;
         }
         Ok(())
     }

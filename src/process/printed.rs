@@ -25,7 +25,7 @@ pub async fn printed(
         Err(error) => return (Err(format!("cannot be started: {error}")), Vec::new()),
     };
     let running = async {
-        let unheard = |error: std::io::Error| format!("cannot be heard: {error}");
+        let unheard = |error: std::io::Error| format!("cannot be read: {error}");
         let tell = async {
             // A program need not read what it is told.
             let _ = stdin.write_all(input.as_bytes()).await;

@@ -86,7 +86,7 @@ fn of_another(text: &str, owner: &str, server: &str) -> Unknown {
     Unknown {
         placeholder: text.to_owned(),
         hint: format!(
-            "it is given to `{owner}`, so it is not sent to `{server}`: declare a variable with `secret: true` for what both are told"
+            "it is given to `{owner}`, so it is not sent to `{server}`: declare a variable with `secret: true` for what both receive"
         ),
     }
 }
@@ -102,10 +102,10 @@ fn unknown(text: &str, placeholder: &Placeholder<'_>, is_known: bool) -> Unknown
             format!("it was a part of `{name}` that nobody can tell from others: let a script make the call")
         }
         _ if placeholder.spelling == Some(WITHIN_BASE64) => {
-            "only a part of what is encoded there was the secret, so nobody can put it together again: let a script make the call".to_owned()
+            "only a part of what is encoded there was the secret, so it cannot be put together again: let a script make the call".to_owned()
         }
         _ if placeholder.spelling == Some(ESCAPED) => {
-            "it was escaped there in a way that has no name, so nobody can write it again: let a script make the call".to_owned()
+            "it was escaped there in an unknown way, so it cannot be written again: let a script make the call".to_owned()
         }
         _ if is_known => {
             format!("`{name}` has no such part now: give it in the form in which it was recorded, or let a script make the call")

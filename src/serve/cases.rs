@@ -104,7 +104,7 @@ pub(super) async fn post(
     let NewCase { id, yaml } = body::read(request).await?;
     let folder = folder(&server);
     if id.split('/').any(|it| it == SUITES || it == "..") {
-        let message = format!("a case lies in no folder `{SUITES}`");
+        let message = format!("a case cannot be in a folder `{SUITES}`");
         return Err(Problem::at("/id", message));
     }
     let path = folder.place(&id);
@@ -172,7 +172,7 @@ pub(super) fn may_write(server: &Server) -> Result<(), Problem> {
         return Ok(());
     }
     Err(Problem::forbidden(
-        "requests may write only where the server was started with --allow-write",
+        "requests may write only if the server was started with --allow-write",
     ))
 }
 
@@ -187,7 +187,7 @@ fn check(server: &Server, file: &str, text: &str) -> Result<(), Problem> {
     let programs = server.options.allowed.programs;
     if !programs && refers_to_environment(text) {
         return Err(Problem::forbidden(
-            "`${…}` may stand for an environment variable, which a request may write only where the server was started with --allow-programs",
+            "`${…}` may refer to an environment variable, which a request may write only if the server was started with --allow-programs",
         ));
     }
     let folder = folder(server);
@@ -211,7 +211,7 @@ fn is_ours(server: &Server, path: &Path) -> Result<(), Problem> {
         return Ok(());
     }
     Err(Problem::forbidden(
-        "the case lies outside of the folder that is served",
+        "the case is outside the served folder",
     ))
 }
 

@@ -295,7 +295,7 @@ fn reach_command(
     let config = workplace.mcp_config().to_string_lossy().into_owned();
     if settings.model.is_none() && scenario_file::needs(settings, MODEL) {
         return Err(SetupError::new(
-            "`${model}` stands for nothing: give `agent.model`, or `--model NAME`",
+            "`${model}` has no value: give `agent.model`, or `--model NAME`",
         ));
     }
     let lookup = |name: &str| match name {

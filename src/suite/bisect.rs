@@ -147,7 +147,7 @@ pub async fn bisect(
         ..suite.clone()
     };
     tell(&format!(
-        "hearing {} {} and {} {}",
+        "running {} {} (good) and {} {} (bad)",
         good.short, good.subject, bad.short, bad.subject
     ));
     let first = compare_against_at(ends, settings, (&suite.scenarios, &good.id)).await?;
@@ -257,7 +257,7 @@ fn words(found: Found, why: &str) -> String {
 fn one_source(scenarios: &[Scenario]) -> Result<PathBuf, Error> {
     let mut folders = scenarios.iter().map(|it| (it, source::folder(it)));
     let missing =
-        "does not say where the source of its system under test lies: `source: { repo: FOLDER }`";
+        "does not say where the source of its system under test is: `source: { repo: FOLDER }`";
     let Some((first, folder)) = folders.next() else {
         return Err(Error::invalid("there are no scenarios"));
     };

@@ -112,7 +112,7 @@ impl StoredRun {
             Err(_) if !run.is_whole(selected) => Ok(None),
             Err(why) => {
                 let message = format!(
-                    "what was to run is told in {}, which cannot be read: {why}",
+                    "the plan of the run is in {}, which cannot be read: {why}",
                     path.display()
                 );
                 let hint = "bring the whole folder of the run, run the scenarios again, or name one trajectory: `--run FILE`";

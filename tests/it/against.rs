@@ -56,7 +56,7 @@ fn the_working_copy_is_compared_with_a_commit_and_nothing_else_is_written() {
     sourced.commit("Say eight");
     project
         .expect(2, &["compare", "--against", "git:HEAD"])
-        .says("that is what stands there, unchanged");
+        .says("that is the current version, unchanged");
     project
         .expect(1, &["compare", "--against", "git:HEAD~1"])
         .says("price is 8");

@@ -299,12 +299,12 @@ fn calls_behind_are_counted_by_server_and_tool() {
         (
             None,
             alerts.clone(),
-            "the tool was not called: `weather` heard 1 other call",
+            "the tool was not called: `weather` received 1 other call",
         ),
         (
             Some(2),
             heard(&[]),
-            "the tool was not called: `weather` heard no call at all",
+            "the tool was not called: `weather` received no call at all",
         ),
         (Some(0), alerts, "met"),
         (
@@ -351,7 +351,7 @@ fn a_tool_that_no_server_behind_offers_can_be_met_by_nothing() {
     let unasked = UpstreamLane::default();
     assert_eq!(
         check("forcast", None, unasked.clone(), Basis::Nothing),
-        "the tool was not called: `weather` heard no call at all"
+        "the tool was not called: `weather` received no call at all"
     );
     assert_eq!(check("forcast", Some(0), unasked, Basis::Nothing), "met");
 

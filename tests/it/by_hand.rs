@@ -84,7 +84,7 @@ fn what_cannot_have_been_learned_is_an_error() {
         ),
         (
             json!([{ "call": 1, "takes": 0 }]),
-            "`learned`, call 1: `takes` is 0, and an answer that was recorded was heard at least once",
+            "`learned`, call 1: `takes` is 0, but a recorded answer was received at least once",
         ),
         (
             of_first(&any("laod")),
@@ -141,7 +141,7 @@ fn what_cannot_have_been_learned_is_an_error() {
             of_first(
                 &json!([{ "path": "/content/0/json/load", "parts": [{ "token": 1, "may_be": ["number"] }] }]),
             ),
-            "no text stands there, so none of its tokens can vary",
+            "there is no text, so none of its tokens can vary",
         ),
     ];
     for (learned, problem) in cases {
@@ -444,14 +444,14 @@ fn the_tries_of_a_poll_are_not_said_to_be_heard_once() {
         &[("count", json!({})), ("count", json!({}))],
         &json!({ "scoring": { "reads": ["count"] } }),
     );
-    project.expect(0, &["record", "-v"]).says_not("heard once");
+    project.expect(0, &["record", "-v"]).says_not("recorded once");
     assert!(
         !project
             .read("baselines/s/trajectory.txt")
-            .contains("HEARD ONCE")
+            .contains("RECORDED ONCE")
     );
-    project.expect(0, &["compare", "-v"]).says_not("heard once");
-    project.expect(0, &["list"]).says_not("heard once");
+    project.expect(0, &["compare", "-v"]).says_not("recorded once");
+    project.expect(0, &["list"]).says_not("recorded once");
 }
 
 #[test]

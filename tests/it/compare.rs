@@ -67,7 +67,7 @@ fn a_changed_answer_fails_and_names_the_call_and_both_values() {
     let ran = project.expect(1, &["compare"]);
     ran.says("Suite Results: 8/9 tests passed")
         .says("call 4")
-        .says("`close_ticket` answers with another `state`: \"closed\" → \"open\"")
+        .says("`close_ticket` returned a different `state`: \"closed\" → \"open\"")
         .says("Next: `mcp-eval review` accepts or rejects the run")
         .says("closed")
         .says("open");
@@ -558,7 +558,7 @@ fn a_script_refers_to_earlier_answers() {
     );
     project
         .expect(2, &["run"])
-        .says("`calls.0` is the call that the reference stands in")
+        .says("`calls.0` is the call that contains the reference")
         .says("calls are counted from 0, and nothing is answered before this one");
 }
 
@@ -582,7 +582,7 @@ expected_trajectory:
         .says(
             "scenarios/s.yaml:6:34: error: `calls.1` is made later than the call that refers to it",
         )
-        .says("scenarios/s.yaml:7:51: error: `calls.1` is the call that the reference stands in")
+        .says("scenarios/s.yaml:7:51: error: `calls.1` is the call that contains the reference")
         .says("calls are counted from 0: did you mean `calls.0`, the call of `say`?")
         .says("scenarios/s.yaml:8:55: error: `calls.5` is no call of the script, which has 3")
         .says("did you mean `calls.1`, the call of `ask`?")

@@ -228,7 +228,7 @@ fn an_answer_that_looks_like_an_error_is_one_wherever_that_is_asked() {
         };
         expecting("{ text: card }", 1)
             .says("looks like an error")
-            .says("`is_error: true` says that it is meant");
+            .says("`is_error: true` says that this is expected");
         expecting("{ text: card, is_error: true }", 0);
         expecting("{ text: nowhere, is_error: true }", 1);
         // Whoever does not look for such errors finds none.

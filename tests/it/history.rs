@@ -758,7 +758,7 @@ fn what_is_of_the_future_is_told() {
     let place = Place::file();
     shop(&place.project, "tea", "7.50", "");
     place.expect(0, &["run"]);
-    let ahead = "lies in the future by the clock of this machine";
+    let ahead = "is in the future: until then it counts as the latest";
     let asked: [&[&str]; 3] = [
         &["history", "-q"],
         &["report", "-q"],

@@ -732,10 +732,10 @@ fn a_baseline_of_version_1_is_read_and_says_what_recording_again_would_add() {
     ];
     project
         .expect(0, &compare)
-        .says("1 baseline heard its answers only once");
+        .says("1 baseline has answers that were recorded only once");
     project
         .expect(0, &[&compare[..], &["-v"]].concat())
-        .says("2 reads of the baseline were heard once")
+        .says("2 reads of the baseline were recorded once")
         .says("hears it twice");
     project.expect(0, &["record", "scenarios/proxy/find_tools.yaml"]);
     assert!(
@@ -743,5 +743,5 @@ fn a_baseline_of_version_1_is_read_and_says_what_recording_again_would_add() {
             .read("baselines/proxy/find_tools/baseline.json")
             .contains("\"format_version\": 2")
     );
-    project.expect(0, &compare).says_not("heard once");
+    project.expect(0, &compare).says_not("recorded once");
 }

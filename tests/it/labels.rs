@@ -38,7 +38,7 @@ fn reports_say_what_a_call_is_for() {
         gateway(&project, tool, argument, "something else entirely", more);
         let ran = project.expect(1, &["compare"]);
         ran.says(&format!(
-            "`{tool} → everything:echo` answers with another `said`"
+            "`{tool} → everything:echo` returned a different `said`"
         ));
         let result: Value =
             serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();

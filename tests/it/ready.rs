@@ -546,7 +546,7 @@ fn everything_wrong_with_a_ready_section_is_found_with_its_place() {
         (
             "ready: { settle: 2m }",
             7,
-            "cannot have settled when `timeout` has passed",
+            "must be shorter than `timeout`",
             "",
         ),
         (

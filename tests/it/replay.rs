@@ -443,7 +443,7 @@ fn a_poll_that_never_ends_is_given_up_and_fails() {
     with_server(&project, "job", "polls=2", "polls=1000000");
     let ran = project.expect(1, &["compare"]);
     ran.says("never gave its recorded final answer")
-        .says("`job_status` answers with another `state`: \"finished\" → \"running\"")
+        .says("`job_status` returned a different `state`: \"finished\" → \"running\"")
         .says_not("extra call");
 }
 

@@ -189,7 +189,7 @@ fn links_are_followed_but_never_in_circles() {
         findings,
         [
             "scenarios/gone.yaml: error: cannot be read: No such file or directory (os error 2)",
-            "scenarios/loop: warning: is a link to a folder it lies in; not followed",
+            "scenarios/loop: warning: is a link to a folder that contains it; not followed",
         ]
     );
 }

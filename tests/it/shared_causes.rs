@@ -160,8 +160,8 @@ fn four_bugs_in_many_scenarios_are_four_causes() {
         told,
         [
             "tool `search_products` was renamed to `find_products`",
-            "`get_order` no longer answers with `eta`: \"three days\" → nothing",
-            "`get_product` answers with another `price`: 19.99 → 24.99",
+            "`get_order` no longer returns `eta` (was \"three days\")",
+            "`get_product` returned a different `price`: 19.99 → 24.99",
             "`cancel_order` failed: internal error",
         ],
         "{ran:#?}"

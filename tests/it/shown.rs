@@ -465,7 +465,7 @@ fn a_run_is_not_said_to_fail_for_a_call_that_is_meant_to() {
         words(0)
     );
     assert!(
-        words(1).ends_with("The run failed, because call 1 succeeded, and was meant to fail."),
+        words(1).ends_with("The run failed, because call 1 succeeded, and was expected to fail."),
         "{}",
         words(1)
     );

@@ -283,7 +283,7 @@ fn what_cannot_be_asked_is_found_before_anything_runs() {
         ),
         (
             json!({ "query": "select 1", "equals": [1] }),
-            "a list stands for rows",
+            "a list holds rows",
         ),
         (
             json!({ "query": "select 1", "equals": [[1]], "rows": [[1]] }),

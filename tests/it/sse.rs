@@ -467,8 +467,8 @@ fn a_stream_that_ends_in_the_middle_of_a_call_is_the_end_of_the_run() {
 
 #[test]
 fn a_session_that_ends_between_calls_is_opened_anew_and_that_is_told() {
-    let ended = "server `web` ended the session before its call 2; it was opened anew";
-    let dropped = "server `web` dropped its event stream before its call 2; it was opened anew";
+    let ended = "server `web` ended the session before its call 2; it was opened again";
+    let dropped = "server `web` dropped its event stream before its call 2; it was opened again";
     // The first call may come before the end of the stream is noticed.
     for (mode, told) in [
         (Mode::Drops, vec![ended, dropped]),
@@ -517,7 +517,7 @@ fn a_stream_that_is_dropped_while_nothing_is_asked_is_opened_anew() {
         }
         tools.close().await;
     });
-    let told = "server `web` dropped its event stream before its call 2; it was opened anew";
+    let told = "server `web` dropped its event stream before its call 2; it was opened again";
     assert_eq!(observed.notes(), [told]);
     assert_eq!(server.asked("tools/call"), 3);
     assert_eq!(server.gets(), 2);

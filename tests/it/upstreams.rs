@@ -123,15 +123,15 @@ fn what_a_proxy_does_otherwise_is_found_and_said() {
     let failing = [
         (
             &["twice=write"][..],
-            "behind it, `files` heard `write` 2 times, 1 before",
+            "behind it, `files` received `write` 2 times, 1 before",
         ),
         (
             &["drop=limit"],
-            "behind it, `files` heard `read` without `limit`",
+            "behind it, `files` received `read` without `limit`",
         ),
         (
             &["made-up"],
-            "behind it, `files` heard `read` with a new `request`",
+            "behind it, `files` received `read` with a new `request`",
         ),
         (
             &["forward=authorization"],
@@ -139,11 +139,11 @@ fn what_a_proxy_does_otherwise_is_found_and_said() {
         ),
         (
             &["as-text=limit"],
-            "behind it, `files` heard `read` with another `limit`",
+            "behind it, `files` received `read` with a different `limit`",
         ),
         (
             &["startup=files__write"],
-            "before the first call, `files` heard `write`",
+            "before the first call, `files` received `write`",
         ),
         (
             &["bare=authorization"],
@@ -300,11 +300,11 @@ fn what_was_heard_behind_a_call_is_said_with_what_the_call_is_for() {
     tried.project.expect(0, &["record"]);
     tried.with(&["twice=write"]);
     let ran = tried.project.expect(1, &["compare", "-v"]);
-    ran.says("call 2 `files__write → /b`: behind it, `files` heard `write`");
+    ran.says("call 2 `files__write → /b`: behind it, `files` received `write`");
     let result: Value =
         serde_json::from_str(&tried.project.read("reports/latest/result.json")).unwrap();
     let cause = result["causes"][0]["text"].as_str().unwrap();
-    let begins = "behind `files__write → /b`, `files` heard `write`";
+    let begins = "behind `files__write → /b`, `files` received `write`";
     assert!(cause.starts_with(begins), "{cause}");
 }
 

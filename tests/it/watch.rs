@@ -554,7 +554,7 @@ fn what_makes_no_sense_is_refused() {
     let project = project();
     project
         .expect(2, &["run", "--watch", "--format", "json"])
-        .says("`--report json=FILE` writes a file anew after every run");
+        .says("`--report json=FILE` overwrites a file after every run");
     project
         .expect(2, &["run", "--watch", "--watch-path", "nowhere"])
         .says("`--watch-path`: there is no nowhere");

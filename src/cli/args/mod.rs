@@ -54,7 +54,7 @@ pub(super) use suite::{
 };
 pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArgs, SchemaKind};
 
-/// Tells whether a change broke the way AI agents use your tools.
+/// Find out whether a change breaks how AI agents use your tools.
 #[derive(Debug, Parser)]
 #[command(
     name = "mcp-eval",
@@ -95,7 +95,7 @@ pub(super) enum Command {
     /// Find the first commit of a server or proxy at which a scenario fails
     #[command(after_long_help = examples::BISECT)]
     Bisect(BisectArgs),
-    /// Decide on what failed or changed: accept, keep beside, ignore, reject
+    /// Review failures and changes: accept, keep as variant, ignore, reject
     #[command(after_long_help = examples::REVIEW)]
     Review(ReviewArgs),
     /// Render a stored result again

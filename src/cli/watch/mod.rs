@@ -156,7 +156,7 @@ fn refuse(watch: &Watch<'_>) -> Result<(), Failure> {
         let why = format!(
             "`--watch` prints one result after the other, and `--format {name}` is one document"
         );
-        let way_out = format!("`--report {name}=FILE` writes a file anew after every run");
+        let way_out = format!("`--report {name}=FILE` overwrites a file after every run");
         return Err(Failure::usage(why).hint(way_out));
     }
     if let Some(variable) = known_by() {

@@ -264,7 +264,7 @@ impl Document {
                 other.kind == it.kind && other.role == it.role && other.name == it.name
             });
             if same {
-                let message = "the same evaluator stands there already";
+                let message = "the same evaluator is already there";
                 findings.warning(*at, message, Some("one of them is enough"));
             } else if let Some(name) = &it.name
                 && before.any(|(_, other)| other.name.as_ref() == Some(name))

@@ -33,7 +33,7 @@ impl Document {
             if servers.iter().any(|it| it.name == name.value) {
                 let message = format!("a server is named {}, too", quoted(name));
                 let hint =
-                    "what stands behind the servers needs names of its own, to be told from them";
+                    "upstreams need names that no server has";
                 findings.error(name.at, message, Some(hint));
             }
             if !is_plain(name) {
@@ -61,7 +61,7 @@ impl Document {
                 if let Some(hint) = self.unknown_upstream(name) {
                     let place = findings.place(findings.mark_of_offset(source, place.start));
                     let message = format!(
-                        "nothing in the scenario provides {}, which stands at {place}",
+                        "nothing in the scenario provides {}, used at {place}",
                         quoted(name)
                     );
                     findings.error(file.at, message, Some(hint));
@@ -87,7 +87,7 @@ impl Document {
         for (place, name, meant) in misspelt_references(text) {
             let place = findings.place(findings.mark_of_offset(source, place.start));
             let message = format!(
-                "{}, which stands at {place}, is not filled in",
+                "{} at {place} is not filled in",
                 quoted(name)
             );
             let hint = match self.unknown_upstream(&meant) {
@@ -122,7 +122,7 @@ impl Document {
             let url = template::upstream_url_name(name);
             if !mentioned.contains(url.as_str()) && !in_config.contains(&url) {
                 let message = format!(
-                    "nobody is told where {} is, and so nobody can call it",
+                    "nothing refers to the address of {}, so nothing can call it",
                     quoted(name)
                 );
                 let hint = format!(

@@ -234,7 +234,7 @@ impl<'a> Filling<'a> {
             let hint = separated.or_else(|| did_you_mean(name, known));
             let hint = hint.unwrap_or_else(|| {
                 let way_out = if name.starts_with("row.") {
-                    "a column of the scenario's `dataset` is meant by `row.` and its name"
+                    "a column of the scenario's `dataset` is written `row.` and its name"
                 } else {
                     "give it a value under `variables`"
                 };

@@ -226,7 +226,7 @@ impl Search {
     fn unreadable(&mut self, folder: &Path, error: &walkdir::Error) {
         let path = error.path().unwrap_or(folder);
         if error.loop_ancestor().is_some() {
-            let message = "is a link to a folder it lies in; not followed";
+            let message = "is a link to a folder that contains it; not followed";
             let finding = Finding::about(path.display(), Severity::Warning, message);
             self.findings.push(finding);
         } else if !path.is_symlink() || is_scenario_file(path) {

@@ -389,7 +389,7 @@ impl<'a> Loader<'a> {
         };
         if let Some(other) = files.next() {
             let message = format!(
-                "stands beside `{}`; a folder has one file of defaults",
+                "is in the same folder as `{}`; a folder has one file of defaults",
                 path.display()
             );
             let finding = Finding::about(other.display(), Severity::Error, message);

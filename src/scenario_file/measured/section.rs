@@ -28,7 +28,7 @@ section! {
         fpr_ceiling: Option<At<Fraction>>,
         /// Of scanners: how many scans of each may end without a verdict; none unless given.
         allow_errors: Option<At<Times>>,
-        /// Of scanners: the share of malicious tools for which the precision is told, too. It gates nothing.
+        /// Of scanners: the share of malicious tools for which the precision is reported, too. It gates nothing.
         prevalence: Option<At<Fraction>>,
     }
 }

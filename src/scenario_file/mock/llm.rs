@@ -44,7 +44,7 @@ choice! {
 section! {
     /// One request to the model and what is answered: `text` and `tool_calls`, or an `error`, or a `fault`.
     InteractionSection, checked by check {
-        /// What the request must hold; else it is refused and told what it lacks.
+        /// What the request must hold; else it is refused, with what it lacks.
         expect: Option<ExpectationSection>,
         /// What the model says.
         text: Option<At<String>>,
@@ -52,7 +52,7 @@ section! {
         tool_calls: Option<At<Vec<ToolCallSection>>>,
         /// Why the model stops; `done` unless given.
         stop: Option<At<StopWord>>,
-        /// How many tokens it took; none of them is told unless given.
+        /// How many tokens it took; none is reported unless given.
         usage: Option<At<UsageSection>>,
         /// An error instead of an answer.
         error: Option<At<LlmErrorSection>>,

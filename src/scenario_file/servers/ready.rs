@@ -117,7 +117,7 @@ schema!(UntilSection, |generator| {
 });
 
 section! {
-    /// A page that must answer as expected. `${NAME}` stands for an environment variable.
+    /// A page that must answer as expected. `${NAME}` is an environment variable.
     HealthSection, checked by check_health {
         /// The page's path on the server, from the root of its address: `/healthz`. In a container, the server is the container.
         path: Option<Template<Word>>,
@@ -256,7 +256,7 @@ fn check(section: &ReadySection, at: Mark, findings: &mut Findings) {
     let usual = Ready::default().timeout;
     let timeout = section.timeout.map_or(usual, |it| it.0);
     if let Some(settle) = section.settle.as_ref().filter(|it| it.value.0 >= timeout) {
-        let message = "cannot have settled when `timeout` has passed";
+        let message = "must be shorter than `timeout`";
         let hint = format!("give `timeout` more than {timeout:?}, or `settle` less");
         findings.error(settle.at, message, Some(hint));
     }

@@ -50,7 +50,7 @@ section! {
 section! {
     /// What is run again that could not be run or judged.
     RetriesSection {
-        /// What must have stood in the way.
+        /// What must have been the problem.
         on: At<Vec<TroubleWord>>,
         /// How often at most, after the first time; once unless given.
         times: Option<At<Count>>,

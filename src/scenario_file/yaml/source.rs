@@ -136,7 +136,7 @@ impl Findings {
         self.names_others = true;
         self.error(
             at,
-            "names a file outside of the folder that is served",
+            "names a file outside the served folder",
             None::<&str>,
         );
         false

@@ -343,7 +343,7 @@ fn not_looked_at(
     };
     let behind = if is_heard {
         let heard = number(&[ChangeKind::Upstream]);
-        format!(", what is heard behind the server ({heard})")
+        format!(", the calls behind the server ({heard})")
     } else {
         String::new()
     };

@@ -224,15 +224,15 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
         match partners.place {
             Place::Same => None,
             Place::Reordered { among_effects } => {
-                let clause = format!("{heard} in another order");
+                let clause = format!("{heard} in a different order");
                 Some((Finding::heard(moment, &clause), among_effects))
             }
             Place::Elsewhere => {
                 let now = &calls.current[partners.c];
                 let there = self.moment(self.moments.now(cause(self.lanes.1, now)));
                 let clause = match there.name() {
-                    Some(call) => format!("{heard}, which it does behind {call} now"),
-                    None => format!("{heard}, which it does before the first call now"),
+                    Some(call) => format!("{heard}, now behind {call}"),
+                    None => format!("{heard}, now before the first call"),
                 };
                 Some((Finding::heard(moment, &clause), true))
             }

@@ -131,7 +131,7 @@ impl Searching {
                 );
                 if !self.task.gates.allow_drift {
                     return Err(format!(
-                        "{problem}: make the corpus anew, or measure all the same with `--allow-drift` (`allow_drift: true`)"
+                        "{problem}: make the corpus again, or measure anyway with `--allow-drift` (`allow_drift: true`)"
                     ));
                 }
                 so_far.notes.push(problem);

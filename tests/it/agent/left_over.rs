@@ -101,7 +101,7 @@ fn a_run_that_ends_before_its_script_fails_and_names_what_is_left() {
         let stage = Stage::new(agent, "", script);
         stage
             .expect(1, &["run"])
-            .says("nobody asked for interaction 2 of the stand-in's script");
+            .says("interaction 2 of the stand-in's script was never requested");
     }
     Stage::new("kind: openai", "", "  - { text: Hello. }\n").expect(0, &["run"]);
 }

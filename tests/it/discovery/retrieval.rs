@@ -920,7 +920,7 @@ fn what_is_set_up_wrongly_is_no_zero() {
     for (query, told) in [
         (
             "{{qery}}",
-            "s.yaml:2:63: `{{qery}}` in `http.query.q` would be sent as it stands",
+            "s.yaml:2:63: `{{qery}}` in `http.query.q` would be sent as is",
         ),
         ("a", "s.yaml:2:1: `http` asks the same for every query"),
     ] {
@@ -998,7 +998,7 @@ fn what_is_set_up_wrongly_is_no_zero() {
         text.replace("list: data.results", "list: [data.results, data.mroe]"),
     );
     measure(&project, &proxy.url, 0, &["--search", "two.yaml"])
-        .says("nothing that was found stands at `data.mroe`, one of the places in `list`");
+        .says("nothing was found at `data.mroe`, one of the places in `list`");
     project.file("odd.yaml", text.replace("score:", "scroe:"));
     measure(&project, &proxy.url, 3, &["--search", "odd.yaml"])
         .says("odd.yaml:4:1: unknown key `scroe`; did you mean `score`?");

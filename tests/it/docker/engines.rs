@@ -170,7 +170,7 @@ fn an_engine_that_stops_during_a_run_is_no_fault_of_the_server() {
     let flowing = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         flowing.contains(
-            "what has become of the container cannot be told: the connection to the engine failed"
+            "the state of the container is unknown: the connection to the engine failed"
         ),
         "{printed}"
     );

@@ -433,7 +433,7 @@ fn what_was_heard_behind_is_shown_beneath_the_call_that_caused_it() {
         );
         assert_eq!(page.matches("× 3").count(), 2, "once failed, then answered");
         assert!(page.contains("x-trace: t-1") && page.contains("no answer after 2 s"));
-        assert!(!page.contains("not heard"), "{page}");
+        assert!(!page.contains("not received"), "{page}");
     }
 }
 
@@ -527,7 +527,7 @@ fn the_versions_of_both_sides_stand_at_the_top() {
     let text = without_tags(header);
     assert!(
         text.contains(
-            "System under test baseline a1b2c3d (main, 31 Oct) → this run 51c0ffe (rework-ids, 31 Oct, dirty) what lies between"
+            "System under test baseline a1b2c3d (main, 31 Oct) → this run 51c0ffe (rework-ids, 31 Oct, dirty) changes between the two"
         ),
         "{text}"
     );

@@ -108,7 +108,7 @@ impl Person {
                     return call(guess.arguments.clone());
                 }
                 "y" | "Y" | "yes" => self.console.note(
-                    "  it needs arguments that nobody can guess: write them as a JSON object",
+                    "  it needs values for arguments: write them as a JSON object",
                 ),
                 json => match serde_json::from_str(json) {
                     Ok(Value::Object(arguments)) => return call(arguments),

@@ -78,7 +78,7 @@ pub(super) fn run(
             begun.cancel();
             Console::document(&json::escaped(mcp_config(endpoints)));
             console.note(
-                "listening: give this to your MCP client, and end it here with Ctrl-C, or Enter on a terminal",
+                "recording: point your MCP client at this config; Enter or Ctrl-C to finish",
             );
             end_with_enter(done.clone());
         });
