@@ -236,7 +236,7 @@ fn a_whole_call_taken_out_is_heard_once_and_a_place_taken_out_is_held() {
     learn(&project, &json!([{ "call": 1, "takes": 2 }]));
     project
         .expect(1, &["compare", "-v"])
-        .says("/content/0/json/load changed, though it was the same both times it was recorded");
+        .says("/content/0/json/load changed, though stable in both recordings");
     learn(&project, &json!([]));
     project
         .expect(0, &["compare"])

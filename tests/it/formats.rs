@@ -489,7 +489,7 @@ fn a_step_of_a_workflow_gets_a_summary_and_annotations_that_nobody_else_can_make
         .strip_prefix("What another command said.\n")
         .unwrap();
     assert!(
-        ours.starts_with("## ✗ mcp-eval compare: something failed its gate\n"),
+        ours.starts_with("## ✗ mcp-eval compare: 1 scenario failed\n"),
         "{ours}"
     );
     let log = step.all();

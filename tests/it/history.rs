@@ -524,7 +524,7 @@ fn end_to_end_tests_read_how_a_run_ended() {
     let out = place.expect(1, &["run", "--format", "e2e"]).stdout;
     assert!(out.contains("[FAILED] bad ("), "{out}");
     assert!(
-        out.ends_with("Test FAILED\nVerdict: something failed its gate\n"),
+        out.ends_with("Test FAILED\nVerdict: 1 scenario failed\n"),
         "{out}"
     );
     let only = place.expect(1, &["run", "scenarios/bad.yaml", "--report", "e2e=out.txt"]);

@@ -236,7 +236,7 @@ fn an_id_that_stayed_the_same_in_all_takes_is_a_change_where_it_comes_from_alone
     with_server(&project, "flow", "items=fixed", "items=short");
     let ran = project.expect(1, &["compare", "--agent", "replay", "-v"]);
     ran.says("call 1, mcp__s__create_item")
-        .says("changed, though it was the same both times it was recorded");
+        .says("changed, though stable in both recordings");
     let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
     let rows = result["scenarios"][0]["comparison"]["rows"]
         .as_array()

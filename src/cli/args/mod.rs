@@ -66,7 +66,7 @@ pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArg
                   start · scenario · baselines · comparison · changes · versions · agents · scoring · repeat ·\n  \
                   evaluators · judge · datasets · mock · containers · upstreams · ci · suites · pull-requests ·\n  \
                   results · secrets · measure · serve · migrate\n\n\
-                  Exit codes: 0 all passed, or chance may explain what failed · 1 something failed its gate ·\n\
+                  Exit codes: 0 all passed, or chance may explain what failed · 1 a scenario or a gate failed ·\n\
                   2 wrong usage or an invalid file · 3 something could not be run, nothing judged it, its servers\n\
                   are unsteady, or nothing ran · 130 interrupted\n\n\
                   A first look: `mcp-eval init --server \"COMMAND\"` makes a scenario and a baseline of a server of\n\
