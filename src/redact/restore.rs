@@ -99,7 +99,7 @@ fn unknown(text: &str, placeholder: &Placeholder<'_>, is_known: bool) -> Unknown
         .map(|(place, name)| (place.rsplit('.').next().unwrap_or_default(), name));
     let hint = match place {
         _ if placeholder.spelling == Some(ONE_OF_SEVERAL) => {
-            format!("it was a part of `{name}` that nobody can tell from others: let a script make the call")
+            format!("it was one of several possible parts of `{name}`: let a script make the call")
         }
         _ if placeholder.spelling == Some(WITHIN_BASE64) => {
             "only a part of what is encoded there was the secret, so it cannot be put together again: let a script make the call".to_owned()
@@ -176,9 +176,12 @@ mod tests {
             ("<secret:env.API_KEY>", "`API_KEY`"),
             (
                 "<secret:var.token:within-base64>",
-                "nobody can put it together",
+                "it cannot be put together",
             ),
-            ("<secret:var.token:one-of-several>", "nobody can tell"),
+            (
+                "<secret:var.token:one-of-several>",
+                "one of several possible parts",
+            ),
             ("<secret:var.token:part>", "no such part now"),
             ("<redacted:value:1>", "declare it"),
         ] {

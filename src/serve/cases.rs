@@ -35,7 +35,7 @@ pub(super) type Named = Result<InPath<String>, PathRejection>;
 pub(super) fn named(id: Named) -> Result<String, Problem> {
     match id {
         Ok(InPath(id)) => Ok(id),
-        Err(_) => Err(Problem::at("path/id", "the id is no text")),
+        Err(_) => Err(Problem::at("path/id", "the id is not text")),
     }
 }
 
@@ -210,9 +210,7 @@ fn is_ours(server: &Server, path: &Path) -> Result<(), Problem> {
     if input::is_within(path, &server.options.root) {
         return Ok(());
     }
-    Err(Problem::forbidden(
-        "the case is outside the served folder",
-    ))
+    Err(Problem::forbidden("the case is outside the served folder"))
 }
 
 fn write(server: &Server, path: &Path, text: &str) -> Result<(), Problem> {

@@ -66,9 +66,10 @@ async fn live_others(
         && !others.is_empty()
         && http_client::is_deserted(url, PATIENCE).await
     {
-        let message = format!("nothing can be compared with {against}: nobody listens there");
-        return Err(Error::incomplete(message)
-            .hint("start the server at that address first, or give another one to `--against`"));
+        let message = format!("nothing can be compared with {against}: there is no server");
+        return Err(Error::incomplete(message).hint(
+            "start the server at that address first, or give a different one to `--against`",
+        ));
     }
     Ok(others)
 }
@@ -203,7 +204,7 @@ fn other(
         }
         if !folder.is_dir() {
             return Err(format!(
-                "no run whose id begins so is stored in {}/, and there is no such folder",
+                "no stored run in {}/ has an id that begins with this, and there is no such folder",
                 RUNS.display()
             ));
         }

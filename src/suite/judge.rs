@@ -195,7 +195,7 @@ fn other_experiment(
         ""
     };
     Problem::new("no verdict, because the baseline is of another experiment").hint(format!(
-        "`--allow-changed` compares all the same; `{record}`{options} accepts the experiment as it is now"
+        "`--allow-changed` compares anyway; `{record}`{options} accepts the experiment as it is now"
     ))
 }
 

@@ -503,8 +503,7 @@ impl Broken {
 fn gone(id: &str) -> Refusal {
     Refusal::Other {
         message: format!("nothing of `{id}` is pending any more"),
-        hint: "somebody else has decided on it, or a comparison has found that nothing differs"
-            .to_owned(),
+        hint: "it was already decided, or a comparison found no differences".to_owned(),
     }
 }
 

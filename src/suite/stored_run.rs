@@ -92,7 +92,7 @@ impl StoredRun {
             let said = result::part::<Said>(&text).map_err(|it| it.to_string())?;
             match said.scenarios.iter().find(|it| !is_below(&it.id)) {
                 None => Ok(said),
-                Some(it) => Err(format!("the id {:?} is no relative path", it.id)),
+                Some(it) => Err(format!("the id {:?} is not a relative path", it.id)),
             }
         };
         let mut run = Self {

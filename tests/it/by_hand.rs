@@ -148,7 +148,7 @@ fn what_cannot_have_been_learned_is_an_error() {
         learn(&project, &learned);
         project
             .expect(3, &["compare"])
-            .says("baselines/s/baseline.json is no trajectory: ")
+            .says("baselines/s/baseline.json is not a trajectory: ")
             .says(problem)
             .says("correct it, take the file back from version control, or record it again");
     }
@@ -240,7 +240,7 @@ fn a_whole_call_taken_out_is_heard_once_and_a_place_taken_out_is_held() {
     learn(&project, &json!([]));
     project
         .expect(0, &["compare"])
-        .says("heard its answers only once");
+        .says("has answers that were recorded only once");
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn whatever_is_in_the_place_of_a_baseline_is_named_with_a_way_out() {
     project.file("baselines", "");
     project
         .expect(3, &["compare"])
-        .says("cannot read baselines/s/baseline.json: baselines is no folder")
+        .says("cannot read baselines/s/baseline.json: baselines is not a folder")
         .says("move it away, or name the folder of the baselines with `--baseline DIR`")
         .says_not("--output");
     project.expect(0, &["compare", "--baseline", "kept"]);
@@ -388,7 +388,7 @@ fn a_baseline_whose_scenario_is_gone_is_missed() {
         let ran = project.expect(0, command);
         let folder = command.get(1).unwrap_or(&"scenarios");
         let warning = format!(
-            "2 baselines have no scenario any more in `{folder}`: baselines/a, baselines/deep/c; remove them, or look where their scenarios \
+            "2 baselines have no scenario any more in `{folder}`: baselines/a, baselines/deep/c; remove them, or find out where their scenarios \
              have gone\n"
         );
         assert!(ran.stderr.contains(&warning), "{ran:#?}");
@@ -444,13 +444,17 @@ fn the_tries_of_a_poll_are_not_said_to_be_heard_once() {
         &[("count", json!({})), ("count", json!({}))],
         &json!({ "scoring": { "reads": ["count"] } }),
     );
-    project.expect(0, &["record", "-v"]).says_not("recorded once");
+    project
+        .expect(0, &["record", "-v"])
+        .says_not("recorded once");
     assert!(
         !project
             .read("baselines/s/trajectory.txt")
             .contains("RECORDED ONCE")
     );
-    project.expect(0, &["compare", "-v"]).says_not("recorded once");
+    project
+        .expect(0, &["compare", "-v"])
+        .says_not("recorded once");
     project.expect(0, &["list"]).says_not("recorded once");
 }
 
@@ -488,7 +492,7 @@ fn a_path_without_scenarios_is_told_with_a_way_to_start() {
     project.expect(2, &["list"]).says("error");
     project
         .expect(2, &["compare"])
-        .says("the folder `scenarios` holds no file that ends in .yaml or .yml");
+        .says("the folder `scenarios` has no file that ends in .yaml or .yml");
     project
         .expect(2, &["compare", "gone.yaml"])
         .says("gone.yaml: error: no scenario files match")

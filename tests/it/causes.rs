@@ -256,7 +256,7 @@ fn a_place_that_fails_is_never_left_untold() {
         .collect();
     assert_eq!(of_wide.len(), 5, "{of_wide:#?}");
     let beneath = of_wide[0]["follows"].as_array().unwrap().iter();
-    let beneath = beneath.filter(|it| it.as_str().unwrap().contains("another `key-"));
+    let beneath = beneath.filter(|it| it.as_str().unwrap().contains("different `key-"));
     assert_eq!(beneath.count(), 7, "{of_wide:#?}");
 }
 

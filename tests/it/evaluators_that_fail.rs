@@ -205,7 +205,7 @@ fn a_pattern_is_no_name_of_a_tool() {
         for command in ["validate", "run"] {
             shop(BOTH, &evaluators)
                 .expect(2, &[command])
-                .says("is no name of a tool")
+                .says("is not the name of a tool")
                 .says("name each tool");
         }
     }
@@ -352,7 +352,7 @@ fn what_can_never_fail_is_named() {
         ),
         (
             json!({ "type": "exact-match", "tool": "find", "match": "partial", "value": {} }),
-            "any of its kind will do",
+            "any value of its kind passes",
         ),
         (
             json!({ "type": "schema-validate", "schema": { "requird": ["id"] } }),

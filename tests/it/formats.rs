@@ -178,9 +178,13 @@ fn what_cannot_be_written_is_refused_before_anything_runs() {
         (
             3,
             &["--report", "json=folder/file/x.json"],
-            "folder/file is no folder",
+            "folder/file is not a folder",
         ),
-        (3, &["--output", "folder/file"], "folder/file is no folder"),
+        (
+            3,
+            &["--output", "folder/file"],
+            "folder/file is not a folder",
+        ),
     ];
     for (code, arguments, message) in cases {
         let ran = project.run(&[&["compare"], *arguments].concat());

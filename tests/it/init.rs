@@ -216,7 +216,10 @@ fn where_nothing_is_marked_nothing_is_called_unless_somebody_wants_it() {
     project.expect(0, &arguments).says("1 call to `effects`");
     let scenario = project.read("scenarios/effects.yaml");
     assert!(scenario.contains("  - tool: create\n"), "{scenario}");
-    assert!(scenario.contains("it needs a value for `name`"), "{scenario}");
+    assert!(
+        scenario.contains("it needs a value for `name`"),
+        "{scenario}"
+    );
 }
 
 #[test]
@@ -440,7 +443,7 @@ fn somebody_at_a_terminal_is_asked_what_to_call() {
     assert_eq!(ran.code, 0, "{ran:#?}");
     ran.says("now – Tells the time")
         .says("it needs values for arguments")
-        .says("that is no JSON object");
+        .says("that is not a JSON object");
     let baseline = project.read("baselines/hub/baseline.json");
     for (text, is_called) in [
         ("noon", true),

@@ -88,5 +88,5 @@ fn a_tool_that_is_none_of_these_is_called_by_its_name() {
     );
     project
         .expect(2, &["validate"])
-        .says("`what` is no way to an argument");
+        .says("`what` is not the path of an argument");
 }

@@ -212,7 +212,7 @@ fn a_changed_script_is_told_once() {
     assert_eq!(found.len(), 1, "{found:#?}");
     let beneath = follows(&found[0]).join("\n");
     assert!(
-        beneath.contains("another `city`") && beneath.contains("another `days`"),
+        beneath.contains("different `city`") && beneath.contains("different `days`"),
         "{beneath}"
     );
     project.run(&["compare", "--allow-changed"]);
@@ -291,9 +291,7 @@ fn a_member_with_another_name_is_told_as_one() {
     );
     assert_eq!(
         of("shape"),
-        [
-            "`shape` returned `at` in place of `when`: {\"a\":1,\"b\":\"x\"} → {\"a\":2,\"b\":\"y\"}"
-        ]
+        ["`shape` returned `at` in place of `when`: {\"a\":1,\"b\":\"x\"} → {\"a\":2,\"b\":\"y\"}"]
     );
     // What is made of something else is not the same under another name.
     assert!(

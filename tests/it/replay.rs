@@ -612,7 +612,7 @@ fn impossible_bindings_are_told_with_their_place() {
     );
     project
         .expect(2, &["validate"])
-        .says("flow.yaml:3:25: error: `id` is no JSON pointer")
+        .says("flow.yaml:3:25: error: `id` is not a JSON pointer")
         .says("write `/id`")
         .says("flow.yaml:4:40")
         .says("expected one of recorded, found `never`");

@@ -376,8 +376,8 @@ fn keys_decide_on_all_scenarios_of_a_cause() {
         ("ss", 1, 3, "3 still pending"),
         ("r", 0, 0, "rejected stall"),
         ("A", 0, 0, "accepted till"),
-        ("I", 0, 0, "settled till"),
-        ("ii", 0, 0, "settled stall"),
+        ("I", 0, 0, "done with till"),
+        ("ii", 0, 0, "done with stall"),
         ("v", 0, 0, "baselines/stall/variant-2.json"),
         ("q", 1, 3, "3 still pending"),
     ] {

@@ -124,9 +124,9 @@ fn null_is_no_text_and_stays_a_value() {
             "scenarios/rows.jsonl",
             r#"{"id":"a","order":7,"want":null}"#,
         );
-        project
-            .expect(2, &["validate"])
-            .says("`null` is no text; filled in from `row.want` of row `a`, scenarios/rows.jsonl:1:1");
+        project.expect(2, &["validate"]).says(
+            "`null` is not text; filled in from `row.want` of row `a`, scenarios/rows.jsonl:1:1",
+        );
     }
     let project = project(rows);
     project.file("scenarios/rows.jsonl", r#"{"id":"a","order":null}"#);
@@ -167,7 +167,7 @@ fn tables_that_would_lose_something_are_refused() {
         ),
         (
             "order\na\n\nb\n",
-            "rows.csv:3:1: error: a blank line is no row",
+            "rows.csv:3:1: error: a blank line is not a row",
         ),
         ("id,order\na,\0\n", "holds a NUL byte"),
         ("id,order, id\na,7,b\n", "two columns are called `id`"),
@@ -193,7 +193,7 @@ fn tables_that_would_lose_something_are_refused() {
     project.edit("scenarios/rows.csv", "b,", "../b,");
     project
         .expect(2, &["validate"])
-        .says("scenarios/rows.csv:7:1: error: `../b` is no id");
+        .says("scenarios/rows.csv:7:1: error: `../b` is not an id");
     let one = self::project("dataset: { file: rows.csv, id: order }");
     one.file("scenarios/rows.csv", "order\na\n\"b\"\n\n\n");
     assert_eq!(sent(&one, &["run"]), [r#""a""#, r#""b""#]);
@@ -336,7 +336,7 @@ fn evaluators_are_filled_in_before_their_mock_servers_start() {
         (
             "v: pa.d",
             "v: pa(d",
-            "`pa(d` is no regular expression: unclosed group; filled in from `v`",
+            "`pa(d` is not a regular expression: unclosed group; filled in from `v`",
         ),
         ("v: pa(d", "v: pa.d", ""),
         (

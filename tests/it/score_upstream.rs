@@ -378,7 +378,10 @@ fn an_effect_of_a_call_that_is_missing_follows_from_it() {
         ..run(&agent()[..2], &lane()[..3])
     };
     let comparison = compare(&before, &now);
-    let did_not = ("behind it, `files` did not receive `touch`".to_owned(), false);
+    let did_not = (
+        "behind it, `files` did not receive `touch`".to_owned(),
+        false,
+    );
     assert_eq!(told(&comparison), [did_not]);
     // A read's is a change like that of the read itself.
     let now = run(&agent()[..2], &lane()[..3]);
@@ -390,7 +393,10 @@ fn an_effect_of_a_call_that_is_missing_follows_from_it() {
             .count(),
         0
     );
-    let did_not = ("behind it, `files` did not receive `find`".to_owned(), false);
+    let did_not = (
+        "behind it, `files` did not receive `find`".to_owned(),
+        false,
+    );
     assert_eq!(told(&comparison), [did_not]);
 }
 

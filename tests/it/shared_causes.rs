@@ -257,8 +257,8 @@ fn every_place_of_an_answer_is_told_of_all_calls_that_it_changed_in() {
     project.edit("scenarios/d.yaml", "\"rain\"", "\"sun\"");
     project.edit("scenarios/d.yaml", "14", "15");
     let ran = project.expect(1, &["compare", "--report", "markdown=m.md"]);
-    ran.says("another `sky`: \"rain\" → \"sun\"")
-        .says("another `degrees`: 14 → 15");
+    ran.says("different `sky`: \"rain\" → \"sun\"")
+        .says("different `degrees`: 14 → 15");
     assert_eq!(
         ran.stdout
             .matches("scenarios/d.yaml · calls 1, 2, 3")

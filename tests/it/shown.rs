@@ -600,7 +600,7 @@ fn a_judge_that_does_not_answer_is_described_as_it_is() {
         "<html>Hello</html>",
     );
     judged(page)
-        .says("is no API of a model (HTTP 200)")
+        .says("is not the API of a model (HTTP 200)")
         .says_not("cannot be reached");
 }
 

@@ -160,7 +160,7 @@ fn what_a_proxy_does_otherwise_is_found_and_said() {
     }
     // A read that is made twice changes nothing, and is shown.
     let said = compared(&tried, 0, &["twice=read"]);
-    assert!(said.contains("heard `read` 2 times, 1 before"), "{said}");
+    assert!(said.contains("received `read` 2 times, 1 before"), "{said}");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_real_server_behind_a_proxy_is_heard_through_a_tap() {
     assert_eq!(heard[1]["tool"], "count", "{heard}");
     let offered = &baseline["upstream"]["catalogue"][0]["tools"];
     assert_eq!(offered.as_array().map(Vec::len), Some(2), "{offered}");
-    assert!(compared(&tried, 1, &["twice=echo"]).contains("heard `echo` 2 times, 1 before"));
+    assert!(compared(&tried, 1, &["twice=echo"]).contains("received `echo` 2 times, 1 before"));
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn two_configurations_of_a_proxy_are_compared_without_a_baseline() {
     tried.project.expect(0, &against).says("1/1 tests passed");
     tried.with(&["twice=write"]);
     let ran = tried.project.expect(1, &against);
-    ran.says("heard `write` 2 times, 1 before");
+    ran.says("received `write` 2 times, 1 before");
 }
 
 #[test]
@@ -343,6 +343,6 @@ fn where_nobody_listened_on_one_side_that_is_a_change() {
         .project
         .file("baselines/s/baseline.json", baseline.to_string());
     let ran = tried.project.expect(0, &["compare"]);
-    ran.says("nobody listened behind the server for the baseline");
+    ran.says("calls behind the server were not recorded for the baseline");
     tried.project.expect(1, &["compare", "--strict"]);
 }

@@ -540,7 +540,7 @@ fn what_changes_while_a_round_cannot_begin_is_run() {
     // For two seconds, somebody might begin to listen there.
     watching.until("2 scenarios");
     project.file("scenarios/b.yaml", scenario("2"));
-    let said = watching.until("nobody listens there");
+    let said = watching.until("there is no server");
     assert!(!said.contains("Watching "), "{said}");
     let said = watching.round();
     assert!(

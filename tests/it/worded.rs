@@ -137,8 +137,10 @@ fn a_new_name_is_one_question_and_both_names_are_ignored_together() {
         return;
     };
     assert_eq!(ran.code, 0, "{ran:#?}");
-    ran.says("change 1 of 1: ✗\u{1b}[0m `f` returned `extra` under a different name: extra → extra2")
-        .says_not("added key");
+    ran.says(
+        "change 1 of 1: ✗\u{1b}[0m `f` returned `extra` under a different name: extra → extra2",
+    )
+    .says_not("added key");
     project.expect(0, &["compare", "--strict"]);
     weather(&project, &answer("extra"));
     project.expect(0, &["compare", "--strict"]);

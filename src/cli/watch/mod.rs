@@ -161,7 +161,7 @@ fn refuse(watch: &Watch<'_>) -> Result<(), Failure> {
     }
     if let Some(variable) = known_by() {
         let why = format!(
-            "{variable} is set in the environment, and nobody changes files or ends `--watch` there"
+            "{variable} is set in the environment, where nobody can change files or end `--watch`"
         );
         let way_out = format!("leave `--watch` out, or unset {variable}");
         return Err(Failure::usage(why).hint(way_out));

@@ -413,5 +413,5 @@ fn path<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<JsonPath>, D
 }
 
 fn parsed<E: serde::de::Error>(text: &str) -> Result<JsonPath, E> {
-    JsonPath::parse(text).map_err(|why| E::custom(format!("`{text}` is no path: {why}")))
+    JsonPath::parse(text).map_err(|why| E::custom(format!("`{text}` is not a path: {why}")))
 }

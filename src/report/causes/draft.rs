@@ -340,7 +340,9 @@ impl Draft {
             return text;
         }
         let (was, now) = (self.was.as_deref(), self.now.as_deref());
-        if let (What::Place(_), false, Some(gone)) = (&self.what, self.values_differ, gone(was, now)) {
+        if let (What::Place(_), false, Some(gone)) =
+            (&self.what, self.values_differ, gone(was, now))
+        {
             return text + &gone;
         }
         let is_said = matches!(&self.what, What::Drift(drift) if drift.change.has_values());

@@ -110,7 +110,9 @@ impl Verb {
                         format!("{tools} returned a different answer")
                     }
                     What::Answer(Edit::Changed) => format!("{tools} returned a different {place}"),
-                    _ if place == "answer" => format!("{tools} returned a different answer: it {what}"),
+                    _ if place == "answer" => {
+                        format!("{tools} returned a different answer: it {what}")
+                    }
                     _ => format!("{tools} returned something different: {place} {what}"),
                 }
             }

@@ -131,11 +131,7 @@ fn graded(result: &ResultDocument) -> Option<String> {
     let baselines = match count {
         _ if result.command != "compare" => return None,
         0 => return None,
-        _ => several(
-            count,
-            "baseline has answers",
-            "baselines have answers",
-        ),
+        _ => several(count, "baseline has answers", "baselines have answers"),
     };
     Some(format!(
         "{baselines} that were recorded only once, so it is unknown what varies, and small differences pass: record again to find out"

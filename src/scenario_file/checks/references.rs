@@ -106,7 +106,7 @@ impl Document {
             for it in references.filter(|it| it.value >= before) {
                 let number = it.value;
                 let message = if number >= count {
-                    format!("`calls.{number}` is no call of the script, which has {count}")
+                    format!("`calls.{number}` is not a call of the script, which has {count}")
                 } else if number == before {
                     format!("`calls.{number}` is the call that contains the reference")
                 } else {

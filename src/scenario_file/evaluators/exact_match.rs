@@ -66,7 +66,7 @@ impl ExactMatchKeys {
         if let (Some(how), Likeness::Partial) = (&self.r#match, likeness)
             && is_empty(&self.value.0)
         {
-            let message = "nothing of the value must be there, so that any of its kind will do";
+            let message = "nothing of the value must be there, so any value of its kind passes";
             findings.warning(how.at, message, Some("say what must be in it"));
         }
         ExactMatch {

@@ -89,7 +89,7 @@ pub(super) fn place(
         return findings.refuse(path.at, message, Some("write `${HOME}/…`"));
     }
     if container.is_some() && !path.0.starts_with(['/', '$']) {
-        let message = format!("{} is no absolute path", quoted(&path.0));
+        let message = format!("{} is not an absolute path", quoted(&path.0));
         let hint = "in a container, a path begins at its root: `/data/orders.json`";
         return findings.refuse(path.at, message, Some(hint));
     }

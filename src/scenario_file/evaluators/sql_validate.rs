@@ -94,7 +94,7 @@ impl SqlKeys {
         let rows = self.rows.as_ref();
         let rows = rows.map(|it| it.iter().map(|it| it.value.0.clone()).collect());
         if let Some((at, Value::Object(_))) = &equals {
-            let message = "a row is no single value";
+            let message = "a row is not a single value";
             findings.error(*at, message, Some("write `rows: [{ column: value }]`"));
         }
         let wanted = WantedRows {

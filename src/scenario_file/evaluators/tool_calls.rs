@@ -309,7 +309,7 @@ fn check_required(section: &ToolCallsKeys, findings: &mut Findings) {
             && let Some(max) = call.max.as_ref().filter(|it| it.value.0 == 0)
             && call.min.is_none()
         {
-            let message = "a required call is made at least once, and at most 0 times are none";
+            let message = "a required call is made at least once, but at most 0 times is never";
             let hint = format!(
                 "`prohibited: [{}]` says that there must be none",
                 call.tool.0
@@ -357,7 +357,7 @@ fn check_arguments(
                     let error = error.to_string();
                     let reason = error.lines().last().unwrap_or_default();
                     let reason = reason.trim_start_matches("error: ");
-                    let message = format!("{} is no regular expression: {reason}", quoted(text));
+                    let message = format!("{} is not a regular expression: {reason}", quoted(text));
                     findings.error(how.at, message, NO_HINT);
                 }
             });

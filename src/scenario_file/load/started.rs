@@ -88,7 +88,7 @@ fn texts(node: &mut Node, secrets: &[SecretVariable], filling: &mut Filling<'_>)
             };
             match value {
                 Some(Content::Null) => {
-                    filling.wrong(it.at, reference, "`null` is no text", NULL);
+                    filling.wrong(it.at, reference, "`null` is not text", NULL);
                 }
                 Some(content) => {
                     let value = Node { at: it.at, content }.as_written();

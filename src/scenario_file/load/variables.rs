@@ -67,7 +67,7 @@ pub(in crate::scenario_file) fn fill(
     {
         for entry in entries {
             if !is_name(&entry.key) {
-                let message = format!("{} is no name for a variable", quoted(&entry.key));
+                let message = format!("{} is not a name for a variable", quoted(&entry.key));
                 let hint = "use letters, digits, `_` and `-`";
                 findings.error(entry.key_at, message, Some(hint));
             }

@@ -65,7 +65,7 @@ impl Decode for Day {
         let text = String::decode(node, findings)?;
         let day: Option<Date> = text.parse().ok();
         if day.is_none() {
-            let message = format!("{} is no date such as 2026-12-31", quoted(&text));
+            let message = format!("{} is not a date such as 2026-12-31", quoted(&text));
             findings.error(node.at, message, NO_HINT);
         }
         day.map(Self)

@@ -178,13 +178,13 @@ fn check(interaction: &InteractionSection, at: Mark, findings: &mut Findings) {
     let fault = interaction.fault.as_ref().map(At::mark);
     let hint = "give `text` and `tool_calls`, or an `error`, or a `fault`";
     match [answer, error, fault].iter().flatten().count() {
-        0 => findings.error(at, "says nothing of what is answered", Some(hint)),
+        0 => findings.error(at, "does not say what to answer", Some(hint)),
         1 => {}
         _ => findings.error(at, "is more than one kind of answer", Some(hint)),
     }
     if let (Some(times), Some(_)) = (&interaction.times, answer) {
         let message = "`times` means nothing for an answer of the model";
-        let hint = "each request has an answer of its own";
+        let hint = "each request needs its own answer";
         findings.error(times.at, message, Some(hint));
     }
 }

@@ -87,7 +87,7 @@ schema!(PlaceText, {"type": "string"});
 fn place(text: &str, at: Mark, findings: &mut Findings) -> Option<Reference> {
     let place = Reference::state(text);
     if place.is_none() {
-        let message = format!("{} is no place", quoted(text));
+        let message = format!("{} is not a place", quoted(text));
         let hint = "write names with dots between them; `[args.id]` is a name that a call gives: `orders[args.id].state`";
         findings.error(at, message, Some(hint));
     }
@@ -122,7 +122,10 @@ fn check_response(response: &ResponseSection, at: Mark, findings: &mut Findings)
             }
         }
         ([what, ..], Some(fault)) if !fault.carries_an_answer() => {
-            let message = format!("with the fault `{}`, nobody would see {what}", fault.name());
+            let message = format!(
+                "with the fault `{}`, {what} would never be seen",
+                fault.name()
+            );
             findings.error(at, message, NO_HINT);
         }
         ([one, another, ..], _) => {

@@ -216,7 +216,7 @@ impl At<ContainerSection> {
         };
         let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_".contains(it);
         if name.is_empty() || !name.chars().all(is_plain) {
-            let message = "is no name that the others could reach it by";
+            let message = "is not a name that the others could reach it by";
             let hint = "use letters, digits, `-` and `_`";
             findings.error(self.at, message, Some(hint));
         }

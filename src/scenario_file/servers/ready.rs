@@ -262,7 +262,7 @@ fn check(section: &ReadySection, at: Mark, findings: &mut Findings) {
     }
     if let Some(interval) = section.interval.filter(|it| it.0 >= timeout) {
         let message = format!(
-            "`interval` is {:?}, so that within {timeout:?} everything is asked only once",
+            "`interval` is {:?}, so within {timeout:?} everything is asked only once",
             interval.0
         );
         findings.warning(at, message, NO_HINT);
@@ -317,7 +317,7 @@ fn check_health(section: &HealthSection, at: Mark, findings: &mut Findings) {
             let is_http = ["http://", "https://", "${"];
             if !is_http.iter().any(|it| url.0.starts_with(it)) {
                 let hint = "write it with `http://` or `https://`, or use `path`";
-                findings.error(url.at, "is no address of a page", Some(hint));
+                findings.error(url.at, "is not the address of a page", Some(hint));
             }
         }
         (Some(_), None) => {}

@@ -82,7 +82,8 @@ impl UpstreamSection {
 fn check_tap(section: &TapKeys, at: Mark, findings: &mut Findings) {
     if section.tap != Some(true) {
         let message = "calls to this server are not recorded";
-        let hint = "add `tap: true`: a gateway in its place then records the calls and passes them on";
+        let hint =
+            "add `tap: true`: a gateway in its place then records the calls and passes them on";
         findings.error(at, message, Some(hint));
     }
 }

@@ -118,7 +118,7 @@ impl Builder<'_> {
         match event {
             Event::DocumentStart(..) if self.root.is_some() => {
                 let message = "a second document starts here; only one is read";
-                let hint = "put each scenario into a file of its own";
+                let hint = "put each scenario in its own file";
                 self.findings.error(at, message, Some(hint));
                 return Step::Done;
             }

@@ -104,8 +104,7 @@ impl Searching {
         })?;
         let mut so_far = self.asked.lock();
         let Some((live, drift)) = found else {
-            let told =
-                "the live catalogue is not known, so that it was not compared with the corpus";
+            let told = "the live catalogue is unknown, so it was not compared with the corpus";
             // Where it is declared how it is listed, something else was expected.
             let is_expected = self.sets.search.catalogue.is_none();
             let warning = if is_expected { "" } else { "warning: " };

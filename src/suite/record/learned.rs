@@ -117,7 +117,7 @@ fn recognised(trajectory: &Trajectory) -> Option<String> {
     };
     let first = calls.get(..MOST_CALLS).unwrap_or(&calls).join(", ");
     (!calls.is_empty()).then(|| {
-        format!("taken for secrets in the answers to {first}{more}: what is none is shown, and compared, if `redact.keep` names it")
+        format!("taken for secrets in the answers to {first}{more}: list what is not secret in `redact.keep` to show and compare it")
     })
 }
 

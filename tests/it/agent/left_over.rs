@@ -64,8 +64,8 @@ async fn what_nobody_has_asked_for_is_named() {
         said,
         [
             "note: interaction 1 of the script was asked for 1 of 3 times",
-            "note: nobody has asked for interaction 2 of the script",
-            "note: nobody has asked for interaction 3 of the script",
+            "note: interaction 2 of the script was never requested",
+            "note: interaction 3 of the script was never requested",
         ]
     );
 }

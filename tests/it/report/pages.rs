@@ -284,7 +284,7 @@ fn a_page_that_stands_alone_says_where_the_whole_of_an_answer_is() {
     let path = &page.files[0].path;
     assert!(page.html.contains(&format!("<a href=\"{path}\">")));
     assert!(!alone.contains(&format!("href=\"{path}\"")));
-    let said = format!("is not part of this file: <code>{path}</code>");
+    let said = format!("not in this file: <code>{path}</code>");
     assert!(alone.contains(&said), "{alone}");
 }
 

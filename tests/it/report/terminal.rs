@@ -312,7 +312,7 @@ fn what_changed_is_told_although_it_passed() {
     // Many of one kind are one, and hide nothing else.
     let many = text(21, PLAIN);
     assert!(
-        many.contains("another `rows/*/price` in 21 places, such as 1.99 → 1.95"),
+        many.contains("different `rows/*/price` in 21 places, such as 1.99 → 1.95"),
         "{many}"
     );
     assert_eq!(

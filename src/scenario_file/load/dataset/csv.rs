@@ -39,7 +39,7 @@ pub(super) fn rows(source: usize, findings: &mut Findings) -> Option<Vec<At<Obje
     if let (Some(blank), 1) = (lines.blank, columns.len()) {
         let at = findings.mark_of_offset(source, blank);
         let hint = "take the line out, or write `\"\"` for an empty cell";
-        return findings.refuse(at, "a blank line is no row", Some(hint));
+        return findings.refuse(at, "a blank line is not a row", Some(hint));
     }
     let mut rows = Vec::new();
     let mut is_right = true;
